@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that Ingot is built from, those that are missing.
+#
+#   ./deploy/install.sh           what the build needs
+#   ./deploy/install.sh --tests   and what the tests need: etcd, Prometheus, Python's gRPC, Go
+#   ./deploy/install.sh --benches and what benches compare with: Open MPI
+#
+# Installing is root's business: it is tried as you are, then with sudo if that asks for no password. Where it installs
+# etcd or Prometheus, it neither starts their services nor leaves them enabled.
+set -euo pipefail
+
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
+fail() {
+  echo "deploy/install.sh: $1" >&2
+  exit "${2:-1}"
+}
+
+packages=(
+  g++ python3 pkg-config
+  bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto
+  libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libabsl-dev
+  libboost1.81-dev libboost-context1.81-dev
+  libcli11-dev nlohmann-json3-dev libhwloc-dev prometheus-cpp-dev
+  catch2 libbenchmark-dev
+)
+test_packages=(etcd-client etcd-server prometheus python3-grpcio python3-protobuf golang-go)
+bench_packages=(openmpi-bin libopenmpi3)
+services=(etcd prometheus prometheus-node-exporter)
+
+for argument in "$@"; do
+  case "$argument" in
+    --tests) packages+=("${test_packages[@]}") ;;
+    --benches) packages+=("${bench_packages[@]}") ;;
+    --help | -h) usage; exit 0 ;;
+    *) fail "unknown flag $argument; see --help" 2 ;;
+  esac
+done
+
+command -v apt-get >/dev/null || fail "this needs Debian 12: there is no apt-get here"
+present=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
+missing=()
+for package in "${packages[@]}"; do
+  grep -qxF "installed $package" <<<"$present" || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  sudo -n true 2>/dev/null || fail "as root, install what is missing and start again: apt-get install ${missing[*]}"
+  as_root=(sudo -n)
+fi
+
+# Debian starts a service when it installs it, unless this file says that it may not. One that is there already is the
+# administrator's and stays.
+policy=/usr/sbin/policy-rc.d
+new_services=()
+for service in "${services[@]}"; do
+  [ -e "/lib/systemd/system/$service.service" ] || new_services+=("$service")
+done
+finish() {
+  [ -z "${own_policy:-}" ] || "${as_root[@]}" rm -f "$policy"
+  local service
+  for service in "${new_services[@]}"; do
+    [ -e "/lib/systemd/system/$service.service" ] || continue
+    "${as_root[@]}" deb-systemd-helper disable "$service.service" >/dev/null 2>&1 || true
+    "${as_root[@]}" update-rc.d "$service" disable >/dev/null 2>&1 || true
+  done
+}
+trap finish EXIT
+if [ ! -e "$policy" ]; then
+  own_policy=1
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod 755 "$policy"
+fi
+
+echo "installing ${#missing[@]} packages: ${missing[*]}" >&2
+log=$(mktemp)
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1; }
+apt update || echo "deploy/install.sh: the package lists could not be refreshed; going on with those that are here" >&2
+if ! apt install --yes --no-install-recommends "${missing[@]}"; then
+  tail -n 20 "$log" >&2
+  fail "apt-get could not install what is missing; the lines above, and all of $log, say why"
+fi
+rm -f "$log"
