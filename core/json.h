@@ -1,0 +1,19 @@
+// JSON as the readers of core want it: nothing throws, every error is a sentence.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/statusor.h"
+
+namespace ingot {
+
+// The value of a whole text. Errors: INVALID_ARGUMENT (not JSON: says at which line; nested too deep; too long).
+absl::StatusOr<nlohmann::json> parse_json(std::string_view text);
+
+// A whole number from 0 to `max`; -1 if the value is anything else.
+std::int64_t whole_number_or_minus_one(const nlohmann::json& value, std::int64_t max);
+
+}  // namespace ingot

@@ -1,0 +1,115 @@
+// Reading and writing messages: fixed-width little-endian integers and length-prefixed bytes.
+//
+//   u8 u16 u32 u64     that many bits, little-endian
+//   bytes              u32 length, then the bytes
+//
+// A writer never fails. A reader never reads past its input: the first read that would sets failed(), and it and
+// every later read return zero or empty. So a decoder reads all its fields and asks ok() once, at the end.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ingot {
+
+static_assert(std::endian::native == std::endian::little, "the wire is little-endian; port core/wire.h first");
+
+inline std::span<const std::byte> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+inline std::string_view as_view(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Appends to a string that it owns. Not thread-safe.
+class WireWriter {
+ public:
+  WireWriter() = default;
+  explicit WireWriter(std::size_t reserve_bytes) { out_.reserve(reserve_bytes); }
+
+  WireWriter& u8(std::uint8_t v) { return put(v); }
+  WireWriter& u16(std::uint16_t v) { return put(v); }
+  WireWriter& u32(std::uint32_t v) { return put(v); }
+  WireWriter& u64(std::uint64_t v) { return put(v); }
+  WireWriter& i64(std::int64_t v) { return put(static_cast<std::uint64_t>(v)); }
+
+  WireWriter& bytes(std::string_view v) {
+    put(static_cast<std::uint32_t>(v.size()));
+    return raw(v);
+  }
+  // Without a length: only as the last field of a message.
+  WireWriter& raw(std::string_view v) {
+    out_.append(v);
+    return *this;
+  }
+
+  std::size_t size() const { return out_.size(); }
+  std::string take() { return std::move(out_); }
+  const std::string& view() const { return out_; }
+
+ private:
+  template <std::unsigned_integral T>
+  WireWriter& put(T v) {
+    char raw[sizeof v];
+    std::memcpy(raw, &v, sizeof v);
+    out_.append(raw, sizeof v);
+    return *this;
+  }
+
+  std::string out_;
+};
+
+// Reads from memory that outlives it and every view it returned. Not thread-safe.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view in) : in_(in) {}
+  explicit WireReader(std::span<const std::byte> in) : in_(as_view(in)) {}
+
+  std::uint8_t u8() { return get<std::uint8_t>(); }
+  std::uint16_t u16() { return get<std::uint16_t>(); }
+  std::uint32_t u32() { return get<std::uint32_t>(); }
+  std::uint64_t u64() { return get<std::uint64_t>(); }
+  std::int64_t i64() { return static_cast<std::int64_t>(get<std::uint64_t>()); }
+
+  std::string_view bytes() { return raw(u32()); }
+  std::string_view raw(std::size_t n) {
+    if (n > in_.size()) {
+      fail();
+      return {};
+    }
+    const std::string_view result = in_.substr(0, n);
+    in_.remove_prefix(n);
+    return result;
+  }
+  std::string_view rest() { return raw(in_.size()); }
+
+  void fail() {
+    failed_ = true;
+    in_ = {};
+  }
+  bool failed() const { return failed_; }
+  std::size_t remaining() const { return in_.size(); }
+  // True if every read succeeded and nothing is left over.
+  bool ok() const { return !failed_ && in_.empty(); }
+
+ private:
+  template <std::unsigned_integral T>
+  T get() {
+    T v{};
+    const std::string_view field = raw(sizeof v);
+    if (!failed_) std::memcpy(&v, field.data(), sizeof v);
+    return failed_ ? T{} : v;
+  }
+
+  std::string_view in_;
+  bool failed_ = false;
+};
+
+}  // namespace ingot
