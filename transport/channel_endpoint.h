@@ -1,0 +1,193 @@
+// A channel protocol as a Transport: cuts messages into lines, puts them together, counts, and wakes receivers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "core/limits.h"
+#include "transport/channel_transport.h"
+#include "transport/fragments.h"
+#include "transport/transport.h"
+#include "transport/waker.h"
+
+namespace ingot {
+
+// Channel is NvpChannel or SrbpChannel over some Memory. Used by its endpoint's thread only.
+template <typename Channel>
+class ChannelEndpoint final : public ChannelTransport {
+ public:
+  // `waker` may be null: then receivers never sleep. `links`: by peer; fewer than endpoints: the others do not count.
+  ChannelEndpoint(Channel channel, Waker* waker, std::vector<LinkHooks> links)
+      : channel_(std::move(channel)), waker_(waker), links_(std::move(links)) {
+    const auto endpoints = static_cast<std::size_t>(channel_.endpoints());
+    links_.resize(endpoints);
+    staged_.resize(endpoints);
+    partial_.resize(endpoints);
+    to_wake_.resize(endpoints);
+    gone_.resize(endpoints);
+  }
+
+  EndpointId self() const override { return channel_.self(); }
+
+  [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override {
+    INGOT_CHECK(dest.value() < staged_.size() && dest != self(), "a message goes to another endpoint of the fabric");
+    INGOT_CHECK(!message.empty() && message.size() <= kMessageBytesMax);
+    if (gone_[dest.value()]) return false;
+    if (!staged_[dest.value()].empty() && !move_staged(dest)) return false;
+    if (message.size() <= Channel::kPayloadBytes) {
+      const LineHeader header{self(), true, true, static_cast<std::uint8_t>(message.size())};
+      if (!channel_.write_line(dest, header, message)) {
+        wake_later(dest);  // there will be room only when it has looked
+        return false;
+      }
+      published(dest);
+    } else if (!send_fragments(dest, message)) {
+      return false;
+    }
+    links_[dest.value()].count_sent(message.size());
+    return true;
+  }
+
+  int probe(Handler handler, int limit) override {
+    if (!staging_.empty()) move_all_staged();
+    return channel_.receive(limit, [&](EndpointId from, const LineHeader& header, const std::byte* payload) {
+      std::span<const std::byte> message;
+      const std::size_t bytes = std::min<std::size_t>(header.bytes, Channel::kPayloadBytes);
+      if (!partial_[from.value()].add(header, {payload, bytes}, message)) {
+        parts_moved_ = true;
+        wake_later(from);  // it may sleep until there is room for the rest
+        return false;
+      }
+      links_[from.value()].count_received(message.size());
+      handler(from, message);
+      return true;
+    });
+  }
+
+  bool flush() override {
+    if (!staging_.empty()) move_all_staged();
+    if (!woken_.empty()) wake_receivers();
+    return !staging_.empty();
+  }
+
+  bool parts_moved() override { return std::exchange(parts_moved_, false); }
+
+  bool has_news() override { return channel_.has_news(); }
+
+  void peer_gone(EndpointId peer) override {
+    gone_[peer.value()] = 1;
+    staged_[peer.value()].clear();
+    std::erase(staging_, peer);
+    channel_.peer_gone(peer);
+  }
+
+  bool peer_settled(EndpointId peer) override { return channel_.peer_settled(peer); }
+
+  // As below, where the inbox stays where it is and was filled with zeros.
+  void peer_back(EndpointId peer) {
+    gone_[peer.value()] = 0;
+    partial_[peer.value()].reset();
+    channel_.peer_back(peer);
+  }
+
+  void peer_back(EndpointId peer, std::span<std::byte> inbox) override {
+    if constexpr (requires { channel_.memory().set_inbox(peer, inbox); }) {
+      channel_.memory().set_inbox(peer, inbox);
+    } else {
+      INGOT_CHECK(false, "inboxes of this memory stay where they are");
+    }
+    peer_back(peer);
+  }
+
+  void peer_unready(EndpointId peer) override { gone_[peer.value()] = 1; }
+
+  void peer_ready(EndpointId peer) override {
+    gone_[peer.value()] = 0;
+    channel_.peer_ready(peer);
+  }
+
+  Channel& channel() { return channel_; }
+
+ private:
+  // Writes lines of `rest` until all of it is written or the channel is full; returns how many bytes were.
+  std::size_t write_lines(EndpointId dest, std::span<const std::byte> rest, bool first) {
+    std::size_t written = 0;
+    while (written < rest.size()) {
+      const std::size_t bytes = std::min(Channel::kPayloadBytes, rest.size() - written);
+      const bool last = written + bytes == rest.size();
+      const LineHeader header{self(), first && written == 0, last, static_cast<std::uint8_t>(bytes)};
+      if (!channel_.write_line(dest, header, rest.subspan(written, bytes))) break;
+      written += bytes;
+    }
+    if (written > 0) published(dest);
+    if (written < rest.size()) wake_later(dest);
+    return written;
+  }
+
+  bool send_fragments(EndpointId dest, std::span<const std::byte> message) {
+    const std::size_t written = write_lines(dest, message, true);
+    if (written == 0) return false;
+    if (written < message.size()) {
+      staged_[dest.value()].stage(message.subspan(written));
+      staging_.push_back(dest);
+    }
+    return true;
+  }
+
+  // Returns true if nothing is staged for `dest` any more.
+  bool move_staged(EndpointId dest) {
+    StagedMessage& staged = staged_[dest.value()];
+    const std::size_t written = write_lines(dest, staged.rest(), false);
+    parts_moved_ = parts_moved_ || written > 0;
+    staged.advance(written);
+    if (staged.empty()) std::erase(staging_, dest);
+    return staged.empty();
+  }
+
+  void move_all_staged() {
+    // From the back, since move_staged removes what is done.
+    for (std::size_t i = staging_.size(); i-- > 0;) static_cast<void>(move_staged(staging_[i]));
+  }
+
+  void published(EndpointId dest) {
+    channel_.publish(dest);
+    wake_later(dest);
+  }
+
+  void wake_later(EndpointId dest) {
+    if (!to_wake_[dest.value()]) {
+      to_wake_[dest.value()] = 1;
+      woken_.push_back(dest);
+    }
+  }
+
+  void wake_receivers() {
+    if (waker_ != nullptr) {
+      // Pairs with the fence of a receiver's loop between announcing its sleep and looking once more.
+      channel_.memory().store_load_fence();
+    }
+    for (const EndpointId dest : woken_) {
+      to_wake_[dest.value()] = 0;
+      if (waker_ != nullptr && waker_->asleep(dest)) waker_->ring(dest);
+    }
+    woken_.clear();
+  }
+
+  Channel channel_;
+  Waker* const waker_;
+  std::vector<LinkHooks> links_;  // by peer
+  std::vector<StagedMessage> staged_;  // by destination
+  std::vector<Reassembly> partial_;    // by source
+  std::vector<EndpointId> staging_;    // destinations whose staged_ is not empty
+  std::vector<EndpointId> woken_;      // destinations to wake at the next flush, each once
+  std::vector<std::uint8_t> to_wake_;  // by destination: 1 if in woken_
+  bool parts_moved_ = false;           // since parts_moved() was asked
+  std::vector<std::uint8_t> gone_;     // by peer: 1 between peer_gone and peer_back, peer_unready and peer_ready
+};
+
+}  // namespace ingot

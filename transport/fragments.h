@@ -1,0 +1,109 @@
+// Messages on lines: what the header of a line says, and how a long message is cut into lines and put together again.
+//
+// A line carries one header word and a fragment of one message:
+//
+//    bits 31..16   15..10   9      8       7..0
+//        sender    0        last   first   payload bytes in this line
+//
+// The fragments of one sender's messages arrive in order and never mixed, since a channel is FIFO per sender and a
+// sender finishes a message before it begins the next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/limits.h"
+#include "core/types.h"
+#include "transport/memory.h"
+
+namespace ingot {
+
+struct LineHeader {
+  EndpointId sender;
+  bool first = true;
+  bool last = true;
+  std::uint8_t bytes = 0;
+
+  constexpr Word encode() const {
+    return Word{sender.value()} << 16 | Word{last} << 9 | Word{first} << 8 | Word{bytes};
+  }
+  static constexpr LineHeader decode(Word word) {
+    return {EndpointId(static_cast<std::uint16_t>(word >> 16)), (word >> 8 & 1) != 0, (word >> 9 & 1) != 0,
+            static_cast<std::uint8_t>(word)};
+  }
+};
+
+static_assert(LineHeader::decode(LineHeader{EndpointId(65535), false, true, 60}.encode()).sender == EndpointId(65535));
+
+// Puts the messages of one sender together. Holds at most kMessageBytesMax bytes. Not thread-safe.
+class Reassembly {
+ public:
+  // Takes the next line. Returns true if it completed a message: `message` is then valid until the next call here or
+  // until `payload` goes. A continuation without a beginning is dropped: its beginning went to an earlier incarnation.
+  // A beginning drops whatever was unfinished: its sender's earlier incarnation died over it.
+  bool add(const LineHeader& header, std::span<const std::byte> payload, std::span<const std::byte>& message) {
+    if (header.first) {
+      open_ = !header.last;
+      if (header.last) {
+        message = payload;
+        return true;
+      }
+      buffer_.clear();
+    }
+    return open_ && append(header, payload, message);
+  }
+
+  // Forgets an unfinished message.
+  void reset() {
+    open_ = false;
+    buffer_ = {};
+  }
+
+ private:
+  bool append(const LineHeader& header, std::span<const std::byte> payload, std::span<const std::byte>& message) {
+    if (buffer_.size() + payload.size() > kMessageBytesMax) {
+      reset();  // no sender of ours writes this; a corrupt one does not grow our memory
+      return false;
+    }
+    // What an earlier large message left behind is given back before the next one grows.
+    if (buffer_.empty() && buffer_.capacity() > kReassemblyKeepBytes) buffer_.shrink_to_fit();
+    buffer_.insert(buffer_.end(), payload.begin(), payload.end());
+    if (!header.last) return false;
+    open_ = false;
+    message = buffer_;
+    return true;
+  }
+
+  std::vector<std::byte> buffer_;
+  bool open_ = false;
+};
+
+// The rest of one message that did not fit in the channel, for one destination. Not thread-safe.
+class StagedMessage {
+ public:
+  bool empty() const { return sent_ == bytes_.size(); }
+
+  // REQUIRES: empty().
+  void stage(std::span<const std::byte> rest) {
+    bytes_.assign(rest.begin(), rest.end());
+    sent_ = 0;
+  }
+  std::span<const std::byte> rest() const { return std::span(bytes_).subspan(sent_); }
+  void advance(std::size_t bytes) {
+    sent_ += bytes;
+    if (empty()) clear();
+  }
+  void clear() {
+    bytes_.clear();
+    sent_ = 0;
+    if (bytes_.capacity() > kReassemblyKeepBytes) bytes_.shrink_to_fit();
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t sent_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,271 @@
+// NVP, the notification vector protocol (Rotta, Prescher, Traue, Nolte), with a small ring per sender in place of its
+// one slot. Two lines a message: the slot, and the line of the vector that tells of it.
+//
+// An inbox, by lines, for S endpoints and K slots per sender:
+//
+//    vector    S bytes: byte s is the number of lines that s has written so far, modulo 256
+//    credit    S words: word s is the number of lines of s that the receiver has read and given back, modulo 2^32
+//    slots     S rings of K lines: word 0 is the LineHeader, payload behind it
+//
+// Sender s alone writes its byte and its ring, the receiver alone the credit: no read-modify-write anywhere. One read
+// line of the vector finds the news of as many senders as a line has bytes. A sender looks at its credit only when it
+// has used up what it knew of; the receiver returns it twice a ring.
+//
+// Invariant: credit[s] <= lines read <= lines written <= credit[s] + K, and K <= 128; so the byte tells exactly.
+// A sender that dies or stops leaves at worst a half-written slot that no byte tells of: nobody sees it.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "core/limits.h"
+#include "transport/fragments.h"
+#include "transport/memory.h"
+
+namespace ingot {
+
+struct NvpLayout {
+  int endpoints;         // S: 1 to kChannelEndpointsMax
+  int slots_per_sender;  // K: a power of two, 1 to 128
+
+  constexpr std::uint32_t vector_lines(std::size_t line_bytes) const { return lines_for(endpoints, line_bytes); }
+  constexpr std::uint32_t credit_lines(std::size_t line_bytes) const { return lines_for(4 * endpoints, line_bytes); }
+  constexpr std::uint32_t first_slot(std::size_t line_bytes) const {
+    return vector_lines(line_bytes) + credit_lines(line_bytes);
+  }
+  constexpr std::uint32_t inbox_lines(std::size_t line_bytes) const {
+    return first_slot(line_bytes) + static_cast<std::uint32_t>(endpoints * slots_per_sender);
+  }
+
+ private:
+  static constexpr std::uint32_t lines_for(int bytes, std::size_t line_bytes) {
+    return static_cast<std::uint32_t>((static_cast<std::size_t>(bytes) + line_bytes - 1) / line_bytes);
+  }
+};
+
+// One endpoint's end. Used by its thread only.
+template <Memory M>
+class NvpChannel {
+ public:
+  using Layout = NvpLayout;
+  static constexpr std::size_t kPayloadBytes = M::kLineBytes - sizeof(Word);  // per line
+
+  // Goes on where the shared memory says: from zero where it is zero-filled; as a sender, after the last line that an
+  // earlier incarnation published. An earlier incarnation's inbox may be taken over too, but what it had read since
+  // its last return of credit would be handed out again: give a new incarnation a new inbox.
+  NvpChannel(M memory, const Layout& layout)
+      : memory_(std::move(memory)), layout_(layout), slots_(static_cast<Word>(layout.slots_per_sender)) {
+    INGOT_CHECK(layout.endpoints >= 1 && layout.endpoints <= kChannelEndpointsMax);
+    INGOT_CHECK(slots_ >= 1 && slots_ <= 128 && std::has_single_bit(slots_));
+    for (std::uint16_t i = 0; i < layout.endpoints; ++i) {
+      INGOT_CHECK(memory_.inbox_lines(EndpointId(i)) >= layout.inbox_lines(M::kLineBytes), "an inbox is too small");
+    }
+    out_.resize(static_cast<std::size_t>(layout.endpoints));
+    in_.resize(out_.size());
+    seen_.resize(layout.vector_lines(M::kLineBytes) * kUnitsPerLine);
+    for (std::uint16_t i = 0; i < layout.endpoints; ++i) resume(EndpointId(i));
+  }
+
+  EndpointId self() const { return memory_.self(); }
+  int endpoints() const { return layout_.endpoints; }
+  M& memory() { return memory_; }
+
+  // Writes one line to `dest`; publish makes it and all before it visible. False: full, nothing written.
+  [[nodiscard]] bool write_line(EndpointId dest, LineHeader header, std::span<const std::byte> payload) {
+    Out& out = out_[dest.value()];
+    if (out.written - out.credit == slots_ && !take_credit(dest, out)) return false;
+    const auto slot = slot_line(dest, self(), out.written);
+    memory_.store_word(slot, 0, header.encode(), Site::kRelaxed);
+    memory_.copy_in(slot, sizeof(Word), payload);
+    ++out.written;
+    return true;
+  }
+
+  void publish(EndpointId dest) {
+    const Word written = out_[dest.value()].written;
+    memory_.store_byte(vector_line(dest, self()), self().value() % M::kLineBytes, static_cast<std::uint8_t>(written),
+                       Site::kNvpNotify);
+  }
+
+  // Hands lines to `on_line(from, header, payload)`, which returns true where a line completed a message, until
+  // `limit` messages are complete or what had been published is read. Returns how many messages were completed.
+  // Bounded: at most K lines a sender (twice, where a probe goes round).
+  template <typename OnLine>
+  int receive(int limit, OnLine&& on_line) {
+    const std::uint32_t lines = layout_.vector_lines(M::kLineBytes);
+    const std::uint32_t first = next_;
+    next_ = 0;
+    // The next line of who spoke last travels together with the vector's, not after it: bench/ping_pong gains a third.
+    memory_.prefetch(slot_line(self(), spoke_last_, in_[spoke_last_.value()].read));
+    // After a probe that hit its limit the senders behind its last one come first, the others at the end.
+    int messages = receive_from_line(first / kLine, first % kLine, kLine, limit, on_line);
+    for (std::uint32_t i = 1; i < lines && messages < limit; ++i) {
+      messages += receive_from_line((first / kLine + i) % lines, 0, kLine, limit - messages, on_line);
+    }
+    if (first % kLine != 0 && messages < limit) {
+      messages += receive_from_line(first / kLine, 0, first % kLine, limit - messages, on_line);
+    }
+    return messages;
+  }
+
+  bool has_news() {
+    for (std::uint32_t line = 0; line < layout_.vector_lines(M::kLineBytes); ++line) {
+      if (read_vector(line).any != 0) return true;
+    }
+    return false;
+  }
+
+  void peer_gone(EndpointId) {}  // nothing of the dead is in anybody's way
+
+  // True once nothing of a peer that is gone is left in its ring.
+  bool peer_settled(EndpointId peer) {
+    const std::uint8_t told =
+        memory_.load_byte(vector_line(self(), peer), peer.value() % M::kLineBytes, Site::kNvpLook);
+    return told == static_cast<std::uint8_t>(in_[peer.value()].read);
+  }
+
+  // A next incarnation of the peer is about to start. REQUIRES: peer_settled(peer).
+  void peer_back(EndpointId peer) {
+    return_credit(peer, in_[peer.value()]);
+    out_[peer.value()] = {};
+  }
+
+  // The peer has done that for this incarnation: goes on sending where its inbox says.
+  void peer_ready(EndpointId peer) { resume_sending(peer); }
+
+ private:
+  using Unit = std::uint64_t;  // eight senders' bytes
+  static constexpr std::size_t kUnitsPerLine = M::kLineBytes / sizeof(Unit);
+  using Units = std::array<Unit, kUnitsPerLine>;
+  static constexpr std::uint32_t kLine = M::kLineBytes;  // in bytes, or senders of the vector
+  static constexpr std::uint32_t kUnit = sizeof(Unit);
+  static constexpr std::uint32_t kWordsPerLine = M::kLineBytes / sizeof(Word);
+
+  struct Out {
+    Word written = 0;  // lines written to that receiver, modulo 2^32
+    Word credit = 0;   // of these, lines known to be given back
+  };
+  struct In {
+    Word read = 0;      // lines of that sender read
+    Word returned = 0;  // of these, lines given back
+  };
+
+  auto vector_line(EndpointId inbox, EndpointId sender) {
+    return memory_.line(inbox, static_cast<std::uint32_t>(sender.value() / M::kLineBytes));
+  }
+  auto credit_line(EndpointId inbox, EndpointId sender) {
+    return memory_.line(inbox, layout_.vector_lines(M::kLineBytes) +
+                                   static_cast<std::uint32_t>(sender.value() / kWordsPerLine));
+  }
+  auto slot_line(EndpointId inbox, EndpointId sender, Word number) {
+    return memory_.line(inbox, layout_.first_slot(M::kLineBytes) + sender.value() * slots_ + (number & (slots_ - 1)));
+  }
+
+  void resume(EndpointId peer) {
+    In& in = in_[peer.value()];
+    in.read = in.returned = memory_.load_word(credit_line(self(), peer), peer.value() % kWordsPerLine, Site::kRelaxed);
+    set_seen(peer, static_cast<std::uint8_t>(in.read));
+    resume_sending(peer);
+  }
+
+  void resume_sending(EndpointId peer) {
+    Out& out = out_[peer.value()];
+    out.credit = memory_.load_word(credit_line(peer, self()), self().value() % kWordsPerLine, Site::kNvpTakeCredit);
+    const std::uint8_t told =
+        memory_.load_byte(vector_line(peer, self()), self().value() % M::kLineBytes, Site::kRelaxed);
+    out.written = out.credit + static_cast<std::uint8_t>(told - static_cast<std::uint8_t>(out.credit));
+  }
+
+  bool take_credit(EndpointId dest, Out& out) {
+    out.credit =
+        memory_.load_word(credit_line(dest, self()), self().value() % kWordsPerLine, Site::kNvpTakeCredit);
+    return out.written - out.credit != slots_;
+  }
+
+  void return_credit(EndpointId sender, In& in) {
+    in.returned = in.read;
+    memory_.store_word(credit_line(self(), sender), sender.value() % kWordsPerLine, in.read, Site::kNvpReturnCredit);
+  }
+
+  // What is new in a line of the vector: for each sender the difference between its byte and what was seen of it.
+  struct News {
+    Units now, difference;
+    Unit any;
+  };
+  News read_vector(std::uint32_t line) {
+    News news;
+    memory_.read_line(memory_.line(self(), line), reinterpret_cast<std::byte*>(news.now.data()), Site::kNvpLook);
+    news.any = 0;
+#pragma GCC unroll 8
+    for (std::size_t u = 0; u < kUnitsPerLine; ++u) {
+      news.difference[u] = news.now[u] ^ seen_[line * kUnitsPerLine + u];
+      news.any |= news.difference[u];
+    }
+    return news;
+  }
+
+  void set_seen(EndpointId sender, std::uint8_t count) {
+    std::memcpy(reinterpret_cast<std::byte*>(seen_.data()) + sender.value(), &count, 1);
+  }
+
+  // The news of the senders `begin` to `end` (exclusive) of a line of the vector.
+  template <typename OnLine>
+  int receive_from_line(std::uint32_t line, std::uint32_t begin, std::uint32_t end, int limit, OnLine& on_line) {
+    const News line_news = read_vector(line);
+    int messages = 0;
+    for (std::uint32_t u = begin / kUnit; line_news.any != 0 && u * kUnit < end; ++u) {
+      Unit news = line_news.difference[u];
+      if (news == 0) continue;
+      // A sender is one byte of the difference.
+      if (begin > u * kUnit) news &= ~Unit{0} << (8 * (begin - u * kUnit));
+      if (end < (u + 1) * kUnit) news &= ~(~Unit{0} << (8 * (end - u * kUnit)));
+      while (news != 0) {
+        if (messages == limit) return messages;
+        const auto byte = static_cast<std::uint32_t>(std::countr_zero(news)) / 8;
+        news &= ~(Unit{0xff} << (8 * byte));
+        const auto sender = static_cast<std::uint16_t>(line * kLine + u * kUnit + byte);
+        messages += receive_from(EndpointId(sender), static_cast<std::uint8_t>(line_news.now[u] >> (8 * byte)),
+                                 limit - messages, on_line);
+      }
+    }
+    return messages;
+  }
+
+  // Reads the lines of one sender up to the one that makes its count `told`, or until `limit` messages are complete.
+  template <typename OnLine>
+  int receive_from(EndpointId sender, std::uint8_t told, int limit, OnLine& on_line) {
+    In& in = in_[sender.value()];
+    int messages = 0;
+    alignas(M::kLineBytes) std::byte payload[M::kLineBytes];
+    while (static_cast<std::uint8_t>(in.read) != told && messages < limit) {
+      const auto slot = slot_line(self(), sender, in.read);
+      const LineHeader header = LineHeader::decode(memory_.load_word(slot, 0, Site::kRelaxed));
+      memory_.copy_out(slot, sizeof(Word), payload, kPayloadBytes);
+      ++in.read;
+      set_seen(sender, static_cast<std::uint8_t>(in.read));
+      if (in.read - in.returned >= (slots_ + 1) / 2) return_credit(sender, in);
+      if (on_line(sender, header, payload)) ++messages;
+    }
+    spoke_last_ = sender;
+    if (messages == limit) next_ = static_cast<std::uint32_t>(sender.value() + 1) % out_.size();
+    return messages;
+  }
+
+  M memory_;
+  const Layout layout_;
+  const Word slots_;
+  std::vector<Out> out_;
+  std::vector<In> in_;
+  std::vector<Unit> seen_;  // the vector as far as it was read, byte for byte
+  EndpointId spoke_last_;
+  std::uint32_t next_ = 0;  // the sender whose turn it is first; 0 unless the last probe hit its limit
+};
+
+}  // namespace ingot

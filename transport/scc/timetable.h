@@ -1,0 +1,51 @@
+// Who is next: a tournament of at most 64 entries by (time, tie, entry). Any entry changes in six comparisons.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "transport/scc/costs.h"
+
+namespace ingot::scc {
+
+// A moment, a tie-breaker of four bits, and room for the entry's number, so that a comparison of two of these is all there
+// is to do. Times reach to 2^54 ps, five hours.
+using Moment = std::uint64_t;
+inline constexpr int kEntryBits = 6;
+inline constexpr int kTieBits = 4;
+inline constexpr Moment kNever = ~Moment{0};
+constexpr Moment moment(Picoseconds ps, std::uint64_t tie) { return (ps << kTieBits | tie) << kEntryBits; }
+constexpr Picoseconds time_of(Moment when) { return when >> (kTieBits + kEntryBits); }
+// kNever stays what it is.
+constexpr Moment moment_of(int entry, Moment when) { return when | static_cast<Moment>(entry); }
+
+class Timetable {
+ public:
+  static constexpr int kEntries = 1 << kEntryBits;
+
+  Timetable() { when_.fill(kNever); }
+
+  Moment when(int entry) const { return when_[static_cast<std::size_t>(kEntries + entry)]; }
+  Moment first_moment() const { return when_[1]; }
+  int first() const { return static_cast<int>(when_[1] & (kEntries - 1)); }  // any if first_moment() is kNever
+
+  // Without branches, since who wins a comparison is as good as random. The winner goes up in a register: whom it meets
+  // does not depend on who it is, so no load waits for a comparison (docs/decisions/0186).
+  void set(int entry, Moment when) {
+    std::size_t i = static_cast<std::size_t>(kEntries + entry);
+    Moment winner = when_[i] = moment_of(entry, when);
+#pragma GCC unroll 6
+    for (int level = 0; level < kEntryBits; ++level) {
+      winner = std::min(winner, when_[i ^ 1]);
+      i /= 2;
+      when_[i] = winner;
+    }
+  }
+
+ private:
+  // Node i is the winner of nodes 2 i and 2 i + 1; the entries are nodes 64 to 127.
+  std::array<Moment, 2 * kEntries> when_;
+};
+
+}  // namespace ingot::scc

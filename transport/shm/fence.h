@@ -1,0 +1,21 @@
+// The full fence of the sleeping handshake (transport/waker.h): every earlier store is visible to the other cores
+// before any later load is done. Also for processes that share memory.
+#pragma once
+
+#include <atomic>
+
+namespace ingot {
+
+inline void store_load_fence() {
+  // TSan does not model fences, and GCC says so; what it checks here, data races, needs none: all cells are atomic.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+}
+
+}  // namespace ingot

@@ -1,0 +1,245 @@
+// The receiving half of SRBP (transport/srbp_channel.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/limits.h"
+#include "transport/fragments.h"
+#include "transport/memory.h"
+#include "transport/srbp_layout.h"
+#include "transport/srbp_parking.h"
+
+namespace ingot {
+
+// One endpoint's own ring as its reader. Used by its thread only.
+template <Memory M>
+class SrbpReceiver {
+ public:
+  SrbpReceiver(M& memory, const SrbpPlaces<M>& places)
+      : places_(places), self_(memory.self()), looks_left_(places.layout().looks_per_scan) {
+    head_ = returned_ = memory.load_word(places_.head(memory, self_), 0, Site::kRelaxed);
+    unblocked_ = head_ - places_.count();
+    const int endpoints = places_.layout().endpoints;
+    known_.resize(static_cast<std::size_t>(endpoints));
+    for (std::uint16_t i = 0; i < endpoints; ++i) {
+      known_[i] = memory.load_word(places_.known(memory, self_, EndpointId(i)), places_.word_of(EndpointId(i)),
+                                   Site::kRelaxed);
+      alive_.set(i);
+    }
+  }
+
+  // As SrbpChannel::receive. Lines of a parked ticket go out as soon as they are there, and before any younger line
+  // of the same sender.
+  template <typename OnLine>
+  int receive(M& memory, int limit, OnLine& on_line) {
+    int messages = parked_.empty() ? 0 : receive_parked(memory, limit, on_line);
+    for (Word lines = 0; messages < limit && lines < places_.count(); ++lines) {
+      if (published(memory, head_, Site::kSrbpLook)) {
+        // That look made visible what the line's sender did before, so a late line of it is found now.
+        if (!parked_.empty()) messages += receive_parked(memory, limit - messages, on_line);
+        if (messages == limit) break;
+        const Word ticket = head_++;
+        messages += hand_out(memory, ticket, parked_.size(), on_line);
+      } else if (!pass_unpublished(memory)) {
+        break;
+      }
+    }
+    if (head_ != returned_) return_head(memory);
+    return messages;
+  }
+
+  // The single word that is polled, and those of parked tickets, if there are any. Finds nothing behind a new hole.
+  bool next_is_there(M& memory) {
+    if (published(memory, head_, Site::kSrbpLook)) return true;
+    for (std::size_t i = 0; i < parked_.size(); ++i) {
+      if (published(memory, parked_.ticket(i), Site::kSrbpLookParked)) return true;
+    }
+    return false;
+  }
+  // Before a sleep: also what would lie behind a hole, which is a line for every endpoint.
+  bool has_news(M& memory) {
+    return next_is_there(memory) || later_tickets_resolved(memory) ||
+           (may_be_given_up() && any_gave_up_news(memory));
+  }
+
+  // No incarnation of `peer` draws tickets from now on, until peer_back.
+  void peer_gone(M& memory, EndpointId peer) {
+    alive_.reset(peer.value());
+    parked_.exclude(peer, parked_.size());
+    free_ownerless(memory);
+    if (head_ != returned_) return_head(memory);
+  }
+  void peer_back(M& memory, EndpointId peer) {
+    alive_.set(peer.value());
+    // What it gave up last may have been freed without taking note.
+    while (gave_up_news(memory, peer)) take_note(memory, peer);
+    return_head(memory);
+  }
+
+  std::uint64_t tickets_parked() const { return tickets_parked_; }
+
+ private:
+  bool published(M& memory, Word ticket, Site site) {
+    return memory.load_word(places_.place(memory, self_, ticket), 0, site) == ticket + 1;
+  }
+
+  // Reads the line of a published ticket; it is younger than the first `older` parked ones. Returns 1 if it completed
+  // a message.
+  template <typename OnLine>
+  int hand_out(M& memory, Word ticket, std::size_t older, OnLine& on_line) {
+    alignas(M::kLineBytes) std::byte payload[M::kLineBytes];
+    const auto place = places_.place(memory, self_, ticket);
+    const LineHeader header = LineHeader::decode(memory.load_word(place, 1, Site::kRelaxed));
+    memory.copy_out(place, SrbpPlaces<M>::kPayloadOffset, payload, SrbpPlaces<M>::kPayloadBytes);
+    if (older != 0) parked_.exclude(header.sender, older);
+    return on_line(header.sender, header, payload) ? 1 : 0;
+  }
+
+  void return_head(M& memory) {
+    returned_ = head_;
+    memory.store_word(places_.head(memory, self_), 0, head_, Site::kSrbpReturnHead);
+  }
+
+  // ---- Places that stay empty ----
+
+  // The ticket at head is not published. Returns true if it was passed all the same: given up by its owner, or parked.
+  // At the limit of parked tickets it is waited for.
+  bool pass_unpublished(M& memory) {
+    if (may_be_given_up() && given_up(memory, head_, parked_.size())) {
+      ++head_;
+      return true;
+    }
+    if (--looks_left_ > 0) return false;
+    looks_left_ = places_.layout().looks_per_scan;
+    if (!later_tickets_resolved(memory)) return false;
+    if (suspect_ != head_) scans_ = 0;
+    suspect_ = head_;
+    if (++scans_ < kSrbpScansToPark || parked_.size() >= places_.count()) return false;
+    park(memory);
+    return true;
+  }
+
+  // Somebody saw a blocked place and gave a ticket up at most one lap after the last place was unblocked.
+  bool may_be_given_up() const { return !parked_.empty() || head_ - unblocked_ < places_.count(); }
+
+  // True if the owner of that ticket has given it up; it is told that this is known, with the next return of head.
+  bool given_up(M& memory, Word ticket, std::size_t older) {
+    for (std::uint16_t i = 0; i < known_.size(); ++i) {
+      const EndpointId sender(i);
+      if (!gave_up_news(memory, sender) || which(memory, sender) != ticket) continue;
+      take_note(memory, sender);
+      parked_.exclude(sender, older);
+      return true;
+    }
+    return false;
+  }
+
+  // True if the sender has given up a ticket that was not taken note of. It waits for that, so there is at most one.
+  bool gave_up_news(M& memory, EndpointId sender) {
+    return memory.load_word(places_.given_up(memory, self_, sender), places_.word_of(sender), Site::kSrbpSeeGivenUp) !=
+           known_[sender.value()];
+  }
+  Word which(M& memory, EndpointId sender) {
+    return memory.load_word(places_.which(memory, self_, sender), places_.word_of(sender), Site::kRelaxed);
+  }
+  void take_note(M& memory, EndpointId sender) {
+    memory.store_word(places_.known(memory, self_, sender), places_.word_of(sender), ++known_[sender.value()],
+                      Site::kRelaxed);
+  }
+
+  bool any_gave_up_news(M& memory) {
+    for (std::uint16_t i = 0; i < known_.size(); ++i) {
+      if (gave_up_news(memory, EndpointId(i))) return true;
+    }
+    return false;
+  }
+
+  // True if a ticket beyond head is published or given up: then head's has been drawn too, and its owner is late.
+  // Every endpoint holds at most one ticket that is neither, so looking S places ahead finds one if there is any.
+  bool later_tickets_resolved(M& memory) {
+    const Word ahead = std::min(static_cast<Word>(known_.size()), places_.count() - 1);
+    for (Word i = 1; i <= ahead; ++i) {
+      if (published(memory, head_ + i, Site::kRelaxed)) return true;
+    }
+    if (!may_be_given_up()) return false;
+    for (std::uint16_t i = 0; i < known_.size(); ++i) {
+      if (gave_up_news(memory, EndpointId(i)) && which(memory, EndpointId(i)) - head_ < places_.count()) return true;
+    }
+    return false;
+  }
+
+  // ---- Parked tickets ----
+
+  void park(M& memory) {
+    EndpointSet owners = alive_;
+    owners.reset(self_.value());
+    // Visible to whoever draws this place's next ticket: by then head, which is returned after this, was taken.
+    memory.store_byte(places_.blocked_line(memory, self_, head_), places_.blocked_byte(head_), 1, Site::kRelaxed);
+    parked_.add(head_++, owners);
+    ++tickets_parked_;
+    free_ownerless(memory);
+  }
+
+  // Takes parked ticket i off the list, and unblocks its place if it was the only one there.
+  void unpark(M& memory, std::size_t i) {
+    const Word ticket = parked_.ticket(i);
+    parked_.remove(i);
+    if (parked_.blocks(ticket, places_.count())) return;
+    unblocked_ = head_;
+    memory.store_byte(places_.blocked_line(memory, self_, ticket), places_.blocked_byte(ticket), 0,
+                      Site::kSrbpUnblock);
+  }
+
+  void free_ownerless(M& memory) {
+    for (std::size_t i = parked_.size(); i-- > 0;) {
+      if (parked_.ownerless(i)) unpark(memory, i);
+    }
+  }
+
+  template <typename OnLine>
+  int receive_parked(M& memory, int limit, OnLine& on_line) {
+    int messages = 0;
+    for (std::size_t i = next_published(memory); messages < limit && i < parked_.size(); i = next_published(memory)) {
+      messages += hand_out(memory, parked_.ticket(i), i, on_line);
+      unpark(memory, i);
+    }
+    for (std::size_t i = parked_.size(); i-- > 0;) {
+      if (given_up(memory, parked_.ticket(i), i)) {
+        unpark(memory, i);
+        return_head(memory);  // lets the note leave a private buffer
+      }
+    }
+    free_ownerless(memory);
+    return messages;
+  }
+
+  // Index of a published parked ticket none of whose sender's older tickets is published, or parked_.size().
+  // Seeing a line makes its sender's older ones visible, so after each find the older tickets are looked at again.
+  std::size_t next_published(M& memory) {
+    std::size_t found = parked_.size();
+    for (std::size_t i = 0; i < found; ++i) {
+      if (!published(memory, parked_.ticket(i), Site::kSrbpLookParked)) continue;
+      found = i;
+      i = std::size_t(-1);
+    }
+    return found;
+  }
+
+  SrbpPlaces<M> places_;
+  const EndpointId self_;
+  Word head_ = 0;       // tickets below it are consumed, given up or parked
+  Word returned_ = 0;   // head as senders see it
+  Word unblocked_ = 0;  // head when a place was last unblocked
+  Word suspect_ = 0;    // head at the last scan that found later tickets
+  int scans_ = 0;       // such scans of that head
+  int looks_left_;      // at an unpublished head, until the next scan
+  std::uint64_t tickets_parked_ = 0;
+  std::vector<Word> known_;  // by sender: as in memory
+  EndpointSet alive_;
+  SrbpParking parked_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+// How a transport wakes a receiver that sleeps. The fabric of the machine implements it: one sleeping word and one
+// doorbell an endpoint.
+//
+// The handshake, so that no message is left behind by a sleeper:
+//   receiver's loop: sleeping = 1; store-load fence; look once more (Transport::has_news); sleep; sleeping = 0
+//   sender's flush:  messages are published; store-load fence; if sleeping: ring
+// At least one of the two sees the other's store. The transport makes the sender's fence, once for all receivers.
+#pragma once
+
+#include "core/types.h"
+
+namespace ingot {
+
+// Used by the thread that runs the sending endpoint's loop only.
+class Waker {
+ public:
+  virtual ~Waker() = default;
+
+  // True if the receiver has announced that it sleeps or is about to. A relaxed load of its sleeping word.
+  virtual bool asleep(EndpointId receiver) = 0;
+
+  // Wakes the receiver, or makes its next sleep end at once. Never blocks; any number of calls are as good as one.
+  virtual void ring(EndpointId receiver) = 0;
+};
+
+}  // namespace ingot
