@@ -1,0 +1,34 @@
+"""Generated protobuf and gRPC code. It is not ours, so it is compiled without our warnings."""
+
+def ingot_grpc_library(name, srcs, deps = [], imports = [], visibility = None):
+    """Compiles .proto files into one C++ library with message and service classes.
+
+    Include the results by their path from the repository root, such as "proto/etcd/rpc.pb.h" and
+    "proto/etcd/rpc.grpc.pb.h"; .proto files import each other by the same paths.
+
+    Args:
+      name: the library.
+      srcs: .proto files of this package.
+      deps: other ingot_grpc_library targets whose files are imported.
+      imports: the .proto files of `deps`, as labels.
+      visibility: as everywhere.
+    """
+    stems = [src[:-len(".proto")] for src in srcs]
+    headers = [stem + suffix for stem in stems for suffix in [".pb.h", ".grpc.pb.h"]]
+    sources = [stem + suffix for stem in stems for suffix in [".pb.cc", ".grpc.pb.cc"]]
+    native.genrule(
+        name = name + "_generate",
+        srcs = srcs + imports,
+        outs = headers + sources,
+        cmd = " ".join([
+            "protoc --proto_path=. --cpp_out=$(GENDIR) --grpc_out=$(GENDIR)",
+            "--plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin",
+        ] + ["$(location %s)" % src for src in srcs]),
+    )
+    native.cc_library(
+        name = name,
+        srcs = sources,
+        hdrs = headers,
+        deps = deps + ["//third_party:grpcpp", "//third_party:protobuf"],
+        visibility = visibility,
+    )

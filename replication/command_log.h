@@ -1,0 +1,53 @@
+// The decided commands that a replica still has at hand, for peers that fell behind.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "core/types.h"
+
+namespace ingot {
+
+// Contiguous slots [first, end). Keeps at most `slots_max` entries and `bytes_max` bytes of commands (but always the
+// newest entry): at the limit the oldest go, and whoever needs those needs a snapshot. What is held stays all the same.
+// Not thread-safe.
+class CommandLog {
+ public:
+  using Command = std::shared_ptr<const std::string>;
+
+  CommandLog(int slots_max, std::size_t bytes_max) : slots_max_(slots_max), bytes_max_(bytes_max) {}
+
+  // The command of slot end().
+  void append(Command command);
+
+  // From now on the slots from `from` on stay, whatever the limits above say, as long as all of the log, with
+  // `slot_bytes` more for each of its slots, fits into `held_bytes_max`.
+  void hold(Slot from, std::size_t slot_bytes, std::size_t held_bytes_max);
+
+  // REQUIRES: first() <= slot < end().
+  const Command& at(Slot slot) const { return entries_[slot.value() - first_.value()]; }
+
+  // Forgets everything and goes on at `slot`.
+  void restart(Slot slot);
+
+  Slot first() const { return first_; }
+  Slot end() const { return first_.plus(entries_.size()); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  bool over_limits() const { return entries_.size() > slots_max_ || bytes_ > bytes_max_; }
+  bool holds_first() const;
+
+  std::size_t slots_max_;
+  std::size_t bytes_max_;
+  Slot held_from_;
+  std::size_t held_slot_bytes_ = 0;
+  std::size_t held_bytes_max_ = 0;  // 0: nothing is held
+  Slot first_;
+  std::deque<Command> entries_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,172 @@
+// Commands, queries and results of the key-value store: etcd v3's key-value API as plain structs, with their own
+// compact encoding (the store knows nothing of protobuf). Meaning of every field as in etcd v3 unless said otherwise.
+//
+// A Request is either mutating (replicated as a command, then applied) or read-only (a query). The Result of both has
+// the same form. Encoded requests come from outside: decode refuses what encode cannot have written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace ingot::kv {
+
+using Revision = std::int64_t;  // as in etcd: an empty store is at revision 1
+
+struct KeyValue {
+  std::string key;
+  std::string value;
+  Revision create_revision = 0;
+  Revision mod_revision = 0;
+  std::int64_t version = 0;
+  std::int64_t lease = 0;
+  bool operator==(const KeyValue&) const = default;
+};
+
+enum class SortOrder : std::uint8_t { kNone = 0, kAscend = 1, kDescend = 2 };
+enum class SortTarget : std::uint8_t { kKey = 0, kVersion = 1, kCreate = 2, kMod = 3, kValue = 4 };
+
+struct RangeRequest {
+  std::string key;
+  std::string range_end;  // empty: the key alone; "\0": everything from key on
+  std::int64_t limit = 0;
+  Revision revision = 0;  // 0 or less: the newest
+  SortOrder sort_order = SortOrder::kNone;
+  SortTarget sort_target = SortTarget::kKey;
+  bool keys_only = false;
+  bool count_only = false;
+  Revision min_mod_revision = 0, max_mod_revision = 0, min_create_revision = 0, max_create_revision = 0;
+
+  // Not etcd's: paging between front end and replica. If page is set, the answer stops after about kPageBytesMax
+  // bytes and says in RangeResult::next_offset how many results (after filters and sorting) it has given in all; the
+  // next page asks with that offset and the first page's revision. 0 in next_offset: that was the last page.
+  bool page = false;
+  std::int64_t offset = 0;
+  bool operator==(const RangeRequest&) const = default;
+};
+
+struct PutRequest {
+  std::string key, value;
+  std::int64_t lease = 0;
+  bool prev_kv = false, ignore_value = false, ignore_lease = false;
+  bool operator==(const PutRequest&) const = default;
+};
+
+struct DeleteRangeRequest {
+  std::string key, range_end;
+  bool prev_kv = false;
+  bool operator==(const DeleteRangeRequest&) const = default;
+};
+
+enum class CompareResult : std::uint8_t { kEqual = 0, kGreater = 1, kLess = 2, kNotEqual = 3 };
+enum class CompareTarget : std::uint8_t { kVersion = 0, kCreate = 1, kMod = 2, kValue = 3, kLease = 4 };
+
+struct Compare {
+  CompareResult result = CompareResult::kEqual;
+  CompareTarget target = CompareTarget::kVersion;
+  std::string key, range_end;
+  std::int64_t number = 0;  // version, revision or lease
+  std::string value;        // target kValue
+  bool operator==(const Compare&) const = default;
+};
+
+struct TxnRequest;
+
+// An operation of a transaction. TxnRequest is held by pointer since it nests; never null.
+using Operation = std::variant<RangeRequest, PutRequest, DeleteRangeRequest, std::shared_ptr<TxnRequest>>;
+
+struct TxnRequest {
+  std::vector<Compare> compare;
+  std::vector<Operation> success, failure;
+};
+
+struct CompactRequest {
+  Revision revision = 0;
+  bool operator==(const CompactRequest&) const = default;
+};
+
+// Digest of the keys and values at a revision (0: newest), as for etcd's Maintenance.HashKV.
+struct HashRequest {
+  Revision revision = 0;
+  bool operator==(const HashRequest&) const = default;
+};
+
+using Request =
+    std::variant<RangeRequest, PutRequest, DeleteRangeRequest, TxnRequest, CompactRequest, HashRequest>;
+
+// Why a request was not carried out; nothing was changed then. services maps each to etcd's code and text.
+enum class Code : std::uint8_t {
+  kOk = 0,
+  kEmptyKey,
+  kKeyNotFound,        // put with ignore_value or ignore_lease of a key that is not there
+  kValueProvided,      // ignore_value together with a value
+  kLeaseProvided,      // ignore_lease together with a lease
+  kLeaseNotFound,
+  kTooManyOps,
+  kDuplicateKey,
+  kCompacted,
+  kFutureRevision,
+  kMalformed,          // the request does not decode: a bug or a hostile peer
+  kTooDeep,            // nested deeper than kTxnDepthMax
+  kResultTooLarge,     // the answer would have exceeded kResultBytesMax
+};
+inline constexpr Code kCodeLast = Code::kResultTooLarge;  // keep it the last one
+
+// `revision` is the one for the response's own header. Inside a transaction it is the revision that the operation saw
+// or made, and for a nested transaction 0, as etcd answers.
+struct RangeResult {
+  Revision revision = 0;
+  std::vector<KeyValue> kvs;
+  bool more = false;
+  std::int64_t count = 0;
+  std::int64_t next_offset = 0;
+};
+struct PutResult {
+  Revision revision = 0;
+  bool has_prev = false;
+  KeyValue prev;
+};
+struct DeleteRangeResult {
+  Revision revision = 0;
+  std::int64_t deleted = 0;
+  std::vector<KeyValue> prev;
+};
+struct TxnResult;
+using OperationResult =
+    std::variant<RangeResult, PutResult, DeleteRangeResult, std::shared_ptr<TxnResult>>;
+struct TxnResult {
+  Revision revision = 0;
+  bool succeeded = false;
+  std::vector<OperationResult> responses;
+};
+struct CompactResult {};
+struct HashResult {
+  std::uint32_t hash = 0;
+  Revision compact_revision = 0;
+};
+
+struct Result {
+  Code code = Code::kOk;
+  Revision revision = 0;  // the store's revision after the request, for the header
+  std::variant<std::monostate, RangeResult, PutResult, DeleteRangeResult, TxnResult, CompactResult, HashResult> body;
+};
+
+// True if the request changes the store when it succeeds (a transaction: if any branch holds a put or delete), and so
+// must be a command.
+bool is_mutating(const Request& request);
+
+// The check that needs no state: empty keys, too many operations, duplicate keys, contradictory flags. etcd makes it
+// before anything else; the store makes it again.
+Code validate(const Request& request);
+
+std::string encode(const Request& request);
+std::string encode(const Result& result);
+absl::StatusOr<Request> decode_request(std::string_view bytes);
+absl::StatusOr<Result> decode_result(std::string_view bytes);
+
+}  // namespace ingot::kv

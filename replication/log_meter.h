@@ -1,0 +1,57 @@
+// How many bytes of log lie above a slot.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "core/types.h"
+
+namespace ingot {
+
+// Exact to kStepBytes and one command. Not thread-safe.
+class LogMeter {
+ public:
+  static constexpr std::size_t kStepBytes = 64 * 1024;
+  static constexpr std::size_t kStepsMax = 4096;  // what is older than these counts no more
+
+  // Slots below `end` have so many bytes more than what was added before. `end` ascends.
+  void add(Slot end, std::size_t bytes) {
+    total_ += bytes;
+    if (!steps_.empty() && total_ - steps_.back().total < kStepBytes) {
+      end_ = end;
+      return;
+    }
+    steps_.push_back({end_, total_ - bytes});
+    end_ = end;
+    if (steps_.size() > kStepsMax) steps_.pop_front();
+  }
+
+  // Slots below it count no more.
+  void cut(Slot below) {
+    while (steps_.size() > 1 && steps_[1].begin <= below) steps_.pop_front();
+    if (end_ <= below) steps_.clear();
+  }
+
+  // Of the slots that count from `from` on.
+  std::size_t bytes_from(Slot from) const {
+    if (steps_.empty() || end_ <= from) return 0;
+    auto after = std::upper_bound(steps_.begin(), steps_.end(), from,
+                                  [](Slot slot, const Step& step) { return slot < step.begin; });
+    if (after != steps_.begin()) --after;
+    return total_ - after->total;
+  }
+
+ private:
+  struct Step {
+    Slot begin;           // the slots from here on
+    std::uint64_t total;  // bytes below it
+  };
+
+  std::deque<Step> steps_;  // ascend
+  Slot end_;
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,79 @@
+#include "replication/one_paxos_state.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+OnePaxosState::OnePaxosState(const GroupConfig& config)
+    : group(config),
+      mailbox(group),
+      peers(group),
+      learner(group.bounds),
+      catch_up(group, learner, mailbox),
+      log(group, mailbox),
+      leader(group, mailbox),
+      acceptor(group, mailbox) {
+  keep(Slot(0));
+}
+
+// Else a short log would raise the base of the next AcceptorChange above the snapshot, and what lies between would be
+// in memories only.
+void OnePaxosState::keep(Slot keep_from) {
+  kept_from = std::max(kept_from, keep_from);
+  learner.hold(kept_from, kCarrySlotBytes, group.bounds.carry_bytes);
+}
+
+void OnePaxosState::learn(Slot slot, const Command& command, Effects& effects) {
+  learner.learn(slot, command, effects);
+  leader.learned(slot, *command);
+  leader.advance(learner.decided(), effects);
+}
+
+void OnePaxosState::learn_carry(Effects& effects) {
+  const ConfigEntry& entry = epoch_entry();
+  learner.heard_of(entry.decided);
+  for (const auto& [slot, command] : entry.carry) {
+    if (slot < entry.decided && !learner.knows(slot)) learn(slot, command, effects);
+  }
+}
+
+std::vector<Leader::Recovered> OnePaxosState::recover(const Slots& found) const {
+  Slots candidates = found;
+  for (const auto& [slot, command] : epoch_entry().carry) candidates.emplace(slot, command);
+  Slot end = learner.known_end();
+  if (!candidates.empty()) end = std::max(end, candidates.rbegin()->first.next());
+  const auto no_op = std::make_shared<const std::string>();
+  std::vector<Leader::Recovered> recovered;
+  for (Slot slot = learner.decided(); slot < end; slot = slot.next()) {
+    const Command known = learner.command(slot);
+    const auto candidate = candidates.find(slot);
+    if (known) recovered.push_back({known, true});
+    else recovered.push_back({candidate != candidates.end() ? candidate->second : no_op, false});
+  }
+  return recovered;
+}
+
+void OnePaxosState::learn_outside_window(const Slots& found, Effects& effects) {
+  const Slot first = learner.decided();
+  const std::vector<Leader::Recovered> recovered = recover(found);
+  std::size_t inside = recovered.empty() ? 0 : 1;
+  for (std::size_t bytes = 0; inside < recovered.size(); ++inside) {
+    bytes += recovered[recovered.size() - 1 - inside].command->size();
+    if (inside >= static_cast<std::size_t>(group.bounds.window_slots) || bytes >= group.bounds.window_bytes) break;
+  }
+  for (std::size_t i = 0; i + inside < recovered.size(); ++i) {
+    if (!learner.knows(first.plus(i))) learn(first.plus(i), recovered[i].command, effects);
+  }
+}
+
+Slot OnePaxosState::repeat_from(std::size_t undecided_bytes) const {
+  const Slot floor = std::max(kept_from, learner.log().first());
+  Slot from = learner.decided();
+  for (std::size_t bytes = undecided_bytes; from > floor; from = Slot(from.value() - 1)) {
+    bytes += learner.command(Slot(from.value() - 1))->size() + kCarrySlotBytes;
+    if (bytes > group.bounds.carry_bytes) break;
+  }
+  return from;
+}
+
+}  // namespace ingot

@@ -1,0 +1,66 @@
+// What the parts of 1Paxos share. Each part is one idea: the acceptor, the leader, taking over, knowledge without a
+// promise, changing roles; this is what they all look at.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "replication/agreement.h"
+#include "replication/agreement_mailbox.h"
+#include "replication/agreement_peers.h"
+#include "replication/config_log.h"
+#include "replication/learner.h"
+#include "replication/learner_catch_up.h"
+#include "replication/one_paxos_acceptor.h"
+#include "replication/one_paxos_configuration.h"
+#include "replication/one_paxos_leader.h"
+
+namespace ingot {
+
+struct OnePaxosState {
+  using Command = std::shared_ptr<const std::string>;
+  using Slots = std::map<Slot, Command>;
+
+  explicit OnePaxosState(const GroupConfig& config);
+
+  ReplicaName self() const { return {group.self, group.incarnation}; }
+  const ConfigEntry& now() const { return log.last(); }
+  // The entry that began this epoch.
+  const ConfigEntry& epoch_entry() const { return log.at(log.epoch().value()); }
+  bool leads(ReplicaName name) const { return now().leader == name; }
+
+  // A slot is decided, however that became known.
+  void learn(Slot slot, const Command& command, Effects& effects);
+  // What the epoch's carry says to be decided, as far as this replica can follow.
+  void learn_carry(Effects& effects);
+
+  // What a new leader proposes from the first slot undecided here on, without holes: what is known to be decided, else
+  // what was `found`, else what the epoch's carry has, else a no-op.
+  std::vector<Leader::Recovered> recover(const Slots& found) const;
+
+  // A leader's window, in slots and in bytes, says more than it meant to: when the highest of these slots was proposed,
+  // all that did not fit into the window with it were decided. Learns those. Without that, what was found could be more
+  // than a window or a carry can hold.
+  void learn_outside_window(const Slots& found, Effects& effects);
+
+  // Slots below `keep_from` need not be carried: they lie in a snapshot that outlives all replicas.
+  void keep(Slot keep_from);
+
+  // From where on a leader's segment and a carry repeat what is decided: as far back as the mark of compact() and the room
+  // for a carry allow. `undecided_bytes`: of what is repeated besides. At most decided().
+  Slot repeat_from(std::size_t undecided_bytes) const;
+
+  GroupConfig group;
+  Mailbox mailbox;
+  Peers peers;
+  Learner learner;
+  CatchUp catch_up;
+  ConfigLog log;
+  OnePaxosLeader leader;
+  OnePaxosAcceptor acceptor;
+  Slot kept_from;  // of compact(): the learner holds what lies above it, as far as a carry has room
+};
+
+}  // namespace ingot

@@ -1,0 +1,68 @@
+// Messages that wait for peers whose channels are full: agreement never blocks on a slow peer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "core/limits.h"
+#include "core/types.h"
+#include "transport/transport.h"
+
+namespace ingot {
+
+// FIFO per peer. A peer's backlog holds at most kBacklogMessagesMax messages and kBacklogBytesMax bytes; beyond that
+// messages to it are dropped until it drains. Used by its endpoint's thread only.
+class Outbox {
+ public:
+  using Message = std::shared_ptr<const std::string>;
+
+  // REQUIRES: `transport` outlives this.
+  explicit Outbox(Transport& transport) : transport_(transport) {}
+
+  // Sends, or queues behind what waits already, or drops.
+  void send(EndpointId peer, Message message);
+  // The same with bytes of the caller's, which are copied only if they have to wait.
+  void send(EndpointId peer, std::string_view bytes);
+
+  // The peer is dead: what waits for it is dropped, and all that comes.
+  void forget(EndpointId peer);
+
+  // Somebody new is in its place.
+  void revive(EndpointId peer) { backlogs_[peer.value()].dead = false; }
+
+  // Sends what now fits. Calls `drained` for each peer that had messages dropped and has none waiting any more.
+  // Returns the number of messages sent.
+  int flush(absl::FunctionRef<void(EndpointId)> drained);
+
+  bool empty() const { return waiting_messages_ == 0; }
+  bool waits_for(EndpointId peer) const { return !backlogs_[peer.value()].messages.empty(); }
+  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
+  std::uint64_t dropped_messages() const { return dropped_messages_; }
+  std::uint64_t sent_messages() const { return sent_messages_; }  // that the transport took
+
+ private:
+  struct Backlog {
+    std::deque<Message> messages;
+    std::size_t bytes = 0;
+    bool dropped = false;
+    bool dead = false;
+  };
+
+  bool send_now(EndpointId peer, std::string_view bytes);
+  void queue(EndpointId peer, Message message);
+  int flush_peer(EndpointId peer, Backlog& backlog);
+
+  Transport& transport_;
+  std::array<Backlog, kEndpointsMax> backlogs_;
+  int waiting_messages_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t dropped_messages_ = 0;
+  std::uint64_t sent_messages_ = 0;
+};
+
+}  // namespace ingot

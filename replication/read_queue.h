@@ -1,0 +1,44 @@
+// Linearizable reads on their way: first agreement says from which slot on they may be answered, then the local state
+// has to get there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "absl/functional/function_ref.h"
+#include "core/limits.h"
+#include "core/types.h"
+
+namespace ingot {
+
+struct PendingRead {
+  EndpointId reply_to;
+  std::uint64_t sequence = 0;  // of the client's request
+  std::string query;
+};
+
+// Holds at most kPendingReadsMax reads. Not thread-safe.
+class ReadQueue {
+ public:
+  // Takes a read and names it, or returns nothing: full.
+  std::optional<std::uint64_t> add(PendingRead read);
+
+  // Takes back a read that agreement rejected; nothing if the id is unknown.
+  std::optional<PendingRead> remove(std::uint64_t read_id);
+
+  // The read may be answered once slots below `applied_needed` are applied.
+  void ready(std::uint64_t read_id, Slot applied_needed);
+
+  // Hands out, and forgets, every read that may be answered at `applied`. Returns how many.
+  int take_answerable(Slot applied, absl::FunctionRef<void(const PendingRead&)> each);
+
+ private:
+  std::uint64_t next_id_ = 1;
+  std::unordered_map<std::uint64_t, PendingRead> reads_;
+  std::multimap<Slot, std::uint64_t> waiting_;  // ready, by the slot they wait for
+};
+
+}  // namespace ingot

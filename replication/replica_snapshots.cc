@@ -1,0 +1,184 @@
+#include "replication/replica_snapshots.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/wire.h"
+#include "replication/snapshot_limits.h"
+
+namespace ingot {
+
+ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
+    : options_(std::move(options)), applier_(applier), writer_(options_.how), reader_(options_.incarnation) {}
+
+void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
+  if (options_.sealed_slot == nullptr) return;
+  log_.add(slot.next(), record_bytes);
+  quiet_ticks_ = 0;
+}
+
+void ReplicaSnapshots::installed() { log_.cut(applier_.applied()); }
+
+// ---- To get one ------------------------------------------------------------------------------------------------------
+
+// Leader and acceptor have enough to do, so they are asked last.
+void ReplicaSnapshots::needed(const AgreementStatus& status) {
+  std::vector<EndpointId> peers;
+  for (int id = options_.replicas - 1; id >= 0; --id) {
+    const EndpointId peer(static_cast<std::uint16_t>(id));
+    if (peer != options_.self && !options_.away(peer)) peers.push_back(peer);
+  }
+  const auto busy = [&](EndpointId peer) { return peer == status.leader || peer == status.acceptor; };
+  std::stable_partition(peers.begin(), peers.end(), [&](EndpointId peer) { return !busy(peer); });
+  if (!reader_.complete()) reader_.start(applier_.applied(), std::move(peers), options_.send);
+}
+
+void ReplicaSnapshots::receive(EndpointId from, std::string_view bytes) {
+  const auto message = decode_snapshot_message(bytes);
+  if (!message || from.value() >= options_.replicas) {
+    ++refused_;
+  } else if (message->type == SnapshotMessageType::kAsk) {
+    const std::uint64_t applied = applier_.applied().value();
+    const Slot useful_from(applied > kSnapshotUsefulSlots ? applied - kSnapshotUsefulSlots : 0);
+    server_.receive(from, *message, applier_.applied(), useful_from, options_.send);
+  } else {
+    reader_.receive(from, *message, options_.send);
+  }
+}
+
+void ReplicaSnapshots::peer_gone(EndpointId peer) {
+  reader_.peer_gone(peer, options_.send);
+  server_.peer_gone(peer);
+}
+
+// What lies below it this replica can tell nobody: so it must be one that outlives all replicas (docs/agreement.md).
+std::optional<std::string> ReplicaSnapshots::take_received() {
+  if (!reader_.complete()) return std::nullopt;
+  if (reader_.name().slot <= applier_.applied()) {
+    reader_.give_up();
+    return std::nullopt;
+  }
+  if (kept() && sealed() < reader_.name().slot) return std::nullopt;
+  unsealed_ticks_ = 0;
+  return reader_.take();
+}
+
+// ---- To make one -----------------------------------------------------------------------------------------------------
+
+int ReplicaSnapshots::poll(const AgreementStatus& status) {
+  note_epoch(status);
+  if (kept()) log_.cut(sealed());
+  int done = 0;
+  const bool look = std::exchange(look_, false) || options_.how == SnapshotWriter::How::kInline;
+  if (look && writer_.running() && finish()) ++done;
+  if (!writer_.running() && due(status)) {
+    begin();
+    ++done;
+  }
+  return done + server_.send_parts(options_.ready, options_.send);
+}
+
+// An AcceptorChange can leave decided slots in fewer segments than before (docs/decisions/0110).
+void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
+  if (status.epoch == epoch_) return;
+  epoch_ = status.epoch;
+  urgent_below_ = std::max(applier_.applied(), status.proposed);
+}
+
+bool ReplicaSnapshots::due(const AgreementStatus& status) {
+  if (server_.wanted()) return true;
+  if (!kept()) return false;
+  return new_bytes() > 0 && new_bytes() >= threshold(status);
+}
+
+// Not more often than the state's size makes reasonable, unless segments fill or an epoch has changed.
+std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
+  const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
+  const std::size_t least = std::min(kSnapshotLogBytesMin, most);
+  std::size_t bytes = std::clamp(state_bytes_ / kSnapshotStateParts, least, most);
+  const std::uint64_t fullest = fullest_segment_bytes();
+  if (sealed() < urgent_below_ || fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
+  if (fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
+  return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
+}
+
+std::uint64_t ReplicaSnapshots::fullest_segment_bytes() const {
+  std::uint64_t fullest = 0;
+  for (std::uint16_t id = 0; id < options_.voters && id < options_.pages.size(); ++id) {
+    if (options_.away(EndpointId(id))) continue;
+    fullest = std::max(fullest, (*options_.pages[id])[ReplicaCounter::kStableUsedBytes].get());
+  }
+  return fullest;
+}
+
+// How many of the living voters make snapshots before this replica does.
+int ReplicaSnapshots::turn(const AgreementStatus& status) const {
+  int before = 0;
+  for (std::uint16_t id = 0; id < options_.voters; ++id) {
+    const EndpointId other(id);
+    if (other != options_.self && !options_.away(other) && better_maker(other, status)) ++before;
+  }
+  return before;
+}
+
+// Whoever neither leads nor accepts, then the acceptor, then the leader; of equals the highest. Learners come last.
+bool ReplicaSnapshots::better_maker(EndpointId other, const AgreementStatus& status) const {
+  const auto rank = [&](EndpointId id) {
+    if (id.value() >= options_.voters) return 3;
+    return id == status.leader ? 2 : id == status.acceptor ? 1 : 0;
+  };
+  const int mine = rank(options_.self), theirs = rank(other);
+  return theirs != mine ? theirs < mine : other > options_.self;
+}
+
+void ReplicaSnapshots::begin() {
+  begun_ = applier_.applied();
+  retry_ticks_ = 0;
+  if (!writer_.start(applier_).ok()) return server_.none(options_.send);
+  pauses_ns_ += writer_.pause_ns();
+}
+
+bool ReplicaSnapshots::finish() {
+  auto outcome = writer_.poll();
+  if (!outcome) return false;
+  if (!outcome->ok()) {
+    server_.none(options_.send);
+    return true;
+  }
+  ++made_;
+  newest_ = **std::move(outcome);
+  state_bytes_ = newest_->memory.size();
+  if (kept()) options_.seal(newest_->name.slot, newest_->fd.get());
+  server_.offer(std::make_shared<const SnapshotServer::File>(
+                    SnapshotServer::File{newest_->name, as_view(newest_->memory.bytes()), newest_}),
+                options_.send);
+  return true;
+}
+
+// ---- Time ------------------------------------------------------------------------------------------------------------
+
+void ReplicaSnapshots::tick() {
+  look_ = true;
+  reader_.tick(options_.send);
+  server_.tick(options_.send);
+  ++quiet_ticks_;
+  const bool waits = kept() && sealed() < begun_;
+  if (waits && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
+    retry_ticks_ = 0;
+    if (newest_ != nullptr && newest_->name.slot > sealed()) options_.seal(newest_->name.slot, newest_->fd.get());
+    else begun_ = Slot(0);  // it could not be made: again, when it is due
+  }
+  if (reader_.complete() && ++unsealed_ticks_ >= kSnapshotSilentTicks) {
+    unsealed_ticks_ = 0;
+    reader_.give_up();
+  }
+}
+
+// Also for a while after what was applied last: a segment elsewhere may be full.
+bool ReplicaSnapshots::wants_tick() const {
+  if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
+  if (!kept()) return false;
+  return sealed() < begun_ || (new_bytes() > 0 && quiet_ticks_ < kSnapshotQuietTicks);
+}
+
+}  // namespace ingot

@@ -1,0 +1,38 @@
+// Which stable segments of a replica's earlier lives are kept: by the supervisor, and by every replica alike.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "core/types.h"
+#include "transport/shm/segment.h"
+
+namespace ingot {
+
+// Segments of ended lives that are kept, the newest ones. Each holds up to kStableSegmentBytes.
+inline constexpr std::size_t kEarlierLivesMax = 4;
+
+// The stable segment of one life, as those see it who only read it. Null: it is not to be had.
+struct LifeSegment {
+  Incarnation incarnation{1};
+  std::shared_ptr<const Segment> memory;
+};
+using LifeSegments = std::deque<LifeSegment>;  // of one replica, oldest first; the last is the newest life
+
+// Adds the segment of a life that begins to those of the lives before it, oldest first, and drops what is not needed:
+//  * the one before, if it does not count: it died before it had stored what it was to inherit, so before it said
+//    anything to anybody (StableView::ended_before_inheriting). `counts` looks.
+//  * the oldest, if there are too many. An ended life's segment is needed while the configuration names that life as
+//    acceptor, or it led in this epoch. A group that has not managed to change that in so many later lives of it is told
+//    that the segment is missing: then it waits, and says so; nothing is concluded from it (docs/agreement.md).
+// So the newest one that counts is always there.
+template <typename Life, typename Counts>
+void add_life(std::deque<Life>& lives, Life next, Counts counts) {
+  if (!lives.empty() && !counts(std::as_const(lives.back()))) lives.pop_back();
+  if (lives.size() > kEarlierLivesMax) lives.pop_front();
+  lives.push_back(std::move(next));
+}
+
+}  // namespace ingot

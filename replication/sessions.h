@@ -1,0 +1,104 @@
+// Client sessions: exactly one effect for each (client, sequence), however often the command is agreed on.
+//
+// A session remembers which sequences of its client were carried out, and their results until the client says that it
+// has them. Sequences may arrive in any order within a window. Everything here follows from the agreed order of
+// commands alone, so all replicas decide alike, and it is part of the snapshot and of the digest.
+//
+// Bounds (Limits, from core/limits.h): kSessionsMax clients, beyond which the longest silent one is forgotten, and with
+// it what it had sent; kSessionWindow sequences from the lowest unacknowledged one, beyond which a command is refused;
+// kSessionResultsBytesMax bytes of results per client and kSessionsBytesMax in all, beyond which the oldest results
+// go, but not the knowledge that their commands were carried out.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "core/limits.h"
+#include "core/wire.h"
+
+namespace ingot {
+
+// Not thread-safe; used by its replica's loop only.
+class Sessions {
+ public:
+  enum class Verdict {
+    kApply,          // new: carry it out, then record() its result
+    kDuplicate,      // carried out before; here is its result
+    kResultGone,     // carried out before; its result made room for later ones
+    kStale,          // the client has said that it has this one's result
+    kOutsideWindow,  // kSessionWindow or more above what the client has acknowledged: not carried out
+  };
+  struct Answer {
+    Verdict verdict;
+    std::string_view result;  // kDuplicate only; valid until the next call
+  };
+
+  // Equal on all replicas; tests make them small.
+  struct Limits {
+    std::size_t clients = kSessionsMax;
+    std::size_t window = kSessionWindow;
+    std::size_t client_bytes = kSessionResultsBytesMax;
+    std::size_t bytes = kSessionsBytesMax;
+  };
+
+  // Movable only: the index holds places in the list.
+  Sessions() = default;
+  explicit Sessions(const Limits& limits) : limits_(limits) {}
+  Sessions(Sessions&&) = default;
+  Sessions& operator=(Sessions&&) = default;
+
+  // A command is about to be applied. Forgets the client's results below `acknowledged_below`.
+  Answer begin(std::uint64_t client, std::uint64_t sequence, std::uint64_t acknowledged_below);
+
+  // The command that begin() told to apply has this result. REQUIRES: no other begin() in between.
+  void record(std::uint64_t client, std::uint64_t sequence, std::string result);
+
+  std::size_t clients() const { return sessions_.size(); }
+  std::size_t result_bytes() const { return bytes_; }
+
+  std::uint64_t digest() const { return digest_; }  // kept up to date by each call
+  std::uint64_t compute_digest() const;             // the same from scratch
+
+  void save(WireWriter& out) const;
+  // Fails the reader, and returns anything, if save did not write what it reads.
+  static Sessions load(WireReader& in, const Limits& limits);
+
+ private:
+  enum class State : std::uint8_t { kUnseen = 0, kDone = 1, kGone = 2 };
+  struct Entry {
+    State state = State::kUnseen;
+    std::string result;  // kDone only
+  };
+  struct Session {
+    std::uint64_t client = 0;
+    std::uint64_t floor = 0;     // every sequence below it is acknowledged
+    std::uint64_t last_use = 0;  // of uses_; distinct, and ascends along the list
+    std::deque<Entry> entries;   // sequence floor + i
+    std::size_t bytes = 0;       // of results
+    std::size_t kept_from = 0;   // entries below it hold no result
+  };
+  using List = std::list<Session>;  // longest silent first
+
+  static std::uint64_t hash_of(const Session& session);
+  static std::uint64_t hash_of(const Session& session, std::uint64_t sequence, const Entry& entry);
+
+  Session& use(std::uint64_t client, std::uint64_t acknowledged_below);
+  void touch(Session& session, std::uint64_t floor);
+  void acknowledge(Session& session, std::uint64_t floor);
+  void set(Session& session, std::size_t i, State state, std::string result);
+  bool drop_oldest_result(Session& session);
+  void forget_longest_silent();
+
+  Limits limits_;
+  List sessions_;
+  absl::flat_hash_map<std::uint64_t, List::iterator> index_;
+  std::uint64_t uses_ = 0;
+  std::uint64_t digest_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,43 @@
+// Bounds of snapshots, with their units, and what happens when they are reached.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/limits.h"
+
+namespace ingot {
+
+// ---- When one is made -----------------------------------------------------------------------------------------------
+// Bytes of log above the newest sealed snapshot that make another one worth its while: a part of the state's size, but at
+// least kSnapshotLogBytesMin and at most a part of the stable segment, which has to hold them.
+inline constexpr std::size_t kSnapshotLogBytesMin = 1024 * 1024;
+inline constexpr std::size_t kSnapshotStateParts = 8;    // the state's size through this
+inline constexpr std::size_t kSnapshotSegmentParts = 8;  // the segment's room for records through this
+// Whoever is not the first to make one waits for so much more log for each who comes before: those may be stopped.
+inline constexpr std::size_t kSnapshotTurnParts = 32;  // the segment's room for records through this
+// A leader proposes nothing while a segment of the group is fuller than this: the rest is for what must be stored
+// without a proposal, above all what a new leader recovers, each of it twice at worst.
+inline constexpr std::size_t kProposeBelowParts = 3;  // the segment's room for records through this
+// An older snapshot is no use to a newcomer: its peers' logs of commands may not reach back so far.
+inline constexpr std::uint64_t kSnapshotUsefulSlots = kCommandLogSlots / 2;
+
+// ---- How one travels ------------------------------------------------------------------------------------------------
+inline constexpr std::size_t kSnapshotBytesMax = kSegmentBytesMax;  // a longer one is refused
+inline constexpr std::size_t kSnapshotPartBytes = 64 * 1024;        // of one message
+inline constexpr std::size_t kSnapshotWindowBytes = 16 * kSnapshotPartBytes;  // sent and not confirmed, for each reader
+inline constexpr std::size_t kSnapshotConfirmBytes = kSnapshotWindowBytes / 4;  // received before a word is said of it
+inline constexpr int kSnapshotPartsPerRound = 4;  // of a serving replica's loop, to all readers together
+// Room that a reader takes at once; for what is longer it grows, so that a lie about a length costs nothing.
+inline constexpr std::size_t kSnapshotReserveBytes = 64 * 1024 * 1024;
+inline constexpr int kSnapshotWaitTicks = 20;     // between two words to those who wait until a snapshot is made
+inline constexpr int kSnapshotSilentTicks = 400;  // without a word from a peer, then the next is asked
+inline constexpr int kSnapshotFruitlessTicks = 12'000;  // without a part of the file, whatever it says; likewise
+// After what was applied last a replica looks for so long whether a snapshot is wanted.
+inline constexpr int kSnapshotQuietTicks = 40;
+
+static_assert(kSnapshotPartBytes < kMessageBytesMax && kSnapshotWindowBytes < kBacklogBytesMax);
+static_assert(kSnapshotConfirmBytes <= kSnapshotWindowBytes / 2, "else a reader waits for each window's confirmation");
+static_assert(kSnapshotWaitTicks * 4 <= kSnapshotSilentTicks);
+
+}  // namespace ingot

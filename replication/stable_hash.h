@@ -1,0 +1,31 @@
+// A hash that is the same on every replica, in every build and for ever: digests, checksums and HashKV rest on it.
+//
+// Bytes are folded 16 at a time by a 64 x 64 -> 128 bit multiplication whose halves are combined. Good against
+// accidents; anybody who wants a collision can make one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace ingot {
+
+// Mixes two words into one; neither order nor value of either is lost in practice.
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a ^ 0x8f1bbcdcbfa53e0b) * (b ^ 0x3c6ef372fe94f82d);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) {
+  std::uint64_t words[2];
+  std::uint64_t hash = mix(seed, bytes.size());
+  for (; bytes.size() >= sizeof words; bytes.remove_prefix(sizeof words)) {
+    std::memcpy(words, bytes.data(), sizeof words);
+    hash = mix(words[0] ^ hash, words[1] + 0xd6e8feb86659fd93);
+  }
+  words[0] = words[1] = 0;
+  if (!bytes.empty()) std::memcpy(words, bytes.data(), bytes.size());
+  return mix(mix(words[0] ^ hash, words[1] + 0xa0761d6478bd642f), hash);
+}
+
+}  // namespace ingot

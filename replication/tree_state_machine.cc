@@ -1,0 +1,40 @@
+#include "replication/tree_state_machine.h"
+
+#include "core/wire.h"
+#include "replication/stable_hash.h"
+
+namespace ingot {
+
+std::string TreeStateMachine::apply(Slot slot, std::string_view command) {
+  if (!is_tree_change(command)) return machine_.apply(slot, command);
+  table_.apply(command);  // one that came too late changes nothing, on any replica
+  return {};
+}
+
+std::string TreeStateMachine::save() const {
+  return WireWriter().bytes(encode(table_.current())).raw(machine_.save()).take();
+}
+
+absl::Status TreeStateMachine::load(std::string_view snapshot) {
+  WireReader in(snapshot);
+  const std::string_view trees = in.bytes();
+  const std::string_view machine = in.rest();
+  if (in.failed() || !decode_tree_set(trees, table_.replicas())) {
+    return absl::InvalidArgumentError("the bytes are not a snapshot of a replica: its trees are malformed");
+  }
+  if (absl::Status status = machine_.load(machine); !status.ok()) return status;
+  table_.install(trees);
+  return absl::OkStatus();
+}
+
+// The first trees of a group are no part of its history: replicas may differ in how they planned them.
+std::uint64_t TreeStateMachine::digest() const {
+  if (table_.version() == 0) return machine_.digest();
+  if (hashed_version_ != table_.version()) {
+    hashed_version_ = table_.version();
+    hash_ = hash_bytes(encode(table_.current()));
+  }
+  return mix(machine_.digest(), hash_);
+}
+
+}  // namespace ingot

@@ -1,0 +1,37 @@
+// The agreed trees as a part of the replicated state: changes come through the log like any command, and digests and
+// snapshots include them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "replication/state_machine.h"
+#include "replication/tree_table.h"
+
+namespace ingot {
+
+// Takes tree changes out of the commands of another state machine, told apart by their first byte. That one never sees
+// them; who accepts requests from outside must refuse those that begin like a change (Replica does). Not thread-safe.
+//
+//   snapshot  u32 length of the trees in force as a change, the change, the other machine's snapshot to the end
+class TreeStateMachine final : public StateMachine {
+ public:
+  // REQUIRES: both outlive this.
+  TreeStateMachine(StateMachine& machine, TreeTable& table) : machine_(machine), table_(table) {}
+
+  std::string apply(Slot slot, std::string_view command) override;
+  std::string query(std::string_view query) const override { return machine_.query(query); }
+  std::string save() const override;
+  absl::Status load(std::string_view snapshot) override;
+  std::uint64_t digest() const override;
+
+ private:
+  StateMachine& machine_;
+  TreeTable& table_;
+  mutable std::uint32_t hashed_version_ = ~std::uint32_t{0};  // what hash_ stands for
+  mutable std::uint64_t hash_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,32 @@
+#include "replication/tree_table.h"
+
+#include <utility>
+
+#include "replication/tree_limits.h"
+
+namespace ingot {
+
+bool TreeTable::apply(std::string_view change) {
+  auto set = decode_tree_set(change, replicas());
+  if (!set || set->version != version() + 1) return false;
+  sets_.push_back(std::move(*set));
+  if (sets_.size() > kTreeVersionsKept) sets_.pop_front();
+  return true;
+}
+
+bool TreeTable::install(std::string_view change) {
+  auto set = decode_tree_set(change, replicas());
+  if (!set) return false;
+  sets_.clear();
+  sets_.push_back(std::move(*set));
+  return true;
+}
+
+const RootedTree* TreeTable::find(std::uint32_t version, int root) const {
+  for (const TreeSet& set : sets_) {
+    if (set.version == version) return set.of(root);
+  }
+  return nullptr;
+}
+
+}  // namespace ingot
