@@ -1,0 +1,91 @@
+// The barrier of a team of so many threads: a tree, its lines, and one seat for each thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/tree.h"
+#include "core/types.h"
+#include "transport/shm/host_memory.h"
+#include "transport/shm/thread_waiting.h"
+#include "transport/tree_barrier.h"
+
+namespace ingot::openmp {
+
+// Where tasks were created last, on the line that all waiters look at; see team.h.
+struct alignas(64) TasksWord {
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> phase{kNever};
+};
+
+// True while the barrier that the thread waits in must be left to libgomp.
+struct TasksCreated {
+  const TasksWord* tasks;
+  const std::uint64_t* phase;  // of the thread
+  bool operator()() const { return tasks->phase.load(std::memory_order_relaxed) == *phase; }
+};
+
+using TeamWaiting = ThreadWaiting<TasksCreated>;
+
+// One thread's end of the barrier. Used by one thread at a time, but for `processor`.
+struct alignas(64) BarrierSeat {
+  BarrierSeat(HostMemory memory, const Tree& tree, SleepWords& words, const ThreadWaitOptions& options,
+              const TasksWord& tasks, std::uint64_t first_phase)
+      : phase(first_phase),
+        barrier(memory, tree),
+        waiting(words, memory.self(), options, TasksCreated{&tasks, &phase}) {}
+
+  std::uint64_t phase;  // of the barrier that its thread comes to next
+  TreeBarrier<HostMemory> barrier;
+  TeamWaiting waiting;
+  int place = -2;                   // of OpenMP's, that `processor` follows from; -2: not asked yet
+  std::atomic<int> processor{-1};   // that the thread is bound to; read by thread 0
+};
+
+// Seats are made by the threads that sit there, and each inbox is first touched by them: so both lie near them.
+class Shape {
+ public:
+  // `replaced`: the shape for the phases before from_phase, where a region is running.
+  Shape(Tree tree, const ThreadWaitOptions& options, std::uint64_t from_phase, Shape* replaced);
+  ~Shape();
+  Shape(const Shape&) = delete;
+  Shape& operator=(const Shape&) = delete;
+
+  int threads() const { return tree_.size(); }
+  const ThreadWaitOptions& options() const { return options_; }
+  std::uint64_t from_phase() const { return from_phase_; }
+  Shape* for_phase(std::uint64_t phase) { return phase >= from_phase_ ? this : replaced_; }
+
+  // The seat of thread `id`, made when first asked for. Called by that thread.
+  BarrierSeat& seat(int id, const TasksWord& tasks, std::uint64_t phase);
+  // The processors of all threads. REQUIRES: all seats are made, and known to be.
+  std::vector<int> processors() const;
+  void wake_all();
+
+  // What changes, apart from what all threads read when they enter a region.
+  struct alignas(64) Changing {
+    std::atomic<bool> moved{false};  // some thread's processor has changed
+    // Thread 0's:
+    std::uint64_t barriers = 0;
+    bool plannable = true;         // there is more than one tree, and a core for each thread
+    bool settled = false;          // planned already, or it was not possible
+    std::vector<int> planned_for;  // the processors that it was tried for
+  };
+  Changing changing;
+
+ private:
+  const Tree tree_;
+  const ThreadWaitOptions options_;
+  const std::uint64_t from_phase_;  // the first barrier that this shape is for
+  Shape* const replaced_;
+  SleepWords words_;
+  std::size_t inbox_bytes_ = 0;  // of each; whole pages
+  std::byte* inboxes_ = nullptr;
+  std::vector<std::unique_ptr<BarrierSeat>> seats_;
+};
+
+}  // namespace ingot::openmp

@@ -1,0 +1,176 @@
+#include "services/cli/cli.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+
+namespace ingot {
+namespace {
+
+// Levenshtein's distance: how many letters must be changed, added or removed.
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = std::exchange(row[0], static_cast<int>(i));
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+// The subcommand that the command line chose, or the program itself.
+const CLI::App& chosen(const CLI::App& app) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  return used.empty() ? app : chosen(*used.front());
+}
+
+std::vector<std::string> known_words(const CLI::App& app, bool flags) {
+  std::vector<std::string> words;
+  if (flags) {
+    for (const CLI::Option* option : app.get_options())
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    if (app.get_parent() != nullptr) {
+      for (std::string& word : known_words(*app.get_parent(), true)) words.push_back(std::move(word));
+    }
+  } else {
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+      words.push_back(command->get_name());
+  }
+  return words;
+}
+
+// "; did you mean --listen?" if a known word is close enough to be a slip of the finger, else nothing.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
+  const auto closer = [&](const std::string& a, const std::string& b) {
+    return edit_distance(given, a) < edit_distance(given, b);
+  };
+  const auto nearest = std::min_element(known.begin(), known.end(), closer);
+  if (nearest == known.end() || edit_distance(given, *nearest) > 3) return "";
+  return absl::StrCat(", did you mean ", *nearest, "?");
+}
+
+std::string explain_extra(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining(true);
+  if (extras.empty()) return "there is an argument too many";
+  const std::string word = extras.front().substr(0, extras.front().find('='));
+  const bool is_flag = absl::StartsWith(word, "-");
+  const CLI::App& command = chosen(app);
+  const bool wants_command = !is_flag && !known_words(command, false).empty();
+  const char* kind = is_flag ? "unknown flag " : wants_command ? "unknown command " : "unexpected argument ";
+  return absl::StrCat(kind, word, did_you_mean(word, known_words(command, is_flag)));
+}
+
+std::string explain_missing_command(const CLI::App& app) {
+  // CLI11 misses the command before it looks at a misspelt one.
+  if (!app.remaining(true).empty()) return explain_extra(app);
+  return absl::StrCat("a command is missing; give one of ", absl::StrJoin(known_words(chosen(app), false), ", "));
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string what = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return explain_extra(app);
+  if (what == "A subcommand is required") return explain_missing_command(app);
+  // CLI11: "Could not convert: --replicas = three".
+  if (absl::StartsWith(what, "Could not convert: ")) {
+    const std::vector<std::string> sides = CLI::detail::split(what.substr(what.find(": ") + 2), '=');
+    if (sides.size() == 2) {
+      return absl::StrCat(absl::StripSuffix(sides[0], " "), " wants a number, not '", absl::StripPrefix(sides[1], " "),
+                          "'");
+    }
+  }
+  return what;
+}
+
+int report(const std::string& program, const std::string& sentence, int code) {
+  if (!sentence.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), sentence.c_str());
+  return code;
+}
+
+// The name as it was called, without folders.
+std::string program_name(int argc, const char* const* argv) {
+  const std::string path = argc > 0 ? argv[0] : "ingot";
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string help_hint(const CLI::App& app, const std::string& program) {
+  std::string words = program;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    absl::StrAppend(&words, " ", at->get_name());
+  }
+  return absl::StrCat(" (see ", words, " --help)");
+}
+
+}  // namespace
+
+int exit_code(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kExitOk;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      return kExitUsage;
+    default:
+      return kExitFailed;
+  }
+}
+
+int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<absl::Status()> body) {
+  const std::string program = program_name(argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for_help) {
+    return app.exit(asked_for_help, std::cout, std::cerr);
+  } catch (const CLI::ParseError& error) {
+    return report(program, explain(app, error) + help_hint(app, program), kExitUsage);
+  }
+  try {
+    const absl::Status status = body();
+    return report(program, std::string(status.message()), exit_code(status));
+  } catch (const std::exception& error) {
+    return report(program, error.what(), kExitFailed);
+  }
+}
+
+CLI::Validator one_of(std::initializer_list<const char*> words) {
+  const std::vector<std::string> allowed(words.begin(), words.end());
+  const auto check = [allowed](const std::string& given) -> std::string {
+    if (std::find(allowed.begin(), allowed.end(), given) != allowed.end()) return "";
+    return absl::StrCat("'", given, "' is not known here; use ", join_or(allowed));
+  };
+  return CLI::Validator(check, absl::StrJoin(allowed, "|"));
+}
+
+CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
+  const auto check = [min, max](const std::string& given) -> std::string {
+    std::int64_t number = 0;
+    if (absl::SimpleAtoi(given, &number) && number >= min && number <= max) return "";
+    const std::string range = max == std::numeric_limits<std::int64_t>::max() ? absl::StrCat(min, " or more")
+                                                                              : absl::StrCat(min, " to ", max);
+    return absl::StrCat("'", given, "' will not do; give a whole number, ", range);
+  };
+  return CLI::Validator(check, "");
+}
+
+std::string join_or(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? "" : words.front();
+  return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
+}
+
+}  // namespace ingot

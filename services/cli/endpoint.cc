@@ -1,0 +1,34 @@
+#include "services/cli/endpoint.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace ingot {
+
+absl::StatusOr<HostPort> parse_host_port(std::string_view text) {
+  const std::string given(text);
+  const absl::Status wrong = absl::InvalidArgumentError(
+      absl::StrCat("'", given, "' is not an address; write HOST:PORT, as in 127.0.0.1:2379"));
+  const std::size_t colon = given.rfind(':');
+  if (colon == std::string::npos) return wrong;
+
+  HostPort result;
+  const std::string port = given.substr(colon + 1);
+  result.host = given.substr(0, colon);
+  if (absl::StartsWith(result.host, "[") && absl::EndsWith(result.host, "]")) {
+    result.host = result.host.substr(1, result.host.size() - 2);
+  } else if (absl::StrContains(result.host, ":")) {
+    return wrong;
+  }
+  const bool digits = !port.empty() && port.find_first_not_of("0123456789") == std::string::npos;
+  if (result.host.empty() || !digits || !absl::SimpleAtoi(port, &result.port) || result.port > 65535) return wrong;
+  return result;
+}
+
+CLI::Validator host_port() {
+  const auto check = [](const std::string& text) { return std::string(parse_host_port(text).status().message()); };
+  return CLI::Validator(check, "HOST:PORT");
+}
+
+}  // namespace ingot

@@ -1,0 +1,24 @@
+// "HOST:PORT" as it stands on command lines.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/statusor.h"
+
+namespace ingot {
+
+struct HostPort {
+  std::string host;  // a name or an address; an IPv6 address without its brackets
+  int port = 0;      // 0 to 65535; 0 lets the system choose, which only listeners accept
+};
+
+// InvalidArgument, with a sentence, for anything but HOST:PORT or [IPV6]:PORT.
+absl::StatusOr<HostPort> parse_host_port(std::string_view text);
+
+// For option->check: the flag takes a HOST:PORT.
+CLI::Validator host_port();
+
+}  // namespace ingot

@@ -1,0 +1,61 @@
+// The control plane, ingot.control.v1.Control, on gRPC's callback API.
+#pragma once
+
+#include <memory>
+
+#include <grpcpp/grpcpp.h>
+
+#include "proto/ingot/control/v1/control.grpc.pb.h"
+#include "services/control/drill_hand.h"
+#include "services/control/status_hub.h"
+#include "services/control/topology.h"
+#include "services/daemon_config.h"
+#include "services/front_end/replica_client.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot {
+
+// Thread-safe. Shut the gRPC server down before it is destroyed.
+class ControlService final : public ::ingot::control::v1::Control::CallbackService {
+ public:
+  // All five outlive the service. `hand`: what drills work by; null: signals.
+  ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, RequestMetrics& metrics,
+                 DrillHand* hand = nullptr);
+
+  // Ends every WatchStatus stream with UNAVAILABLE and accepts no more: the daemon is leaving. Call it before
+  // grpc::Server::Shutdown, which waits for streams.
+  void end_watches() { hub_.end(); }
+
+  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
+                                      const ::ingot::control::v1::GetStatusRequest* request,
+                                      ::ingot::control::v1::GetStatusResponse* response) override;
+  grpc::ServerUnaryReactor* GetTopology(grpc::CallbackServerContext* context,
+                                        const ::ingot::control::v1::GetTopologyRequest* request,
+                                        ::ingot::control::v1::GetTopologyResponse* response) override;
+  grpc::ServerWriteReactor<::ingot::control::v1::GetStatusResponse>* WatchStatus(
+      grpc::CallbackServerContext* context, const ::ingot::control::v1::WatchStatusRequest* request) override;
+  grpc::ServerUnaryReactor* GetDigests(grpc::CallbackServerContext* context,
+                                       const ::ingot::control::v1::GetDigestsRequest* request,
+                                       ::ingot::control::v1::GetDigestsResponse* response) override;
+  grpc::ServerWriteReactor<::ingot::control::v1::DrillResponse>* Drill(
+      grpc::CallbackServerContext* context, const ::ingot::control::v1::DrillRequest* request) override;
+  grpc::ServerUnaryReactor* Move(grpc::CallbackServerContext* context,
+                                 const ::ingot::control::v1::MoveRequest* request,
+                                 ::ingot::control::v1::MoveResponse* response) override;
+
+ private:
+  const DaemonConfig& config_;
+  const InstanceView& view_;
+  ReplicaClient& client_;
+  RequestMetrics& metrics_;
+  SignalHand signals_;
+  DrillHand& hand_;
+  const absl::StatusOr<Topology> machine_;
+  StatusHub hub_;
+};
+
+std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config, const InstanceView& view,
+                                                     ReplicaClient& client, RequestMetrics& metrics,
+                                                     DrillHand* hand = nullptr);
+
+}  // namespace ingot

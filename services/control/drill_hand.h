@@ -1,0 +1,37 @@
+// What stands behind a drill: signals to processes of this machine, or the simulated chip.
+#pragma once
+
+#include "absl/status/status.h"
+#include "proto/ingot/control/v1/control.pb.h"
+#include "services/daemon_config.h"
+#include "services/process/process_signal.h"
+
+namespace ingot {
+
+// Thread-safe.
+class DrillHand {
+ public:
+  virtual ~DrillHand() = default;
+
+  // Now, whatever the supervisor has had time to notice.
+  virtual ProcessCondition condition(const ::ingot::control::v1::Hit& hit) const = 0;
+
+  // Returns once it is sent. Errors: a sentence. REQUIRES: one of the three actions.
+  virtual absl::Status strike(const ::ingot::control::v1::Hit& hit,
+                              ::ingot::control::v1::DrillRequest::Action action) = 0;
+};
+
+// SIGKILL, SIGSTOP and SIGCONT.
+class SignalHand final : public DrillHand {
+ public:
+  explicit SignalHand(const InstanceView& view) : view_(view) {}  // outlives the object
+
+  ProcessCondition condition(const ::ingot::control::v1::Hit& hit) const override;
+  absl::Status strike(const ::ingot::control::v1::Hit& hit,
+                      ::ingot::control::v1::DrillRequest::Action action) override;
+
+ private:
+  const InstanceView& view_;
+};
+
+}  // namespace ingot

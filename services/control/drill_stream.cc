@@ -1,0 +1,160 @@
+#include "services/control/drill_stream.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "services/control/drill.h"
+#include "services/control/outage_meter.h"
+#include "services/control/refused_stream.h"
+#include "services/control/status.h"
+
+namespace ingot {
+namespace {
+
+using control_v1::DrillRequest;
+using control_v1::DrillResponse;
+using control_v1::Hit;
+
+// gRPC's calls (StartWrite, Finish) are made without the mutex, since it may run reactions within them. Invariant: Finish
+// is called once, by whoever has moved the phase to kFinished.
+class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
+                          public std::enable_shared_from_this<DrillStream> {
+ public:
+  DrillStream(const DrillRequest& request, std::vector<Hit> hits, DrillHand& hand, ReplicaClient& client,
+              RequestMetrics& metrics)
+      : request_(request),
+        hits_(std::move(hits)),
+        hand_(hand),
+        client_(client),
+        timer_(metrics, Method::kControlDrill) {}
+
+  void start() {
+    self_ = shared_from_this();
+    message_.mutable_hits()->Add(hits_.begin(), hits_.end());
+    StartWrite(&message_);
+  }
+
+  // The first write has reached the kernel: even if this process ends now, the caller knows who was hit.
+  void OnWriteDone(bool ok) override {
+    if (advance(Phase::kTelling, ok ? Phase::kStriking : Phase::kFinished)) return ok ? strike() : end(kGone);
+    if (advance(Phase::kReporting, Phase::kFinished)) end(ok ? grpc::Status::OK : kGone);
+  }
+
+  // While telling or reporting a write is under way, and ends; what strikes looks when it has.
+  void OnCancel() override {
+    cancelled_ = true;
+    if (advance(Phase::kMeasuring, Phase::kFinished)) end(kGone);
+  }
+
+  void OnDone() override {
+    if (meter_) meter_->cancel();
+    meter_.reset();
+    timer_.finish(status_.error_code());
+    const std::shared_ptr<DrillStream> last_reference = std::move(self_);
+  }
+
+ private:
+  enum class Phase { kTelling, kStriking, kMeasuring, kReporting, kFinished };
+
+  // Whether the phase was `from`, and so is `to` now.
+  bool advance(Phase from, Phase to) {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != from) return false;
+    phase_ = to;
+    return true;
+  }
+
+  // REQUIRES: the phase is kFinished by this caller's doing.
+  void end(const grpc::Status& status) {
+    status_ = status;
+    Finish(status);
+  }
+
+  void strike() {
+    for (const Hit& each : hits_) {
+      if (const auto sent = hand_.strike(each, request_.action()); !sent.ok()) {
+        advance(Phase::kStriking, Phase::kFinished);
+        return end(to_grpc(sent));
+      }
+    }
+    if (!request_.wait()) {
+      advance(Phase::kStriking, Phase::kFinished);
+      return end(grpc::Status::OK);
+    }
+    // Both hold this stream until OnDone.
+    meter_ = std::make_shared<OutageMeter>(
+        client_, [self = shared_from_this()] { return self->over(); },
+        [self = shared_from_this()](const OutageMeter::Outage& outage) { self->report(outage); });
+    const auto meter = meter_;
+    advance(Phase::kStriking, Phase::kMeasuring);
+    meter->start();
+    if (cancelled_ && advance(Phase::kMeasuring, Phase::kFinished)) end(kGone);
+  }
+
+  // Whether the kernel shows the signals' effect on all. Who is continued runs at once.
+  bool over() const {
+    return std::all_of(hits_.begin(), hits_.end(), [this](const Hit& each) {
+      const ProcessCondition now = hand_.condition(each);
+      if (request_.action() == DrillRequest::ACTION_STOP) return now != ProcessCondition::kRunning;
+      return request_.action() == DrillRequest::ACTION_CONT || now == ProcessCondition::kGone;
+    });
+  }
+
+  void report(const OutageMeter::Outage& outage) {
+    if (!advance(Phase::kMeasuring, Phase::kReporting)) return;
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(outage.gap).count();
+    message_.Clear();
+    message_.mutable_outage()->mutable_gap()->set_seconds(ns / 1'000'000'000);
+    message_.mutable_outage()->mutable_gap()->set_nanos(static_cast<std::int32_t>(ns % 1'000'000'000));
+    message_.mutable_outage()->set_writes(outage.writes);
+    StartWrite(&message_);
+  }
+
+  inline static const grpc::Status kGone = grpc::Status::CANCELLED;
+
+  const DrillRequest request_;
+  const std::vector<Hit> hits_;
+  DrillHand& hand_;
+  ReplicaClient& client_;
+  RequestTimer timer_;
+  std::shared_ptr<DrillStream> self_;  // until gRPC is done
+  std::shared_ptr<OutageMeter> meter_;
+  DrillResponse message_;  // belongs to gRPC while telling and reporting
+  grpc::Status status_;
+  std::atomic<bool> cancelled_{false};
+  std::mutex mutex_;
+  Phase phase_ = Phase::kTelling;  // guarded by mutex_
+};
+
+grpc::ServerWriteReactor<DrillResponse>* refuse(RequestMetrics& metrics, const absl::Status& why) {
+  return new RefusedStream<DrillResponse>(metrics, Method::kControlDrill, to_grpc(why));
+}
+
+}  // namespace
+
+bool is_local(const std::string& peer) {
+  for (const char* prefix : {"ipv4:127.", "ipv6:[::1]", "ipv6:%5B::1%5D", "unix:"}) {
+    if (absl::StartsWith(peer, prefix)) return true;
+  }
+  return false;
+}
+
+grpc::ServerWriteReactor<DrillResponse>* start_drill(const DrillRequest& request, const std::string& peer,
+                                                     const DaemonConfig& config, const InstanceView& view,
+                                                     ReplicaClient& client, DrillHand& hand, RequestMetrics& metrics) {
+  if (!is_local(peer)) {
+    return refuse(metrics, absl::PermissionDeniedError("drills are taken from this machine only, by way of 127.0.0.1"));
+  }
+  auto hits = choose_hits(request, read_status(config, view, unix_now_ms()),
+                          [&hand](const Hit& hit) { return hand.condition(hit); });
+  if (!hits.ok()) return refuse(metrics, hits.status());
+  auto stream = std::make_shared<DrillStream>(request, *std::move(hits), hand, client, metrics);
+  stream->start();
+  return stream.get();
+}
+
+}  // namespace ingot

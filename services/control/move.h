@@ -1,0 +1,22 @@
+// Moving the leader's or the acceptor's role: who must be asked, and what became of it.
+#pragma once
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "proto/ingot/control/v1/control.pb.h"
+#include "services/front_end/replica_client.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+// Asks the replica that must begin the change: the future leader itself, or for the acceptor's role the leader. Calls
+// `done` once, from the client's thread or before this returns. Errors: INVALID_ARGUMENT and FAILED_PRECONDITION, with
+// the protocol's sentence or ours; UNAVAILABLE if there was no answer, and nobody knows whether it has begun.
+// Thread-safe; `client` must outlive the call of `done`.
+void move_role(ReplicaClient& client, const control_v1::MoveRequest& request,
+               const control_v1::GetStatusResponse& status,
+               std::function<void(const absl::StatusOr<control_v1::MoveResponse>&)> done);
+
+}  // namespace ingot

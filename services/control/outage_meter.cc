@@ -1,0 +1,46 @@
+#include "services/control/outage_meter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replication/kv_api.h"
+
+namespace ingot {
+
+namespace {
+constexpr std::chrono::milliseconds kPause{5};  // after a write that was not taken
+}
+
+OutageMeter::OutageMeter(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done)
+    : client_(client), over_(std::move(over)), done_(std::move(done)) {}
+
+void OutageMeter::start() {
+  committed_at_ = Clock::now();
+  write();
+}
+
+void OutageMeter::write() {
+  if (cancelled_) return;
+  const bool last = over_();
+  client_.submit(RequestKind::kCommand, kv::encode(kv::Request(kv::TxnRequest{})),
+                 [self = shared_from_this(), last](const ReplicaReply& reply) { self->answered(reply, last); });
+}
+
+// A pause breaks the recursion of a client that answers at once that it is overloaded.
+void OutageMeter::answered(const ReplicaReply& reply, bool last) {
+  if (reply.outcome != ReplicaReply::Outcome::kOk) {
+    // Weakly: the alarm keeps its callback for as long as it lives.
+    pause_.Set(std::chrono::system_clock::now() + kPause, [self = weak_from_this()](bool) {
+      if (const auto meter = self.lock()) meter->write();
+    });
+    return;
+  }
+  const Clock::time_point now = Clock::now();
+  outage_.gap = std::max(outage_.gap, now - committed_at_);
+  committed_at_ = now;
+  ++outage_.writes;
+  if (last) return done_(outage_);
+  write();
+}
+
+}  // namespace ingot

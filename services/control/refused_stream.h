@@ -1,0 +1,28 @@
+// A server stream that says no and nothing else.
+#pragma once
+
+#include <string>
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot {
+
+inline grpc::Status to_grpc(const absl::Status& status) {
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+}
+
+// Deletes itself when gRPC is done with it.
+template <typename Response>
+class RefusedStream final : public grpc::ServerWriteReactor<Response> {
+ public:
+  RefusedStream(RequestMetrics& metrics, Method method, const grpc::Status& status) {
+    RequestTimer(metrics, method).finish(status.error_code());
+    this->Finish(status);
+  }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace ingot

@@ -1,0 +1,32 @@
+// What the pages of an instance say, as the control plane's messages. Thread-safe: reads Counters only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proto/ingot/control/v1/control.pb.h"
+#include "services/daemon_config.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+// The instance at `now_unix_ms`, which uptime is counted to.
+control_v1::GetStatusResponse read_status(const DaemonConfig& config, const InstanceView& view,
+                                          std::int64_t now_unix_ms);
+
+// The state of one process. It is up only once the page of its current life says that it is ready: a page left behind
+// by an earlier incarnation counts for nothing.
+control_v1::State state_of(const ProcessEntry& entry, std::uint64_t ready_incarnation);
+
+// Equal for two statuses that differ in nothing but progress: slots, lag, digests, uptime, and for how long they have been
+// blocked.
+std::string fingerprint(const control_v1::GetStatusResponse& status);
+
+// Equal for two statuses that differ in nothing but uptime.
+std::string progress_fingerprint(const control_v1::GetStatusResponse& status);
+
+// Wall-clock time since the Unix epoch.
+std::int64_t unix_now_ms();
+
+}  // namespace ingot

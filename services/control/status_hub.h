@@ -1,0 +1,75 @@
+// Tells the watchers of an instance's status when it changes.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proto/ingot/control/v1/control.pb.h"
+
+namespace ingot {
+
+// A status as all watchers get it, with what they compare.
+struct StatusSample {
+  ::ingot::control::v1::GetStatusResponse status;
+  std::string fingerprint;           // changes with anything but progress
+  std::string progress_fingerprint;  // changes with anything but uptime
+  std::chrono::steady_clock::time_point at;
+};
+
+// Decides for one watcher which samples it gets. Not thread-safe.
+class ChangeFilter {
+ public:
+  explicit ChangeFilter(std::chrono::milliseconds interval) : interval_(interval) {}
+
+  // True, and remembers it, if the sample must be sent: the first one, any change but progress, and progress if the
+  // interval has passed since the last sample that was sent.
+  bool admit(const StatusSample& sample);
+
+ private:
+  std::chrono::milliseconds interval_;
+  bool first_ = true;
+  std::string fingerprint_;
+  std::string progress_fingerprint_;
+  std::chrono::steady_clock::time_point sent_at_;
+};
+
+// Reads the status every kStatusPollMs while anybody watches, and sleeps while nobody does. Changes that come and go
+// between two readings are not seen. Thread-safe.
+class StatusHub {
+ public:
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    virtual void offer(const StatusSample& sample) = 0;  // never blocks; called from the hub's thread, or by add
+    virtual void end() = 0;                              // the daemon is leaving
+  };
+
+  explicit StatusHub(std::function<::ingot::control::v1::GetStatusResponse()> read);
+  ~StatusHub();  // REQUIRES: all watchers are removed
+
+  // Offers the current status before it returns. False at kStatusWatchersMax, or after end.
+  [[nodiscard]] bool add(std::shared_ptr<Watcher> watcher);
+  void remove(const Watcher* watcher);
+
+  // Ends all watchers and takes no more.
+  void end();
+
+ private:
+  StatusSample sample() const;
+  void run();
+
+  const std::function<::ingot::control::v1::GetStatusResponse()> read_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<Watcher>> watchers_;  // guarded by mutex_
+  bool ended_ = false;                              // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace ingot

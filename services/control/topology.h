@@ -1,0 +1,17 @@
+// This machine and where the processes of an instance were placed, as the control plane's message.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "core/topology.h"
+#include "proto/ingot/control/v1/control.pb.h"
+#include "services/daemon_config.h"
+
+namespace ingot {
+
+// All cores that this process could be given, whatever core its threads are bound to now. Takes milliseconds.
+absl::StatusOr<Topology> whole_machine();
+
+// Thread-safe: reads Counters only.
+::ingot::control::v1::GetTopologyResponse read_topology(const Topology& machine, const InstanceView& view);
+
+}  // namespace ingot

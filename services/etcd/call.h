@@ -1,0 +1,78 @@
+// One unary call: from the gRPC thread that brings it to the client's loop that finishes it.
+//
+// The call's messages and its default reactor live until Finish has been called, even when the peer has cancelled or
+// gone away in between. So the callback, which runs exactly once, holds plain pointers.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/limits.h"
+#include "replication/kv_api.h"
+#include "services/etcd/errors.h"
+#include "services/etcd/translate.h"
+#include "services/front_end/replica_client.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot::etcd {
+
+// A plain value that whoever finishes the call holds a copy of. The call is counted when it begins and when it ends.
+class Call {
+ public:
+  Call(grpc::CallbackServerContext* context, RequestMetrics& metrics, Method method)
+      : reactor_(context->DefaultReactor()), metrics_(&metrics), begun_(metrics.begin(method)) {}
+
+  grpc::ServerUnaryReactor* reactor() const { return reactor_; }
+
+  // To be called once, on one of the copies. Returns the reactor, for handlers that finish at once.
+  grpc::ServerUnaryReactor* finish(const grpc::Status& status) const {
+    metrics_->end(begun_, status.error_code());
+    reactor_->Finish(status);
+    return reactor_;
+  }
+
+ private:
+  grpc::ServerUnaryReactor* reactor_;
+  RequestMetrics* metrics_;
+  RequestMetrics::Begun begun_;
+};
+
+// Decodes what the replicas answered. If that is OK, `result` holds a Body.
+template <typename Body>
+grpc::Status open(const ReplicaReply& reply, kv::Result& result) {
+  if (grpc::Status status = to_status(reply.outcome); !status.ok()) return status;
+  absl::StatusOr<kv::Result> decoded = kv::decode_result(reply.payload);
+  if (!decoded.ok()) {
+    return {grpc::StatusCode::INTERNAL, "the store's answer could not be read; the request may have been carried out"};
+  }
+  result = *std::move(decoded);
+  if (result.code != kv::Code::kOk) return to_status(result.code);
+  if (!std::holds_alternative<Body>(result.body)) {
+    return {grpc::StatusCode::INTERNAL, "the store answered something else; the request may have been carried out"};
+  }
+  return grpc::Status::OK;
+}
+
+// Sends `request` to the replicas and finishes `call` with their answer, translated into `response`, whose header has
+// its ids already. Returns the call's reactor.
+template <typename Body, typename Response>
+grpc::ServerUnaryReactor* submit(ReplicaClient& client, RequestKind kind, const kv::Request& request,
+                                 Response* response, const Call& call) {
+  std::string payload = kv::encode(request);
+  if (payload.size() > kRequestBytesMax) return call.finish(to_status(Error::kRequestTooLarge));
+  client.submit(kind, std::move(payload), [response, call](const ReplicaReply& reply) {
+    kv::Result result;
+    grpc::Status status = open<Body>(reply, result);
+    if (status.ok()) {
+      response->mutable_header()->set_revision(result.revision);
+      translate(std::get<Body>(std::move(result.body)), response);
+    }
+    call.finish(status);
+  });
+  return call.reactor();
+}
+
+}  // namespace ingot::etcd

@@ -1,0 +1,51 @@
+// Why a request failed, in etcd's own words: Go clients recognise errors by the text, so each is etcd 3.4's to the
+// letter. Everything here is thread-safe and has no state.
+#pragma once
+
+#include <grpcpp/support/status.h>
+
+#include <cstddef>
+
+#include "replication/kv_api.h"
+#include "services/front_end/replica_client.h"
+
+namespace ingot::etcd {
+
+// Every error that etcd itself knows and Ingot answers: X(name, gRPC code, text).
+#define INGOT_ETCD_ERRORS(X)                                                                          \
+  X(kEmptyKey, INVALID_ARGUMENT, "etcdserver: key is not provided")                                   \
+  X(kKeyNotFound, INVALID_ARGUMENT, "etcdserver: key not found")                                      \
+  X(kValueProvided, INVALID_ARGUMENT, "etcdserver: value is provided")                                \
+  X(kLeaseProvided, INVALID_ARGUMENT, "etcdserver: lease is provided")                                \
+  X(kTooManyOperations, INVALID_ARGUMENT, "etcdserver: too many operations in txn request")           \
+  X(kDuplicateKey, INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request")                \
+  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")                          \
+  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")                           \
+  X(kCompacted, OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted")               \
+  X(kFutureRevision, OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision")        \
+  X(kLeaseNotFound, NOT_FOUND, "etcdserver: requested lease not found")                               \
+  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")                            \
+  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                                           \
+  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                                                  \
+  X(kAuthNotEnabled, FAILED_PRECONDITION, "etcdserver: authentication is not enabled")
+
+enum class Error {
+#define INGOT_X(name, code, text) name,
+  INGOT_ETCD_ERRORS(INGOT_X)
+#undef INGOT_X
+};
+
+const char* text_of(Error error);
+grpc::Status to_status(Error error);
+
+// Ingot bounds answers, etcd does not; so the words are ours.
+grpc::Status answer_too_large(std::size_t bytes_max);
+
+// The store's refusal. REQUIRES: code is not kOk.
+grpc::Status to_status(kv::Code code);
+
+// The replicas' silence or refusal; OK for kOk. "too many requests" means that nothing was done; "request timed out"
+// that it may have been, or may still be.
+grpc::Status to_status(ReplicaReply::Outcome outcome);
+
+}  // namespace ingot::etcd

@@ -1,0 +1,35 @@
+// The header of every answer: who answers, in which term. Clients refuse a header with a zero in it.
+#pragma once
+
+#include <cstdint>
+
+#include "proto/etcd/rpc.pb.h"
+#include "services/daemon_config.h"
+
+namespace ingot::etcd {
+
+// What an instance shows as etcd's single member. Thread-safe; the config and the view's pages outlive it.
+class HeaderSource {
+ public:
+  HeaderSource(const DaemonConfig& config, const InstanceView& view) : config_(config), view_(view) {}
+
+  // Fills in all but the revision.
+  void fill(etcdserverpb::ResponseHeader* header) const;
+
+  // The highest ballot among the voters; 1 before the first leadership.
+  std::uint64_t term() const;
+
+  // The greatest value that any replica shows: for a counter that only grows, the most recent one.
+  std::uint64_t greatest(ReplicaCounter id) const;
+
+  // True if some voter leads.
+  bool has_leader() const;
+
+  const DaemonConfig& config() const { return config_; }
+
+ private:
+  const DaemonConfig& config_;
+  const InstanceView& view_;
+};
+
+}  // namespace ingot::etcd

@@ -1,0 +1,100 @@
+// etcdserverpb.Maintenance: what operators' tools ask before anything else.
+#include "proto/etcd/rpc.grpc.pb.h"
+#include "services/etcd/call.h"
+#include "services/etcd/errors.h"
+#include "services/etcd/header.h"
+#include "services/etcd/refusal.h"
+#include "services/etcd/services.h"
+
+namespace ingot::etcd {
+namespace {
+
+namespace pb = etcdserverpb;
+using Context = grpc::CallbackServerContext;
+using Reactor = grpc::ServerUnaryReactor;
+
+class MaintenanceService final : public pb::Maintenance::CallbackService {
+ public:
+  MaintenanceService(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view,
+                     RequestMetrics& metrics)
+      : client_(client), header_(config, view), metrics_(metrics) {}
+
+  // From the replicas' pages, without asking the replicas: it answers also when they do not.
+  Reactor* Status(Context* context, const pb::StatusRequest*, pb::StatusResponse* out) override {
+    const Call call(context, metrics_, Method::kMaintenanceStatus);
+    fill_header(out->mutable_header());
+    out->set_version(header_.config().etcd_version);
+    out->set_raftterm(header_.term());
+    out->set_raftindex(header_.greatest(ReplicaCounter::kDecidedSlots));
+    out->set_raftappliedindex(header_.greatest(ReplicaCounter::kAppliedSlots));
+    const auto store_bytes = static_cast<std::int64_t>(header_.greatest(ReplicaCounter::kStoreBytes));
+    out->set_dbsize(store_bytes);
+    out->set_dbsizeinuse(store_bytes);
+    if (header_.has_leader()) {
+      out->set_leader(header_.config().member_id);
+    } else {
+      out->add_errors(text_of(Error::kNoLeader));
+    }
+    return call.finish(grpc::Status::OK);
+  }
+
+  Reactor* HashKV(Context* context, const pb::HashKVRequest* in, pb::HashKVResponse* out) override {
+    const Call call(context, metrics_, Method::kMaintenanceHashKv);
+    header_.fill(out->mutable_header());
+    out->set_hash_revision(in->revision());
+    const kv::Request request(kv::HashRequest{in->revision()});
+    return submit<kv::HashResult>(client_, RequestKind::kLinearizableQuery, request, out, call);
+  }
+
+  Reactor* Hash(Context* context, const pb::HashRequest*, pb::HashResponse* out) override {
+    const Call call(context, metrics_, Method::kOther);
+    header_.fill(out->mutable_header());
+    return submit<kv::HashResult>(client_, RequestKind::kLinearizableQuery, kv::Request(kv::HashRequest{}), out, call);
+  }
+
+  Reactor* Alarm(Context* context, const pb::AlarmRequest* in, pb::AlarmResponse* out) override {
+    if (in->action() == pb::AlarmRequest::ACTIVATE) {
+      return refuse(context, metrics_, "Ingot has no alarms: its limits refuse single requests instead of raising one");
+    }
+    fill_header(out->mutable_header());
+    return Call(context, metrics_, Method::kOther).finish(grpc::Status::OK);
+  }
+
+  Reactor* Defragment(Context* context, const pb::DefragmentRequest*, pb::DefragmentResponse* out) override {
+    fill_header(out->mutable_header());
+    return Call(context, metrics_, Method::kOther).finish(grpc::Status::OK);
+  }
+
+  grpc::ServerWriteReactor<pb::SnapshotResponse>* Snapshot(Context*, const pb::SnapshotRequest*) override {
+    return refuse_stream<grpc::ServerWriteReactor<pb::SnapshotResponse>>(
+        metrics_, "Ingot keeps its state in memory and has no etcd database file to send as a snapshot");
+  }
+
+  Reactor* MoveLeader(Context* context, const pb::MoveLeaderRequest*, pb::MoveLeaderResponse*) override {
+    return refuse(context, metrics_,
+                  "Ingot is a single member towards etcd's clients: there is nobody to move the leader to");
+  }
+
+  Reactor* Downgrade(Context* context, const pb::DowngradeRequest*, pb::DowngradeResponse*) override {
+    return refuse(context, metrics_, "Ingot has no storage versions to downgrade to");
+  }
+
+ private:
+  void fill_header(pb::ResponseHeader* header) const {
+    header_.fill(header);
+    header->set_revision(static_cast<std::int64_t>(header_.greatest(ReplicaCounter::kStoreRevision)));
+  }
+
+  ReplicaClient& client_;
+  const HeaderSource header_;
+  RequestMetrics& metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
+                                                        const InstanceView& view, RequestMetrics& metrics) {
+  return std::make_unique<MaintenanceService>(client, config, view, metrics);
+}
+
+}  // namespace ingot::etcd

@@ -1,0 +1,17 @@
+#include "services/etcd/services.h"
+
+namespace ingot::etcd {
+
+std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
+                                                          const InstanceView& view, RequestMetrics& metrics) {
+  std::vector<std::unique_ptr<grpc::Service>> services;
+  services.push_back(make_kv_service(client, config, view, metrics));
+  services.push_back(make_maintenance_service(client, config, view, metrics));
+  services.push_back(make_cluster_service(config, view, metrics));
+  services.push_back(make_watch_service(metrics));
+  services.push_back(make_lease_service(metrics));
+  services.push_back(make_auth_service(config, view, metrics));
+  return services;
+}
+
+}  // namespace ingot::etcd

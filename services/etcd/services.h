@@ -1,0 +1,39 @@
+// etcd's v3 services on top of the replicas, as gRPC callback services. docs/etcd.md says what each call does.
+//
+// Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
+// outlive the server, which is set up as services/front_end/grpc_server.h says (ping interval, message sizes). The
+// services keep no state of their own but count their calls; gRPC calls them from many threads.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/service_type.h>
+
+#include <memory>
+#include <vector>
+
+#include "services/daemon_config.h"
+#include "services/front_end/replica_client.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot::etcd {
+
+// Range, Put, DeleteRange, Txn, Compact: complete.
+std::unique_ptr<grpc::Service> make_kv_service(ReplicaClient& client, const DaemonConfig& config,
+                                               const InstanceView& view, RequestMetrics& metrics);
+// Status, HashKV, Hash, Alarm (there never is one) and Defragment (there is nothing to do).
+std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
+                                                        const InstanceView& view, RequestMetrics& metrics);
+// MemberList: the daemon, whatever the number of its replicas.
+std::unique_ptr<grpc::Service> make_cluster_service(const DaemonConfig& config, const InstanceView& view,
+                                                    RequestMetrics& metrics);
+// Answer every call with a sentence that says what is missing.
+std::unique_ptr<grpc::Service> make_watch_service(RequestMetrics& metrics);
+std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics);
+std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
+                                                 RequestMetrics& metrics);
+
+// All of the above.
+std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
+                                                          const InstanceView& view, RequestMetrics& metrics);
+
+}  // namespace ingot::etcd

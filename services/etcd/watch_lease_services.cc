@@ -1,0 +1,64 @@
+// etcdserverpb.Watch and etcdserverpb.Lease: not there yet, and every call says so.
+#include "proto/etcd/rpc.grpc.pb.h"
+#include "services/etcd/refusal.h"
+#include "services/etcd/services.h"
+
+namespace ingot::etcd {
+namespace {
+
+namespace pb = etcdserverpb;
+using Context = grpc::CallbackServerContext;
+using Reactor = grpc::ServerUnaryReactor;
+
+class WatchService final : public pb::Watch::CallbackService {
+ public:
+  explicit WatchService(RequestMetrics& metrics) : metrics_(metrics) {}
+
+  grpc::ServerBidiReactor<pb::WatchRequest, pb::WatchResponse>* Watch(Context*) override {
+    return refuse_stream<grpc::ServerBidiReactor<pb::WatchRequest, pb::WatchResponse>>(
+        metrics_, "Ingot does not have watches yet: read the keys again, with the revision of the last answer");
+  }
+
+ private:
+  RequestMetrics& metrics_;
+};
+
+constexpr const char* kNoLeases = "Ingot does not have leases yet: keys stay until they are deleted";
+
+class LeaseService final : public pb::Lease::CallbackService {
+ public:
+  explicit LeaseService(RequestMetrics& metrics) : metrics_(metrics) {}
+
+  Reactor* LeaseGrant(Context* context, const pb::LeaseGrantRequest*, pb::LeaseGrantResponse*) override {
+    return refuse(context, metrics_, kNoLeases);
+  }
+  Reactor* LeaseRevoke(Context* context, const pb::LeaseRevokeRequest*, pb::LeaseRevokeResponse*) override {
+    return refuse(context, metrics_, kNoLeases);
+  }
+  grpc::ServerBidiReactor<pb::LeaseKeepAliveRequest, pb::LeaseKeepAliveResponse>* LeaseKeepAlive(Context*) override {
+    using Stream = grpc::ServerBidiReactor<pb::LeaseKeepAliveRequest, pb::LeaseKeepAliveResponse>;
+    return refuse_stream<Stream>(metrics_, kNoLeases);
+  }
+  Reactor* LeaseTimeToLive(Context* context, const pb::LeaseTimeToLiveRequest*,
+                           pb::LeaseTimeToLiveResponse*) override {
+    return refuse(context, metrics_, kNoLeases);
+  }
+  Reactor* LeaseLeases(Context* context, const pb::LeaseLeasesRequest*, pb::LeaseLeasesResponse*) override {
+    return refuse(context, metrics_, kNoLeases);
+  }
+
+ private:
+  RequestMetrics& metrics_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_watch_service(RequestMetrics& metrics) {
+  return std::make_unique<WatchService>(metrics);
+}
+
+std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics) {
+  return std::make_unique<LeaseService>(metrics);
+}
+
+}  // namespace ingot::etcd

@@ -1,0 +1,41 @@
+// The front end's door to the replicas: requests in from any thread, one callback each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/types.h"
+
+namespace ingot {
+
+enum class RequestKind : std::uint8_t { kCommand, kLinearizableQuery, kLocalQuery, kDigest, kMove };
+
+struct ReplicaReply {
+  enum class Outcome : std::uint8_t {
+    kOk,          // payload is the state machine's result
+    kOverloaded,  // not carried out: too many requests in flight
+    kUnknown,     // a command that may or may not have been carried out, or a query that got no answer in time
+  };
+  Outcome outcome = Outcome::kOk;
+  Slot slot;                 // slots below it are applied in the state that answered
+  std::string_view payload;  // valid during the callback only
+};
+
+// Thread-safe. Retries within a request's deadline, with exactly-once effect for commands (client sessions).
+class ReplicaClient {
+ public:
+  using Callback = std::function<void(const ReplicaReply&)>;
+
+  virtual ~ReplicaClient() = default;
+
+  // Calls `callback` exactly once, from the client's own loop thread or, when overloaded, before submit returns.
+  // `payload` is at most kRequestBytesMax. A kLocalQuery or kDigest goes to `replica`, or to the nearest one if that
+  // is kAnyReplica. A kMove goes to `replica`, once: asked twice, its answer would be that of the second time.
+  virtual void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) = 0;
+
+  static constexpr EndpointId kAnyReplica{0xffff};
+};
+
+}  // namespace ingot

@@ -1,0 +1,88 @@
+#include "services/ingot_load/final_check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/limits.h"
+#include "services/ingot_load/connections.h"
+#include "services/ingot_load/key_names.h"
+
+namespace ingot::load {
+namespace {
+
+using etcdserverpb::RangeRequest;
+using etcdserverpb::RangeResponse;
+using Clock = std::chrono::steady_clock;
+
+// One page, tried until `deadline`.
+absl::StatusOr<RangeResponse> read_page(etcdserverpb::KV::Stub& stub, const RangeRequest& request,
+                                        Clock::time_point deadline, std::chrono::nanoseconds timeout) {
+  while (true) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::duration_cast<std::chrono::system_clock::duration>(timeout));
+    RangeResponse reply;
+    const grpc::Status status = stub.Range(&context, request, &reply);
+    if (status.ok()) return reply;
+    if (Clock::now() >= deadline) {
+      return absl::UnavailableError(absl::StrCat("the keys could not be read back, so nothing is known of them: ",
+                                                 status.error_message()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLoadRetryPauseMs));
+  }
+}
+
+void judge(std::uint32_t key, const LoadOptions& options, const WriteLedger& ledger,
+           const std::optional<Observed>& observed, CheckReport& report) {
+  const std::string name = key_name(options.prefix, key);
+  if (observed || ledger.floor(key) > 0) ++report.keys;
+  const Verdict verdict = ledger.judge(key, name, observed);
+  if (verdict == Verdict::kHeld) return;
+  ++(verdict == Verdict::kLost ? report.lost : report.wrong);
+  if (report.examples.size() == CheckReport::kExamplesMax) return;
+  report.examples.push_back(absl::StrCat("key ", name, " ", describe(verdict), " (acknowledged at revision ",
+                                         ledger.floor(key), ", found ",
+                                         observed ? absl::StrCat("at ", observed->mod_revision) : "nothing", ")"));
+}
+
+}  // namespace
+
+absl::StatusOr<CheckReport> check_store(const LoadOptions& options, const LoadTotals& totals,
+                                        const WriteLedger& ledger, std::chrono::nanoseconds patience) {
+  LoadOptions single = options;
+  single.connections = 1;
+  single.timeout = patience;
+  const absl::StatusOr<std::vector<Connection>> connections = connect(single);
+  if (!connections.ok()) return connections.status();
+  const auto deadline = Clock::now() + patience;
+
+  CheckReport report;
+  report.wrote_nothing = ledger.acknowledged_count() == 0;
+  report.bad_reads = totals.stale_reads + totals.corrupt_reads;
+  std::uint32_t next = 0;  // keys below it are judged
+  RangeRequest request;
+  request.set_key(key_name(options.prefix, 0));
+  request.set_range_end(options.prefix + ":");  // ':' follows '9'
+  request.set_limit(std::clamp(kLoadCheckPageBytes / std::max(options.value_bytes, 1), 1, kLoadCheckPageKeys));
+  for (bool more = true; more;) {
+    const auto page = read_page(*connections->front().stub, request, deadline, options.timeout);
+    if (!page.ok()) return page.status();
+    for (const auto& kv : page->kvs()) {
+      const std::optional<std::uint32_t> key = key_index(options.prefix, kv.key());
+      // A run with more keys may have used the same prefix.
+      if (!key || *key < next || *key >= ledger.key_count()) continue;
+      while (next < *key) judge(next++, options, ledger, std::nullopt, report);
+      judge(next++, options, ledger, Observed{kv.mod_revision(), kv.value()}, report);
+    }
+    more = page->more() && page->kvs_size() > 0;
+    if (more) request.set_key(page->kvs(page->kvs_size() - 1).key() + '\0');
+  }
+  while (next < ledger.key_count()) judge(next++, options, ledger, std::nullopt, report);
+  return report;
+}
+
+}  // namespace ingot::load

@@ -1,0 +1,93 @@
+#include "services/ingot_load/load_engine.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "services/ingot_load/connections.h"
+#include "services/ingot_load/load_worker.h"
+#include "services/ingot_load/run_state.h"
+
+namespace ingot::load {
+namespace {
+
+// The workers on their threads, from construction until wait_for says that all have ended.
+class Crew {
+ public:
+  Crew(const LoadOptions& options, RunState& run, std::vector<Connection>& connections) {
+    for (int i = 0; i < options.threads; ++i) workers_.emplace_back(options, i, run, connections);
+    running_ = options.threads;
+    for (LoadWorker& worker : workers_) {
+      threads_.emplace_back([this, &worker] {
+        worker.run();
+        const std::lock_guard lock(mutex_);
+        --running_;
+        ended_.notify_one();
+      });
+    }
+  }
+  ~Crew() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  bool wait_for(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_for(lock, time, [this] { return running_ == 0; });
+  }
+
+  LoadTotals totals() {
+    LoadTotals all;
+    for (LoadWorker& worker : workers_) all.merge(worker.totals());
+    return all;
+  }
+
+  const std::deque<LoadWorker>& workers() const { return workers_; }
+
+ private:
+  std::deque<LoadWorker> workers_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  int running_ = 0;
+};
+
+double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
+  return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) * 1e-9 : 0;
+}
+
+// When the run ended: at its set time or, if something else ended it, with the last answer.
+std::uint64_t finish_ns(const RunState& run, const Crew& crew) {
+  std::uint64_t last_ns = run.start_ns();
+  for (const LoadWorker& worker : crew.workers()) last_ns = std::max(last_ns, worker.last_answer_ns());
+  const bool whole_duration = now_ns() >= run.end_ns();
+  return whole_duration ? run.end_ns() : last_ns;
+}
+
+}  // namespace
+
+absl::StatusOr<LoadResult> run_load(const LoadOptions& options, std::chrono::milliseconds progress_every,
+                                    absl::FunctionRef<void(const LoadProgress&)> progress,
+                                    const std::atomic<bool>& stop) {
+  absl::StatusOr<std::vector<Connection>> connections = connect(options);
+  if (!connections.ok()) return connections.status();
+  RunState run(options, stop);
+  Crew crew(options, run, *connections);
+  while (!crew.wait_for(progress_every)) progress({seconds_between(run.start_ns(), now_ns()), crew.totals()});
+
+  const std::uint64_t finish = finish_ns(run, crew);
+  LoadResult result;
+  result.totals = crew.totals();
+  result.elapsed_s = seconds_between(run.start_ns(), finish);
+  result.gap_ms_max = static_cast<double>(run.gap_ns_max(finish)) * 1e-6;
+  result.ledger = WriteLedger(options.run, options.keep_ledger ? static_cast<std::uint32_t>(options.keys) : 0);
+  for (const LoadWorker& worker : crew.workers()) {
+    result.ledger.merge(worker.ledger());
+    result.not_started += worker.not_started();
+  }
+  return result;
+}
+
+}  // namespace ingot::load

@@ -1,0 +1,41 @@
+// Drives a load through a server of etcd's key-value API and measures it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "services/ingot_load/load_options.h"
+#include "services/ingot_load/load_totals.h"
+#include "services/ingot_load/write_ledger.h"
+
+namespace ingot::load {
+
+struct LoadResult {
+  LoadTotals totals;
+  double elapsed_s = 0;     // from the start until the last request started, or was answered if that was the earlier
+                            // end of the run; late answers to requests in flight do not stretch it
+  double gap_ms_max = 0;    // the longest time without an acknowledged write, from start to end of the run
+  std::uint64_t not_started = 0;  // open loop: requests whose time came while no client was free, until the end
+  WriteLedger ledger{0, 0};       // of options.run; empty unless options.keep_ledger
+
+  double throughput_per_s() const {
+    return elapsed_s > 0 ? static_cast<double>(totals.acknowledged) / elapsed_s : 0;
+  }
+};
+
+struct LoadProgress {
+  double elapsed_s = 0;
+  LoadTotals totals;  // since the start
+};
+
+// Connects (for at most options.timeout), runs the load, and waits for the outcome of every request. `progress` is
+// called from this thread every `progress_every`. `stop`, set by anybody, ends the run early. The server may come and
+// go in between; Unavailable, with a sentence, only if it cannot be reached at the start. REQUIRES: valid options.
+absl::StatusOr<LoadResult> run_load(const LoadOptions& options, std::chrono::milliseconds progress_every,
+                                    absl::FunctionRef<void(const LoadProgress&)> progress,
+                                    const std::atomic<bool>& stop);
+
+}  // namespace ingot::load

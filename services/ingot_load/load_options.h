@@ -1,0 +1,38 @@
+// What a load is made of, and the check of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "services/ingot_load/key_chooser.h"
+
+namespace ingot::load {
+
+enum class ReadKind : std::uint8_t { kSerializable, kLinearizable };
+
+struct LoadOptions {
+  std::string endpoint = "127.0.0.1:2379";
+  int clients = 8;      // each has at most one request outstanding
+  int connections = 1;  // clients are spread over them
+  int threads = 1;      // connections and clients are spread over them
+  int keys = 1000;
+  Distribution distribution = Distribution::kUniform;
+  int value_bytes = 64;
+  double read_share = 0.5;  // of all requests, 0 to 1
+  ReadKind read_kind = ReadKind::kLinearizable;
+  std::int64_t count = 0;                // requests in all; 0: as many as fit into the duration
+  std::chrono::nanoseconds duration{};   // used if count is 0
+  double rate_per_s = 0;                 // open loop: requests started each second; 0: closed loop
+  std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // of one request; also to find the server at first
+  std::uint64_t seed = 1;
+  std::string prefix;       // of all keys
+  std::uint32_t run = 0;    // in every value: tells this run's values from others'; choose it at random
+  bool keep_ledger = false;  // remember what was written, and look at what is read
+};
+
+// InvalidArgument, with a sentence that names the flag and says what it takes.
+absl::Status validate(const LoadOptions& options);
+
+}  // namespace ingot::load

@@ -1,0 +1,42 @@
+#include "services/ingotctl/connection.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "services/cli/duration.h"
+
+namespace ingot {
+namespace {
+
+std::shared_ptr<grpc::Channel> open_channel(const std::string& endpoint) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // the daemon is on this machine
+  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// A status that gRPC made up itself, as against one that a daemon sent.
+bool never_arrived(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+         (absl::StrContains(status.error_message(), "connect") || absl::StrContains(status.error_message(), "DNS") ||
+          absl::StrContains(status.error_message(), "Socket closed"));
+}
+
+}  // namespace
+
+Connection::Connection(const CtlOptions& options) : options_(options), channel_(open_channel(options.endpoint)) {}
+
+absl::Status Connection::explain(const grpc::Status& status) const {
+  if (status.ok()) return absl::OkStatus();
+  if (never_arrived(status)) {
+    return absl::UnavailableError(absl::StrCat("cannot reach a daemon at ", options_.endpoint,
+                                               "; is ingotd running, and is --endpoint where it listens?"));
+  }
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    return absl::DeadlineExceededError(absl::StrCat("no answer from ", options_.endpoint, " within ",
+                                                    format_duration(options_.timeout),
+                                                    "; try again, or wait longer with --timeout"));
+  }
+  return absl::UnknownError(absl::StrCat("the daemon at ", options_.endpoint, " said: ", status.error_message()));
+}
+
+}  // namespace ingot

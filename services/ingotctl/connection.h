@@ -1,0 +1,38 @@
+// One daemon, as ingotctl's commands reach it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "services/ingotctl/options.h"
+
+namespace ingot {
+
+// Not thread-safe.
+class Connection {
+ public:
+  explicit Connection(const CtlOptions& options);
+
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+
+  // Makes one call, bounded by the timeout:
+  //   call([&](grpc::ClientContext* context) { return stub->Put(context, request, &response); })
+  // What the daemon refused and what never reached it both come back as one sentence.
+  template <typename Call>
+  absl::Status call(Call make_call) const {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + options_.timeout);
+    return explain(make_call(&context));
+  }
+
+  absl::Status explain(const grpc::Status& status) const;
+
+ private:
+  const CtlOptions& options_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,37 @@
+// Whether a move of a role is done, as one status after the other tells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "proto/ingot/control/v1/control.pb.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+// Not thread-safe.
+class MoveWatch {
+ public:
+  enum class Outcome { kPending, kDone, kLost };  // kLost: a change was made, and somebody else has the role
+
+  MoveWatch(control_v1::Role role, std::uint32_t to, std::uint64_t ballot_before)
+      : role_(role), to_(to), ballot_before_(ballot_before) {}
+
+  Outcome look(const control_v1::GetStatusResponse& status);
+
+  // Who has the role, as of the last look: of those who are up, the one in the newest configuration.
+  const std::optional<control_v1::Replica>& holder() const { return holder_; }
+
+ private:
+  // A status is read while replicas write, so one that shows a role of yesterday beside a ballot of today may be seen.
+  static constexpr int kLooksToBeSure = 5;
+
+  control_v1::Role role_;
+  std::uint32_t to_;
+  std::uint64_t ballot_before_;
+  std::optional<control_v1::Replica> holder_;
+  int lost_looks_ = 0;  // in a row
+};
+
+}  // namespace ingot

@@ -1,0 +1,16 @@
+// The command line of `ingotctl machine` and `ingotctl plan`, which need no daemon.
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/status.h"
+#include "services/ingotctl/options.h"
+
+namespace ingot {
+
+// Adds both commands; parsing one of them sets `chosen` to what it does. `chosen` must outlive the parse.
+void add_planning_commands(CLI::App& app, std::function<absl::Status(const CtlOptions&)>& chosen);
+
+}  // namespace ingot

@@ -1,0 +1,45 @@
+// What happened between one status and the next, in words: who died, stopped, came back, and who took which role.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "proto/ingot/control/v1/control.pb.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+// Who has the role: of those who are up and believe so, the one in the newest configuration. Null: nobody.
+const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status);
+
+// Not thread-safe.
+class RoleHistory {
+ public:
+  using Clock = std::chrono::system_clock;
+
+  // The status at `now`. The first one is only remembered.
+  void look(const control_v1::GetStatusResponse& status, Clock::time_point now);
+
+  // The newest kLinesMax happenings, newest last, each with its time of day.
+  const std::deque<std::string>& lines() const { return lines_; }
+
+ private:
+  static constexpr std::size_t kLinesMax = 8;
+
+  void look_at_states(const control_v1::GetStatusResponse& status);
+  void look_at_role(control_v1::Role role, const control_v1::GetStatusResponse& status,
+                    std::optional<Clock::time_point>& vacant_since);
+  void look_at_blocks(const control_v1::GetStatusResponse& status);
+  void add(const std::string& what);
+
+  std::optional<control_v1::GetStatusResponse> last_;
+  Clock::time_point now_;
+  std::optional<Clock::time_point> no_leader_since_;
+  std::optional<Clock::time_point> no_acceptor_since_;
+  std::deque<std::string> lines_;
+};
+
+}  // namespace ingot

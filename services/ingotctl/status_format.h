@@ -1,0 +1,35 @@
+// The control plane's answers as text: tables for people, JSON for scripts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "proto/ingot/control/v1/control.pb.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+// "up", "starting", "stopped" or "dead"; "leader", "acceptor" or "replica".
+std::string_view state_name(control_v1::State state);
+std::string_view role_name(control_v1::Role role);
+
+// One line of JSON: {"name","agreement","transport","backend","isolation","replicas":[{"id","pid","incarnation",
+// "state","core","voter","role","epoch","ballot","proposed","decided","applied","lag"}]}. With `digests`, each replica
+// ends with "digest" (16 hexadecimal digits) and "digest_slot", both null if it gave none. While something blocks
+// agreement the object goes on with "blocked":{"by","reported_by","why","details"}.
+std::string status_json(const control_v1::GetStatusResponse& status, bool digests);
+
+// A line about the instance, a table of its replicas, and a line about what blocks it, if anything does.
+std::string status_table(const control_v1::GetStatusResponse& status, bool digests);
+
+// "blocked: replicas 0, 1 wait for replica 2: WHY". `why`: the cause alone, or all details.
+std::string blocked_text(const control_v1::Blocked& blocked, const std::string& why);
+
+// One line: who leads, who is not up, how far the group is, and what blocks it, if anything does.
+std::string status_line(const control_v1::GetStatusResponse& status);
+
+std::string topology_json(const control_v1::GetTopologyResponse& topology);
+std::string topology_table(const control_v1::GetTopologyResponse& topology);
+
+}  // namespace ingot

@@ -1,0 +1,76 @@
+// ingotd: flags only. The same program runs as supervisor, replica and front end; a word that starts with "@" as its
+// first argument says that the supervisor started it.
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "services/cli/cli.h"
+#include "services/front_end/front_end_process.h"
+#include "services/ingotd/flags.h"
+#include "services/ingotd/scc_flags.h"
+#include "services/process/launch_spec.h"
+#include "services/process/replica_process.h"
+#include "services/scc/replay.h"
+#include "services/scc/scc_daemon.h"
+#include "services/supervisor/attach.h"
+#include "services/supervisor/instance.h"
+#include "services/supervisor/supervisor.h"
+
+namespace {
+
+int run_child(std::string_view role, int launch_fd) {
+  // The terminal's and the service manager's signals go to the whole group; the supervisor decides what they mean.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGTERM, SIG_IGN);
+  const auto spec = ingot::read_launch_spec(launch_fd);
+  if (!spec.ok()) {
+    std::fprintf(stderr, "ingotd: %s\n", spec.status().ToString().c_str());
+    return ingot::kExitUsage;
+  }
+  if (role == "@front-end") return ingot::run_front_end_process(*spec);
+  return ingot::run_replica_process(*spec);
+}
+
+// A supervisor of many replicas holds the segments of several lives of each.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+absl::Status run_supervisor(const ingot::DaemonConfig& config) {
+  allow_many_descriptors();
+  auto attached = ingot::attach(config);
+  if (!attached.ok()) return attached.status();
+  if (attached->instance != nullptr) {
+    return ingot::Supervisor(*attached->instance).run_attached(std::move(attached->orphans), attached->orphan_ms);
+  }
+  auto instance = ingot::Instance::create(config);
+  if (!instance.ok()) return instance.status();
+  return ingot::Supervisor(**instance).run();
+}
+
+absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& scc) {
+  return scc.replay.empty() ? ingot::run_scc_daemon(config, scc) : ingot::run_replay(scc.replay);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);
+  if (argc == 3 && argv[1][0] == '@') return run_child(argv[1], std::atoi(argv[2]));
+  CLI::App app;
+  ingot::DaemonConfig config;
+  ingot::add_flags(app, config);
+  ingot::SccConfig scc;
+  ingot::add_scc_flags(app, scc);
+  return ingot::run_cli(app, argc, argv, [&]() -> absl::Status {
+    if (auto status = ingot::settle_scc_flags(app, config, scc); !status.ok()) return status;
+    return config.backend == "scc" ? run_scc(config, scc) : run_supervisor(config);
+  });
+}

@@ -1,0 +1,37 @@
+// The HTTP server that Prometheus scrapes: GET /metrics.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+
+#include "absl/status/statusor.h"
+#include "services/daemon_config.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot {
+
+// Thread-safe. Serves until it is destroyed.
+class MetricsExposer {
+ public:
+  // Serves everything about an instance at config.metrics_listen (HOST:PORT; port 0 lets the system choose): its
+  // pages, its processes and its requests. All three outlive the exposer. `more`, if not null, is served with them.
+  // FailedPrecondition, with a sentence, if the address cannot be bound.
+  static absl::StatusOr<std::unique_ptr<MetricsExposer>> start(
+      const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
+      std::shared_ptr<prometheus::Collectable> more = nullptr);
+
+  // The port that was bound.
+  int port() const;
+
+ private:
+  MetricsExposer() = default;
+
+  std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;  // the exposer holds weak references
+  std::unique_ptr<prometheus::Exposer> exposer_;
+};
+
+}  // namespace ingot

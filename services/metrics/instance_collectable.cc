@@ -1,0 +1,158 @@
+#include "services/metrics/instance_collectable.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/control/status.h"
+#include "services/metrics/families.h"
+
+namespace ingot {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<prometheus::ClientMetric::Label>;
+
+MetricFamily build_info(const DaemonConfig& config) {
+  MetricFamily family = gauge_family("ingot_build_info", "What runs, in its labels; always 1.");
+  add_value(family,
+            {{"version", kIngotVersion},
+             {"name", config.name},
+             {"agreement", config.agreement},
+             {"transport", config.transport},
+             {"backend", config.backend},
+             {"isolation", config.isolation}},
+            1);
+  return family;
+}
+
+std::string replica_name(std::size_t id) { return std::to_string(id); }
+
+// Endpoints from `replicas` on belong to the front end first, then to clients of their own.
+std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
+  if (endpoint < replicas) return replica_name(endpoint);
+  return endpoint == replicas ? "front-end" : absl::StrCat("client-", endpoint);
+}
+
+void add_counters(const std::vector<PageSnapshot>& pages, std::vector<MetricFamily>& families) {
+  for (std::size_t i = 0; i < kReplicaCounterSpecs.size(); ++i) {
+    const auto id = static_cast<ReplicaCounter>(i);
+    // A digest is 64 bits of noise, and a double holds 53 of them; a steady time means nothing elsewhere.
+    if (id == ReplicaCounter::kDigest || id == ReplicaCounter::kBlockedSinceNs) continue;
+    const CounterSpec& spec = kReplicaCounterSpecs[i];
+    const std::string name = absl::StrCat("ingot_", spec.name);
+    MetricFamily family = spec.kind == CounterKind::kCounter ? counter_family(name, spec.help)
+                                                             : gauge_family(name, spec.help);
+    const bool time = id == ReplicaCounter::kBusyNs || id == ReplicaCounter::kSnapshotPauseNs;
+    const double unit = time ? 1e-9 : 1;  // Prometheus counts in seconds
+    for (std::size_t r = 0; r < pages.size(); ++r)
+      add_value(family, {{"replica", replica_name(r)}}, unit * static_cast<double>(pages[r].counter(id)));
+    families.push_back(std::move(family));
+  }
+}
+
+// A histogram's buckets are cumulative; the page's are not.
+MetricFamily batch_sizes(const std::vector<PageSnapshot>& pages) {
+  MetricFamily family{"ingot_batch_commands", "Commands per decided batch.", MetricType::Histogram, {}};
+  for (std::size_t r = 0; r < pages.size(); ++r) {
+    prometheus::ClientMetric metric;
+    metric.label = {{"replica", replica_name(r)}};
+    auto& histogram = metric.histogram;
+    for (std::size_t b = 0; b < kBatchBuckets.size(); ++b) {
+      histogram.sample_count += pages[r].batches(b);
+      histogram.bucket.push_back({histogram.sample_count, static_cast<double>(kBatchBuckets[b])});
+    }
+    histogram.sample_count += pages[r].batches(kBatchBuckets.size());
+    histogram.sample_sum = static_cast<double>(pages[r].batch_commands_sum());
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
+using LinkValue = std::uint64_t (PageSnapshot::*)(std::size_t) const;
+
+// `outgoing`: the page's replica is the sender.
+MetricFamily links(const std::vector<PageSnapshot>& pages, const char* name, const char* help, LinkValue value,
+                   bool outgoing) {
+  MetricFamily family = counter_family(name, help);
+  for (std::size_t r = 0; r < pages.size(); ++r) {
+    for (std::size_t e = 0; e < kEndpointsMax; ++e) {
+      const std::uint64_t count = (pages[r].*value)(e);
+      if (count == 0) continue;
+      const std::string here = replica_name(r), there = endpoint_name(e, pages.size());
+      add_value(family, {{"from", outgoing ? here : there}, {"to", outgoing ? there : here}},
+                static_cast<double>(count));
+    }
+  }
+  return family;
+}
+
+void add_links(const std::vector<PageSnapshot>& pages, std::vector<MetricFamily>& families) {
+  families.push_back(links(pages, "ingot_link_sent_messages_total", "Messages sent, counted by the sender.",
+                           &PageSnapshot::sent_messages, true));
+  families.push_back(links(pages, "ingot_link_sent_bytes_total", "Bytes of messages sent, counted by the sender.",
+                           &PageSnapshot::sent_bytes, true));
+  families.push_back(links(pages, "ingot_link_received_messages_total",
+                           "Messages received, counted by the receiver.", &PageSnapshot::received_messages, false));
+  families.push_back(links(pages, "ingot_link_received_bytes_total",
+                           "Bytes of messages received, counted by the receiver.", &PageSnapshot::received_bytes,
+                           false));
+}
+
+void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricFamily>& families) {
+  static constexpr std::array<std::pair<control_v1::State, const char*>, 4> kStates{{
+      {control_v1::STATE_UP, "up"},
+      {control_v1::STATE_STARTING, "starting"},
+      {control_v1::STATE_STOPPED, "stopped"},
+      {control_v1::STATE_DEAD, "dead"},
+  }};
+  MetricFamily states = gauge_family("ingot_replica_state", "1 for the state that the replica is in, else 0.");
+  MetricFamily lags = gauge_family("ingot_replica_lag_slots", "Slots decided somewhere and not applied here.");
+  MetricFamily lives = gauge_family("ingot_replica_incarnation", "Which life of the replica this is, from 1.");
+  MetricFamily cores = gauge_family("ingot_replica_core", "Core that the replica was placed on.");
+  for (const auto& replica : status.replicas()) {
+    const Labels labels{{"replica", replica_name(replica.id())}};
+    for (const auto& [state, name] : kStates) {
+      Labels with_state = labels;
+      with_state.push_back({"state", name});
+      add_value(states, with_state, replica.state() == state ? 1 : 0);
+    }
+    add_value(lags, labels, static_cast<double>(replica.lag()));
+    add_value(lives, labels, replica.incarnation());
+    add_value(cores, labels, replica.core());
+  }
+  for (MetricFamily* family : {&states, &lags, &lives, &cores}) families.push_back(std::move(*family));
+  MetricFamily blocked = gauge_family("ingot_blocked_seconds", "For how long agreement has been blocked; 0: it is not.");
+  const auto& duration = status.blocked().duration();
+  add_value(blocked, {}, static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9);
+  families.push_back(std::move(blocked));
+}
+
+}  // namespace
+
+InstanceCollectable::InstanceCollectable(const DaemonConfig& config, const InstanceView& view)
+    : config_(config), view_(view), rebasers_(view.replicas.size()) {}
+
+std::vector<PageSnapshot> InstanceCollectable::read_pages() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PageSnapshot> pages;
+  for (std::size_t r = 0; r < view_.replicas.size(); ++r) {
+    pages.emplace_back(*view_.replicas[r]);
+    pages.back().rebase(rebasers_[r]);
+  }
+  return pages;
+}
+
+std::vector<MetricFamily> InstanceCollectable::Collect() const {
+  const std::vector<PageSnapshot> pages = read_pages();
+  std::vector<MetricFamily> families{build_info(config_)};
+  add_counters(pages, families);
+  families.push_back(batch_sizes(pages));
+  add_links(pages, families);
+  add_status(read_status(config_, view_, unix_now_ms()), families);
+  return families;
+}
+
+}  // namespace ingot

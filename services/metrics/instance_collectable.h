@@ -1,0 +1,42 @@
+// An instance's pages as Prometheus metrics.
+//
+//   ingot_build_info{version,name,agreement,transport,backend,isolation}  always 1
+//   ingot_NAME{replica}                        every counter of kReplicaCounterSpecs but digest and blocked_since
+//   ingot_blocked_seconds                      for how long agreement has been blocked; 0: it is not
+//   ingot_replica_state{replica,state}         1 for the state that the replica is in, 0 for the others
+//   ingot_replica_incarnation{replica}, ingot_replica_lag_slots{replica}, ingot_replica_core{replica}
+//   ingot_batch_commands{replica}              histogram of commands per decided batch
+//   ingot_link_sent_messages_total{from,to}, ingot_link_sent_bytes_total, ingot_link_received_messages_total and
+//   ingot_link_received_bytes_total            links that carried anything; an end is a replica's id or "front-end"
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include "services/daemon_config.h"
+#include "services/metrics/page_snapshot.h"
+
+namespace ingot {
+
+// Thread-safe. Counters never go back while the object lives, whatever replicas restart.
+class InstanceCollectable final : public prometheus::Collectable {
+ public:
+  // Both outlive the object.
+  InstanceCollectable(const DaemonConfig& config, const InstanceView& view);
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  std::vector<PageSnapshot> read_pages() const;
+
+  const DaemonConfig& config_;
+  const InstanceView& view_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Rebaser> rebasers_;  // guarded by mutex_; one a replica
+};
+
+}  // namespace ingot

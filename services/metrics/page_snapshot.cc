@@ -1,0 +1,57 @@
+#include "services/metrics/page_snapshot.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace ingot {
+
+void Rebaser::rebase(std::uint64_t life, std::span<const Kind> kinds, std::span<std::uint64_t> values) {
+  last_.resize(values.size());
+  base_.resize(values.size());
+  INGOT_CHECK(kinds.size() == values.size());
+  const bool other_life = life != life_ && life_ != 0;
+  life_ = life;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t read = values[i];
+    if (kinds[i] == Kind::kSum) {
+      // A value that fell is a new life too, seen before its number.
+      if (other_life || read < last_[i]) base_[i] += last_[i];
+      values[i] = base_[i] + read;
+    } else if (kinds[i] == Kind::kMax) {
+      values[i] = base_[i] = std::max(base_[i], read);
+    }
+    last_[i] = read;
+  }
+}
+
+PageSnapshot::PageSnapshot(const ReplicaPage& page) : incarnation_(page.incarnation.get_acquire()) {
+  std::size_t at = 0;
+  for (const Counter& counter : page.counters) values_[at++] = counter.get();
+  for (const auto* links : {&page.sent, &page.received}) {
+    for (const LinkCounters& link : *links) {
+      values_[at++] = link.messages.get();
+      values_[at++] = link.bytes.get();
+    }
+  }
+  for (const Counter& bucket : page.batch_commands) values_[at++] = bucket.get();
+  values_[at++] = page.batch_commands_sum.get();
+  INGOT_CHECK(at == kValues);
+}
+
+const std::array<Rebaser::Kind, PageSnapshot::kValues>& PageSnapshot::kinds() {
+  static const auto kinds = [] {
+    std::array<Rebaser::Kind, kValues> all;
+    all.fill(Rebaser::Kind::kSum);
+    for (std::size_t i = 0; i < kReplicaCounterSpecs.size(); ++i)
+      if (kReplicaCounterSpecs[i].kind == CounterKind::kGauge) all[i] = Rebaser::Kind::kGauge;
+    for (const ReplicaCounter slots : {ReplicaCounter::kDecidedSlots, ReplicaCounter::kAppliedSlots})
+      all[static_cast<std::size_t>(slots)] = Rebaser::Kind::kMax;
+    return all;
+  }();
+  return kinds;
+}
+
+void PageSnapshot::rebase(Rebaser& rebaser) { rebaser.rebase(incarnation_, kinds(), values_); }
+
+}  // namespace ingot

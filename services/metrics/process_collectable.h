@@ -1,0 +1,50 @@
+// What the kernel says of an instance's processes, from /proc.
+//
+//   ingot_process_cpu_seconds_total{process}       user and system time; goes on over restarts
+//   ingot_process_resident_memory_bytes{process}   shared segments count in every process that touched them
+//   ingot_process_open_fds{process}, ingot_process_threads{process}
+//
+// process is "supervisor", "front-end", "replica-N", or "replicas" when they share one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include "services/daemon_config.h"
+#include "services/metrics/page_snapshot.h"
+
+namespace ingot {
+
+struct ProcessUsage {
+  std::uint64_t cpu_ticks = 0;  // of sysconf(_SC_CLK_TCK)
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t open_fds = 0;
+};
+
+// Nothing if there is no such process or it is not ours to look at.
+std::optional<ProcessUsage> read_process_usage(std::uint64_t pid);
+
+// Thread-safe.
+class ProcessCollectable final : public prometheus::Collectable {
+ public:
+  // Both outlive the object.
+  ProcessCollectable(const DaemonConfig& config, const InstanceView& view) : config_(config), view_(view) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  const DaemonConfig& config_;
+  const InstanceView& view_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Rebaser> cpu_;  // guarded by mutex_
+};
+
+}  // namespace ingot

@@ -1,0 +1,124 @@
+// gRPC requests by method and code, with latencies: what handlers record and Prometheus scrapes.
+//
+// Handlers say when a request begins and when it ends: a clock read at each end and a few additions without contention.
+// docs/decisions/0060-handlers-record-requests.md says why this is not a server interceptor.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <grpcpp/support/status_code_enum.h>
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include "core/limits.h"
+
+namespace ingot {
+
+// Methods we serve: X(id, gRPC service, gRPC method). The rest of etcd's API shares kOther.
+#define INGOT_METHODS(X)                                            \
+  X(kKvRange, "etcdserverpb.KV", "Range")                           \
+  X(kKvPut, "etcdserverpb.KV", "Put")                               \
+  X(kKvDeleteRange, "etcdserverpb.KV", "DeleteRange")               \
+  X(kKvTxn, "etcdserverpb.KV", "Txn")                               \
+  X(kKvCompact, "etcdserverpb.KV", "Compact")                       \
+  X(kMaintenanceStatus, "etcdserverpb.Maintenance", "Status")       \
+  X(kMaintenanceHashKv, "etcdserverpb.Maintenance", "HashKV")       \
+  X(kClusterMemberList, "etcdserverpb.Cluster", "MemberList")       \
+  X(kControlGetStatus, "ingot.control.v1.Control", "GetStatus")     \
+  X(kControlGetTopology, "ingot.control.v1.Control", "GetTopology") \
+  X(kControlGetDigests, "ingot.control.v1.Control", "GetDigests")   \
+  X(kControlWatchStatus, "ingot.control.v1.Control", "WatchStatus") \
+  X(kControlDrill, "ingot.control.v1.Control", "Drill")             \
+  X(kControlMove, "ingot.control.v1.Control", "Move")               \
+  X(kOther, "other", "other")
+
+enum class Method : std::uint8_t {
+#define INGOT_X(id, service, method) id,
+  INGOT_METHODS(INGOT_X)
+#undef INGOT_X
+      kCount
+};
+
+// Upper bounds of the latency histogram's buckets, in nanoseconds: 10 µs to 10 s; the last bucket holds the rest.
+inline constexpr std::array<std::int64_t, 19> kLatencyBucketsNs{
+    10'000,     25'000,     50'000,     100'000,     250'000,     500'000,       1'000'000,
+    2'500'000,  5'000'000,  10'000'000, 25'000'000,  50'000'000,  100'000'000,   250'000'000,
+    500'000'000, 1'000'000'000, 2'500'000'000, 5'000'000'000, 10'000'000'000};
+
+// Counts started and finished requests. Thread-safe; the counts of a thread go to one of kRequestMetricShards shards,
+// so that handlers on different cores do not fight over cache lines. All counts are monotonic.
+//
+// Exports  ingot_grpc_requests_started_total{service,method}
+//          ingot_grpc_requests_total{service,method,code}      code as in "OK", "INVALID_ARGUMENT"
+//          ingot_grpc_request_duration_seconds{service,method} histogram of finished requests, streams left out
+class RequestMetrics final : public prometheus::Collectable {
+ public:
+  // A request under way. A plain value, small enough to be captured by a callback without an allocation.
+  struct Begun {
+    std::chrono::steady_clock::time_point at;
+    Method method;
+  };
+
+  // Counts a request as begun. Every one must end() once.
+  Begun begin(Method method) {
+    started(method);
+    return {std::chrono::steady_clock::now(), method};
+  }
+  void end(const Begun& begun, grpc::StatusCode code) {
+    finished(begun.method, code, std::chrono::steady_clock::now() - begun.at);
+  }
+
+  void started(Method method);
+  void finished(Method method, grpc::StatusCode code, std::chrono::nanoseconds latency);
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  static constexpr std::size_t kMethods = static_cast<std::size_t>(Method::kCount);
+  static constexpr std::size_t kCodes = 17;  // OK (0) to UNAUTHENTICATED (16)
+  using Cell = std::atomic<std::uint64_t>;
+
+  struct PerMethod {
+    Cell started{0};
+    std::array<Cell, kCodes> finished{};
+    std::array<Cell, kLatencyBucketsNs.size() + 1> latency{};
+    Cell latency_sum_ns{0};
+  };
+  struct alignas(64) Shard {
+    std::array<PerMethod, kMethods> methods;
+  };
+
+  PerMethod& mine(Method method);
+  // The sum over the shards of the cell that `pick` names.
+  template <typename Pick>
+  std::uint64_t sum(Pick pick) const;
+
+  prometheus::MetricFamily collect_started() const;
+  prometheus::MetricFamily collect_finished() const;
+  prometheus::MetricFamily collect_latency() const;
+
+  std::array<Shard, kRequestMetricShards> shards_;
+};
+
+// A request whose handler may vanish at any time: one that is never finished counts as CANCELLED. Not thread-safe.
+class RequestTimer {
+ public:
+  RequestTimer(RequestMetrics& metrics, Method method) : metrics_(&metrics), begun_(metrics.begin(method)) {}
+  ~RequestTimer() { finish(grpc::StatusCode::CANCELLED); }
+  RequestTimer(const RequestTimer&) = delete;
+  RequestTimer& operator=(const RequestTimer&) = delete;
+
+  // Only the first call counts.
+  void finish(grpc::StatusCode code);
+
+ private:
+  RequestMetrics* metrics_;  // null once finished
+  RequestMetrics::Begun begun_;
+};
+
+}  // namespace ingot

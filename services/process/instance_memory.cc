@@ -1,0 +1,83 @@
+#include "services/process/instance_memory.h"
+
+#include <utility>
+
+namespace ingot {
+
+namespace {
+
+// Maps a page read-only and keeps its mapping in `segments`.
+template <typename Page>
+absl::StatusOr<const Page*> map_page(int fd, std::vector<Segment>& segments) {
+  auto segment = Segment::map(fd, Segment::Access::kReadOnly);
+  if (!segment.ok()) return segment.status();
+  const Page* page = segment->as<Page>();
+  if (page == nullptr) return absl::InvalidArgumentError("a page of the instance is too small");
+  segments.push_back(std::move(*segment));
+  return page;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<InstanceMemory>> InstanceMemory::attach(const LaunchSpec& spec) {
+  auto fabric = Fabric::attach(spec.fabric);
+  if (!fabric.ok()) return fabric.status();
+  std::unique_ptr<InstanceMemory> memory(new InstanceMemory(std::move(*fabric)));
+  auto daemon = map_page<DaemonPage>(spec.daemon_page_fd, memory->segments_);
+  if (!daemon.ok()) return daemon.status();
+  memory->view_.daemon = *daemon;
+  for (const ReplicaLaunch& launch : spec.replicas) {
+    auto page = map_page<ReplicaPage>(launch.page_fd, memory->segments_);
+    if (!page.ok()) return page.status();
+    memory->view_.replicas.push_back(*page);
+    if (auto status = memory->map_stable(launch); !status.ok()) return status;
+  }
+  memory->incarnations_.emplace_back(spec.front_end_incarnation);
+  if (static_cast<int>(memory->incarnations_.size()) != memory->fabric_.endpoints()) {
+    return absl::InvalidArgumentError("not a launch document: its fabric is for another number of replicas");
+  }
+  return memory;
+}
+
+absl::Status InstanceMemory::map_stable(const ReplicaLaunch& launch) {
+  incarnations_.emplace_back(launch.incarnation);
+  LifeSegments& lives = stable_segments_.emplace_back();
+  for (const EarlierLife& life : launch.earlier) {
+    auto segment = map_stable_segment(life.stable_fd);
+    if (!segment.ok()) return segment.status();
+    lives.push_back({Incarnation(life.incarnation), *std::move(segment)});
+  }
+  auto segment = map_stable_segment(launch.stable_fd);
+  if (!segment.ok()) return segment.status();
+  lives.push_back({Incarnation(launch.incarnation), *std::move(segment)});
+  return absl::OkStatus();
+}
+
+// The newest of those that are kept is the one that counts (replication/segment_lives.h). Its writer is dead, or there
+// would be no life after it.
+std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica) const {
+  const LifeSegments& lives = stable_segments_[replica];
+  if (lives.size() < 2) return nullptr;
+  const LifeSegment& before = lives[lives.size() - 2];
+  auto view = StableView::read(before.memory->bytes());
+  if (view.ok()) return std::make_shared<const StableView>(*std::move(view));
+  if (!absl::IsNotFound(view.status()) || before.incarnation != Incarnation(1)) return nullptr;
+  StableView nothing;  // the first life ended before it had opened its segment
+  nothing.replica = EndpointId(static_cast<std::uint16_t>(replica));
+  nothing.incarnation = before.incarnation;
+  return std::make_shared<const StableView>(std::move(nothing));
+}
+
+absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd) {
+  auto segment = Segment::map(fd, Segment::Access::kReadOnly);
+  if (!segment.ok()) return segment.status();
+  return std::make_shared<const Segment>(*std::move(segment));
+}
+
+std::vector<std::span<std::byte>> InstanceMemory::inboxes() const {
+  std::vector<std::span<std::byte>> inboxes;
+  for (int i = 0; i < fabric_.endpoints(); ++i) inboxes.push_back(fabric_.inbox(EndpointId(static_cast<std::uint16_t>(i))));
+  return inboxes;
+}
+
+}  // namespace ingot

@@ -1,0 +1,53 @@
+// The shared memory of an instance as one process of it sees it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "replication/segment_lives.h"
+#include "replication/stable_view.h"
+#include "services/daemon_config.h"
+#include "services/process/launch_spec.h"
+#include "transport/shm/fabric.h"
+#include "transport/shm/segment.h"
+
+namespace ingot {
+
+// Maps the fabric read-write, and every page and stable segment read-only. Moves the descriptors of the fabric in; the
+// others stay open until the process ends. Thread-safe once attached, but for destruction.
+class InstanceMemory {
+ public:
+  // Errors as for Fabric::attach and Segment::map.
+  static absl::StatusOr<std::unique_ptr<InstanceMemory>> attach(const LaunchSpec& spec);
+
+  Fabric& fabric() { return fabric_; }
+  // The inboxes of all endpoints, by id, and whose lives they are of.
+  std::vector<std::span<std::byte>> inboxes() const;
+  const std::vector<Incarnation>& incarnations() const { return incarnations_; }
+  const InstanceView& view() const { return view_; }
+  // The stable segments of all replicas' lives that count, by id.
+  const std::vector<LifeSegments>& stable_segments() const { return stable_segments_; }
+
+  // What the replica's life before the one of `spec` had stored, for GroupConfig::predecessor. Null: there was none, or it
+  // cannot be read.
+  std::shared_ptr<const StableView> predecessor(int replica) const;
+
+ private:
+  InstanceMemory(Fabric fabric) : fabric_(std::move(fabric)) {}
+  absl::Status map_stable(const ReplicaLaunch& launch);
+
+  Fabric fabric_;
+  std::vector<Segment> segments_;
+  InstanceView view_;
+  std::vector<Incarnation> incarnations_;
+  std::vector<LifeSegments> stable_segments_;
+};
+
+// A stable segment for those who only read it.
+absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd);
+
+}  // namespace ingot

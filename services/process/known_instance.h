@@ -1,0 +1,71 @@
+// Everything that makes up an instance, held in descriptors of one's own: what any of its processes can hand to the next
+// supervisor.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "services/process/control_channel.h"
+#include "services/process/launch_spec.h"
+#include "transport/shm/descriptor.h"
+
+namespace ingot {
+
+// Not thread-safe.
+class KnownInstance {
+ public:
+  // Duplicates the descriptors of the document, the control channel's left out. Errors: INVALID_ARGUMENT (one is not
+  // open), RESOURCE_EXHAUSTED (no more descriptors).
+  static absl::StatusOr<KnownInstance> copy(const LaunchSpec& spec);
+
+  // The document; its descriptors belong to this.
+  const LaunchSpec& spec() const { return spec_; }
+
+  // A word "life": from now on the document names that life; the caller's descriptors stay the caller's. False: the life
+  // is known already, or of no endpoint of this instance; nothing has changed.
+  bool begin_life(const ControlWord& life);
+  // A word "snapshot"; the newest wins.
+  void keep_snapshot(ControlWord snapshot);
+
+  // Grows with every life and snapshot. All processes are told of them in one order: who knows a larger one knows all
+  // that the others know.
+  std::uint64_t news() const;
+
+  // Gives a descriptor of the document away.
+  Descriptor take(int fd) {
+    auto found = owned_.extract(fd);
+    return found.empty() ? Descriptor() : std::move(found.mapped());
+  }
+
+  // Hands everything over: "described COUNT" + the document, then "descriptors" + COUNT of them in one or more
+  // datagrams, in the document's order. Errors as for send_message.
+  absl::Status send(int fd) const;
+
+ private:
+  friend class KnownInstanceReceiver;
+  int own(Descriptor fd);
+  void add_stable(ReplicaLaunch& launch, std::uint32_t incarnation, Descriptor stable);
+  void drop(int fd) { owned_.erase(fd); }
+
+  LaunchSpec spec_;
+  std::map<int, Descriptor> owned_;  // by number
+};
+
+// Puts together what send() sent.
+class KnownInstanceReceiver {
+ public:
+  // True once everything is there. Errors: INVALID_ARGUMENT, for what send() does not send.
+  absl::StatusOr<bool> add(ReceivedMessage message);
+
+  // REQUIRES: add() has returned true. Once.
+  KnownInstance take() { return std::move(instance_); }
+
+ private:
+  KnownInstance instance_;
+  std::size_t expected_ = 0;  // descriptors; 0: the document has not come yet
+  std::vector<Descriptor> received_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,52 @@
+#include "services/process/launch_spec.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+
+namespace ingot {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DaemonConfig, name, listen, metrics_listen, agreement, transport, backend, isolation,
+                                   fence, etcd_version, tree, machine, replicas, voters, orphan_grace_ms, cluster_id,
+                                   member_id)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EarlierLife, incarnation, stable_fd)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReplicaLaunch, id, incarnation, core, page_fd, stable_fd, earlier)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TreeLaunch, initial, machine, cores)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchSpec, config, fabric, control_fd, daemon_page_fd, shared_cores, replica,
+                                   replicas, front_end_incarnation, snapshot_fd, snapshot_slot, trees)
+
+std::vector<int> LaunchSpec::descriptors() const {
+  std::vector<int> fds{control_fd};
+  LaunchSpec copy = *this;
+  copy.for_each_descriptor([&](int& fd) { fds.push_back(fd); });
+  return fds;
+}
+
+absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec) {
+  const std::string text = nlohmann::json(spec).dump();
+  Descriptor fd(::memfd_create("ingot-launch", MFD_CLOEXEC));
+  if (!fd.valid() || ::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    return absl::ResourceExhaustedError(absl::StrCat("cannot write a launch document: ", std::strerror(errno)));
+  }
+  return fd;
+}
+
+absl::StatusOr<LaunchSpec> read_launch_spec(int fd) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  std::string text(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
+  if (text.empty() || ::pread(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    return absl::InvalidArgumentError("no launch document: child processes are started by ingotd alone");
+  }
+  try {
+    return nlohmann::json::parse(text).get<LaunchSpec>();
+  } catch (const nlohmann::json::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("not a launch document: ", error.what()));
+  }
+}
+
+}  // namespace ingot

@@ -1,0 +1,68 @@
+// What the supervisor tells a child process at its start: a JSON document in an inherited memfd.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "services/daemon_config.h"
+#include "services/process/tree_launch.h"
+#include "transport/shm/descriptor.h"
+
+namespace ingot {
+
+// The stable segment of a life that has ended.
+struct EarlierLife {
+  std::uint32_t incarnation = 1;
+  int stable_fd = -1;
+};
+
+// One replica as its process must know it. Descriptors are numbers in the child.
+struct ReplicaLaunch {
+  int id = 0;
+  std::uint32_t incarnation = 1;
+  int core = 0;        // where its loop runs
+  int page_fd = -1;    // ReplicaPage, of all its lives
+  int stable_fd = -1;  // StableSegment, of this life
+  std::vector<EarlierLife> earlier;  // that still count (replication/peer_segments.h), oldest first
+};
+
+struct LaunchSpec {
+  DaemonConfig config;
+  std::string fabric;        // Fabric::describe()
+  int control_fd = -1;       // to the supervisor
+  int daemon_page_fd = -1;
+  bool shared_cores = true;  // more loops than cores: no spinning
+  int replica = -1;          // the one this process runs; -1: all of them, or the front end
+  std::vector<ReplicaLaunch> replicas;
+  std::uint32_t front_end_incarnation = 1;
+  int snapshot_fd = -1;  // the newest sealed snapshot; -1: there is none
+  std::uint64_t snapshot_slot = 0;  // it holds the effects of all slots below
+  TreeLaunch trees;
+
+  // Calls visit(int& fd) for each descriptor of the instance, in a fixed order: neither the control channel's, which is
+  // the child's own, nor the fabric's, which stand in its description.
+  template <typename Visit>
+  void for_each_descriptor(Visit&& visit) {
+    visit(daemon_page_fd);
+    for (ReplicaLaunch& launch : replicas) {
+      visit(launch.page_fd);
+      visit(launch.stable_fd);
+      for (EarlierLife& life : launch.earlier) visit(life.stable_fd);
+    }
+    if (snapshot_fd >= 0) visit(snapshot_fd);
+  }
+
+  // All descriptors that the child must inherit, the fabric's left out.
+  std::vector<int> descriptors() const;
+};
+
+// Writes the document into a memfd that is closed across exec unless set_inherited.
+absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec);
+
+// Reads it in the child. Errors: INVALID_ARGUMENT, for anything that write_launch_spec did not write.
+absl::StatusOr<LaunchSpec> read_launch_spec(int fd);
+
+}  // namespace ingot

@@ -1,0 +1,27 @@
+// Signals to processes of an instance, sent so that they never hit a stranger who got the number of one that ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "replication/pages.h"
+
+namespace ingot {
+
+// 'R', 'S', 'T' and so on, as proc(5) has it; 0: there is no such process.
+char process_state(pid_t pid);
+
+enum class ProcessCondition { kRunning, kStopped, kGone };  // kGone: ended, whether or not its parent has noticed
+
+// As the kernel says now, whatever the supervisor has had time to notice. Also kGone for what is no pid.
+ProcessCondition condition_of(pid_t pid);
+
+// Errors: NOT_FOUND (it has ended), PERMISSION_DENIED, UNAVAILABLE.
+absl::Status send_signal(pid_t pid, int signal);
+
+// Only if the life `incarnation` still has the pid on its page. Errors: as above.
+absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal);
+
+}  // namespace ingot

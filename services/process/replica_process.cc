@@ -1,0 +1,357 @@
+#include "services/process/replica_process.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "core/topology.h"
+#include "replication/agreement_factory.h"
+#include "replication/kv_gauges.h"
+#include "replication/kv_store.h"
+#include "replication/replica.h"
+#include "replication/stable_segment.h"
+#include "services/process/death_watch.h"
+#include "services/process/instance_memory.h"
+#include "services/process/process_signal.h"
+#include "services/process/shared_core_wait.h"
+#include "services/process/supervisor_link.h"
+#include "transport/channel_transport.h"
+#include "transport/shm/event_loop.h"
+#include "transport/shm/lives.h"
+
+namespace ingot {
+
+namespace {
+
+// An endpoint's next life, for all replicas of this process.
+struct LifeWord {
+  EndpointId endpoint;
+  Incarnation incarnation;
+  std::shared_ptr<const Descriptor> inbox;
+  std::shared_ptr<const Segment> stable;  // null: it is no replica's
+};
+
+absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints) {
+  if (word.endpoint >= endpoints || (word.endpoint < endpoints - 1) != (word.fds.size() == 2)) {
+    return absl::InvalidArgumentError("a word of another instance");
+  }
+  LifeWord life{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
+                std::make_shared<const Descriptor>(std::move(word.fds[0])), nullptr};
+  if (word.fds.size() < 2) return life;
+  auto stable = map_stable_segment(word.fds[1].get());
+  if (!stable.ok()) return stable.status();
+  life.stable = *std::move(stable);
+  return life;
+}
+
+// Hands a sealed snapshot to the supervisor. While there is none the replica says it again now and then.
+using SealSnapshot = std::function<void(const ReplicaLaunch& from, Slot slot, int fd)>;
+
+// One replica with all that it owns. Built on the thread that runs its loop, so that its memory is near.
+class HostedReplica {
+ public:
+  static absl::StatusOr<std::unique_ptr<HostedReplica>> create(const LaunchSpec& spec, const ReplicaLaunch& launch,
+                                                               InstanceMemory& memory, const SealSnapshot& seal,
+                                                               const Counter* marks) {
+    auto page = Segment::map(launch.page_fd, Segment::Access::kReadWrite);
+    if (!page.ok()) return page.status();
+    const EndpointId self(static_cast<std::uint16_t>(launch.id));
+    auto stable = StableSegment::open(launch.stable_fd, self, Incarnation(launch.incarnation));
+    if (!stable.ok()) return stable.status();
+    auto trees = read_trees(spec.trees, spec.config, memory.view().daemon);
+    if (!trees.ok()) return trees.status();
+    std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable)));
+    hosted->wire(spec, launch, self, memory, *std::move(trees), seal, marks);
+    return hosted;
+  }
+
+  Replica& replica() { return *replica_; }
+
+  // In the loop's thread.
+  absl::Status begin_life(const LifeWord& word, const Fabric& fabric) {
+    if (word.endpoint == transport_->self()) return absl::OkStatus();
+    auto inbox = fabric.map_inbox(word.inbox->get());
+    if (!inbox.ok()) return inbox.status();
+    replica_->begin_life({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
+    return absl::OkStatus();
+  }
+  ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
+
+  // Whoever sees the incarnation sees a page that is valid from then on.
+  void announce(std::uint32_t incarnation) {
+    page().layout_version.set(kPageLayoutVersion);
+    page().incarnation.set_release(incarnation);
+  }
+
+ private:
+  HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
+      : page_segment_(std::move(page)), stable_(std::move(stable)) {}
+
+  void wire(const LaunchSpec& spec, const ReplicaLaunch& launch, EndpointId self, InstanceMemory& memory,
+            std::optional<TreeOptions> trees, const SealSnapshot& seal, const Counter* marks) {
+    transport_ = make_transport(spec.config.transport, memory.inboxes(), self, memory.fabric(), link_hooks());
+    lives_ = std::make_unique<Lives>(memory.fabric(), *transport_, memory.incarnations());
+    Replica::Parts parts;
+    parts.group.replicas = spec.config.replicas;
+    parts.group.voters = spec.config.voters;
+    parts.group.self = self;
+    parts.group.incarnation = Incarnation(launch.incarnation);
+    parts.group.predecessor = memory.predecessor(launch.id);
+    parts.group.fencing = spec.config.fence;
+    parts.endpoints = memory.fabric().endpoints();
+    parts.transport = transport_.get();
+    parts.agreement = make_agreement(spec.config.agreement, parts.group);
+    parts.state = &store_;
+    parts.stable = stable_.get();
+    parts.page = &page();
+    parts.pages = memory.view().replicas;
+    parts.pipeline_slots = spec.shared_cores ? kPipelineSlotsSharedCore : kPipelineSlotsOwnCore;
+    parts.trees = std::move(trees);
+    parts.segments = memory.stable_segments();
+    parts.lives = lives_.get();
+    parts.deaths = &memory.view().daemon->deaths;
+    parts.marks = marks;
+    parts.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
+    parts.say = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
+    parts.fence = [daemon = memory.view().daemon](ReplicaName name) {
+      return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
+    };
+    // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
+    Segment snapshot;
+    if (spec.config.isolation == "process") {
+      parts.fork_snapshots = true;
+      parts.sealed_slot = &memory.view().daemon->sealed_slot;
+      parts.seal = [seal, launch](Slot slot, int fd) { seal(launch, slot, fd); };
+      snapshot = map_snapshot(spec.snapshot_fd);
+      parts.snapshot = snapshot.bytes();
+    }
+    replica_ = std::make_unique<Replica>(std::move(parts));
+  }
+
+  // Without it the replica asks its peers.
+  static Segment map_snapshot(int fd) {
+    if (fd < 0) return {};
+    auto mapped = Segment::map(fd, Segment::Access::kReadOnly);
+    if (mapped.ok()) return *std::move(mapped);
+    std::fprintf(stderr, "ingotd: a replica starts without the sealed snapshot: %s\n", mapped.status().ToString().c_str());
+    return {};
+  }
+
+  std::vector<LinkHooks> link_hooks() {
+    std::vector<LinkHooks> hooks;
+    for (int i = 0; i < kEndpointsMax; ++i) {
+      hooks.push_back({&page().sent[i].messages, &page().sent[i].bytes, &page().received[i].messages,
+                       &page().received[i].bytes});
+    }
+    return hooks;
+  }
+
+  Segment page_segment_;
+  std::unique_ptr<StableSegment> stable_;
+  kv::KvStore store_;
+  std::unique_ptr<ChannelTransport> transport_;
+  std::unique_ptr<Lives> lives_;
+  std::unique_ptr<Replica> replica_;
+};
+
+void warn(const absl::Status& status) {
+  if (!status.ok()) std::fprintf(stderr, "ingotd: a new life is not heard of: %s\n", status.ToString().c_str());
+}
+
+// A core that is gone by now costs nearness, not correctness.
+void pin_to(int core) { bind_this_thread({CoreId(static_cast<std::uint16_t>(core))}).IgnoreError(); }
+
+WaitOptions wait_options(const LaunchSpec& spec, int core) {
+  if (!spec.shared_cores) return WaitOptions::own_core();
+  const auto here = std::count_if(spec.replicas.begin(), spec.replicas.end(),
+                                  [&](const ReplicaLaunch& launch) { return launch.core == core; });
+  const int loops = spec.config.isolation == "thread" ? 1 : static_cast<int>(here);
+  return shared_core_wait(std::max(loops, 1));
+}
+
+// One event loop and the replicas that it runs.
+class HostedLoop {
+ public:
+  // On the thread that will run it: memory is near then, and a stable segment belongs to one thread for life.
+  absl::Status build(const LaunchSpec& spec, const std::vector<ReplicaLaunch>& launches, InstanceMemory& memory,
+                     const SealSnapshot& seal) {
+    pin_to(launches.front().core);
+    if (spec.replica >= 0) watch_deaths(spec, memory);  // together in one process they live and die together
+    const Counter* marks = watch_ ? &watch_->deaths() : nullptr;
+    for (const ReplicaLaunch& launch : launches) {
+      auto hosted = HostedReplica::create(spec, launch, memory, seal, marks);
+      if (!hosted.ok()) return hosted.status();
+      replicas_.push_back(std::move(*hosted));
+    }
+    ReplicaPage& page = replicas_.front()->page();  // the loop's own counters stand on its first replica's page
+    LoopCounters counters{&page[ReplicaCounter::kLoopWakeups], &page[ReplicaCounter::kLoopSleeps],
+                          &page[ReplicaCounter::kLoopPolls]};
+    auto loop = EventLoop::create(wait_options(spec, launches.front().core), counters);
+    if (!loop.ok()) return loop.status();
+    loop_ = std::move(*loop);
+    auto bell = Doorbell::create();
+    if (!bell.ok()) return bell.status();
+    bell_.emplace(*std::move(bell));
+    loop_->watch(bell_->fd(), [this, &memory] { begin_lives(memory.fabric()); });
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const EndpointId self(static_cast<std::uint16_t>(launches[i].id));
+      loop_->add(replicas_[i]->replica(), memory.fabric(), self);
+      replicas_[i]->announce(launches[i].incarnation);
+    }
+    return absl::OkStatus();
+  }
+
+  EventLoop& loop() { return *loop_; }
+  bool built() const { return loop_ != nullptr; }
+
+  // Any thread; the replicas hear of it soon. REQUIRES: built().
+  void tell(LifeWord word) {
+    if (watch_ && word.stable != nullptr) watch(word.endpoint, {word.incarnation, word.stable});
+    {
+      absl::MutexLock lock(&mutex_);
+      words_.push_back(std::move(word));
+    }
+    bell_->ring();
+  }
+
+ private:
+  void watch(EndpointId replica, const LifeSegment& life) {
+    watch_->watch(replica, life.incarnation, life.memory->bytes(), life.memory);
+  }
+
+  void watch_deaths(const LaunchSpec& spec, InstanceMemory& memory) {
+    const EndpointId self(static_cast<std::uint16_t>(spec.replica));
+    watch_.emplace([&memory, self](EndpointId, Incarnation) { memory.fabric().notify(self); });
+    for (std::uint16_t id = 0; id < memory.stable_segments().size(); ++id) {
+      const LifeSegments& lives = memory.stable_segments()[id];
+      if (EndpointId(id) != self && !lives.empty() && lives.back().memory != nullptr) watch(EndpointId(id), lives.back());
+    }
+  }
+
+  // A word that cannot be taken (no memory to map it) is lost: this replica does not talk to that life, the others do.
+  void begin_lives(const Fabric& fabric) {
+    bell_->drain();
+    std::vector<LifeWord> words;
+    {
+      absl::MutexLock lock(&mutex_);
+      words.swap(words_);
+    }
+    for (const LifeWord& word : words) {
+      for (auto& replica : replicas_) warn(replica->begin_life(word, fabric));
+    }
+  }
+
+  absl::Mutex mutex_;
+  std::vector<LifeWord> words_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Doorbell> bell_;
+  std::optional<DeathWatch> watch_;
+  std::vector<std::unique_ptr<HostedReplica>> replicas_;
+  std::unique_ptr<EventLoop> loop_;
+};
+
+// Replicas by the loop that runs them: in thread isolation all that share a core share a loop.
+std::vector<std::vector<ReplicaLaunch>> group_by_core(const LaunchSpec& spec) {
+  std::map<int, std::vector<ReplicaLaunch>> by_core;
+  for (const ReplicaLaunch& launch : spec.replicas) {
+    if (spec.replica < 0 || launch.id == spec.replica) by_core[launch.core].push_back(launch);
+  }
+  std::vector<std::vector<ReplicaLaunch>> groups;
+  for (auto& [core, launches] : by_core) groups.push_back(std::move(launches));
+  return groups;
+}
+
+// All loops of the process, each built and run on a thread of its own; the first on the caller's.
+class HostedLoops {
+ public:
+  HostedLoops(const LaunchSpec& spec, InstanceMemory& memory, SealSnapshot seal)
+      : spec_(spec), memory_(memory), seal_(std::move(seal)), groups_(group_by_core(spec)), loops_(groups_.size()) {}
+
+  absl::Status start() {
+    std::vector<std::future<absl::Status>> others;
+    for (std::size_t i = 1; i < loops_.size(); ++i) {
+      std::promise<absl::Status> outcome;
+      others.push_back(outcome.get_future());
+      threads_.emplace_back([this, i, outcome = std::move(outcome)]() mutable { build_and_run(i, std::move(outcome)); });
+    }
+    absl::Status status = loops_.front().build(spec_, groups_.front(), memory_, seal_);
+    for (auto& other : others) status.Update(other.get());
+    return status;
+  }
+
+  EventLoop& first() { return loops_.front().loop(); }
+
+  void begin_life(ControlWord word) {
+    auto life = read_life(std::move(word), memory_.fabric().endpoints());
+    if (!life.ok()) return warn(life.status());
+    for (HostedLoop& each : loops_) each.tell(*life);
+  }
+
+  void stop() {
+    for (HostedLoop& each : loops_) {
+      if (each.built()) each.loop().stop();
+    }
+  }
+
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  void build_and_run(std::size_t i, std::promise<absl::Status> outcome) {
+    const absl::Status status = loops_[i].build(spec_, groups_[i], memory_, seal_);
+    outcome.set_value(status);
+    if (status.ok()) loops_[i].loop().run();
+  }
+
+  const LaunchSpec& spec_;
+  InstanceMemory& memory_;
+  const SealSnapshot seal_;
+  const std::vector<std::vector<ReplicaLaunch>> groups_;
+  std::vector<HostedLoop> loops_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+int run_replica_process(const LaunchSpec& spec) {
+  const auto link = SupervisorLink::open(spec, spec.replica < 0 ? "replicas" : absl::StrCat("replica/", spec.replica));
+  if (link == nullptr) return 1;
+  auto memory = InstanceMemory::attach(spec);
+  if (!memory.ok()) {
+    link->say_failed(memory.status());
+    return 1;
+  }
+  HostedLoops loops(spec, **memory, [&link](const ReplicaLaunch& from, Slot slot, int fd) {
+    const int fds[] = {fd};
+    link->send(absl::StrCat("snapshot ", slot.value(), " ", from.incarnation), fds).IgnoreError();
+  });
+  if (auto status = loops.start(); !status.ok()) {
+    link->say_failed(status);
+    loops.stop();
+    loops.join();
+    return 1;
+  }
+  link->watch(loops.first(), [&](ControlWord word) {
+    if (word.kind == ControlWord::Kind::kLife) return loops.begin_life(std::move(word));
+    if (word.kind == ControlWord::Kind::kLeave) loops.stop();
+  });
+  link->say_ready();
+  loops.first().run();
+  loops.join();
+  return 0;
+}
+
+}  // namespace ingot

@@ -1,0 +1,33 @@
+// The simulated chip as Prometheus metrics: what would be hardware counters, in virtual time.
+//
+//   ingot_scc_virtual_nanoseconds_total, ingot_scc_core_cycles_total   virtual time, and one core's cycles in it
+//   ingot_scc_rounds_total                                             looks at the outside world
+//   ingot_scc_core_accesses_total{core,runs}, ingot_scc_core_active_cycles_total, ingot_scc_core_polling_cycles_total
+//   ingot_scc_mpb_lines_total{tile}, ingot_scc_mpb_queued_nanoseconds_total{tile}
+//   ingot_scc_memory_lines_total{controller}
+//   ingot_scc_link_packets_total{from,to}                              mesh links by tile
+//   ingot_scc_energy_microjoules_total{part}
+//   ingot_scc_request_nanoseconds{kind}, ingot_scc_request_core_cycles{kind}   histograms, gateway to gateway
+#pragma once
+
+#include <vector>
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include "services/scc/chip_host.h"
+
+namespace ingot {
+
+// Thread-safe. Scraping waits until the chip is between two rounds.
+class ChipCollectable final : public prometheus::Collectable {
+ public:
+  explicit ChipCollectable(ChipHost& chip) : chip_(chip) {}  // outlives the object
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  ChipHost& chip_;
+};
+
+}  // namespace ingot

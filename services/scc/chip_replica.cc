@@ -1,0 +1,114 @@
+#include "services/scc/chip_replica.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "replication/agreement_factory.h"
+#include "replication/kv_gauges.h"
+#include "replication/kv_store.h"
+#include "services/scc/core_loop.h"
+#include "transport/scc/chip.h"
+
+namespace ingot {
+namespace {
+
+// Charges what was stored since the last call: each line its way to the core's controller and back, where it also keeps
+// others waiting.
+class StorageCharge {
+ public:
+  StorageCharge(scc::Core& core, const StableSegment& stable)
+      : core_(core), stable_(stable), used_(stable.used_bytes()), controller_(scc::controller_of(core.id())) {
+    const int routers = scc::routers(scc::tile_of(core.id()), scc::controller_tile(controller_));
+    const auto& memory = core.costs().memory;
+    line_ps_ = memory.request[static_cast<std::size_t>(routers)] + memory.reply[static_cast<std::size_t>(routers)];
+  }
+
+  void operator()() {
+    const std::size_t used = stable_.used_bytes();
+    if (used > used_) {
+      const auto lines = (used - used_ + scc::kLineBytes - 1) / scc::kLineBytes;
+      core_.chip().occupy_memory(controller_, static_cast<int>(lines));
+      core_.charge(lines * line_ps_);
+    }
+    used_ = used;
+  }
+
+ private:
+  scc::Core& core_;
+  const StableSegment& stable_;
+  std::size_t used_;
+  const int controller_;
+  scc::Picoseconds line_ps_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChipReplica>> ChipReplica::create(int id) {
+  std::unique_ptr<ChipReplica> replica(new ChipReplica(id));
+  auto fd = create_segment(absl::StrCat("ingot-scc-stable-", id), kStableSegmentBytes);
+  if (!fd.ok()) return fd.status();
+  replica->stable_fd_ = *std::move(fd);
+  auto segment = Segment::map(replica->stable_fd_.get(), Segment::Access::kReadOnly);
+  if (!segment.ok()) return segment.status();
+  replica->segment_ = std::make_shared<const Segment>(*std::move(segment));
+  auto stable = StableSegment::open(replica->stable_fd_.get(), replica->id_, Incarnation(1));
+  if (!stable.ok()) return stable.status();
+  replica->stable_ = *std::move(stable);
+  return replica;
+}
+
+std::vector<LinkHooks> ChipReplica::link_hooks() {
+  std::vector<LinkHooks> hooks;
+  for (int i = 0; i < kEndpointsMax; ++i) {
+    hooks.push_back({&page_->sent[i].messages, &page_->sent[i].bytes, &page_->received[i].messages,
+                     &page_->received[i].bytes});
+  }
+  return hooks;
+}
+
+Replica::Parts ChipReplica::parts(const ChipSurroundings& surroundings) {
+  Replica::Parts parts;
+  parts.group.replicas = surroundings.config.replicas;
+  parts.group.voters = surroundings.config.voters;
+  parts.group.self = id_;
+  parts.group.fencing = surroundings.config.fence;
+  parts.endpoints = static_cast<int>(surroundings.fabric.cores.size());
+  parts.agreement = make_agreement(surroundings.config.agreement, parts.group);
+  parts.page = page_.get();
+  parts.pages = surroundings.pages;
+  parts.pipeline_slots = kPipelineSlotsOwnCore;
+  parts.trees = surroundings.trees;
+  parts.segments = surroundings.segments;
+  parts.deaths = &surroundings.daemon->deaths;
+  parts.say = surroundings.say;
+  parts.fence = surroundings.fence;
+  return parts;
+}
+
+void ChipReplica::run(const ChipSurroundings& surroundings, scc::Core& core) {
+  INGOT_CHECK(stable_ != nullptr, "a core that was killed stays dead");
+  const std::unique_ptr<StableSegment> stable = std::move(stable_);
+  kv::KvStore store;
+  const auto transport = scc::make_chip_transport(surroundings.fabric, core, id_, link_hooks());
+  RoomWatch watched(*transport, static_cast<int>(surroundings.fabric.cores.size()));
+  Replica::Parts all = parts(surroundings);
+  all.transport = &watched;
+  all.state = &store;
+  all.stable = stable.get();
+  all.publish_state = [&store](ReplicaPage& page) { publish_store(store, page); };
+  Replica replica(std::move(all));
+  page_->layout_version.set(kPageLayoutVersion);
+  page_->incarnation.set_release(1);
+  CoreLoop{.fabric = surroundings.fabric,
+           .core = core,
+           .transport = watched,
+           .endpoint = replica,
+           .cycles_per_unit = surroundings.cycles_per_message,
+           .counters = {&(*page_)[ReplicaCounter::kLoopWakeups], &(*page_)[ReplicaCounter::kLoopSleeps],
+                        &(*page_)[ReplicaCounter::kLoopPolls]},
+           .after_poll = StorageCharge(core, *stable)}
+      .run();
+}
+
+}  // namespace ingot

@@ -1,0 +1,40 @@
+// What the simulated chip has counted, as a plain value for other threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/scc/chip_group.h"
+#include "services/scc/chip_host.h"
+#include "services/scc/request_latency.h"
+#include "transport/scc/energy.h"
+#include "transport/scc/options.h"
+#include "transport/scc/statistics.h"
+
+namespace ingot {
+
+struct ChipView {
+  std::uint64_t virtual_ps = 0;
+  std::uint64_t core_cycles = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t trace_hash = 0;
+  std::uint64_t seed = 0;
+  scc::Clocks clocks;
+  scc::Statistics statistics;
+  scc::Energy energy;
+  RequestLatencies latencies;
+  ChipPlacement placement;
+
+  // "replica 2", "gateway", or "".
+  std::string runs_on(int core) const;
+};
+
+// On the chip's thread.
+ChipView look(ChipGroup& group);
+
+// From any other thread: waits until the chip is between two rounds. Nothing if the chip has ended.
+std::optional<ChipView> look(ChipHost& host);
+
+}  // namespace ingot

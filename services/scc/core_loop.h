@@ -1,0 +1,64 @@
+// The loop of one endpoint on a simulated core: what transport/shm/event_loop.h is on the host.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/counters.h"
+#include "transport/pollable.h"
+#include "transport/scc/chip_transport.h"
+#include "transport/scc/core.h"
+#include "transport/transport.h"
+
+namespace ingot {
+
+// A transport that remembers whose inbox had no room: a core that waits for room polls there, too. One endpoint's.
+class RoomWatch final : public Transport {
+ public:
+  RoomWatch(Transport& transport, int endpoints) : transport_(transport), endpoints_(endpoints) {}
+
+  EndpointId self() const override { return transport_.self(); }
+  [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override;
+  int probe(Handler handler, int limit) override { return transport_.probe(handler, limit); }
+  bool flush() override { return fragments_wait_ = transport_.flush(); }
+  bool parts_moved() override { return transport_.parts_moved(); }
+  bool has_news() override { return transport_.has_news(); }
+  void peer_gone(EndpointId peer) override { transport_.peer_gone(peer); }
+
+  // Before each poll, which tries again whatever had no room.
+  void begin_round();
+  // Since then; after a poll that left something waiting.
+  std::vector<EndpointId> full() const;
+
+ private:
+  Transport& transport_;
+  const int endpoints_;
+  std::uint64_t full_ = 0;  // bit by endpoint
+  bool fragments_wait_ = false;
+};
+
+struct CoreLoopCounters {
+  Counter* wakeups = nullptr;
+  Counter* sleeps = nullptr;
+  Counter* polls = nullptr;
+};
+
+// Runs on the core's fibre until that is ended by the chip. Time is the core's own clock: `poll` gets virtual
+// nanoseconds. Work that a poll reports is charged with `cycles_per_unit`; `after_poll` may charge more.
+struct CoreLoop {
+  const scc::ChipFabric& fabric;
+  scc::Core& core;
+  RoomWatch& transport;
+  Pollable& endpoint;
+  std::uint64_t cycles_per_unit = 0;
+  CoreLoopCounters counters = {};
+  std::function<void()> after_poll = {};
+
+  [[noreturn]] void run();
+
+ private:
+  void sleep();
+};
+
+}  // namespace ingot

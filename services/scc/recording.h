@@ -1,0 +1,73 @@
+// The file of a recorded run: how the instance was started, every input with its round, and where it ended.
+//
+// A line is a JSON object, a space, and 16 hexadecimal digits: a hash of the object's text chained to that of the line
+// before, so that a line that is changed, missing or moved is found where it stands.
+//
+//   {"record":"ingot-scc","version":1,"agreement":...,"cores":[...],...}   what ChipGroup::create was given
+//   {"round":7,"at_ps":312000000,"do":"command","id":1,"payload":"0a0b"}   a request, its payload in hexadecimal digits
+//   {"round":9,"at_ps":400000000,"do":"kill","replica":0}                  or stop, continue
+//   {"end":{...}}                                                          the summary; missing after a crash
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "services/daemon_config.h"
+#include "services/scc/chip_group.h"
+#include "services/scc/scc_config.h"
+
+namespace ingot {
+
+struct RecordedInput {
+  std::uint64_t round = 0;  // rounds that were over
+  std::uint64_t at_ps = 0;  // the virtual time when it took effect
+  ChipInput input;
+};
+
+struct Recording {
+  DaemonConfig config;  // of it, what a replay needs: agreement, transport, tree, replicas, voters
+  SccConfig scc;
+  std::vector<RecordedInput> inputs;
+  std::optional<ChipSummary> end;
+};
+
+// Not thread-safe.
+class RecordingWriter {
+ public:
+  // Errors: INVALID_ARGUMENT (the file cannot be written, or exists: a recording is never overwritten).
+  static absl::StatusOr<std::unique_ptr<RecordingWriter>> create(const std::string& path, const DaemonConfig& config,
+                                                                 const SccConfig& scc);
+  ~RecordingWriter();
+
+  // Before the input's round begins: what a crash leaves behind can be replayed up to it. After kRecordBytesMax, or
+  // when the disk is full, nothing more is written, which is said on standard error once.
+  void input(const RecordedInput& input);
+  void flush();
+  void end(const ChipSummary& summary);
+
+ private:
+  RecordingWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  void line(const std::string& object);
+  void give_up(const char* why);
+
+  const std::string path_;
+  std::FILE* file_;  // null: given up
+  std::uint64_t chain_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+// Errors: INVALID_ARGUMENT with one sentence that names file and line. A last line without its end, as a crash leaves
+// it, is no error.
+absl::StatusOr<Recording> read_recording(const std::string& path);
+
+std::string summary_json(const ChipSummary& summary);
+// What is different, for people; empty: nothing.
+std::string difference(const ChipSummary& recorded, const ChipSummary& replayed);
+
+}  // namespace ingot

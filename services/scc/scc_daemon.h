@@ -1,0 +1,14 @@
+// ingotd on the simulated chip: one process, with gRPC's threads and the chip's.
+#pragma once
+
+#include "absl/status/status.h"
+#include "services/daemon_config.h"
+#include "services/scc/scc_config.h"
+
+namespace ingot {
+
+// Serves until SIGTERM or SIGINT, then drains. Call it before the process has another thread. Errors: INVALID_ARGUMENT
+// and ALREADY_EXISTS with one sentence, nothing was started; others if it cannot go on.
+absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc);
+
+}  // namespace ingot

@@ -1,0 +1,87 @@
+#include "services/supervisor/restarts.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/supervisor/say.h"
+
+namespace ingot {
+
+namespace {
+
+std::int64_t lived_ms(const Child& child) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Child::Clock::now() - child.started).count();
+}
+
+}  // namespace
+
+Restarts::Restarts(boost::asio::io_context& io, Instance& instance, Children& children)
+    : io_(io), instance_(instance), children_(children) {}
+
+Restarts::Endpoint& Restarts::endpoint(const ChildRole& role) {
+  return endpoints_.try_emplace(role.endpoint, io_, role).first->second;
+}
+
+void Restarts::died(const Child& child, const std::string& how) {
+  Endpoint& its = endpoint(child.role);
+  if (child.ready) return start_later(its, absl::StrCat(child.name(), " ", how), "", lived_ms(child));
+  const std::string why = std::exchange(its.failure, "");
+  const std::string cause = why.empty() ? absl::StrCat(how, " before it was ready") : absl::StrCat("cannot start: ", why);
+  start_later(its, absl::StrCat(child.name(), " ", cause), cause, 0);
+}
+
+void Restarts::failed(const Child& child, const absl::Status& why) {
+  endpoint(child.role).failure = std::string(why.message());
+}
+
+void Restarts::ready(const Child& child) {
+  Endpoint& its = endpoint(child.role);
+  its.said.clear();
+  if (its.again) say(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
+}
+
+void Restarts::missing(const ChildRole& role, const std::string& what) {
+  start_later(endpoint(role), absl::StrCat(role.label, " ", what), "", 0);
+}
+
+// `cause`: what keeps it from starting, said once; empty: nothing, and said each time.
+void Restarts::start_later(Endpoint& endpoint, const std::string& what, const std::string& cause, std::int64_t lived_ms) {
+  if (cancelled_) return;
+  const int delay_ms = endpoint.delay.next_ms(lived_ms);
+  const std::string when = delay_ms == 0 ? "" : absl::StrCat(" in ", delay_ms, " ms");
+  const std::string next =
+      absl::StrCat("; starting it again as incarnation ", instance_.incarnation(endpoint.role.endpoint) + 1, when);
+  if (cause.empty()) {
+    say(absl::StrCat(what, next));
+  } else if (cause != endpoint.said) {
+    say(absl::StrCat(what, next, ", and from then on at most every ", kRestartDelayMaxMs / 1000,
+                     " s; the same cause is not reported again"));
+  }
+  endpoint.said = cause;
+  endpoint.timer.expires_after(std::chrono::milliseconds(delay_ms));
+  endpoint.timer.async_wait([this, &endpoint](const boost::system::error_code& error) {
+    if (!error && !cancelled_) start(endpoint);
+  });
+}
+
+// Everybody is told of the new life before it can say anything.
+void Restarts::start(Endpoint& endpoint) {
+  endpoint.again = true;
+  const auto life = instance_.begin_life(endpoint.role.endpoint);
+  absl::Status status = life.status();
+  if (life.ok()) {
+    children_.for_each_running([&](Child& child) { child.say(life->message, life->fds, endpoint.role.endpoint); });
+    status = children_.start(endpoint.role);
+  }
+  if (status.ok()) return;
+  const std::string cause = absl::StrCat("cannot be started: ", std::string(status.message()));
+  start_later(endpoint, absl::StrCat(endpoint.role.label, " ", cause), cause, 0);
+}
+
+void Restarts::cancel() {
+  cancelled_ = true;
+  for (auto& [id, endpoint] : endpoints_) endpoint.timer.cancel();
+}
+
+}  // namespace ingot

@@ -1,0 +1,11 @@
+// What the supervisor tells its operator: one line each, on standard error.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace ingot {
+
+inline void say(const std::string& text) { std::fprintf(stderr, "ingotd: %s\n", text.c_str()); }
+
+}  // namespace ingot

@@ -1,0 +1,27 @@
+// The bounds of supervision, and what happens at them.
+#pragma once
+
+#include <cstddef>
+
+namespace ingot {
+
+// A process that has ended is started again at once, then after this long, then after twice as long, and so on. One
+// that has lived long enough is believed to be well: the next time it is started again at once.
+inline constexpr int kRestartDelayFirstMs = 100;
+inline constexpr int kRestartDelayMaxMs = 5'000;
+inline constexpr int kRestartForgetMs = 10'000;
+
+// Words that wait for one child whose control channel is full, because it is stopped. Of an endpoint's lives the newest
+// ones are kept; whoever has missed one before them may have to wait for a segment that it has not seen, and says so.
+inline constexpr std::size_t kPendingLivesPerEndpoint = 4;
+
+// How often it is looked whether processes that somebody else started are stopped: the kernel tells only their parent.
+inline constexpr int kStoppedLookMs = 250;
+
+// How long a new supervisor waits for the answer of a process that is not stopped, and how often it asks one that has
+// not seen yet that its old supervisor is gone.
+inline constexpr int kOrphanAnswerMs = 5'000;
+inline constexpr int kOrphanTries = 20;
+inline constexpr int kOrphanTryMs = 50;
+
+}  // namespace ingot
