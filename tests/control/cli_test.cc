@@ -1,0 +1,153 @@
+#include "services/cli/cli.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "core/prng.h"
+#include "services/cli/duration.h"
+#include "services/cli/endpoint.h"
+#include "services/cli/table.h"
+
+namespace ingot {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+TEST_CASE("durations carry a unit") {
+  CHECK(parse_duration("250ms").value() == 250ms);
+  CHECK(parse_duration("20s").value() == 20s);
+  CHECK(parse_duration("1m").value() == 1min);
+  CHECK(parse_duration("1m30s").value() == 90s);
+  CHECK(parse_duration("1.5h").value() == 90min);
+  CHECK(parse_duration("7us").value() == 7us);
+  CHECK(parse_duration("0").value() == 0ns);
+  for (const char* wrong : {"", "3", "s", "3 s", "3x", "-1s", "inf", "1e9h", "2000000h", "1s 2s", "0x3s"}) {
+    CAPTURE(wrong);
+    CHECK(parse_duration(wrong).status().code() == absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("a formatted duration reads back as itself") {
+  CHECK(format_duration(90s) == "1m30s");
+  CHECK(format_duration(0ns) == "0s");
+  Prng random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const std::chrono::nanoseconds duration(random() >> (2 + random.below(50)));
+    CAPTURE(duration.count());
+    if (duration > 100 * 365 * 24h) continue;
+    CHECK(parse_duration(format_duration(duration)).value() == duration);
+  }
+}
+
+TEST_CASE("addresses are HOST:PORT") {
+  CHECK(parse_host_port("127.0.0.1:2379")->port == 2379);
+  CHECK(parse_host_port("localhost:0")->host == "localhost");
+  CHECK(parse_host_port("[::1]:65535")->host == "::1");
+  for (const char* wrong : {"", ":", "2379", ":2379", "h:", "h:65536", "h:-1", "h:+1", "h: 1", "::1:5", "h:1x"}) {
+    CAPTURE(wrong);
+    CHECK(parse_host_port(wrong).status().code() == absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("a table's columns are as wide as their widest cells") {
+  Table table({{"name"}, {"n", Table::Align::kRight}, {"end"}});
+  table.add_row({"a", "1", ""});
+  table.add_row({"größe", "1000", "x"});
+  CHECK(table.str() ==
+        "NAME      N  END\n"
+        "a         1\n"
+        "größe  1000  x\n");
+}
+
+TEST_CASE("alternatives read like a sentence") {
+  CHECK(join_or({"a"}) == "a");
+  CHECK(join_or({"a", "b"}) == "a or b");
+  CHECK(join_or({"a", "b", "c"}) == "a, b or c");
+}
+
+// Runs a small program's command line and keeps what it says on standard error.
+struct Run {
+  int code;
+  std::string error;
+  int count;
+  std::chrono::nanoseconds wait;
+  bool ran;
+};
+
+Run run(std::vector<const char*> words, const absl::Status& outcome = absl::OkStatus()) {
+  CLI::App app("A program.", "tool");
+  app.require_subcommand(1);
+  app.fallthrough();
+  Run result{0, "", 3, 1s, false};
+  std::string color = "red";
+  app.add_option("--color", color)->check(one_of({"red", "green"}));
+  CLI::App* walk = app.add_subcommand("walk");
+  walk->add_option("--count", result.count)->check(whole_number(1, 48));
+  add_duration(*walk, "--wait", result.wait, "How long");
+  app.add_subcommand("status");
+  words.insert(words.begin(), "/usr/bin/tool");
+
+  const std::string file = std::string(std::getenv("TEST_TMPDIR")) + "/stderr";
+  std::fflush(stderr);
+  const int saved = ::dup(STDERR_FILENO);
+  REQUIRE(std::freopen(file.c_str(), "w", stderr) != nullptr);
+  result.code = run_cli(app, static_cast<int>(words.size()), words.data(), [&] {
+    result.ran = true;
+    return outcome;
+  });
+  std::fflush(stderr);
+  ::dup2(saved, STDERR_FILENO);
+  ::close(saved);
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  result.error = text.str();
+  return result;
+}
+
+TEST_CASE("a right command line runs once and its outcome is the exit code") {
+  const Run right = run({"walk", "--count=48", "--wait=250ms", "--color", "green"});
+  CHECK(right.code == 0);
+  CHECK(right.error == "");
+  CHECK(right.count == 48);
+  CHECK(right.wait == 250ms);
+  CHECK(right.ran);
+  CHECK(run({"walk"}, absl::UnavailableError("nobody is there")).code == 1);
+  CHECK(run({"walk"}, absl::UnavailableError("nobody is there")).error == "tool: nobody is there\n");
+  CHECK(run({"walk"}, absl::AlreadyExistsError("taken")).code == 2);
+  CHECK(run({"walk"}, absl::DataLossError("")).error == "");
+  CHECK(run({"walk"}, absl::DataLossError("")).code == 1);
+}
+
+TEST_CASE("a wrong command line is explained in one line, and nothing runs") {
+  const auto wrong = [](std::vector<const char*> words) {
+    const Run result = run(std::move(words));
+    CHECK(result.code == 2);
+    CHECK(!result.ran);
+    CHECK(std::count(result.error.begin(), result.error.end(), '\n') == 1);
+    return result.error;
+  };
+  CHECK(wrong({"walk", "--cuont=3"}) == "tool: unknown flag --cuont, did you mean --count? (see tool walk --help)\n");
+  CHECK(wrong({"walk", "--colour=red"}) ==
+        "tool: unknown flag --colour, did you mean --color? (see tool walk --help)\n");
+  CHECK(wrong({"walk", "--zzzzzzzz"}) == "tool: unknown flag --zzzzzzzz (see tool walk --help)\n");
+  CHECK(wrong({"wlak"}) == "tool: unknown command wlak, did you mean walk? (see tool --help)\n");
+  CHECK(wrong({"walk", "far"}) == "tool: unexpected argument far (see tool walk --help)\n");
+  CHECK_THAT(wrong({}), Contains("a command is missing; give one of walk, status"));
+  CHECK_THAT(wrong({"walk", "--count=49"}), Contains("--count: '49' will not do; give a whole number, 1 to 48"));
+  CHECK_THAT(wrong({"walk", "--count=three"}), Contains("--count: 'three' will not do"));
+  CHECK_THAT(wrong({"walk", "--wait=3"}), Contains("--wait: '3' is not a duration"));
+  CHECK_THAT(wrong({"walk", "--color=blue"}), Contains("--color: 'blue' is not known here; use red or green"));
+  CHECK_THAT(wrong({"walk", "--count"}), Contains("--count"));
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,200 @@
+"""Drills and moves on a real daemon: who is hit, what is refused, how the group takes it, and what it says when it cannot
+go on. What is hit may be started again by the daemon: nothing here needs it to stay as it is."""
+
+import json
+import os
+import re
+import signal
+import unittest
+import urllib.request
+
+from tests.daemon.ingot_daemon import Daemon, alive, ctl, run_ctl, wait_until
+
+
+class WithDaemon(unittest.TestCase):
+    def start(self, *flags):
+        return self.enterContext(Daemon(*flags))
+
+    def json(self, daemon, *words):
+        return json.loads(ctl(daemon.endpoint, *words, "-o", "json"))
+
+    def refused(self, daemon, *words, code=1):
+        """One sentence, and nothing printed."""
+        done = run_ctl(daemon.endpoint, *words)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), (words, done.stderr))
+        self.assertRegex(done.stderr, r"\Aingotctl: [^\n]+\n\Z")
+        return done.stderr
+
+    def holder(self, daemon, role):
+        up = [r for r in daemon.status()["replicas"] if r["role"] == role and r["state"] == "up"]
+        return max(up, key=lambda r: (r["epoch"], r["ballot"]))["id"] if up else None
+
+    def state(self, daemon, replica):
+        return daemon.status()["replicas"][replica]["state"]
+
+
+def metrics(daemon, name):
+    """The values of one metric, by its labels."""
+    with urllib.request.urlopen(f"http://{daemon.metrics}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    found = [re.match(re.escape(name) + r"(?:\{(.*)\})? (\S+)", line) for line in lines]
+    return {match[1]: float(match[2]) for match in found if match}
+
+
+class DrillTest(WithDaemon):
+    def test_the_leader_is_killed_and_the_outage_measured(self):
+        daemon = self.start("--replicas=5")
+        before = daemon.status()["replicas"]
+        done = self.json(daemon, "drill", "kill", "leader", "--wait", "--timeout=100s")
+        victim = next(r for r in before if r["role"] == "leader")
+        self.assertEqual(done["action"], "kill")
+        self.assertEqual(done["hits"], [{"process": "replica", "id": victim["id"], "pid": victim["pid"],
+                                         "incarnation": victim["incarnation"], "role": "leader"}])
+        self.assertGreater(done["outage"]["gap_ms"], 0)
+        self.assertGreaterEqual(done["outage"]["writes"], 1)
+        self.assertFalse(alive(victim["pid"]))
+        self.assertEqual(json.loads(ctl(daemon.endpoint, "get", "x", "-o", "json"))["revision"], 1,
+                         "what measures adds no revision")
+        self.assertRegex(ctl(daemon.endpoint, "drill", "kill", "acceptor", "--wait", "--timeout=100s"),
+                         r"\APROCESS .*\nreplica .* acceptor\nno write was committed for [0-9.]+ ms ")
+
+    def test_who_is_stopped_is_told_stopped_and_goes_on(self):
+        daemon = self.start()
+        ctl(daemon.endpoint, "drill", "stop", "replica=2")
+        wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
+        self.assertIn("replica 2 is stopped already", self.refused(daemon, "drill", "stop", "replica=2"))
+        self.assertIn("replica 0, the leader, is not stopped", self.refused(daemon, "drill", "cont", "leader"))
+        ctl(daemon.endpoint, "drill", "cont", "replica=2")
+        wait_until(lambda: self.state(daemon, 2) == "up", "the status says up")
+        self.assertIn("there is no replica 3; replicas are 0 to 2", self.refused(daemon, "drill", "kill", "replica=3"))
+
+    def test_a_stopped_leader_is_replaced_continued_and_does_no_harm(self):
+        daemon = self.start()
+        done = self.json(daemon, "drill", "stop", "leader", "--wait", "--timeout=100s")
+        self.assertEqual(done["hits"][0]["id"], 0)
+        wait_until(lambda: self.holder(daemon, "leader") == 2, "the third one leads")
+        self.assertGreater(sum(metrics(daemon, "ingot_suspicions_total").values()), 0)
+        self.assertTrue(any("suspects replica 0" in line for line in daemon.log), daemon.log)
+        self.assertEqual(self.json(daemon, "drill", "cont", "leader")["hits"][0]["id"], 0)
+        wait_until(lambda: self.state(daemon, 0) == "up", "the old one is up")
+        wait_until(lambda: [r["role"] for r in daemon.status()["replicas"]].count("leader") == 1, "one leads")
+        self.assertEqual(self.holder(daemon, "leader"), 2)
+
+    def test_front_end_and_supervisor(self):
+        daemon = self.start()
+        supervisor = self.json(daemon, "drill", "stop", "supervisor")["hits"][0]["pid"]
+        self.assertEqual(supervisor, daemon.process.pid)
+        ctl(daemon.endpoint, "put", "without", "supervisor")
+        self.assertIn("the supervisor is stopped already", self.refused(daemon, "drill", "stop", "supervisor"))
+        ctl(daemon.endpoint, "drill", "cont", "supervisor")
+        hit = self.json(daemon, "drill", "stop", "front-end")["hits"][0]
+        self.assertEqual((hit["process"], [hit["pid"]]), ("front-end", daemon.children()["@front-end"]))
+        os.kill(hit["pid"], signal.SIGCONT)
+        ctl(daemon.endpoint, "put", "with", "front end")
+        self.assertIn("measure its own end", self.refused(daemon, "drill", "kill", "front-end", "--wait"))
+        done = run_ctl(daemon.endpoint, "drill", "kill", "front-end", "-o", "json")
+        if done.returncode == 0:
+            self.assertEqual(json.loads(done.stdout)["hits"][0]["pid"], hit["pid"])
+        else:  # its last word was on its way when it died
+            self.assertIn("cannot reach", done.stderr)
+        wait_until(lambda: not alive(hit["pid"]), "the front end is dead")
+
+    def test_the_supervisor_is_killed(self):
+        daemon = self.start()
+        orphans = [pid for pids in daemon.children().values() for pid in pids]
+        self.assertEqual(self.json(daemon, "drill", "kill", "supervisor")["hits"][0]["pid"], daemon.process.pid)
+        self.assertEqual(daemon.process.wait(), -signal.SIGKILL)
+        for pid in orphans:  # whether or not they would leave
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def test_threads_cannot_be_drilled(self):
+        daemon = self.start("--isolation=thread")
+        for target in ("leader", "both", "replica=1"):
+            self.assertIn("threads of one process", self.refused(daemon, "drill", "kill", target))
+        ctl(daemon.endpoint, "move", "leader", "--to=2")
+        self.assertEqual(self.holder(daemon, "leader"), 2)
+
+    def test_wrong_words(self):
+        daemon = self.start("--agreement=multipaxos")
+        for words in (["drill"], ["drill", "kill"], ["drill", "kill", "nobody"], ["drill", "maim", "leader"],
+                      ["drill", "kill", "replica=x"], ["move"], ["move", "leader"], ["move", "replica", "--to=1"],
+                      ["move", "leader", "--to=x"], ["move", "leader", "--to=48"]):
+            self.refused(daemon, *words, code=2)
+        self.assertIn("with multipaxos nobody is the acceptor", self.refused(daemon, "drill", "stop", "both"))
+        self.assertIn("Multi-Paxos has no acceptor", self.refused(daemon, "move", "acceptor", "--to=1"))
+        ctl(daemon.endpoint, "move", "leader", "--to=1")
+        self.assertEqual(self.holder(daemon, "leader"), 1)
+
+
+class MoveTest(WithDaemon):
+    def test_roles_move_around_and_refusals_are_the_protocols_own(self):
+        daemon = self.start("--replicas=4", "--voters=3")
+        self.assertIn("replica 1 is the acceptor: move that first", self.refused(daemon, "move", "leader", "--to=1"))
+        self.assertIn("replica 0 leads already", self.refused(daemon, "move", "leader", "--to=0"))
+        self.assertIn("replica 3 is no voter", self.refused(daemon, "move", "leader", "--to=3"))
+        self.assertIn("there is no replica 4", self.refused(daemon, "move", "leader", "--to=4"))
+        self.assertRegex(ctl(daemon.endpoint, "move", "leader", "--to=2"),
+                         r"\Areplica 2 leads \(epoch \d+, ballot \d+\)\n\Z")
+        ctl(daemon.endpoint, "put", "k", "2")
+        done = self.json(daemon, "move", "acceptor", "--to=0")
+        self.assertEqual(list(done), ["role", "to", "asked", "done", "holder", "epoch", "ballot"])
+        self.assertEqual([done[key] for key in ("role", "to", "asked", "done", "holder")], ["acceptor", 0, 2, True, 0])
+        ctl(daemon.endpoint, "put", "k", "3")
+        self.assertIn("begun", ctl(daemon.endpoint, "move", "leader", "--to=1", "--no-wait"))
+        wait_until(lambda: self.holder(daemon, "leader") == 1, "the change is done")
+        self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
+        ctl(daemon.endpoint, "drill", "stop", "replica=2")
+        wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
+        self.assertIn("replica 2 is stopped", self.refused(daemon, "move", "acceptor", "--to=2"))
+
+    def test_2pc_moves_nothing(self):
+        daemon = self.start("--agreement=2pc")
+        for role in ("leader", "acceptor"):
+            self.assertIn("roles cannot be moved in this agreement", self.refused(daemon, "move", role, "--to=1"))
+
+
+class BlockedTest(WithDaemon):
+    def stop_both(self, daemon):
+        """Leader and acceptor of five, stopped, with a write that waits for them."""
+        ctl(daemon.endpoint, "put", "k", "1")
+        ctl(daemon.endpoint, "drill", "stop", "both")
+        return run_ctl(daemon.endpoint, "put", "k", "2", "--timeout=1s")
+
+    def test_both_stopped_is_blocked_and_says_so_everywhere_until_one_is_continued(self):
+        daemon = self.start("--replicas=5")
+        self.assertEqual(self.stop_both(daemon).returncode, 1)
+        cause = "a former leader that may have used it is stopped"
+        wait_until(lambda: cause in daemon.status().get("blocked", {"why": ""})["why"], "the status says blocked, and why")
+        blocked = daemon.status()["blocked"]
+        self.assertEqual(blocked["by"], 0)
+        self.assertIn(f"waits for replica 0: {blocked['why']}", ctl(daemon.endpoint, "status"))
+        self.assertIn(f"waits for replica 0: {blocked['why']}", ctl(daemon.endpoint, "watch-status", "--count=1"))
+        self.assertEqual(max(metrics(daemon, "ingot_replica_blocked").values()), 1)
+        self.assertGreater(metrics(daemon, "ingot_blocked_seconds")[None], 0)
+        said = [line for line in daemon.log if "is blocked" in line and blocked["why"] in line]
+        self.assertGreaterEqual(len(said), 1)
+        self.assertEqual(len(said), len(set(said)), "each replica says each cause once")
+        self.assertIn("no write was committed", run_ctl(daemon.endpoint, "drill", "kill", "replica=4", "--wait",
+                                                        "--timeout=500ms").stderr)
+        ctl(daemon.endpoint, "drill", "cont", "replica=0")
+        ctl(daemon.endpoint, "put", "k", "3", "--timeout=100s")
+        wait_until(lambda: "blocked" not in daemon.status(), "the status says so no more")
+        wait_until(lambda: any("is no longer blocked" in line for line in daemon.log), "the log says so")
+        self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
+
+    def test_with_fencing_the_stopped_acceptor_is_killed_and_nothing_is_lost(self):
+        daemon = self.start("--replicas=5", "--fence")
+        acceptor = self.holder(daemon, "acceptor")
+        self.stop_both(daemon)
+        ctl(daemon.endpoint, "put", "k", "3", "--timeout=100s")
+        self.assertEqual(sum(metrics(daemon, "ingot_fenced_total").values()), 1)
+        self.assertEqual(len([line for line in daemon.log if f"fences replica {acceptor}, life 1" in line]), 1)
+        self.assertNotEqual(self.holder(daemon, "acceptor"), None)
+        self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,241 @@
+"""ingotctl against a real daemon: what scripts rely on, and what people see."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import unittest
+
+from tests.daemon.ingot_daemon import INGOTCTL, WATCHDOG_S, Daemon, wait_until
+
+STATUS_KEYS = ["name", "agreement", "transport", "backend", "isolation", "replicas"]
+REPLICA_KEYS = ["id", "pid", "incarnation", "state", "core", "voter", "role", "epoch", "ballot", "proposed", "decided",
+                "applied", "lag"]
+
+
+def run(*words, stdin=None, environment=None):
+    """(exit code, standard output, standard error)."""
+    done = subprocess.run([INGOTCTL, *words], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=WATCHDOG_S, env={**os.environ, **(environment or {})})
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+class WithDaemon(unittest.TestCase):
+    flags = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = cls.enterClassContext(Daemon(*cls.flags))
+
+    def ctl(self, *words, stdin=None):
+        code, output, error = run(f"--endpoint={self.daemon.endpoint}", *words, stdin=stdin)
+        self.assertEqual((code, error), (0, ""), words)
+        return output
+
+    def json(self, *words, **arguments):
+        return json.loads(self.ctl(*words, "-o", "json", **arguments))
+
+    def refused(self, *words):
+        """Exit code 1 and one sentence."""
+        code, output, error = run(f"--endpoint={self.daemon.endpoint}", *words)
+        self.assertEqual((code, output), (1, ""))
+        self.assertRegex(error, r"\Aingotctl: [^\n]+\n\Z")
+        return error
+
+
+class StatusTest(WithDaemon):
+    flags = ("--replicas=4", "--voters=3")
+
+    def test_status_has_exactly_the_keys_that_scripts_rely_on(self):
+        status = self.json("status")
+        self.assertEqual(list(status), STATUS_KEYS)
+        self.assertEqual([status[key] for key in STATUS_KEYS[1:5]], ["1paxos", "nvp", "shm", "process"])
+        for number, replica in enumerate(status["replicas"]):
+            self.assertEqual(list(replica), REPLICA_KEYS)
+            self.assertEqual((replica["id"], replica["state"], replica["incarnation"]), (number, "up", 1))
+            self.assertEqual(replica["voter"], number < 3)
+            self.assertTrue(os.path.exists(f"/proc/{replica['pid']}"))
+        self.assertEqual(sorted(replica["role"] for replica in status["replicas"]),
+                         ["acceptor", "leader", "replica", "replica"])
+
+    def test_progress_is_that_of_the_requests(self):
+        before = self.json("status")["replicas"][0]
+        for number in range(5):
+            self.ctl("put", "progress", str(number))
+        wait_until(lambda: self.json("status")["replicas"][0]["applied"] >= before["applied"] + 5,
+                   "all five are applied")
+        after = self.json("status")["replicas"][0]
+        self.assertGreaterEqual(after["decided"], after["applied"])
+
+    def test_digests_are_equal_at_equal_slots(self):
+        self.ctl("put", "digest", "x")
+        replicas = self.json("status", "--digest")["replicas"]
+        self.assertEqual(list(replicas[0]), REPLICA_KEYS + ["digest", "digest_slot"])
+        for replica in replicas:
+            self.assertRegex(replica["digest"], r"\A[0-9a-f]{16}\Z")
+        by_slot = {}
+        for replica in replicas:
+            by_slot.setdefault(replica["digest_slot"], set()).add(replica["digest"])
+        for slot, digests in by_slot.items():
+            self.assertEqual(len(digests), 1, f"slot {slot}")
+
+    def test_the_table_has_a_row_for_each_replica(self):
+        lines = self.ctl("status").splitlines()
+        self.assertIn("1paxos over nvp", lines[0])
+        self.assertEqual(lines[1].split()[:4], ["ID", "PID", "STATE", "ROLE"])
+        self.assertEqual([line.split()[0] for line in lines[2:]], ["0", "1", "2", "3"])
+
+    def test_topology_places_every_process_on_a_core_of_the_machine(self):
+        topology = self.json("topology")
+        cores = {core["id"] for core in topology["cores"]}
+        threads = {thread for core in topology["cores"] for thread in core["hardware_threads"]}
+        self.assertTrue(os.sched_getaffinity(0) <= threads)
+        self.assertEqual([place["process"] for place in topology["placement"]],
+                         ["replica 0", "replica 1", "replica 2", "replica 3", "front end"])
+        for place in topology["placement"]:
+            self.assertIn(place["core"], cores)
+        self.assertIn("replica 3", self.ctl("topology"))
+
+
+class KeysTest(WithDaemon):
+    def setUp(self):
+        self.ctl("del", "", "--prefix")
+
+    def keys(self, *words):
+        return [kv["key"] for kv in self.json("get", *words)["kvs"]]
+
+    def test_get_shows_what_put_wrote(self):
+        revision = self.json("put", "greeting", "hello")["revision"]
+        self.assertEqual(self.json("get", "greeting"), {
+            "revision": revision, "count": 1, "more": False,
+            "kvs": [{"key": "greeting", "create_revision": revision, "mod_revision": revision, "version": 1,
+                     "lease": 0, "value": "hello"}]})
+        self.assertIn("hello", self.ctl("get", "greeting"))
+        self.assertEqual(self.keys("nothing"), [])
+
+    def test_put_takes_any_bytes_from_standard_input(self):
+        self.json("put", "bytes", stdin=b"\x00\xff\n")
+        self.assertEqual(self.json("get", "bytes")["kvs"][0]["value_base64"], "AP8K")
+        self.assertIn(r"\x00\xff\n", self.ctl("get", "bytes"))
+
+    def test_put_shows_what_was_there_before(self):
+        self.assertIsNone(self.json("put", "k", "1", "--prev-kv")["prev_kv"])
+        self.assertEqual(self.json("put", "k", "2", "--prev-kv")["prev_kv"]["value"], "1")
+
+    def test_ranges(self):
+        for key in ("a/1", "a/2", "b", "c"):
+            self.ctl("put", key, key)
+        self.assertEqual(self.keys("a/", "--prefix"), ["a/1", "a/2"])
+        self.assertEqual(self.keys("", "--prefix"), ["a/1", "a/2", "b", "c"])
+        self.assertEqual(self.keys("a/2", "--from-key"), ["a/2", "b", "c"])
+        self.assertEqual(self.keys("a/2", "--range-end=c"), ["a/2", "b"])
+        limited = self.json("get", "", "--from-key", "--limit=3")
+        self.assertEqual(([kv["key"] for kv in limited["kvs"]], limited["count"], limited["more"]),
+                         (["a/1", "a/2", "b"], 4, True))
+        self.assertEqual(self.json("get", "", "--from-key", "--count-only")["count"], 4)
+        self.assertEqual(self.keys("", "--from-key", "--count-only"), [])
+        self.assertNotIn("value", self.json("get", "b", "--keys-only")["kvs"][0])
+        self.assertEqual(self.keys("b", "--serializable"), ["b"])
+
+    def test_an_old_revision_is_still_there(self):
+        revision = self.json("put", "k", "old")["revision"]
+        self.ctl("put", "k", "new")
+        self.assertEqual(self.json("get", "k", f"--rev={revision}")["kvs"][0]["value"], "old")
+
+    def test_del_says_how_many_and_what(self):
+        for key in ("a/1", "a/2", "b"):
+            self.ctl("put", key, key)
+        deleted = self.json("del", "a/", "--prefix", "--prev-kv")
+        self.assertEqual((deleted["deleted"], [kv["value"] for kv in deleted["prev_kvs"]]), (2, ["a/1", "a/2"]))
+        self.assertIn("0 keys deleted", self.ctl("del", "a/1"))
+        self.assertEqual(self.keys("", "--prefix"), ["b"])
+
+    def test_what_the_daemon_refuses_is_a_sentence_and_exit_code_1(self):
+        self.assertIn("etcdserver: key is not provided", self.refused("put", "", "v"))
+        self.assertIn("future revision", self.refused("get", "k", "--rev=1000000"))
+
+
+class UnreachableTest(unittest.TestCase):
+    def test_nobody_there(self):
+        for words in (["status"], ["topology"], ["watch-status"], ["get", "k"], ["put", "k", "v"], ["del", "k"]):
+            code, output, error = run("--endpoint=127.0.0.1:1", *words)
+            self.assertEqual((code, output), (1, ""), words)
+            self.assertRegex(error, r"\Aingotctl: cannot reach a daemon at 127\.0\.0\.1:1; [^\n]+\n\Z")
+
+    def test_the_environment_names_the_endpoint_and_a_flag_goes_before_it(self):
+        environment = {"INGOT_ENDPOINT": "127.0.0.1:1"}
+        self.assertIn("127.0.0.1:1;", run("status", environment=environment)[2])
+        self.assertIn("127.0.0.1:2;", run("status", "--endpoint=127.0.0.1:2", environment=environment)[2])
+
+    def test_a_wrong_command_line_is_exit_code_2(self):
+        for words in ([], ["stauts"], ["status", "--digets"], ["get"], ["get", "k", "--limit=-1"],
+                      ["get", "k", "--prefix", "--from-key"], ["status", "-o", "xml"], ["status", "--timeout=5"],
+                      ["status", "--endpoint=nowhere"]):
+            code, output, error = run(*words)
+            self.assertEqual((code, output), (2, ""), words)
+            self.assertRegex(error, r"\Aingotctl: [^\n]+\n\Z")
+
+    def test_help_has_examples(self):
+        for command in ("status", "topology", "watch-status", "get", "put", "del", "drill", "move"):
+            code, output, _ = run(command, "--help")
+            self.assertEqual(code, 0)
+            self.assertIn(f"  ingotctl {command}", output)
+
+
+class WatchTest(unittest.TestCase):
+    """Each test stops a replica, so each has a daemon of its own. (A dead one would be back before anybody looks.)"""
+
+    def setUp(self):
+        self.daemon = self.enterContext(Daemon())
+
+    def stop_learner(self):
+        os.kill(self.daemon.status()["replicas"][2]["pid"], signal.SIGSTOP)
+
+    def watch(self, *words, **arguments):
+        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", "watch-status", *words], **arguments)
+        self.addCleanup(watch.wait, WATCHDOG_S)
+        self.addCleanup(watch.kill)
+        return watch
+
+    def test_a_line_for_each_change(self):
+        watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)
+        self.assertEqual(watch.stdout.readline(), "leader 0  acceptor 1  epoch 1  ballot 1  decided 0  lag 0\n")
+        self.stop_learner()
+        self.assertIn("replica 2 stopped", watch.stdout.readline())
+        watch.stdout.close()
+
+    def test_an_object_for_each_change_and_an_end_after_so_many(self):
+        watch = self.watch("--interval=1h", "-o", "json", "--count=2", stdout=subprocess.PIPE, text=True)
+        self.assertEqual([r["state"] for r in json.loads(watch.stdout.readline())["replicas"]], ["up", "up", "up"])
+        self.stop_learner()
+        self.assertEqual(json.loads(watch.stdout.readline())["replicas"][2]["state"], "stopped")
+        self.assertEqual(watch.stdout.read(), "")
+        self.assertEqual(watch.wait(WATCHDOG_S), 0)
+        watch.stdout.close()
+
+    def test_a_terminal_is_redrawn_and_the_change_stands_out(self):
+        master, slave = pty.openpty()
+        watch = self.watch("--count=2", "--interval=1h", stdout=slave)
+        os.close(slave)
+        drawn = os.read(master, 65536).decode()
+        self.assertTrue(drawn.startswith("\x1b[H\x1b[J"), repr(drawn))
+        self.stop_learner()
+        while "stopped" not in drawn:
+            drawn += os.read(master, 65536).decode()
+        self.assertEqual(watch.wait(WATCHDOG_S), 0)
+        os.close(master)
+        self.assertRegex(drawn, re.compile(r"\x1b\[7m[^\x1b]* stopped "))
+
+    def test_the_watch_ends_with_the_daemon(self):
+        watch = self.watch(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        watch.stdout.readline()
+        self.assertEqual(self.daemon.stop(), 0)
+        output, error = watch.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(watch.returncode, 1)
+        self.assertIn("the daemon is leaving", error)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+"""All replicas of a real daemon are killed at one instant, under load, several times in a row: they start again from the
+newest sealed snapshot and the segments of the dead, and nothing that was acknowledged is lost."""
+
+import os
+import signal
+import threading
+import unittest
+import urllib.request
+
+from ingot_daemon import WATCHDOG_S, Daemon, ctl, wait_until
+
+ROUNDS = int(os.environ.get("INGOT_ALL_DEAD_ROUNDS", "4"))
+
+
+def all_up(daemon):
+    replicas = daemon.status()["replicas"]
+    return replicas if all(r["state"] == "up" for r in replicas) else None
+
+
+def metric(daemon, name):
+    """The sum of a metric over all replicas."""
+    with urllib.request.urlopen(f"http://{daemon.metrics}/metrics", timeout=WATCHDOG_S) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + "{"))
+
+
+class AllDead(unittest.TestCase):
+    def under_load(self, *flags):
+        with self.subTest(flags), Daemon(*flags) as daemon:
+            outcome = []
+            load = threading.Thread(target=lambda: outcome.append(daemon.load(
+                f"--duration={3 * ROUNDS}s", "--clients=8", "--keys=300", "--value-bytes=2000", "--read-share=0.2")))
+            load.start()
+            applied = 0
+            for turn in range(ROUNDS):
+                before = applied
+                ctl(daemon.endpoint, "put", f"turn-{turn}", "kept", "--timeout=100s")
+                wait_until(lambda: all_up(daemon) is not None, "all replicas are up")
+                wait_until(lambda: not load.is_alive() or
+                           max(r["applied"] for r in all_up(daemon) or [{"applied": 0}]) > before + 100,
+                           "the load is under way")
+                replicas = all_up(daemon) or daemon.status()["replicas"]
+                applied = max(r["applied"] for r in replicas)
+                lives = {r["id"]: r["incarnation"] for r in replicas}
+                for replica in replicas:
+                    if replica["pid"] > 0:  # 0 would be this test's own group
+                        os.kill(replica["pid"], signal.SIGKILL)
+                wait_until(lambda: all(r["incarnation"] > lives[r["id"]] and r["state"] == "up"
+                                       for r in daemon.status()["replicas"]), "all are started again")
+            ctl(daemon.endpoint, "put", "after", "all", "--timeout=100s")
+            load.join(WATCHDOG_S)
+            code, report = outcome[0]
+            self.assertEqual(code, 0, report)
+            self.assertEqual(report["check"], "held", report)
+            self.assertEqual(report["stale_reads"], 0, report)
+            for turn in range(ROUNDS):
+                self.assertIn("kept", ctl(daemon.endpoint, "get", f"turn-{turn}"))
+            daemon.equal_digests()
+            self.assertGreater(metric(daemon, "ingot_snapshots_made_total"), 0)
+            print(f"{flags}: {ROUNDS} deaths of all, {report['acknowledged']} acknowledged, {report['unknown']} unknown, "
+                  f"no write was acknowledged for {report['gap_ms_max']} ms, "
+                  f"{metric(daemon, 'ingot_snapshots_made_total'):.0f} snapshots")
+
+    def test_three_replicas(self):
+        self.under_load("--replicas=3")
+
+    def test_five_replicas_and_the_other_agreement(self):
+        self.under_load("--replicas=5", "--agreement=multipaxos")
+
+
+if __name__ == "__main__":
+    unittest.main()

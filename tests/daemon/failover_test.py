@@ -1,0 +1,91 @@
+"""A real daemon whose leader and acceptor die or stop under load: the others go on, what was acknowledged is there in the
+end, and all who live agree. Prints how long no write was acknowledged; that is shown, not judged."""
+
+import os
+import signal
+import threading
+import unittest
+
+from ingot_daemon import WATCHDOG_S, Daemon, ctl, run_ctl, wait_until, with_role
+
+
+def send(replicas, sig):
+    for replica in replicas:
+        assert replica["pid"] > 0, f"replica {replica['id']} has no process"  # 0 would be this test's own group
+        os.kill(replica["pid"], sig)
+
+
+class Failover(unittest.TestCase):
+    def under_load(self, what, trouble, *flags):
+        with self.subTest(what), Daemon(*flags) as daemon:
+            outcome = []
+            load = threading.Thread(
+                target=lambda: outcome.append(daemon.load("--duration=4s", "--clients=8", "--keys=200", "--read-share=0.3")))
+            load.start()
+            wait_until(lambda: min(r["applied"] for r in daemon.status()["replicas"]) > 50, "the load is under way")
+            trouble(daemon)
+            applied = max(r["applied"] for r in daemon.status()["replicas"])
+            ctl(daemon.endpoint, "put", "after", "trouble", "--timeout=100s")
+            load.join(WATCHDOG_S)
+            code, report = outcome[0]
+            self.assertEqual(code, 0, report)
+            self.assertEqual(report["check"], "held", report)
+            self.assertEqual(report["stale_reads"], 0, report)
+            self.assertIn("trouble", ctl(daemon.endpoint, "get", "after"))
+
+            answers = daemon.equal_digests()
+            self.assertGreater(answers[0][2], applied)
+            print(f"{what}: {report['acknowledged']} acknowledged, {report['unknown']} unknown, no write was "
+                  f"acknowledged for {report['gap_ms_max']} ms")
+
+    def test_death_of_the_leader(self):
+        for flags in (("--transport=nvp",), ("--transport=srbp",), ("--agreement=multipaxos",)):
+            self.under_load(f"leader killed, {flags[0]}", lambda d: send([with_role(d, "leader")], signal.SIGKILL), *flags)
+
+    def test_death_of_the_acceptor(self):
+        self.under_load("acceptor killed", lambda d: send([with_role(d, "acceptor")], signal.SIGKILL))
+
+    def test_death_of_both_of_five(self):
+        def kill_both(daemon):
+            send([with_role(daemon, "leader"), with_role(daemon, "acceptor")], signal.SIGKILL)
+
+        self.under_load("leader and acceptor of five killed", kill_both, "--replicas=5")
+
+    def test_a_stopped_leader_is_replaced_and_does_no_harm_when_it_wakes(self):
+        self.stopped("leader")
+
+    def test_a_stopped_acceptor_is_replaced_and_does_no_harm_when_it_wakes(self):
+        self.stopped("acceptor")
+
+    def stopped(self, role):
+        def stop_and_wake(daemon):
+            victim = with_role(daemon, role)
+            send([victim], signal.SIGSTOP)
+            wait_until(lambda: with_role(daemon, role)["id"] != victim["id"], f"somebody else is the {role}")
+            ctl(daemon.endpoint, "put", "while", "stopped", "--timeout=100s")
+            send([victim], signal.SIGCONT)
+
+        self.under_load(f"{role} stopped and woken", stop_and_wake)
+
+    def test_an_idle_group_replaces_a_dead_leader(self):
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "a", "1")
+            victim = with_role(daemon, "leader")
+            send([victim], signal.SIGKILL)
+            wait_until(lambda: with_role(daemon, "leader")["id"] != victim["id"], "somebody else leads")
+            self.assertIn("1", ctl(daemon.endpoint, "get", "a"))
+
+    def test_two_phase_commit_says_that_it_is_blocked_and_by_whom(self):
+        with Daemon("--agreement=2pc") as daemon:
+            ctl(daemon.endpoint, "put", "a", "1")
+            send([daemon.status()["replicas"][2]], signal.SIGSTOP)  # a dead one would be started again
+            done = run_ctl(daemon.endpoint, "put", "a", "2", "--timeout=2s")
+            self.assertNotEqual(done.returncode, 0)
+            blocked = daemon.status()["blocked"]
+            self.assertEqual(blocked["by"], 2)
+            self.assertIn("a participant does not answer", blocked["why"])
+            self.assertRegex(ctl(daemon.endpoint, "status"), "waits? for replica 2: a participant does not answer")
+
+
+if __name__ == "__main__":
+    unittest.main()

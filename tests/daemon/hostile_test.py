@@ -1,0 +1,46 @@
+"""Clients that send garbage, or leave in the middle: the others go on."""
+
+import random
+import signal
+import socket
+import subprocess
+import unittest
+
+from ingot_daemon import INGOT_LOAD, WATCHDOG_S, Daemon
+
+
+class Hostile(unittest.TestCase):
+    def test_garbage_on_both_ports(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}")
+        prng = random.Random(seed)
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        with Daemon() as daemon:
+            for endpoint in (daemon.endpoint, daemon.metrics):
+                host, port = endpoint.rsplit(":", 1)
+                for i in range(100):
+                    with socket.create_connection((host, int(port))) as connection:
+                        try:
+                            connection.sendall((preface if i % 2 else b"") + prng.randbytes(prng.randrange(1, 5000)))
+                        except ConnectionError:
+                            pass  # refused early: just as good
+            daemon.require_service()
+
+    def test_clients_that_vanish_in_the_middle(self):
+        with Daemon() as daemon:
+            for _ in range(5):
+                load = subprocess.Popen([INGOT_LOAD, f"--endpoint={daemon.endpoint}", "--clients=64", "--duration=60s"],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    load.wait(0.7)
+                except subprocess.TimeoutExpired:
+                    pass
+                load.send_signal(signal.SIGKILL)
+                load.wait(WATCHDOG_S)
+            daemon.require_service()
+            code, report = daemon.load("--duration=1s", "--clients=8")
+            self.assertEqual(code, 0, report)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,197 @@
+"""Starts a real ingotd on free loopback ports for a test, and looks at what it leaves behind."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+INGOTD = "services/ingotd/ingotd"
+INGOTCTL = "services/ingotctl/ingotctl"
+INGOT_LOAD = "services/ingot_load/ingot-load"
+
+# Nothing here is a time limit on the daemon's work: these only end a test that hangs.
+WATCHDOG_S = 120
+
+
+class Daemon:
+    """One instance. Use as a context manager; leaving it stops the daemon and checks that nothing remains."""
+
+    def __init__(self, *flags):
+        self.flags = flags
+        self.log = []
+        self.endpoint = None
+        self.metrics = None
+
+    def __enter__(self):
+        for _ in range(3):
+            self._start()
+            if self.endpoint is not None:
+                return self
+            self.process.kill()
+            if not any("in use" in line for line in self.log):
+                break
+            self.log.append("(another program took the free port that was chosen; again)\n")
+        raise AssertionError("ingotd did not serve:\n" + "".join(self.log))
+
+    def _start(self):
+        command = [INGOTD, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", *self.flags]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.served = threading.Event()
+        self.reader.start()
+        self.served.wait(WATCHDOG_S)
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+            found = re.search(r"API on (\S+), metrics http://(\S+?)/metrics", line)
+            if found:
+                self.endpoint, self.metrics = found.groups()
+                self.served.set()
+        self.served.set()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.stop()
+        self.reader.join(WATCHDOG_S)
+        self.process.stderr.close()
+
+    def stop(self, sig=signal.SIGTERM):
+        """Sends a signal and returns the exit code."""
+        self.process.send_signal(sig)
+        self.process.send_signal(signal.SIGCONT)  # a test that failed may have left it stopped
+        code = self.process.wait(WATCHDOG_S)
+        self.reader.join(WATCHDOG_S)
+        self.process.stderr.close()
+        return code
+
+    def children(self):
+        """Pids of the supervisor's children by role, as ps shows them."""
+        found = {}
+        for pid in processes_below(self.process.pid):
+            words = command_line(pid)
+            if len(words) > 1:
+                found.setdefault(words[1], []).append(pid)
+        return found
+
+    def require_service(self):
+        """A put and a get, however long they take."""
+        ctl(self.endpoint, "put", "still", "here", "--timeout=100s")
+        if "here" not in ctl(self.endpoint, "get", "still", "--timeout=100s"):
+            raise AssertionError("what was put is not there")
+
+    def status(self, *flags):
+        return json.loads(ctl(self.endpoint, "status", "-o", "json", *flags))
+
+    def equal_digests(self, whole=True):
+        """Waits until all replicas that are up (with `whole`: all are) have applied the same slots, to the same state.
+        States that differ never become equal."""
+        def settled():
+            answers = self.status("--digest")["replicas"]
+            living = [r for r in answers if r["state"] == "up"]
+            seen.append([(r["id"], r["state"], r["applied"], r["lag"], r.get("digest")) for r in answers])
+            return (len(living) == len(answers) or not whole) and len(
+                {(r["applied"], r["digest"], r["lag"]) for r in living}) == 1 and living[0]["lag"] == 0
+
+        seen = []
+        try:
+            wait_until(settled, "all replicas have applied the same, with equal digests")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {seen[-1]}") from None
+        return seen[-1]
+
+    def load(self, *flags):
+        """Runs ingot-load with its check; returns (exit code, report)."""
+        done = subprocess.run([INGOT_LOAD, f"--endpoint={self.endpoint}", "--check", "-o", "json", *flags],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
+        report = json.loads(done.stdout) if done.stdout.strip() else {"stderr": done.stderr}
+        return done.returncode, report
+
+
+def run_ctl(endpoint, *words):
+    """Runs ingotctl, come what may."""
+    return subprocess.run([INGOTCTL, f"--endpoint={endpoint}", *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
+
+
+def ctl(endpoint, *words):
+    """Runs ingotctl and returns its standard output; fails with its error if it fails. With --timeout=100s a write or read
+    that the front end gives up earlier, since nobody decides, is asked for again."""
+    end = time.monotonic() + WATCHDOG_S
+    done = run_ctl(endpoint, *words)
+    while (done.returncode != 0 and "--timeout=100s" in words and words[0] in ("put", "get") and
+           re.search("request timed out|too many requests", done.stderr) and time.monotonic() < end):
+        done = run_ctl(endpoint, *words)
+    if done.returncode != 0:
+        raise AssertionError(f"ingotctl {' '.join(words)} exited with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def command_line(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode().split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def processes_below(parent):
+    """Pids of all descendants of a process that are not zombies."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            if fields[0] != "Z":
+                parents[int(entry)] = int(fields[1])
+        except OSError:
+            pass
+    below = [pid for pid, its_parent in parents.items() if its_parent == parent]
+    return below + [pid for child in below for pid in processes_below(child)]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_until(condition, what):
+    """Polls until the condition is true; the watchdog ends a wait that would never end."""
+    end = time.monotonic() + WATCHDOG_S
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("never happened: " + what)
+        time.sleep(0.02)
+
+
+def with_role(daemon, role):
+    """The replica that has the role and is up, as the status says; waits until there is just one."""
+    found = []
+
+    def one_has_it():
+        found[:] = [r for r in daemon.status()["replicas"] if r["role"] == role and r["state"] == "up"]
+        return len(found) == 1
+
+    wait_until(one_has_it, f"one replica that is up is the {role}")
+    return found[0]
+
+
+def cpu_seconds(pids):
+    ticks = os.sysconf("SC_CLK_TCK")
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            total += int(fields[11]) + int(fields[12])
+        except OSError:
+            pass
+    return total / ticks

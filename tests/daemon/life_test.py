@@ -1,0 +1,156 @@
+"""The life of the daemon: how it starts, refuses to start, drains, dies and leaves nothing behind."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from ingot_daemon import INGOTD, WATCHDOG_S, Daemon, alive, command_line, cpu_seconds, ctl, processes_below, wait_until
+
+
+def shared_files():
+    """Of ours: other programs come and go."""
+    return {name for name in os.listdir("/dev/shm") if "ingot" in name}
+
+
+def refused(*flags, environment=None):
+    """Runs ingotd with flags that it must refuse; returns its one line of standard error."""
+    before = shared_files()
+    done = subprocess.run([INGOTD, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=WATCHDOG_S, env={**os.environ, **(environment or {})})
+    assert done.returncode == 2, f"{flags}: exit code {done.returncode}, {done.stderr!r}"
+    assert done.stdout == "", done.stdout
+    assert shared_files() == before
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, f"one sentence expected: {done.stderr!r}"
+    return lines[0]
+
+
+class BadInput(unittest.TestCase):
+    FREE = ("--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
+
+    def check(self, flags, *words, environment=None):
+        line = refused(*flags, environment=environment)
+        for word in words:
+            self.assertIn(word, line)
+
+    def test_unknown_flag_names_the_nearest(self):
+        self.check(("--replica=3",), "--replica", "--replicas")
+
+    def test_counts_out_of_range(self):
+        self.check(("--replicas=49", *self.FREE), "--replicas=49", "1 to 48")
+        self.check(("--replicas=0", *self.FREE), "1 to 48")
+        self.check(("--replicas=three",), "--replicas")
+        self.check(("--replicas=9", "--voters=8", *self.FREE), "--voters=8", "1 to 7")
+        self.check(("--replicas=3", "--voters=4", *self.FREE), "--voters=4", "1 to 3")
+
+    def test_unknown_words(self):
+        self.check(("--agreement=raft",), "raft", "1paxos")
+        self.check(("--transport=tcp",), "tcp", "nvp")
+        self.check(("--isolation=vm",), "vm", "process")
+        self.check(("--orphan-grace=30",), "--orphan-grace", "20s")
+        self.check(("--name=" + "x" * 91, *self.FREE), "--name", "90 bytes")
+        self.check(("--fence", "--isolation=thread", *self.FREE), "--fence", "--isolation=thread")
+        self.check(("--backend=gpu",), "gpu", "shm")
+
+    def test_environment_is_checked_like_flags(self):
+        self.check((), "1paxos", environment={"INGOT_AGREEMENT": "raft"})
+
+    def test_addresses(self):
+        self.check(("--listen=nonsense",), "--listen", "HOST:PORT")
+        self.check(("--listen=127.0.0.1:99999",), "--listen")
+        self.check(("--listen=192.0.2.1:1", "--metrics-listen=127.0.0.1:0"), "192.0.2.1:1")
+
+    def test_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            self.check((f"--listen=127.0.0.1:{port}", "--metrics-listen=127.0.0.1:0"), str(port), "--listen")
+            self.check((f"--metrics-listen=127.0.0.1:{port}", "--listen=127.0.0.1:0"), str(port), "--metrics-listen")
+
+    def test_name_in_use(self):
+        name = f"taken-{os.getpid()}"
+        with Daemon(f"--name={name}"):
+            self.check((f"--name={name}", *self.FREE), name, "--name")
+
+
+class LifeAndDeath(unittest.TestCase):
+    def test_sigterm_drains_and_exits_0(self):
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "a", "1")
+            children = processes_below(daemon.process.pid)
+            self.assertEqual(len(children), 4)
+            self.assertEqual(daemon.stop(signal.SIGTERM), 0)
+            self.assertFalse(any(alive(pid) for pid in children))
+
+    def test_interrupt_of_the_whole_group_exits_0(self):
+        with Daemon() as daemon:
+            for pid in processes_below(daemon.process.pid):
+                os.kill(pid, signal.SIGINT)
+            self.assertEqual(daemon.stop(signal.SIGINT), 0)
+
+    def test_sigkill_leaves_no_process_and_no_file(self):
+        for isolation in ("process", "thread"):
+            before = shared_files()
+            with Daemon(f"--isolation={isolation}", "--orphan-grace=0") as daemon:
+                ctl(daemon.endpoint, "put", "a", "1")
+                children = processes_below(daemon.process.pid)
+                daemon.stop(signal.SIGKILL)
+                wait_until(lambda: not any(alive(pid) for pid in children), "children leave when the supervisor dies")
+                self.assertEqual(shared_files(), before)
+
+    def test_sigkill_takes_stopped_children_along(self):
+        with Daemon("--orphan-grace=0") as daemon:
+            children = processes_below(daemon.process.pid)
+            os.kill(daemon.children()["@replica"][2], signal.SIGSTOP)
+            daemon.stop(signal.SIGKILL)
+            wait_until(lambda: not any(alive(pid) for pid in children), "a stopped child leaves, too")
+
+    def test_a_stopped_replica_is_shown_and_catches_up(self):
+        with Daemon() as daemon:
+            victim = [r for r in daemon.status()["replicas"] if r["role"] == "replica"][0]
+            os.kill(victim["pid"], signal.SIGSTOP)
+            wait_until(lambda: daemon.status()["replicas"][victim["id"]]["state"] == "stopped", "status says stopped")
+            code, report = daemon.load("--duration=2s", "--clients=8")
+            self.assertEqual(code, 0, report)
+            os.kill(victim["pid"], signal.SIGCONT)
+            daemon.equal_digests()
+
+    def test_death_of_replicas_that_are_threads_of_one_process_ends_the_instance_with_an_error(self):
+        with Daemon("--isolation=thread") as daemon:
+            children = processes_below(daemon.process.pid)
+            os.kill(daemon.children()["@replicas"][0], signal.SIGKILL)
+            self.assertEqual(daemon.process.wait(WATCHDOG_S), 1)
+            wait_until(lambda: not any(alive(pid) for pid in children), "the front end leaves")
+            wait_until(lambda: any("the state is gone with it" in line for line in daemon.log), "it is said why")
+
+    def test_roles_are_visible_in_the_process_list(self):
+        with Daemon("--replicas=5") as daemon:
+            roles = sorted(command_line(pid)[1] for pid in processes_below(daemon.process.pid))
+            self.assertEqual(roles, ["@front-end"] + ["@replica"] * 5)
+
+
+class Idle(unittest.TestCase):
+    def test_an_idle_daemon_takes_less_than_one_percent_of_a_core(self):
+        with Daemon() as daemon:
+            code, report = daemon.load("--duration=1s", "--clients=4")
+            self.assertEqual(code, 0, report)
+            daemon.equal_digests()
+            time.sleep(3)  # the front end stops looking for retries
+            pids = [daemon.process.pid, *processes_below(daemon.process.pid)]
+            share = 1
+            for _ in range(3):  # what still came to an end in one is over in the next
+                used, started = cpu_seconds(pids), time.monotonic()
+                time.sleep(10)
+                share = (cpu_seconds(pids) - used) / (time.monotonic() - started)
+                print(f"idle: {share:.3%} of one core")
+                if share < 0.01:
+                    break
+            self.assertLess(share, 0.01)
+
+
+if __name__ == "__main__":
+    unittest.main()

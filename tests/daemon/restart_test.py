@@ -1,0 +1,111 @@
+"""A real daemon whose processes are killed under load: each comes back as a new life, catches up, and in the end all agree
+and nothing that was acknowledged is lost."""
+
+import os
+import signal
+import threading
+import time
+import unittest
+
+from ingot_daemon import WATCHDOG_S, Daemon, ctl, run_ctl, wait_until, with_role
+
+
+def kill(*processes):
+    for process in processes:
+        assert process["pid"] > 0, process  # 0 would be this test itself
+        os.kill(process["pid"], signal.SIGKILL)
+
+
+def all_back(daemon, lives):
+    """Waits until every replica is up in the life that it should be in, and has applied everything."""
+
+    def back():
+        replicas = daemon.status()["replicas"]
+        return all(r["state"] == "up" and r["incarnation"] == lives[r["id"]] and r["lag"] == 0 for r in replicas)
+
+    wait_until(back, f"all are up, in lives {lives}, and have applied everything")
+
+
+class Restart(unittest.TestCase):
+    def under_load(self, trouble, *flags, duration="2s"):
+        """`trouble` kills, and returns in which life each replica must be in the end."""
+        with Daemon(*flags) as daemon:
+            outcome = []
+            load = threading.Thread(target=lambda: outcome.append(daemon.load(
+                f"--duration={duration}", "--clients=8", "--keys=200", "--read-share=0.3")))
+            load.start()
+            wait_until(lambda: min(r["applied"] for r in daemon.status()["replicas"]) > 50, "the load is under way")
+            lives = trouble(daemon)
+            ctl(daemon.endpoint, "put", "after", "trouble", "--timeout=100s")
+            load.join(WATCHDOG_S)
+            code, report = outcome[0]
+            self.assertEqual(code, 0, report)
+            self.assertEqual(report["check"], "held", report)
+            self.assertEqual(report["stale_reads"], 0, report)
+            self.assertIn("trouble", ctl(daemon.endpoint, "get", "after"))
+            all_back(daemon, lives)
+            daemon.equal_digests()
+            print(f"{self.id().rsplit('.', 1)[1]} {flags}: {report['acknowledged']} acknowledged, {report['unknown']} "
+                  f"unknown, no write was acknowledged for {report['gap_ms_max']} ms")
+
+    def test_each_replica_in_turn(self):
+        def one_by_one(daemon):
+            lives = {id: 1 for id in range(3)}
+            for victim in range(3):
+                kill(daemon.status()["replicas"][victim])
+                lives[victim] = 2
+                all_up = lambda: all(r["state"] == "up" and r["incarnation"] == lives[r["id"]]
+                                     for r in daemon.status()["replicas"])
+                wait_until(all_up, f"replica {victim} is up in its second life")
+            return lives
+
+        for flags in (("--transport=nvp",), ("--transport=srbp",), ("--agreement=multipaxos",)):
+            with self.subTest(flags):
+                self.under_load(one_by_one, *flags)
+
+    def test_the_leader_twenty_times(self):
+        def again_and_again(daemon):
+            lives = {id: 1 for id in range(3)}
+            for _ in range(20):
+                victim = with_role(daemon, "leader")
+                kill(victim)
+                lives[victim["id"]] += 1
+                wait_until(lambda: daemon.status()["replicas"][victim["id"]]["incarnation"] == lives[victim["id"]],
+                           "its next life begins")
+            return lives
+
+        self.under_load(again_and_again, duration="5s")
+
+    def test_leader_and_acceptor_of_three(self):
+        def both(daemon):
+            victims = [with_role(daemon, "leader"), with_role(daemon, "acceptor")]
+            kill(*victims)
+            return {id: 2 if id in [v["id"] for v in victims] else 1 for id in range(3)}
+
+        self.under_load(both)
+
+    def test_an_idle_group_takes_its_dead_back(self):
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "a", "1")
+            kill(with_role(daemon, "leader"))
+            wait_until(lambda: sorted(r["incarnation"] for r in daemon.status()["replicas"]) == [1, 1, 2],
+                       "the leader's next life begins")
+            wait_until(lambda: all(r["state"] == "up" and r["lag"] == 0 for r in daemon.status()["replicas"]),
+                       "all are up and have applied everything")
+            self.assertIn("1", ctl(daemon.endpoint, "get", "a"))
+
+    def test_the_front_end_comes_back_on_the_same_ports(self):
+        for flags in ((), ("--isolation=thread",)):
+            with self.subTest(flags), Daemon(*flags) as daemon:
+                ctl(daemon.endpoint, "put", "a", "1")
+                [front_end] = daemon.children()["@front-end"]
+                os.kill(front_end, signal.SIGKILL)
+                end = time.monotonic() + WATCHDOG_S
+                while run_ctl(daemon.endpoint, "put", "a", "2", "--timeout=2s").returncode != 0:
+                    self.assertLess(time.monotonic(), end, "the front end did not come back")
+                self.assertIn("2", ctl(daemon.endpoint, "get", "a"))
+                self.assertNotEqual(daemon.children()["@front-end"], [front_end])
+
+
+if __name__ == "__main__":
+    unittest.main()

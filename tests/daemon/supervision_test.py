@@ -1,0 +1,225 @@
+"""Who dies is started again; and when the supervisor itself dies, everything goes on until the next one attaches, or
+until nobody has come for the orphan grace, and then nothing remains."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from ingot_daemon import INGOTD, WATCHDOG_S, Daemon, alive, command_line, ctl, run_ctl, wait_until
+
+GRACE = "--orphan-grace=200s"  # longer than anything here waits
+
+
+def unique_name(what):
+    return f"{what}-{os.getpid()}-{time.monotonic_ns()}"
+
+
+def remains_of(name):
+    """Processes that hold shared memory of an instance, and its sockets."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if any(f"memfd:{name}-" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")):
+                found.append(pid)
+        except OSError:
+            pass
+    with open("/proc/net/unix") as file:
+        found += re.findall(f"@ingot/{name}\\S*", file.read())
+    return found
+
+
+def kill_supervisor(daemon):
+    daemon.process.send_signal(signal.SIGKILL)
+    daemon.process.wait(WATCHDOG_S)
+
+
+def replica(daemon, number):
+    return daemon.status()["replicas"][number]
+
+
+def wait_for_life(daemon, number, life):
+    """The replica is up in that life, or a later one, and has caught up with the others."""
+    def there():
+        shown = replica(daemon, number)
+        return shown["state"] == "up" and shown["incarnation"] >= life and shown["lag"] == 0
+    wait_until(there, f"replica {number} is up in life {life}")
+
+
+def lines(daemon, words):
+    return [line for line in daemon.log if words in line]
+
+
+class Restarts(unittest.TestCase):
+    def test_whoever_dies_is_started_again(self):
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "before", "death")
+            victim = replica(daemon, 2)
+            os.kill(victim["pid"], signal.SIGKILL)
+            wait_for_life(daemon, 2, 2)
+            self.assertEqual(len(lines(daemon, f"replica 2 (pid {victim['pid']}) was killed by signal 9; starting it "
+                                               "again as incarnation 2")), 1, daemon.log)
+            os.kill(daemon.children()["@front-end"][0], signal.SIGKILL)
+            wait_until(lambda: lines(daemon, "the front end (pid") and run_ctl(daemon.endpoint, "status").returncode == 0,
+                       "the front end serves again")
+            self.assertIn("death", ctl(daemon.endpoint, "get", "before", "--timeout=100s"))
+            ctl(daemon.endpoint, "put", "after", "death", "--timeout=100s")
+
+    def test_what_cannot_start_is_tried_again_and_told_once(self):
+        with Daemon() as daemon, socket.socket() as taker:
+            host, port = daemon.endpoint.rsplit(":", 1)
+            taker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            daemon.process.send_signal(signal.SIGSTOP)  # until its port has been taken
+            front_end = daemon.children()["@front-end"][0]
+            os.kill(front_end, signal.SIGKILL)
+            def taken():  # its threads let go one after the other
+                try:
+                    taker.bind((host, int(port)))
+                    return True
+                except OSError:
+                    return False
+
+            wait_until(taken, "the front end's port is free")
+            taker.listen()
+            daemon.process.send_signal(signal.SIGCONT)
+            wait_until(lambda: lines(daemon, "cannot start"), "the front end cannot start")
+            time.sleep(1)  # some more tries
+            taker.close()
+            wait_until(lambda: lines(daemon, "is up as incarnation"), "the front end serves again")
+            self.assertEqual(len(lines(daemon, "cannot start")), 1, daemon.log)
+            ctl(daemon.endpoint, "put", "after", "all", "--timeout=100s")
+
+
+class Orphans(unittest.TestCase):
+    def test_a_new_supervisor_attaches_under_load_and_goes_on_as_the_old_one(self):
+        name = unique_name("attached")
+        flags = (f"--name={name}", GRACE)
+        with Daemon(*flags) as first:
+            outcome = []
+            load = threading.Thread(
+                target=lambda: outcome.append(first.load("--duration=5s", "--clients=8", "--keys=200")))
+            load.start()
+            wait_until(lambda: min(r["applied"] for r in first.status()["replicas"]) > 50, "the load is under way")
+            kill_supervisor(first)
+            time.sleep(0.5)
+            with Daemon(*flags) as second:
+                self.assertEqual(second.endpoint, first.endpoint)
+                self.assertEqual(len(lines(second, f"attached to {name}: 3 replicas, front end; was without")), 1, second.log)
+                victim = [r for r in second.status()["replicas"] if r["role"] == "replica"][0]
+                os.kill(victim["pid"], signal.SIGKILL)
+                wait_for_life(second, victim["id"], 2)
+                load.join(WATCHDOG_S)
+                code, report = outcome[0]
+                self.assertEqual(code, 0, report)
+                self.assertEqual(report["check"], "held", report)
+                print(f"attach under load: {report['acknowledged']} acknowledged, {report['unknown']} unknown, no write "
+                      f"was acknowledged for {report['gap_ms_max']} ms")
+                self.assertEqual(second.stop(signal.SIGTERM), 0)
+        self.assertEqual(remains_of(name), [])
+
+    def test_flags_that_differ_and_third_supervisors_change_nothing(self):
+        name = unique_name("agreed")
+        flags = (f"--name={name}", GRACE)
+        free = ("--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
+
+        def refused(*more):
+            done = subprocess.run([INGOTD, *free, *more], stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            return done.stderr
+
+        with Daemon(*flags) as first:
+            before = [r["pid"] for r in first.status()["replicas"]]
+            kill_supervisor(first)
+            self.assertIn("--replicas=3, not --replicas=5", refused(*flags, "--replicas=5"))
+            self.assertIn("--agreement=1paxos, not --agreement=2pc", refused(*flags, "--agreement=2pc"))
+            with Daemon(*flags) as second:
+                self.assertIn("is running", refused(*flags))
+                self.assertEqual([r["pid"] for r in second.status()["replicas"]], before)
+
+    def test_after_the_grace_nothing_remains_not_even_of_stopped_ones(self):
+        name = unique_name("left")
+        for flags in ((), ("--isolation=thread",)):
+            with Daemon(f"--name={name}", "--orphan-grace=5s", *flags) as daemon:
+                ctl(daemon.endpoint, "put", "a", "1")
+                pids = [pid for group in daemon.children().values() for pid in group]
+                kill_supervisor(daemon)
+                self.assertIn("1", ctl(daemon.endpoint, "get", "a"))
+                os.kill(pids[0], signal.SIGSTOP)
+                wait_until(lambda: not any(alive(pid) for pid in pids), "they leave")
+                self.assertEqual(remains_of(name), [])
+
+    def test_supervisor_and_front_end_at_once(self):
+        self.killed_with_the_supervisor("front end", lambda daemon: daemon.children()["@front-end"],
+                                        "3 replicas, no front end")
+
+    def test_supervisor_and_a_replica_at_once(self):
+        self.killed_with_the_supervisor("a replica", lambda daemon: [replica(daemon, 0)["pid"]], "2 replicas, front end")
+
+    def test_supervisor_and_all_replicas_at_once(self):
+        self.killed_with_the_supervisor("all replicas", lambda daemon: daemon.children()["@replica"],
+                                        "0 replicas, front end")
+
+    def killed_with_the_supervisor(self, what, victims, attached):
+        name = unique_name("partly")
+        flags = (f"--name={name}", GRACE)
+        with self.subTest(what), Daemon(*flags) as first:
+            ctl(first.endpoint, "put", "before", "death")
+            pids = victims(first)
+            first.process.send_signal(signal.SIGSTOP)  # so that it starts nobody again
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            kill_supervisor(first)
+            with Daemon(*flags) as second:
+                self.assertEqual(len(lines(second, attached)), 1, second.log)
+                for number in range(3):
+                    wait_for_life(second, number, 1)
+                self.assertIn("death", ctl(second.endpoint, "get", "before", "--timeout=100s"))
+                ctl(second.endpoint, "put", "after", "death", "--timeout=100s")
+
+    def test_no_endpoint_lives_twice_when_the_supervisor_dies_while_it_starts_a_replica(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}")
+        prng = random.Random(seed)
+        name = unique_name("once")
+        flags = (f"--name={name}", GRACE)
+        daemons = contextlib.ExitStack()
+        with daemons:
+            daemon = daemons.enter_context(Daemon(*flags))
+            for _ in range(6):
+                os.kill(prng.choice([pid for pid in (r["pid"] for r in daemon.status()["replicas"]) if pid]), signal.SIGKILL)
+                time.sleep(prng.uniform(0, 0.03))  # a start takes about as long
+                kill_supervisor(daemon)
+                daemon = daemons.enter_context(Daemon(*flags))
+                for number in range(3):
+                    wait_for_life(daemon, number, 1)
+                shown = sorted([str(r["pid"]) for r in daemon.status()["replicas"]])
+                wait_until(lambda: shown == sorted(pid for pid in remains_of(name) if pid.isdigit() and
+                                                   command_line(pid)[1:2] == ["@replica"]), "nobody else is there")
+
+    def test_a_replica_that_is_stopped_meanwhile_is_adopted_when_it_wakes(self):
+        flags = (f"--name={unique_name('asleep')}", GRACE)
+        with Daemon(*flags) as first:
+            ctl(first.endpoint, "put", "before", "sleep")
+            kill_supervisor(first)
+            sleeper = replica(first, 2)
+            os.kill(sleeper["pid"], signal.SIGSTOP)
+            with Daemon(*flags) as second:
+                self.assertEqual(len(lines(second, f"does not answer yet: replica 2 (pid {sleeper['pid']})")), 1, second.log)
+                wait_until(lambda: replica(second, 2)["state"] == "stopped", "it is shown as stopped")
+                ctl(second.endpoint, "put", "while", "asleep", "--timeout=100s")
+                os.kill(sleeper["pid"], signal.SIGCONT)
+                wait_for_life(second, 2, 1)
+                self.assertEqual(replica(second, 2)["pid"], sleeper["pid"])
+                os.kill(sleeper["pid"], signal.SIGKILL)
+                wait_for_life(second, 2, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+// Random requests of etcd's KV service, good and bad ones, reproducible from a seed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/prng.h"
+#include "proto/etcd/rpc.pb.h"
+
+namespace ingot {
+
+using KvRequest = std::variant<etcdserverpb::RangeRequest, etcdserverpb::PutRequest, etcdserverpb::DeleteRangeRequest,
+                               etcdserverpb::TxnRequest, etcdserverpb::CompactionRequest>;
+
+// Keys are a dozen, so that requests meet, and so that etcd's sort, which is stable only for short lists, leaves equal
+// elements in the order of their keys. Most requests are right; about one in ten has a fault. Not thread-safe.
+class RandomRequests {
+ public:
+  // serializable: a part of the reads is; both servers must then answer those from the newest state.
+  RandomRequests(std::uint64_t seed, bool serializable) : prng_(seed), serializable_(serializable) {}
+
+  KvRequest next();
+
+  // Revisions in requests are around these.
+  void observe(std::int64_t revision) { revision_ = std::max(revision_, revision); }
+  void observe_compaction(std::int64_t revision) { compacted_ = std::max(compacted_, revision); }
+
+ private:
+  std::string key();
+  std::string value();
+  std::string range_end(const std::string& key);
+  std::int64_t read_revision();
+  std::int64_t bound_revision();
+
+  etcdserverpb::RangeRequest range();
+  etcdserverpb::PutRequest put();
+  etcdserverpb::DeleteRangeRequest delete_range(int depth);  // 0: not in a transaction
+  etcdserverpb::CompactionRequest compaction();
+  etcdserverpb::TxnRequest whole_txn();
+  etcdserverpb::TxnRequest txn(int depth);
+  void add_compare(etcdserverpb::TxnRequest& txn);
+  void set_operation(etcdserverpb::RequestOp& operation, int depth);
+
+  Prng prng_;
+  bool serializable_;
+  bool may_ignore_ = true;  // puts may have ignore_value and ignore_lease
+  std::int64_t revision_ = 1;
+  std::int64_t compacted_ = 0;
+};
+
+}  // namespace ingot

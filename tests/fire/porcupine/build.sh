@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds the judge and prints its path: build.sh. Fetches Porcupine from the Go module proxy the first time; go.sum says
+# which bytes. Exit code 3, with the reason, if there is no Go or the proxy cannot be reached.
+set -uo pipefail
+cd "$(dirname "$(readlink -f "$0")")" || exit 1
+command -v go >/dev/null || { echo "there is no Go here (apt install golang-go)" >&2; exit 3; }
+cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ingot/go
+mkdir -p "$cache" || { echo "$cache cannot be made" >&2; exit 3; }
+export GOPATH=$cache GOCACHE=$cache/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off GO111MODULE=on
+judge=$cache/judge-$(cat go.sum main.go | sha256sum | cut -c1-16)
+if [ ! -x "$judge" ]; then
+  timeout 120 go mod download github.com/anishathalye/porcupine >&2 ||
+    { echo "Porcupine could not be fetched from the Go module proxy; is there a network?" >&2; exit 3; }
+  go build -o "$judge.$$" . >&2 && mv "$judge.$$" "$judge" || exit 1
+fi
+echo "$judge"

@@ -1,0 +1,112 @@
+#include <cstring>
+
+#include "core/check.h"
+#include "core/wire.h"
+#include "replication/applier.h"
+#include "replication/kv_store.h"
+#include "replication/snapshot_limits.h"
+#include "replication/snapshot_transfer.h"
+#include "replication/stable_hash.h"
+#include "tests/fuzz/targets.h"
+
+namespace ingot::fuzz {
+namespace {
+
+const EndpointId kPeer(0);
+
+// A state with some sessions.
+void fill(Applier& applier, Prng& rng) {
+  for (int i = 0; i < 5; ++i) applier.apply(applier.applied(), sample_batch(rng), [](const Applier::Applied&) {});
+}
+
+// Makes the checksum of a replica's snapshot right, if the lengths in it allow it.
+void mend_checksum(std::string& content) {
+  WireReader in(content);
+  in.raw(16);
+  in.raw(in.u64());
+  const std::uint64_t machine_bytes = in.u64();
+  const std::string_view first = std::string_view(content).substr(0, content.size() - in.remaining());
+  const std::string_view machine = in.raw(machine_bytes);
+  if (in.failed() || in.remaining() != sizeof(std::uint64_t)) return;
+  const std::uint64_t checksum = hash_bytes(machine, hash_bytes(first));
+  std::memcpy(content.data() + content.size() - sizeof checksum, &checksum, sizeof checksum);
+}
+
+void check_part(const SnapshotMessage& message) {
+  if (message.type != SnapshotMessageType::kPart) return;
+  INGOT_CHECK(!message.data.empty() && message.offset + message.data.size() <= message.name.bytes);
+}
+
+}  // namespace
+
+void run_snapshot_message(std::string_view bytes) {
+  const auto message = decode_snapshot_message(bytes);
+  if (!message) return;
+  INGOT_CHECK(encode(*message) == bytes, "a message has one encoding");
+  check_part(*message);
+  const auto send = [](EndpointId, std::string answer) {
+    INGOT_CHECK(decode_snapshot_message(answer).has_value(), "what is said decodes");
+  };
+  SnapshotReader reader(Incarnation(1));
+  reader.start(Slot(3), {kPeer, EndpointId(1)}, send);
+  for (int i = 0; i < 3; ++i) reader.receive(kPeer, *message, send);
+  INGOT_CHECK(!reader.complete() || read_snapshot(reader.take()).ok(), "only a whole file is handed out");
+  SnapshotServer server;
+  const auto file = std::make_shared<const std::string>(snapshot_header(Slot(9), "content") + "content");
+  if (bytes.size() % 2 == 0) {
+    server.offer(std::make_shared<const SnapshotServer::File>(
+                     SnapshotServer::File{read_snapshot(*file)->name, *file, file}), send);
+  }
+  for (int i = 0; i < 2; ++i) {
+    server.receive(EndpointId(1), *message, Slot(9), Slot(2), send);
+    server.send_parts([](EndpointId) { return true; }, send);
+  }
+  server.none(send);
+}
+
+std::string sample_snapshot_message(Prng& rng) {
+  const std::string content(rng.below(50), 'c');
+  const std::string file = snapshot_header(Slot(9), content) + content;
+  SnapshotMessage message;
+  message.type = static_cast<SnapshotMessageType>(1 + rng.below(4));
+  message.incarnation = Incarnation(1);
+  message.round = 1;
+  if (message.type == SnapshotMessageType::kAsk) message.above = Slot(rng.below(12));
+  const bool part = message.type == SnapshotMessageType::kPart;
+  if (part || (message.type == SnapshotMessageType::kAsk && rng.chance(0.5))) {
+    message.name = {Slot(9), file.size(), hash_bytes(content)};
+    if (content.empty()) message.name.bytes = file.size() + 1;
+  }
+  if (part) message.data = rng.chance(0.5) ? std::string_view(file) : std::string_view(file).substr(0, 1 + rng.below(file.size()));
+  return encode(message);
+}
+
+void run_snapshot_file(std::string_view bytes) {
+  static_cast<void>(read_snapshot(bytes).ok());
+  std::string content(bytes.substr(std::min(bytes.size(), kSnapshotHeaderBytes)));
+  mend_checksum(content);
+  const std::string file = snapshot_header(Slot(3), content) + content;
+  const auto read = read_snapshot(file);
+  INGOT_CHECK(read.ok() && read->content == content, "what is written is read");
+  kv::KvStore store;
+  Applier applier(store);
+  Prng rng(1);
+  fill(applier, rng);
+  const std::uint64_t digest = applier.digest();
+  if (!applier.load(read->content).ok()) {
+    INGOT_CHECK(applier.digest() == digest && applier.applied() == Slot(5), "a refused snapshot changes nothing");
+    return;
+  }
+  INGOT_CHECK(applier.save() == content, "a state has one snapshot");
+  fill(applier, rng);
+}
+
+std::string sample_snapshot_file(Prng& rng) {
+  kv::KvStore store;
+  Applier applier(store);
+  fill(applier, rng);
+  const std::string content = applier.save();
+  return snapshot_header(applier.applied(), content) + content;
+}
+
+}  // namespace ingot::fuzz

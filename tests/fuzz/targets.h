@@ -1,0 +1,67 @@
+// Fuzz targets: each takes bytes from outside, and crashes (INGOT_CHECK) if what they lead to is wrong.
+// Deterministic. libFuzzer's interface, under one name each so that one driver can run them all.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/prng.h"
+
+namespace ingot::fuzz {
+
+struct Target {
+  const char* name;
+  void (*run)(std::string_view bytes);       // one input
+  std::string (*sample)(Prng& rng);          // a valid input, from which mutations start
+};
+
+// A store's request: whatever decodes is one encoding of one request, and the store answers it.
+void run_request(std::string_view bytes);
+std::string sample_request(Prng& rng);
+
+// A store's result.
+void run_result(std::string_view bytes);
+std::string sample_result(Prng& rng);
+
+// A batch of commands, applied with its sessions.
+void run_batch(std::string_view bytes);
+std::string sample_batch(Prng& rng);
+
+// A client's message to a replica, or back.
+void run_message(std::string_view bytes);
+std::string sample_message(Prng& rng);
+
+// A snapshot of a store, with its checksum made right first so that fuzzing gets behind it.
+void run_snapshot(std::string_view bytes);
+std::string sample_snapshot(Prng& rng);
+
+// An entry of the configuration log.
+void run_entry(std::string_view bytes);
+std::string sample_entry(Prng& rng);
+
+// A message between replicas.
+void run_agreement(std::string_view bytes);
+std::string sample_agreement(Prng& rng);
+
+// What replicas say to each other of snapshots, to a replica that reads one and to one that serves it.
+void run_snapshot_message(std::string_view bytes);
+std::string sample_snapshot_message(Prng& rng);
+
+// A snapshot of a replica as a file, with its checksums made right first.
+void run_snapshot_file(std::string_view bytes);
+std::string sample_snapshot_file(Prng& rng);
+
+inline const std::vector<Target>& targets() {
+  static const std::vector<Target> all = {
+      {"request", run_request, sample_request},    {"result", run_result, sample_result},
+      {"batch", run_batch, sample_batch},          {"message", run_message, sample_message},
+      {"snapshot", run_snapshot, sample_snapshot}, {"entry", run_entry, sample_entry},
+      {"agreement", run_agreement, sample_agreement},
+      {"snapshot_message", run_snapshot_message, sample_snapshot_message},
+      {"snapshot_file", run_snapshot_file, sample_snapshot_file},
+  };
+  return all;
+}
+
+}  // namespace ingot::fuzz

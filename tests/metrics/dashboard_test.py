@@ -1,0 +1,143 @@
+"""Every query of the dashboard and every alert, evaluated by Debian's Prometheus against a daemon at work."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import unittest
+
+from tests.daemon import ingot_daemon
+from prometheus_server import Prometheus, scrape
+
+DASHBOARD = "deploy/grafana-dashboard.json"
+SCRAPES = 8  # before anything is evaluated
+WINDOW = "10s"  # stands for the dashboard's $__rate_interval; longer than SCRAPES intervals
+
+
+def dashboard():
+    with open(DASHBOARD) as file:
+        return json.load(file)
+
+
+def dashboard_queries():
+    """(panel's title, expression) of every query."""
+    return [(panel["title"], target["expr"]) for panel in dashboard()["panels"] for target in panel.get("targets", [])]
+
+
+def fill_in(expression, instance):
+    return expression.replace("$__rate_interval", WINDOW).replace("$instance", instance)
+
+
+def truth_of(alert):
+    """The alert's expression with 1 or 0 instead of a sample or none: its last comparison says so with bool."""
+    truth, count = re.subn(r"(>=|<=|==|!=|>|<)\s*([\d.]+)\s*$", r"\1 bool \2", alert)
+    assert count == 1, f"the alert must end in one comparison with a number: {alert}"
+    return truth
+
+
+class Load:
+    """Requests of every kind until it is stopped: load through ingot-load, and by hand what that does not send."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [ingot_daemon.INGOT_LOAD, f"--endpoint={self.daemon.endpoint}", "--duration=10m", "--clients=8"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self
+
+    def once(self):
+        """A write, a read, a delete, and a request that is refused."""
+        ctl = [ingot_daemon.INGOTCTL, f"--endpoint={self.daemon.endpoint}"]
+        for words in (["put", "k", "v"], ["get", "k"], ["del", "k"]):
+            subprocess.run(ctl + words, check=True, stdout=subprocess.DEVNULL)
+        refused = subprocess.run(ctl + ["put", "", "v"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert refused.returncode == 1
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+class DashboardTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = cls.enterClassContext(ingot_daemon.Daemon())
+        cls.prometheus = cls.enterClassContext(Prometheus(cls.daemon.metrics))
+        cls.load = cls.enterClassContext(Load(cls.daemon))
+
+        def scraped():
+            cls.load.once()
+            counted = cls.prometheus.query(f'count_over_time(up{{instance="{cls.daemon.metrics}"}}[1m])')
+            return bool(counted) and counted[0][1] >= SCRAPES
+        Prometheus.wait_until(scraped, f"{SCRAPES} scrapes")
+
+    def test_1_the_target_is_up_and_every_rule_is_sound(self):
+        self.assertEqual([value for _, value in self.prometheus.query('up{job="ingot"}')], [1.0])
+        rules = self.prometheus.rules()
+        self.assertGreater(len(rules), 5)
+        for name, rule in rules.items():
+            self.assertNotEqual(rule["health"], "err", f"{name}: {rule.get('lastError')}")
+
+    def test_2_every_query_of_the_dashboard_has_an_answer(self):
+        queries = dashboard_queries()
+        self.assertGreater(len(queries), 30)
+        for title, expression in queries:
+            with self.subTest(panel=title, query=expression):
+                samples = self.prometheus.query(fill_in(expression, self.daemon.metrics))
+                self.assertTrue(samples, "no samples")
+                self.assertTrue(any(math.isfinite(value) for _, value in samples), f"no number: {samples}")
+
+    def test_3_the_dashboard_offers_the_instance(self):
+        variables = {variable["name"]: variable["query"] for variable in dashboard()["templating"]["list"]}
+        metric, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variables["instance"]).groups()
+        self.assertEqual([labels[label] for labels, _ in self.prometheus.query(metric)], [self.daemon.metrics])
+
+    def test_4_every_alert_is_quiet_on_a_healthy_daemon(self):
+        for name, rule in self.prometheus.rules().items():
+            with self.subTest(alert=name):
+                # How fast this machine is just now says nothing of the daemon: alerts_test.yml judges that limit.
+                query = truth_of(rule["query"])
+                if name == "IngotSlowWrites":
+                    query = query.replace("0.05", "5")
+                self.assertTrue(self.prometheus.query(query), "no samples")
+                Prometheus.wait_until(lambda: {value for _, value in self.prometheus.query(query)} == {0.0}, f"{name} is quiet")
+
+    # The last one, since it breaks the daemon.
+    def test_5_an_alert_sees_a_replica_stop(self):
+        learner = self.daemon.status()["replicas"][2]
+        os.kill(learner["pid"], signal.SIGSTOP)
+        truth = truth_of(self.prometheus.rules()["IngotReplicaNotUp"]["query"])
+
+        def noticed():
+            return {labels["replica"]: value for labels, value in self.prometheus.query(truth)}.get("2") == 1.0
+        Prometheus.wait_until(noticed, "the alert to see the stopped replica")
+
+
+class FilesTest(unittest.TestCase):
+    def promtool(self, *words, text=None):
+        done = subprocess.run(["promtool", *words], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_promtool_accepts_the_configuration_and_the_alerts(self):
+        self.promtool("check", "config", "deploy/prometheus.yml")
+        self.promtool("check", "rules", "deploy/alerts.yml")
+
+    def test_each_alert_fires_when_it_should(self):
+        self.promtool("test", "rules", "deploy/alerts_test.yml")
+        with open("deploy/alerts.yml") as alerts, open("deploy/alerts_test.yml") as tests:
+            fired = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts", tests.read()))
+            self.assertEqual(set(re.findall(r"- alert: (\w+)", alerts.read())), fired)
+
+    def test_promtool_accepts_what_a_daemon_at_work_shows(self):
+        with ingot_daemon.Daemon() as daemon, Load(daemon) as load:
+            load.once()
+            self.promtool("check", "metrics", text=scrape(daemon.metrics))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+// A group on one thread that can die as a whole and start again from what outlives it: stable segments, and the newest
+// sealed snapshot, as a supervisor would keep them.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/prng.h"
+#include "replication/kv_api.h"
+#include "replication/kv_store.h"
+#include "replication/replica.h"
+#include "replication/segment_lives.h"
+#include "services/front_end/shm_replica_client.h"
+#include "transport/channel_transport.h"
+#include "transport/shm/fabric.h"
+
+namespace ingot {
+
+class MortalGroup {
+ public:
+  struct Options {
+    std::string agreement = "1paxos";
+    int replicas = 3;
+    std::uint64_t seed = 1;
+    bool fork = true;
+    std::size_t segment_bytes = kStableSegmentBytes;
+    AgreementBounds bounds{};
+    bool keeps = true;  // snapshots
+  };
+
+  explicit MortalGroup(Options options);
+  ~MortalGroup();
+
+  void kill_all();
+  // `deprived`: this one starts with other bytes than the snapshot, or with none.
+  void start_all(int deprived = -1, std::string_view other = {});
+
+  // A member that is not polled is like a stopped process.
+  void set_running(int replica, bool running) { members_[replica]->running = running; }
+  // A snapshot that is handed over is kept only while this is true; the last one then, when it becomes true again.
+  void set_keeping(bool keeping);
+
+  // Puts a key that was not put before. Whether it was acknowledged: acknowledged().
+  void put(std::size_t value_bytes);
+  int outstanding() const;
+  std::size_t acknowledged() const { return acknowledged_.size(); }
+
+  void round(std::uint64_t step_ns = 100'000);
+  // Rounds until nothing is outstanding; fails after so many.
+  void wait(int rounds_max = 400'000);
+  // Rounds until all have applied the same, and nothing is outstanding; fails after so many.
+  void settle(int rounds_max = 400'000);
+  // Rounds until all but the last few slots are in a snapshot that is kept. A child takes real time.
+  void wait_sealed();
+
+  // The number of acknowledged puts that a replica's state lacks, or has otherwise.
+  int lost_by(int replica) const;
+
+  Slot sealed() const { return Slot(daemon_.sealed_slot.get()); }
+  const ReplicaPage& page(int replica) const { return *pages_[replica]; }
+  const Applier& applier(int replica) const { return members_[replica]->replica->applier(); }
+  AgreementStatus status(int replica) const { return members_[replica]->agreement->status(); }
+  int life() const { return life_; }
+
+ private:
+  struct Member {
+    bool running = true;
+    std::unique_ptr<StableSegment> stable;
+    kv::KvStore store;
+    std::unique_ptr<Transport> transport;
+    const Agreement* agreement = nullptr;
+    std::unique_ptr<Replica> replica;
+  };
+  struct Put {
+    std::string key, value;
+    bool arrived = false, ok = false;
+  };
+
+  void start(int id, std::span<const std::byte> snapshot);
+  std::shared_ptr<const StableView> predecessor(int id) const;
+  bool equal() const;
+  void hand_over(Slot slot, int fd);
+  void keep(Slot slot, Descriptor fd);
+  void collect();
+
+  Options options_;
+  Prng rng_;
+  std::uint64_t now_ns_;
+  int life_ = 0;
+  std::uint64_t puts_ = 0;
+  DaemonPage daemon_{};
+  std::vector<Segment> page_segments_;
+  std::vector<const ReplicaPage*> pages_;
+  std::vector<LifeSegments> segments_;       // by replica
+  std::vector<Descriptor> stable_fds_;       // by replica, of the newest life
+  std::optional<Segment> snapshot_;
+  bool keeping_ = true;
+  std::optional<std::pair<Slot, Descriptor>> not_kept_;
+  std::optional<Fabric> fabric_;
+  std::vector<std::span<std::byte>> inboxes_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::unique_ptr<Transport> client_transport_;
+  std::unique_ptr<ShmReplicaClient> client_;
+  std::deque<std::shared_ptr<Put>> outstanding_;
+  std::map<std::string, std::string> acknowledged_;
+};
+
+}  // namespace ingot

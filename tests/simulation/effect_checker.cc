@@ -1,0 +1,24 @@
+#include "tests/simulation/effect_checker.h"
+
+namespace ingot::simulation {
+
+void EffectChecker::carried_out(int replica, Value operation) {
+  Effects& effects = effects_[static_cast<std::size_t>(replica)];
+  if (operation >= effects.size()) effects.resize(operation + std::size_t{64});
+  if (effects[operation]) {
+    object("exactly once: replica " + std::to_string(replica) + " carries out operation " + std::to_string(operation) +
+           " again");
+  }
+  effects[operation] = true;
+}
+
+void EffectChecker::judge_durability(int replica) {
+  const Effects& effects = effects_[static_cast<std::size_t>(replica)];
+  for (const Value operation : acknowledged_) {
+    if (operation < effects.size() && effects[operation]) continue;
+    return object("durability: operation " + std::to_string(operation) + " was acknowledged, and replica " +
+                  std::to_string(replica) + " does not have it");
+  }
+}
+
+}  // namespace ingot::simulation

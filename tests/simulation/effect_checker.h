@@ -1,0 +1,39 @@
+// Exactly once, and nothing lost: every write takes effect at most once in the state of each replica, and every write
+// that a client was told of is in the state of everybody who is up to date.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/checker.h"
+#include "tests/simulation/history.h"
+
+namespace ingot::simulation {
+
+// Not thread-safe.
+class EffectChecker : public Checker {
+ public:
+  // Bit n: operation n is in a state. A snapshot carries it along.
+  using Effects = std::vector<bool>;
+
+  explicit EffectChecker(int replicas) : effects_(static_cast<std::size_t>(replicas)) {}
+
+  // The state machine of a replica carries out a write.
+  void carried_out(int replica, Value operation);
+  // A client has its answer.
+  void acknowledged(Value operation) { acknowledged_.push_back(operation); }
+
+  const Effects& effects(int replica) const { return effects_[static_cast<std::size_t>(replica)]; }
+  void loaded(int replica, Effects effects) { effects_[static_cast<std::size_t>(replica)] = std::move(effects); }
+  void born(int replica) { effects_[static_cast<std::size_t>(replica)].clear(); }
+
+  // REQUIRES: the replica has applied all that is decided anywhere.
+  void judge_durability(int replica);
+
+ private:
+  std::vector<Effects> effects_;  // by replica
+  std::vector<Value> acknowledged_;
+};
+
+}  // namespace ingot::simulation

@@ -1,0 +1,37 @@
+// What the clients of one run asked for, and what they were told: all that the checkers of clients' histories see.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/simulation/virtual_time.h"
+
+namespace ingot::simulation {
+
+// A moment in the order of events of a run; finer than time, since several things happen at one nanosecond.
+using Moment = std::uint64_t;
+inline constexpr Moment kUnanswered = ~Moment{0};
+
+// A value of a key: the number of the operation that wrote it; 0: the key was never written.
+using Value = std::uint32_t;
+
+struct Operation {
+  enum class Kind : std::uint8_t { kRead, kWrite, kCompareAndWrite };
+
+  Kind kind = Kind::kRead;
+  std::uint32_t client = 0;
+  std::uint32_t key = 0;
+  Value written = 0;   // kWrite, kCompareAndWrite: its own number
+  Value expected = 0;  // kCompareAndWrite: writes only if the key has this value
+  Moment invoked = 0;
+  Moment answered = kUnanswered;
+  // Of the answer.
+  bool succeeded = false;     // kCompareAndWrite
+  Value found = 0;            // kRead, and kCompareAndWrite that did not succeed: the key's value
+  std::int64_t revision = 0;  // of the whole store, when the operation was carried out
+};
+
+// Operation number n stands at n - 1.
+using History = std::vector<Operation>;
+
+}  // namespace ingot::simulation

@@ -1,0 +1,36 @@
+// All judges of one run.
+#pragma once
+
+#include <string>
+
+#include "tests/simulation/carry_checker.h"
+#include "tests/simulation/digest_checker.h"
+#include "tests/simulation/effect_checker.h"
+#include "tests/simulation/log_checker.h"
+#include "tests/simulation/revision_checker.h"
+#include "tests/simulation/stable_checker.h"
+
+namespace ingot::simulation {
+
+struct Judges {
+  explicit Judges(int replicas) : log(replicas), effects(replicas) {}
+
+  LogChecker log;
+  EffectChecker effects;
+  DigestChecker digests;
+  RevisionChecker revisions;
+  StableChecker stable;
+  CarryChecker carries;
+
+  // The first violation, or an empty sentence.
+  const std::string& violation() const {
+    for (const Checker* checker : {static_cast<const Checker*>(&log), static_cast<const Checker*>(&effects),
+                                   static_cast<const Checker*>(&digests), static_cast<const Checker*>(&revisions),
+                                   static_cast<const Checker*>(&stable), static_cast<const Checker*>(&carries)}) {
+      if (!checker->violation().empty()) return checker->violation();
+    }
+    return log.violation();
+  }
+};
+
+}  // namespace ingot::simulation

@@ -1,0 +1,109 @@
+#include "tests/simulation/kv_operations.h"
+
+#include <charconv>
+#include <utility>
+#include <variant>
+
+#include "replication/kv_api.h"
+
+namespace ingot::simulation {
+namespace {
+
+std::string key_name(std::uint32_t key) { return "k" + std::to_string(key); }
+
+Value parse_value(std::string_view text) {
+  Value value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Value value_found(const kv::RangeResult& range) { return range.kvs.empty() ? 0 : parse_value(range.kvs.front().value); }
+
+kv::RangeRequest read_of(std::uint32_t key) {
+  kv::RangeRequest read;
+  read.key = key_name(key);
+  return read;
+}
+
+kv::PutRequest write_of(const Operation& operation) {
+  kv::PutRequest write;
+  write.key = key_name(operation.key);
+  write.value = std::to_string(operation.written);
+  return write;
+}
+
+// A key that was never written has version 0; etcd knows no empty value to compare with.
+kv::Compare expectation_of(const Operation& operation) {
+  kv::Compare compare;
+  compare.key = key_name(operation.key);
+  if (operation.expected != 0) {
+    compare.target = kv::CompareTarget::kValue;
+    compare.value = std::to_string(operation.expected);
+  }
+  return compare;
+}
+
+kv::TxnRequest compare_and_write(const Operation& operation) {
+  kv::TxnRequest txn;
+  txn.compare.push_back(expectation_of(operation));
+  txn.success.emplace_back(write_of(operation));
+  txn.failure.emplace_back(read_of(operation.key));
+  return txn;
+}
+
+bool take_txn(const kv::TxnResult& txn, Operation& operation) {
+  if (txn.responses.size() != 1) return false;
+  operation.succeeded = txn.succeeded;
+  if (txn.succeeded) return true;
+  const auto* range = std::get_if<kv::RangeResult>(&txn.responses.front());
+  if (range == nullptr) return false;
+  operation.found = value_found(*range);
+  return true;
+}
+
+}  // namespace
+
+std::string encode_operation(const Operation& operation) {
+  switch (operation.kind) {
+    case Operation::Kind::kRead:
+      return kv::encode(kv::Request(read_of(operation.key)));
+    case Operation::Kind::kWrite:
+      return kv::encode(kv::Request(write_of(operation)));
+    case Operation::Kind::kCompareAndWrite:
+      return kv::encode(kv::Request(compare_and_write(operation)));
+  }
+  return {};
+}
+
+bool decode_answer(std::string_view bytes, Operation& operation) {
+  const auto result = kv::decode_result(bytes);
+  if (!result.ok() || result->code != kv::Code::kOk) return false;
+  operation.revision = result->revision;
+  switch (operation.kind) {
+    case Operation::Kind::kRead: {
+      const auto* range = std::get_if<kv::RangeResult>(&result->body);
+      if (range == nullptr) return false;
+      operation.found = value_found(*range);
+      return true;
+    }
+    case Operation::Kind::kWrite:
+      return std::holds_alternative<kv::PutResult>(result->body);
+    case Operation::Kind::kCompareAndWrite: {
+      const auto* txn = std::get_if<kv::TxnResult>(&result->body);
+      return txn != nullptr && take_txn(*txn, operation);
+    }
+  }
+  return false;
+}
+
+Value operation_of_command(std::string_view command) {
+  const auto request = kv::decode_request(command);
+  if (!request.ok()) return 0;
+  const auto* put = std::get_if<kv::PutRequest>(&*request);
+  if (const auto* txn = std::get_if<kv::TxnRequest>(&*request); txn != nullptr && !txn->success.empty()) {
+    put = std::get_if<kv::PutRequest>(&txn->success.front());
+  }
+  return put == nullptr ? 0 : parse_value(put->value);
+}
+
+}  // namespace ingot::simulation

@@ -1,0 +1,198 @@
+#include "tests/simulation/linearizability.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace ingot::simulation {
+namespace {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+// What a register with value `before` holds after the operation; nothing if it would have answered otherwise.
+std::optional<Value> carry_out(const Operation& operation, Value before) {
+  const bool told = operation.answered != kUnanswered;
+  switch (operation.kind) {
+    case Operation::Kind::kRead:
+      return told && operation.found != before ? std::nullopt : std::optional(before);
+    case Operation::Kind::kWrite:
+      return operation.written;
+    case Operation::Kind::kCompareAndWrite: {
+      const bool succeeds = operation.expected == before;
+      if (told && succeeds != operation.succeeded) return std::nullopt;
+      if (told && !succeeds && operation.found != before) return std::nullopt;
+      return succeeds ? operation.written : before;
+    }
+  }
+  return std::nullopt;
+}
+
+// The order in which the store says that it carried the operations out, if that is one as looked for: then there is
+// nothing to search. Nothing is believed: the order is checked like any other.
+bool revisions_are_an_order(std::vector<const Operation*> operations) {
+  for (const Operation* operation : operations) {
+    if (operation->answered == kUnanswered) return false;
+  }
+  const auto writes = [](const Operation& operation) {
+    return operation.kind == Operation::Kind::kWrite || operation.succeeded;
+  };
+  std::sort(operations.begin(), operations.end(), [&](const Operation* a, const Operation* b) {
+    return std::tuple(a->revision, !writes(*a), a->invoked) < std::tuple(b->revision, !writes(*b), b->invoked);
+  });
+  Value value = 0;
+  Moment latest_call = 0;
+  for (const Operation* operation : operations) {
+    const auto after = carry_out(*operation, value);
+    if (!after || operation->answered < latest_call) return false;
+    value = *after;
+    latest_call = std::max(latest_call, operation->invoked);
+  }
+  return true;
+}
+
+// The search over the operations of one key.
+class Search {
+ public:
+  explicit Search(std::vector<const Operation*> operations) : operations_(std::move(operations)) {
+    std::sort(operations_.begin(), operations_.end(),
+              [](const Operation* a, const Operation* b) { return a->invoked < b->invoked; });
+    taken_.resize((operations_.size() + 63) / 64);
+    for (const Operation* operation : operations_) must_ += operation->answered != kUnanswered ? 1 : 0;
+  }
+
+  bool succeeds() {
+    std::size_t from = 0;
+    while (must_ > 0) {
+      if (const std::size_t next = find_next(from); next != kNone) {
+        take(next);
+        from = 0;
+      } else if (path_.empty()) {
+        return false;
+      } else {
+        from = undo() + 1;
+      }
+    }
+    return true;
+  }
+
+  // The first operation that was never placed on the deepest path.
+  const Operation* culprit() const { return deepest_culprit_; }
+
+ private:
+  struct Step {
+    std::size_t operation;
+    Value before;
+    std::size_t first_open;
+  };
+
+  bool taken(std::size_t i) const { return (taken_[i / 64] >> (i % 64) & 1) != 0; }
+  void flip(std::size_t i) { taken_[i / 64] ^= std::uint64_t{1} << (i % 64); }
+
+  // The first operation from `from` on that may come next and leads to a state not seen before. One may come next if no
+  // open operation was answered before it was called.
+  std::size_t find_next(std::size_t from) {
+    Moment deadline = kUnanswered;
+    for (std::size_t i = first_open_; i < operations_.size(); ++i) {
+      if (taken(i)) continue;
+      const Operation& operation = *operations_[i];
+      if (operation.invoked > deadline) return kNone;
+      deadline = std::min(deadline, operation.answered);
+      if (i < from) continue;
+      const auto after = carry_out(operation, value_);
+      if (!after) continue;
+      flip(i);
+      const bool fresh = remember(*after);
+      flip(i);
+      if (fresh) return i;
+    }
+    return kNone;
+  }
+
+  // A path without a step back visits no state twice, so nothing is remembered before the first one.
+  bool remember(Value value) {
+    if (!went_back_) return true;
+    key_.assign(taken_.begin(), taken_.end());
+    key_.push_back(value);
+    return seen_.insert(key_).second;
+  }
+
+  void take(std::size_t i) {
+    path_.push_back({i, value_, first_open_});
+    value_ = *carry_out(*operations_[i], value_);
+    flip(i);
+    if (operations_[i]->answered != kUnanswered) --must_;
+    while (first_open_ < operations_.size() && taken(first_open_)) ++first_open_;
+    if (path_.size() > deepest_) {
+      deepest_ = path_.size();
+      deepest_culprit_ = first_open_ < operations_.size() ? operations_[first_open_] : nullptr;
+    }
+  }
+
+  std::size_t undo() {
+    went_back_ = true;
+    const Step step = path_.back();
+    path_.pop_back();
+    flip(step.operation);
+    if (operations_[step.operation]->answered != kUnanswered) ++must_;
+    value_ = step.before;
+    first_open_ = step.first_open;
+    return step.operation;
+  }
+
+  std::vector<const Operation*> operations_;  // by call
+  std::vector<std::uint64_t> taken_;          // bit n: operation n is on the path
+  std::vector<Step> path_;
+  Value value_ = 0;
+  std::size_t first_open_ = 0;  // operations before it are on the path
+  std::size_t must_ = 0;        // answered operations that are not on the path
+  bool went_back_ = false;
+  std::vector<std::uint64_t> key_;
+  absl::flat_hash_set<std::vector<std::uint64_t>> seen_;
+  std::size_t deepest_ = 0;
+  const Operation* deepest_culprit_ = operations_.empty() ? nullptr : operations_.front();
+};
+
+std::string describe(const Operation& operation) {
+  const std::string key = " of key " + std::to_string(operation.key);
+  const std::string client = " by client " + std::to_string(operation.client);
+  switch (operation.kind) {
+    case Operation::Kind::kRead:
+      return "the read" + key + client + " that found " + std::to_string(operation.found);
+    case Operation::Kind::kWrite:
+      return "the write" + key + client + " of " + std::to_string(operation.written);
+    case Operation::Kind::kCompareAndWrite:
+      return "the write" + key + client + " of " + std::to_string(operation.written) + " if it was " +
+             std::to_string(operation.expected) +
+             (operation.succeeded ? ", done," : ", not done since it was " + std::to_string(operation.found) + ",");
+  }
+  return "an operation";
+}
+
+}  // namespace
+
+std::string find_linearizability_violation(const History& history) {
+  std::map<std::uint32_t, std::vector<const Operation*>> keys;
+  for (const Operation& operation : history) {
+    // An unanswered read says nothing.
+    if (operation.answered == kUnanswered && operation.kind == Operation::Kind::kRead) continue;
+    keys[operation.key].push_back(&operation);
+  }
+  for (auto& [key, operations] : keys) {
+    if (revisions_are_an_order(operations)) continue;
+    Search search(std::move(operations));
+    if (search.succeeds()) continue;
+    const Operation* culprit = search.culprit();
+    return "the clients' history is not linearizable: no place for " +
+           (culprit ? describe(*culprit) : "an operation of key " + std::to_string(key)) + " (called at event " +
+           std::to_string(culprit ? culprit->invoked : 0) + ")";
+  }
+  return "";
+}
+
+}  // namespace ingot::simulation

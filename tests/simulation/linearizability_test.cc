@@ -1,0 +1,156 @@
+// The checker of clients' histories, on histories that are known to be good or bad, and against a dumber one.
+#include "tests/simulation/linearizability.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+
+#include "core/prng.h"
+
+namespace ingot::simulation {
+namespace {
+
+using Kind = Operation::Kind;
+
+Operation write(Value value, Moment invoked, Moment answered) {
+  Operation operation;
+  operation.kind = Kind::kWrite;
+  operation.written = value;
+  operation.invoked = invoked;
+  operation.answered = answered;
+  return operation;
+}
+
+Operation read(Value found, Moment invoked, Moment answered) {
+  Operation operation;
+  operation.kind = Kind::kRead;
+  operation.found = found;
+  operation.invoked = invoked;
+  operation.answered = answered;
+  return operation;
+}
+
+// found: what it was told instead of success; 0 with `done`: it succeeded.
+Operation compare(Value expected, Value value, bool done, Value found, Moment invoked, Moment answered) {
+  Operation operation = write(value, invoked, answered);
+  operation.kind = Kind::kCompareAndWrite;
+  operation.expected = expected;
+  operation.succeeded = done;
+  operation.found = found;
+  return operation;
+}
+
+bool linearizable(const History& history) { return find_linearizability_violation(history).empty(); }
+
+TEST_CASE("histories that a register can have") {
+  CHECK(linearizable({}));
+  CHECK(linearizable({read(0, 1, 2)}));
+  CHECK(linearizable({write(1, 1, 2), read(1, 3, 4)}));
+  CHECK(linearizable({write(1, 1, 10), read(0, 2, 3), read(1, 4, 5)}));
+  CHECK(linearizable({write(1, 1, 10), write(2, 2, 11), read(2, 12, 13)}));
+  CHECK(linearizable({write(1, 1, 10), write(2, 2, 11), read(1, 12, 13)}));
+  CHECK(linearizable({write(1, 1, 2), compare(1, 2, true, 0, 3, 4), read(2, 5, 6)}));
+  CHECK(linearizable({write(1, 1, 2), compare(7, 2, false, 1, 3, 4), read(1, 5, 6)}));
+  CHECK(linearizable({compare(0, 5, true, 0, 1, 2), read(5, 3, 4)}));
+}
+
+TEST_CASE("an unanswered write may have happened, at any time, or not") {
+  CHECK(linearizable({write(1, 1, kUnanswered), read(1, 2, 3), read(1, 4, 5)}));
+  CHECK(linearizable({write(1, 1, kUnanswered), read(0, 2, 3), read(0, 4, 5)}));
+  CHECK(linearizable({write(1, 1, kUnanswered), read(0, 2, 3), read(1, 4, 5)}));
+  CHECK_FALSE(linearizable({write(1, 1, kUnanswered), read(1, 2, 3), read(0, 4, 5)}));
+  CHECK_FALSE(linearizable({write(1, 6, kUnanswered), read(1, 2, 3)}));
+}
+
+TEST_CASE("histories that no register can have") {
+  SECTION("a stale read") { CHECK_FALSE(linearizable({write(1, 1, 2), write(2, 3, 4), read(1, 5, 6)})); }
+  SECTION("a lost write") { CHECK_FALSE(linearizable({write(1, 1, 2), read(0, 3, 4)})); }
+  SECTION("a value that nobody wrote") { CHECK_FALSE(linearizable({write(1, 1, 2), read(9, 3, 4)})); }
+  SECTION("two readers see two writes in different orders") {
+    CHECK_FALSE(linearizable({write(1, 1, 20), write(2, 2, 21), read(1, 3, 4), read(2, 5, 6), read(1, 7, 8)}));
+  }
+  SECTION("two compares win with the same expectation") {
+    CHECK_FALSE(linearizable({write(1, 1, 2), compare(1, 2, true, 0, 3, 10), compare(1, 3, true, 0, 4, 11)}));
+  }
+  SECTION("a compare fails although nothing else was there") {
+    CHECK_FALSE(linearizable({write(1, 1, 2), compare(1, 2, false, 0, 3, 4)}));
+  }
+  SECTION("a write takes effect twice") {
+    CHECK_FALSE(linearizable({write(1, 1, 2), write(2, 3, 4), read(2, 5, 6), read(1, 7, 8)}));
+  }
+}
+
+TEST_CASE("keys are independent, and the sentence names the key") {
+  Operation other = read(1, 3, 4);
+  other.key = 7;
+  const std::string violation = find_linearizability_violation({write(1, 1, 2), other});
+  CHECK(violation.find("key 7") != std::string::npos);
+  other.found = 0;
+  CHECK(linearizable({write(1, 1, 2), other}));
+}
+
+// Tries every order of a short history without unanswered operations.
+bool some_order_fits(const History& history) {
+  std::vector<std::size_t> order(history.size());
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    Value value = 0;
+    bool fits = true;
+    for (std::size_t i = 0; i < order.size() && fits; ++i) {
+      const Operation& operation = history[order[i]];
+      for (std::size_t j = 0; j < i; ++j) fits = fits && history[order[j]].invoked < operation.answered;
+      const bool meets = operation.expected == value;
+      if (operation.kind == Kind::kRead) fits = fits && operation.found == value;
+      if (operation.kind == Kind::kCompareAndWrite) {
+        fits = fits && meets == operation.succeeded && (meets || operation.found == value);
+      }
+      if (operation.kind == Kind::kWrite || (operation.kind == Kind::kCompareAndWrite && meets)) {
+        value = operation.written;
+      }
+    }
+    if (fits) return true;
+  } while (std::next_permutation(order.begin(), order.end()));
+  return false;
+}
+
+TEST_CASE("random short histories: the search agrees with trying every order") {
+  int good = 0;
+  int bad = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    Prng prng(seed);
+    History history;
+    for (Value i = 1; i <= 2 + prng.below(5); ++i) {
+      const Moment invoked = 1 + prng.below(12);
+      const Moment answered = invoked + 1 + prng.below(6);
+      const auto value = static_cast<Value>(prng.below(4));
+      const std::uint64_t dice = prng.below(3);
+      if (dice == 0) history.push_back(write(i, 2 * invoked, 2 * answered + 1));
+      if (dice == 1) history.push_back(read(value, 2 * invoked, 2 * answered + 1));
+      if (dice == 2) history.push_back(compare(value, i, prng.chance(0.6), value + 1, 2 * invoked, 2 * answered + 1));
+      history.back().revision = static_cast<std::int64_t>(prng.below(5));
+    }
+    INFO("seed " << seed);
+    const bool expected = some_order_fits(history);
+    REQUIRE(linearizable(history) == expected);
+    ++(expected ? good : bad);
+  }
+  CHECK(good > 100);
+  CHECK(bad > 100);
+}
+
+TEST_CASE("a long history with many concurrent writes is judged without trying everything") {
+  History history;
+  Moment moment = 1;
+  for (Value i = 1; i <= 600; i += 6) {
+    for (Value j = 0; j < 6; ++j) history.push_back(write(i + j, moment + j, moment + 20 - j));
+    history.push_back(read(i + 3, moment + 30, moment + 31));
+    moment += 40;
+  }
+  CHECK(linearizable(history));
+  history.push_back(read(1, moment, moment + 1));
+  CHECK_FALSE(linearizable(history));
+}
+
+}  // namespace
+}  // namespace ingot::simulation

@@ -1,0 +1,29 @@
+#include "tests/simulation/log_checker.h"
+
+#include <algorithm>
+
+namespace ingot::simulation {
+
+void LogChecker::decided(int replica, const Decision& decision) {
+  const std::string who = "replica " + std::to_string(replica);
+  const std::string slot = "slot " + std::to_string(decision.slot.value());
+  Slot& next = next_[static_cast<std::size_t>(replica)];
+  if (decision.slot != next) {
+    return object("order: " + who + " decides " + slot + " instead of slot " + std::to_string(next.value()));
+  }
+  next = next.next();
+  if (decision.slot == end()) return log_.push_back(decision.command);
+  const auto& known = log_[decision.slot.value()];
+  if (known != decision.command && *known != *decision.command) {
+    object("agreement: " + who + " decides another command in " + slot + " than was decided before");
+  }
+}
+
+// Nothing can be decided in the slots between: the donor had decided them.
+void LogChecker::installed(int replica, Slot first_undecided) {
+  Slot& next = next_[static_cast<std::size_t>(replica)];
+  next = std::max(next, first_undecided);
+  if (next > end()) object("order: replica " + std::to_string(replica) + " installed what nobody has decided");
+}
+
+}  // namespace ingot::simulation

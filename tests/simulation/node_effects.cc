@@ -1,0 +1,132 @@
+// The execution of effects, in the order that agreement.h demands, a step at a time.
+#include <utility>
+
+#include "core/check.h"
+#include "replication/agreement_messages.h"
+#include "tests/agreement/trace.h"
+#include "tests/simulation/node.h"
+
+namespace ingot::simulation {
+
+bool Node::execute() {
+  for (;;) {
+    if (!progress_.under_way) {
+      if (effects_.empty()) return true;
+      std::swap(executing_, effects_);
+      progress_ = {};
+      progress_.under_way = true;
+      if (surroundings_.traces()) surroundings_.trace(testing::describe_effects(self(), executing_));
+    }
+    if (mutant_ == Mutant::kMessagesBeforeStores && !send_all()) return false;
+    if (!store_all() || !send_all() || !apply_all()) return false;
+    finish_effects();
+    progress_.under_way = false;
+    executing_.clear();
+    answer_reads();
+    propose_batches();
+  }
+}
+
+bool Node::store_all() {
+  for (; progress_.stable < executing_.stable.size(); ++progress_.stable) {
+    if (surroundings_.struck(self())) return false;
+    const StableWrite& write = executing_.stable[progress_.stable];
+    surroundings_.judges.stable.stores(self(), stable_.state(), write);
+    stable_.apply(write);
+  }
+  has_started_ = true;  // the first effects are those of Agreement::start
+  return true;
+}
+
+bool Node::send_all() {
+  for (; progress_.message < executing_.messages.size(); ++progress_.message) {
+    const Outgoing& outgoing = executing_.messages[progress_.message];
+    if (outgoing.broadcast) {
+      if (!send_broadcast(outgoing)) return false;
+      continue;
+    }
+    if (surroundings_.struck(self())) return false;
+    INGOT_CHECK(outgoing.to != group_.self && outgoing.to.value() < group_.replicas, "to oneself or to nobody");
+    surroundings_.network.send(self(), outgoing.to.value(), outgoing.message, now_);
+    if (after_sending(*outgoing.message)) return false;
+  }
+  return true;
+}
+
+// True: it was struck there.
+bool Node::after_sending(std::string_view message) {
+  switch (static_cast<MessageType>(message[2])) {
+    case MessageType::kPromise:
+    case MessageType::kConfigPromise:
+      return surroundings_.promised(self());
+    case MessageType::kConfigAccept:
+      surroundings_.judges.carries.proposes(self(), message, group_, surroundings_.sealed_below());
+      return false;
+    default:
+      return false;
+  }
+}
+
+bool Node::send_broadcast(const Outgoing& outgoing) {
+  for (; progress_.peer < group_.replicas; ++progress_.peer) {
+    if (progress_.peer == self()) continue;
+    if (surroundings_.struck(self())) return false;
+    surroundings_.network.send(self(), progress_.peer, outgoing.message, now_);
+  }
+  progress_.peer = 0;
+  return true;
+}
+
+bool Node::apply_all() {
+  for (; progress_.decided < executing_.decided.size(); ++progress_.decided) {
+    if (surroundings_.struck(self())) return false;
+    apply(executing_.decided[progress_.decided]);
+    if (!surroundings_.judges.log.violation().empty()) return false;
+  }
+  return true;
+}
+
+void Node::apply(const Decision& decision) {
+  surroundings_.judges.log.decided(self(), decision);
+  if (!surroundings_.judges.log.violation().empty()) return;  // the real applier would abort
+  while (!window_.empty() && window_.front() <= decision.slot) window_.pop();
+  applier_.apply(decision.slot, *decision.command, [&](const Applier::Applied& applied) {
+    const Request& request = applied.request;
+    if (std::exchange(machine_.carried_out, false)) {
+      surroundings_.judges.effects.carried_out(self(), surroundings_.operation_of(request.client, request.sequence));
+    }
+    batcher_.decided(request);
+    if (request.answerer == group_.self) respond(request.reply_to, request.sequence, applied.status, applied.result);
+  });
+  count_kept(decision.command->size());
+  surroundings_.judges.digests.applied(self(), applier_.applied(), applier_.digest());
+}
+
+void Node::finish_effects() {
+  if (!executing_.decided.empty()) agreement_->applied(applier_.applied(), effects_);
+  for (const ReadReady& read : executing_.reads_ready) reads_.ready(read.read_id, read.applied_needed);
+  for (const Rejection& rejection : executing_.rejected) reject(rejection);
+  for (const ReplicaName& name : executing_.salvage_needed) surroundings_.salvage(self(), name);
+  for (const ReplicaName& name : executing_.fence) surroundings_.fence(name);
+  if (executing_.snapshot_needed) wants_snapshot_ = true;
+}
+
+void Node::reject(const Rejection& rejection) {
+  if (rejection.kind == Rejection::Kind::kCommand) {
+    batcher_.forget_proposals();
+    window_.clear();
+    return;
+  }
+  const auto read = reads_.remove(rejection.id);
+  if (!read) return;
+  const bool busy = rejection.why == Rejection::Why::kBusy;
+  respond(read->reply_to, read->sequence, busy ? Response::Status::kBusy : Response::Status::kNotLeader, {});
+}
+
+void Node::answer_reads() {
+  reads_.take_answerable(applier_.applied(), [this](const PendingRead& read) {
+    respond(read.reply_to, read.sequence, Response::Status::kOk, machine_.query(read.query));
+  });
+}
+
+}  // namespace ingot::simulation

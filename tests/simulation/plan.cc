@@ -1,0 +1,250 @@
+#include "tests/simulation/plan.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/prng.h"
+
+namespace ingot::simulation {
+
+namespace {
+
+using Kind = Fault::Kind;
+using Victims = Fault::Victims;
+
+constexpr int kWritesMin = 200;
+constexpr int kFaultsMin = 3;
+constexpr std::size_t kCommandBytesMax = 64;  // of one operation, in a batch
+
+class Drawer {
+ public:
+  Drawer(const Options& options, Plan& plan)
+      : options_(options), plan_(plan), prng_(options.seed), rare_(options.seed ^ 0x72617265) {}
+
+  void draw() {
+    draw_network();
+    draw_bounds();
+    draw_nodes();
+    draw_clients();
+    horizon_ns_ = between(5 * kMs, 150 * kMs);
+    plan_.client.pause_ns = between(horizon_ns_ / 40, horizon_ns_ / 8);
+    plan_.writes = kWritesMin + static_cast<int>(prng_.below(20));
+    const int faults = kFaultsMin + static_cast<int>(prng_.below(6));
+    for (int i = 0; i < faults; ++i) plan_.faults.push_back(draw_fault());
+    if (prng_.chance(0.18)) lose_both_roles(plan_.faults[prng_.below(plan_.faults.size())]);
+    if (options_.kills && prng_.chance(0.02)) lose_everybody(plan_.faults.back());
+    if (options_.kills && rare_.chance(0.15)) plan_.faults.push_back(lose_a_promiser());
+    if (options_.agreement == "1paxos" && rare_.chance(0.3)) narrow_the_carry();
+    if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05)) plan_.faults.push_back(lose_everybody_once());
+    std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
+  }
+
+ private:
+  TimeNs between(TimeNs low, TimeNs high) { return low + prng_.below(high - low + 1); }
+  int between_int(int low, int high) {
+    return low + static_cast<int>(prng_.below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+
+  void draw_network() {
+    NetworkWeather& network = plan_.network;
+    network.channel_messages = prng_.chance(0.3) ? 1 + prng_.below(8) : 64;
+    network.backlog_messages = prng_.chance(0.3) ? 1 + prng_.below(20) : 1000;
+    network.delay_min_ns = between(100, 2000);
+    network.delay_spread_ns = prng_.chance(0.5) ? between(100, 3000) : between(3000, 200 * kUs);
+    network.straggler = prng_.chance(0.3) ? 0.01 * prng_.unit() : 0;
+    network.straggler_ns = between(kMs, 20 * kMs);
+  }
+
+  void draw_bounds() {
+    AgreementBounds& bounds = plan_.bounds;
+    bounds.window_slots = between_int(1, 16);
+    // As between real replicas: what is said when a backlog has drained fits into it.
+    plan_.network.backlog_messages =
+        std::max(plan_.network.backlog_messages, static_cast<std::size_t>(bounds.window_slots) + 4);
+    bounds.learner_ahead_slots = bounds.window_slots + between_int(0, 40);
+    bounds.command_log_slots = prng_.chance(0.4) ? between_int(1, 40) : 400;
+    bounds.suspect_ticks = between_int(2, 10);
+    // Of some small batches: then a vote is a no, now and then, and clients ask again at different times.
+    if (options_.agreement == "2pc" && prng_.chance(0.4)) bounds.prepared_bytes = 250 + rare_.below(500);
+  }
+
+  void draw_nodes() {
+    NodeWeather& node = plan_.node;
+    node.pipeline_slots = prng_.chance(0.3) ? 1 : between_int(1, 16);
+    node.poll_messages = prng_.chance(0.3) ? 1 : 16;
+    node.trim_slots = between_int(1, 40);
+    node.seal_slots = 1 + static_cast<int>(rare_.below(60));
+    node.tick_ns = between(200 * kUs, 5 * kMs);
+    node.poll_cost_ns = between(100, 1000);
+    node.message_cost_ns = between(20, 500);
+    plan_.notice_ns_max = prng_.chance(0.7) ? 200 * kUs : 20 * kMs;
+    plan_.snapshot_ns_max = prng_.chance(0.5) ? 100 * kUs : 10 * kMs;
+    plan_.fencing = prng_.chance(0.2);
+  }
+
+  void draw_clients() {
+    ClientWeather& client = plan_.client;
+    client.clients = between_int(2, 4);
+    client.window = between_int(1, 4);
+    client.keys = 1 + static_cast<std::uint32_t>(prng_.below(4));
+    client.reads = 0.05 + 0.25 * prng_.unit();
+    client.compares = 0.5 * prng_.unit();
+    client.bursts = 0.02 + 0.2 * prng_.unit();
+    client.retry_ns = between(kMs, 50 * kMs);
+    client.retry_max_ns = 4 * client.retry_ns;
+    client.reads_anywhere = options_.agreement == "2pc";
+  }
+
+  Kind draw_kind() {
+    const bool kills = options_.kills;
+    const std::uint64_t dice = prng_.below(100);
+    if (dice < 40) return kills ? Kind::kKill : Kind::kStop;
+    if (dice < 70) return Kind::kStop;
+    if (dice < 84) return Kind::kSlowLink;
+    if (dice < 88) return Kind::kPressure;
+    return dice < 94 ? Kind::kMoveLeader : Kind::kMoveAcceptor;
+  }
+
+  Victims draw_victims() {
+    const std::uint64_t dice = prng_.below(100);
+    if (dice < 30) return Victims::kAnybody;
+    if (dice < 55) return Victims::kLeader;
+    return dice < 80 ? Victims::kAcceptor : Victims::kBystander;
+  }
+
+  Fault draw_fault() {
+    Fault fault;
+    fault.kind = draw_kind();
+    fault.victims = draw_victims();
+    fault.at = prng_.below(horizon_ns_);
+    fault.lasts_ns = prng_.chance(0.5) ? between(10 * kUs, 2 * kMs) : between(kMs, 100 * kMs);
+    fault.steps = prng_.chance(0.8) ? between_int(0, 30) : 0;
+    fault.pick = prng_();
+    fault.slow_ns = between(100 * kUs, 30 * kMs);
+    fault.fresh_inbox = prng_.chance(0.5);
+    fault.from_sealed = prng_.chance(0.3);
+    fault.for_good = options_.agreement != "2pc" && prng_.chance(0.15);
+    return fault;
+  }
+
+  // The case that the paper cannot survive: leader and acceptor at the same instant, one way or another.
+  void lose_both_roles(Fault& fault) {
+    const bool kills = options_.kills;
+    fault.kind = kills && prng_.chance(0.7) ? Kind::kKill : Kind::kStop;
+    fault.victims = Victims::kLeaderAndAcceptor;
+    if (kills && prng_.chance(0.25)) fault.victims = Victims::kKillLeaderStopAcceptor;
+  }
+
+  void lose_everybody(Fault& fault) {
+    fault.kind = Kind::kKill;
+    fault.victims = Victims::kEverybody;
+  }
+
+  Fault lose_everybody_once() {
+    Fault fault;
+    lose_everybody(fault);
+    fault.at = rare_.below(horizon_ns_);
+    fault.lasts_ns = 10 * kUs + rare_.below(5 * kMs);
+    fault.steps = static_cast<int>(rare_.below(30));
+    fault.pick = rare_();
+    fault.fresh_inbox = rare_.chance(0.5);
+    return fault;
+  }
+
+  // Who promises to a new leader dies and is back in no time, and then hears of the old one. A promise that is not in its
+  // segment is broken.
+  Fault lose_a_promiser() {
+    Fault fault;
+    fault.kind = Kind::kKill;
+    fault.victims = Victims::kPromiser;
+    fault.at = rare_.below(horizon_ns_);
+    fault.lasts_ns = 5 * kUs + rare_.below(rare_.chance(0.7) ? 100 * kUs : 5 * kMs);
+    fault.steps = rare_.chance(0.7) ? 0 : static_cast<int>(rare_.below(3));
+    fault.pick = rare_();
+    fault.slow_ns = 200 * kUs + rare_.below(5 * kMs);
+    return fault;
+  }
+
+  // A carry has room for a window, for the batch after it, for one that is being applied, and for some decided slots; who
+  // has more to carry seals a snapshot and trims.
+  void narrow_the_carry() {
+    AgreementBounds& bounds = plan_.bounds;
+    const std::size_t batch = kCommandBytesMax * static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
+    bounds.window_bytes = 200 + rare_.below(600);
+    plan_.node.carry_pressure_bytes = 300 + rare_.below(3000);
+    bounds.carry_bytes = plan_.node.carry_pressure_bytes + bounds.window_bytes + 2 * batch +
+                         static_cast<std::size_t>(bounds.window_slots + 1) * kCarrySlotBytes;
+  }
+
+  const Options& options_;
+  Plan& plan_;
+  Prng prng_;
+  Prng rare_;  // for what came later: it leaves older seeds what they were
+  TimeNs horizon_ns_ = 0;
+};
+
+std::string in_ms(TimeNs time) {
+  std::ostringstream out;
+  out << static_cast<double>(time) / static_cast<double>(kMs) << " ms";
+  return out.str();
+}
+
+}  // namespace
+
+Plan::Plan(const Options& options) {
+  Drawer(options, *this).draw();
+  writes = std::min(writes, options.writes_max);
+  if (faults.size() > static_cast<std::size_t>(options.faults_max)) {
+    faults.resize(static_cast<std::size_t>(options.faults_max));
+  }
+}
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kKill:
+      return "kill";
+    case Kind::kStop:
+      return "stop";
+    case Kind::kSlowLink:
+      return "slow link";
+    case Kind::kMoveLeader:
+      return "move leader";
+    case Kind::kMoveAcceptor:
+      return "move acceptor";
+    case Kind::kPressure:
+      return "pressure";
+  }
+  return "unknown";
+}
+
+const char* name_of(Victims victims) {
+  switch (victims) {
+    case Victims::kAnybody:
+      return "anybody";
+    case Victims::kLeader:
+      return "leader";
+    case Victims::kAcceptor:
+      return "acceptor";
+    case Victims::kBystander:
+      return "bystander";
+    case Victims::kLeaderAndAcceptor:
+      return "leader and acceptor";
+    case Victims::kKillLeaderStopAcceptor:
+      return "leader, and stop acceptor";
+    case Victims::kEverybody:
+      return "everybody";
+    case Victims::kPromiser:
+      return "whoever promises";
+  }
+  return "unknown";
+}
+
+std::string describe(const Fault& fault) {
+  std::string text = std::string(name_of(fault.kind)) + " " + name_of(fault.victims) + " at " + in_ms(fault.at) +
+                     " for " + in_ms(fault.lasts_ns);
+  if (fault.kind == Kind::kKill && fault.for_good) text += ", for good if a majority is left";
+  if (fault.steps > 0) text += ", after " + std::to_string(fault.steps) + " steps";
+  return text;
+}
+
+}  // namespace ingot::simulation

@@ -1,0 +1,86 @@
+// What one seed means: the weather of a run and its faults. Drawn before the run, so that it can be cut short.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replication/agreement.h"
+#include "tests/simulation/client.h"
+#include "tests/simulation/mutants.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/node.h"
+#include "tests/simulation/virtual_time.h"
+
+namespace ingot::simulation {
+
+// One thing that goes wrong, or that an operator does.
+struct Fault {
+  enum class Kind : std::uint8_t {
+    kKill,       // the victims die; each starts again, after a while
+    kStop,       // the victims are stopped, and wake up later
+    kSlowLink,   // one direction between two replicas, or between all and one
+    kMoveLeader,
+    kMoveAcceptor,
+    kPressure,   // segments are half full: trim what two replicas hold
+  };
+  static constexpr int kKinds = 6;
+
+  enum class Victims : std::uint8_t {
+    kAnybody,
+    kLeader,
+    kAcceptor,
+    kBystander,          // neither leads nor accepts
+    kLeaderAndAcceptor,  // at the same instant
+    kKillLeaderStopAcceptor,
+    kEverybody,
+    kPromiser,  // whoever promises something next, right after it has said so, while the leader's messages take long
+  };
+
+  Kind kind = Kind::kStop;
+  Victims victims = Victims::kAnybody;
+  TimeNs at = 0;
+  TimeNs lasts_ns = 0;      // until restart, waking up, or the end of slowness or pressure
+  int steps = 0;            // of the victim's execution, after `at`, before it happens
+  std::uint64_t pick = 0;   // chooses among those who qualify
+  TimeNs slow_ns = 0;       // kSlowLink
+  bool fresh_inbox = false;  // kKill: what was sent to the dead one is gone
+  bool for_good = false;     // kKill: nobody starts again, unless that would be too many for a majority of voters
+  bool from_sealed = false;  // kKill: the successor begins with the newest sealed snapshot, not with a peer's
+};
+
+const char* name_of(Fault::Kind kind);
+const char* name_of(Fault::Victims victims);
+// "stop leader at 12.3 ms for 4.0 ms, after 3 steps".
+std::string describe(const Fault& fault);
+
+// What a run is asked to be.
+struct Options {
+  std::string agreement = "1paxos";
+  int replicas = 3;
+  int voters = 3;
+  std::uint64_t seed = 1;
+  Mutant mutant = Mutant::kNone;
+  bool trace = false;
+  bool kills = true;  // false: replicas are stopped, links slow, roles moved, but nobody dies
+  // To find the shortest prefix that fails: no more than so many of the seed's faults, and of its writes.
+  int faults_max = 1'000'000;
+  int writes_max = 1'000'000;
+};
+
+struct Plan {
+  explicit Plan(const Options& options);
+
+  AgreementBounds bounds;
+  NetworkWeather network;
+  NodeWeather node;
+  ClientWeather client;
+  TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
+  TimeNs snapshot_ns_max = 0;  // from asking for a snapshot until it is there
+  bool fencing = false;
+  int writes = 0;
+  std::vector<Fault> faults;  // by time
+};
+
+}  // namespace ingot::simulation

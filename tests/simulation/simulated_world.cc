@@ -1,0 +1,277 @@
+#include "tests/simulation/simulated_world.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "core/check.h"
+#include "tests/agreement/trace.h"
+#include "tests/simulation/linearizability.h"
+
+namespace ingot::simulation {
+
+namespace {
+
+// After faults have stopped, everything is answered and everybody up to date within this time. Retransmission backs off
+// to kRetransmitTicksMax ticks of at most 5 ms, suspicion likewise.
+constexpr TimeNs kRecoveryNsMax = 60 * kSecond;
+
+// 2PC does not go on without one of its first replicas. After so long everybody has heard of the death.
+constexpr TimeNs kBlockedNs = 100 * kMs;
+
+// A run takes some thousands of events. One that takes so many is a storm of messages that feeds itself.
+constexpr std::uint64_t kEventsMax = 1'000'000;
+constexpr std::size_t kTraceLinesMax = 200'000;  // more than anybody reads
+
+NetworkWeather weather_of(const Plan& plan) { return plan.network; }
+
+}  // namespace
+
+SimulatedWorld::SimulatedWorld(const Options& options)
+    : Surroundings(options.replicas, options.replicas + Plan(options).client.clients, weather_of(Plan(options)),
+                   options.seed ^ 0x6e6574),
+      options_(options),
+      plan_(options_),
+      prng_(options.seed ^ 0x776f726c64),
+      group_(options_, plan_),
+      victims_(plan_.faults.size()),
+      open_ends_(plan_.faults.size()),
+      struck_faults_(plan_.faults.size()),
+      asks_for_snapshot_(static_cast<std::size_t>(options.replicas)),
+      faults_open_(plan_.faults.size()) {
+  workload_.numbers.resize(static_cast<std::size_t>(plan_.client.clients));
+  workload_.writes_left = plan_.writes;
+  workload_.history.reserve(static_cast<std::size_t>(2 * plan_.writes));
+  for (int replica = 0; replica < options_.replicas; ++replica) group_.start(replica, *this);
+  alive.assign(alive.size(), true);
+  for (int client = 0; client < plan_.client.clients; ++client) {
+    clients_.emplace_back(client, options_.replicas, plan_.client, prng_(), *this, workload_);
+  }
+  for (std::size_t fault = 0; fault < plan_.faults.size(); ++fault) {
+    post({.at = plan_.faults[fault].at, .kind = Event::Kind::kFault, .number = fault});
+  }
+}
+
+Outcome SimulatedWorld::run() {
+  while (violation_.empty() && !finished()) {
+    idle_ = !step();
+    if (idle_ && !blocks_for_good()) violation_ = describe_standstill("liveness: nothing will ever happen again");
+    if (violation_.empty()) violation_ = find_violation();
+    if (calm_since_ != kNever && now_ > calm_since_ + kRecoveryNsMax) {
+      violation_ = describe_standstill("liveness: the group does not recover");
+    }
+    if (tally_.events >= kEventsMax) violation_ = describe_standstill("liveness: too many events");
+  }
+  if (violation_.empty() && blocks_for_good()) judge_blocked();
+  else if (violation_.empty()) judge_at_rest();
+  tally_.steps = steps;
+  tally_.messages = network.sent();
+  tally_.dropped = network.dropped();
+  tally_.decided = judges.log.end().value();
+  tally_.writes = workload_.writes;
+  tally_.reads = workload_.reads;
+  tally_.repeats = workload_.repeats;
+  tally_.carries = judges.carries.carries();
+  tally_.full_carries = judges.carries.full();
+  tally_.virtual_us = now_ / kUs;
+  if (!violation_.empty()) trace("VIOLATION " + violation_);
+  return {violation_, tally_, std::move(trace_)};
+}
+
+// ---- The loop -------------------------------------------------------------------------------------------------------
+
+TimeNs SimulatedWorld::next_poll(int replica) const {
+  const Place& place = group_.at(replica);
+  if (!place.runs()) return kNever;
+  const Node& node = *place.node;
+  if (node.is_pressed() || network.may_flush(replica)) return node.busy_until();
+  const TimeNs next = std::min(network.next_arrival(replica), node.next_poll());
+  return next == kNever ? kNever : std::max(next, node.busy_until());
+}
+
+// The actor that is due first acts; events go before replicas, replicas before clients.
+bool SimulatedWorld::step() {
+  TimeNs first = kNever;
+  std::size_t event = events_.size();
+  int replica = -1;
+  std::size_t client = clients_.size();
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i].at >= first) continue;
+    first = events_[i].at;
+    event = i;
+  }
+  for (int i = 0; i < group_.replicas(); ++i) {
+    const TimeNs next = next_poll(i);
+    if (next >= first) continue;
+    first = next;
+    replica = i;
+  }
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    const int endpoint = group_.replicas() + static_cast<int>(i);
+    const TimeNs next =
+        network.may_flush(endpoint) ? now_ : std::min(clients_[i].next_poll(), network.next_arrival(endpoint));
+    if (next >= first) continue;
+    first = next;
+    client = i;
+  }
+  if (first == kNever) return false;
+  now_ = std::max(now_, first);
+  ++tally_.events;
+  if (client < clients_.size()) {
+    poll_client(client);
+  } else if (replica >= 0) {
+    poll_replica(replica);
+  } else {
+    const Event due = std::move(events_[event]);
+    events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(event));
+    act(due);
+  }
+  graveyard_.clear();
+  return true;
+}
+
+void SimulatedWorld::poll_client(std::size_t client) {
+  clients_[client].poll(now_);
+  if (!clients_[client].violation().empty()) violation_ = clients_[client].violation();
+}
+
+void SimulatedWorld::poll_replica(int replica) {
+  group_.at(replica).node->poll(now_);
+  if (!group_.at(replica).node) return;
+  look_for_roles(replica);
+  const auto index = static_cast<std::size_t>(replica);
+  if (!group_.at(replica).node->wants_snapshot() || asks_for_snapshot_[index]) return;
+  asks_for_snapshot_[index] = true;
+  post({.at = now_ + prng_.below(plan_.snapshot_ns_max),
+        .kind = Event::Kind::kAskPeer,
+        .replica = replica,
+        .receiver = group_.at(replica).incarnation});
+}
+
+void SimulatedWorld::look_for_roles(int replica) {
+  const AgreementStatus status = group_.at(replica).node->agreement().status();
+  if (status.role == Role::kLeader && status.ballot > highest_ballot_) {
+    highest_ballot_ = status.ballot;
+    ++tally_.leaderships;
+  }
+  if (status.epoch > highest_epoch_) {
+    highest_epoch_ = status.epoch;
+    ++tally_.epochs;
+  }
+}
+
+void SimulatedWorld::post(Event event) { events_.push_back(std::move(event)); }
+
+Value SimulatedWorld::operation_of(std::uint64_t client, std::uint64_t sequence) const {
+  return workload_.numbers[client % (1 << kSessionBits)][sequence - 1];
+}
+
+void SimulatedWorld::trace(const std::string& lines) {
+  if (!options_.trace || trace_.size() >= kTraceLinesMax) return;
+  std::istringstream in(lines);
+  char time[32];
+  std::snprintf(time, sizeof time, "%14.3f us  ", static_cast<double>(now_) / 1000.0);
+  for (std::string line; std::getline(in, line);) trace_.push_back(time + line);
+}
+
+// ---- The end of a run -----------------------------------------------------------------------------------------------
+
+std::string SimulatedWorld::find_violation() const { return judges.violation(); }
+
+bool SimulatedWorld::finished() {
+  if (faults_open_ > 0 || fences_open_ > 0) return false;
+  if (calm_since_ == kNever) calm_down();
+  if (blocks_for_good()) return events_.empty() && (idle_ || now_ >= calm_since_ + kBlockedNs);
+  if (workload_.writes_left > 0 || workload_.open > 0) return false;
+  if (!closing_) {
+    closing_ = true;
+    workload_.writes_left = 1;
+    clients_.front().hurry(now_);
+    return false;
+  }
+  return all_up_to_date();
+}
+
+bool SimulatedWorld::blocks_for_good() const { return options_.agreement == "2pc" && tally_.restarts > 0; }
+
+// Everybody says that it is blocked, and by whom: by the coordinator if that died, else by one that did. Nobody is told
+// anything wrong meanwhile.
+void SimulatedWorld::judge_blocked() {
+  const bool coordinator_died = group_.at(0).incarnation > Incarnation(1);
+  for (int replica = 0; replica < group_.replicas() && violation_.empty(); ++replica) {
+    if (!group_.at(replica).node) continue;
+    const AgreementStatus status = group_.at(replica).node->agreement().status();
+    const bool newcomer = group_.at(replica).incarnation > Incarnation(1);
+    if (!newcomer && !coordinator_died && replica != 0) continue;  // the coordinator speaks for all
+    const int by = status.blocked_by.value();
+    if (status.blocked && by < group_.replicas()) {
+      const bool died = group_.at(by).incarnation > Incarnation(1);
+      if (newcomer ? by == replica : coordinator_died ? by == 0 : died) continue;
+    }
+    violation_ = describe_standstill("blocked, but not said") + "\n  by replica " + std::to_string(replica);
+  }
+  if (violation_.empty()) violation_ = find_linearizability_violation(workload_.history);
+}
+
+bool SimulatedWorld::all_up_to_date() const {
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    const auto& node = group_.at(replica).node;
+    if (node && node->applied() != judges.log.end()) return false;
+  }
+  return true;
+}
+
+void SimulatedWorld::calm_down() {
+  calm_since_ = now_;
+  network.all_links_normal();
+  pressed = false;
+  for (Client& client : clients_) client.hurry(now_);
+  trace("faults have stopped");
+}
+
+void SimulatedWorld::judge_at_rest() {
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    if (!group_.at(replica).node) continue;
+    judges.effects.judge_durability(replica);
+    judges.digests.applied(replica, group_.at(replica).node->applied(), group_.at(replica).node->digest());
+  }
+  violation_ = find_violation();
+  if (violation_.empty()) violation_ = find_linearizability_violation(workload_.history);
+}
+
+std::string SimulatedWorld::describe_standstill(const char* what) const {
+  std::ostringstream out;
+  out << what << ": " << workload_.open << " operations are not answered, " << judges.log.end()
+      << " slots are decided somewhere";
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    const Place& place = group_.at(replica);
+    out << "\n  replica " << replica << ": ";
+    if (!place.node) {
+      out << "dead";
+      continue;
+    }
+    std::string status = testing::describe_status(place.node->agreement().status());
+    status.pop_back();  // the end of its line
+    out << "applied " << place.node->applied() << ", " << status;
+  }
+  return out.str();
+}
+
+Outcome run(const Options& options) { return SimulatedWorld(options).run(); }
+
+void Tally::add(const Tally& other) {
+  const auto fields = [](Tally& tally) {
+    return std::array{&tally.events,    &tally.steps,          &tally.messages,    &tally.dropped, &tally.decided,
+                      &tally.writes,    &tally.reads,          &tally.repeats,     &tally.snapshots, &tally.salvages,
+                      &tally.fences,    &tally.restarts,       &tally.both_lost,   &tally.everybody_lost,
+                      &tally.leaderships, &tally.epochs,       &tally.virtual_us,  &tally.refused_moves,
+                      &tally.dead_for_good, &tally.carries,        &tally.full_carries};
+  };
+  Tally copy = other;
+  const auto mine = fields(*this);
+  const auto theirs = fields(copy);
+  for (std::size_t i = 0; i < mine.size(); ++i) *mine[i] += *theirs[i];
+  for (std::size_t i = 0; i < faults.size(); ++i) faults[i] += other.faults[i];
+}
+
+}  // namespace ingot::simulation

@@ -1,0 +1,135 @@
+// The clock of a run, and all that is not a replica or a client: faults, deaths and what they leave, the supervisor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/prng.h"
+#include "tests/simulation/client.h"
+#include "tests/simulation/group.h"
+#include "tests/simulation/plan.h"
+#include "tests/simulation/surroundings.h"
+#include "tests/simulation/world.h"
+
+namespace ingot::simulation {
+
+// Everything is done by one of a few actors: replicas, clients, and this world's own events. The one that is due first
+// acts. Not thread-safe.
+class SimulatedWorld final : public Surroundings {
+ public:
+  explicit SimulatedWorld(const Options& options);
+  SimulatedWorld(const SimulatedWorld&) = delete;
+
+  Outcome run();
+
+  bool struck(int replica) override;
+  bool promised(int replica) override;
+  void salvage(int replica, ReplicaName name) override;
+  void fence(ReplicaName name) override;
+  Slot sealed_below() const override { return sealed_ ? sealed_->applied : Slot(0); }
+  void seal(Snapshot snapshot) override;
+  Value operation_of(std::uint64_t client, std::uint64_t sequence) const override;
+  bool traces() const override { return options_.trace; }
+  void trace(const std::string& line) override;
+
+ private:
+  struct Event {
+    enum class Kind : std::uint8_t {
+      kFault,      // fault `number` begins: victims are chosen, and struck some steps later
+      kStrike,     // it strikes now, if it has not yet
+      kEnd,        // of fault `number`, for `replica` (-1: for whatever it was)
+      kDied,       // `replica` hears of the death of `name`
+      kStarted,    // `replica` hears of the start of `name`
+      kSalvaged,   // `replica` gets the segment of `name`
+      kAskPeer,    // `replica` asks for a snapshot
+      kInstall,    // `replica` gets `snapshot`
+      kFence,      // `name` is killed, as it was asked for
+    };
+    TimeNs at = 0;
+    Kind kind = Kind::kFault;
+    int replica = -1;
+    std::size_t number = 0;
+    ReplicaName name{};
+    Incarnation receiver{};  // the event is void if `replica` has begun another life since
+    std::shared_ptr<const Snapshot> snapshot{};
+  };
+  // A fault that waits for its victim's next steps.
+  struct Armed {
+    std::size_t fault = 0;
+    int replica = 0;
+    int steps = 0;
+  };
+
+  // The loop.
+  bool step();
+  TimeNs next_poll(int replica) const;
+  void poll_replica(int replica);
+  void poll_client(std::size_t client);
+  void act(const Event& event);
+  void post(Event event);
+
+  // The end of a run.
+  bool blocks_for_good() const;
+  void judge_blocked();
+  std::string find_violation() const;
+  bool finished();
+  bool all_up_to_date() const;
+  void calm_down();
+  void judge_at_rest();
+  std::string describe_standstill(const char* what) const;
+
+  // Faults.
+  void begin(std::size_t fault);
+  void await_promise(std::size_t fault);
+  std::vector<int> choose_victims(const Fault& fault);
+  int choose_any(const Fault& fault, bool bystander) const;
+  void strike(std::size_t fault);
+  bool take_down(std::size_t fault);
+  void slow_down(const Fault& fault);
+  void move(const Fault& fault, Role role);
+  void end(std::size_t fault, int replica);
+  void close(std::size_t fault);
+
+  // Lives.
+  bool may_stay_dead(int replica) const;
+  void kill(int replica, bool fresh_inbox);
+  void stop(int replica);
+  void restart(int replica, bool from_sealed);
+  void tell(int replica, Event::Kind kind, ReplicaName name);
+  void tell_newcomer(int replica);
+  void ask_for_snapshot(int replica);
+  void look_for_roles(int replica);
+
+  const Options options_;
+  const Plan plan_;
+  Prng prng_;
+  SimulatedGroup group_;
+  Workload workload_;
+  std::vector<Client> clients_;
+  std::vector<Event> events_;
+  std::vector<Armed> armed_;
+  std::vector<Armed> wait_for_promise_;      // of anybody
+  std::vector<std::vector<int>> victims_;    // by fault
+  std::vector<int> open_ends_;               // by fault: victims that are not back yet
+  std::vector<bool> struck_faults_;
+  std::vector<bool> asks_for_snapshot_;      // by replica
+  std::vector<std::unique_ptr<Node>> graveyard_;  // dead, but perhaps on the stack
+  std::shared_ptr<const Snapshot> sealed_;
+  std::size_t faults_open_ = 0;  // not begun, or not over
+  int fences_open_ = 0;
+  int dead_voters_ = 0;  // for good
+  TimeNs now_ = 0;
+  TimeNs calm_since_ = kNever;
+  bool idle_ = false;     // nothing will happen any more
+  bool closing_ = false;  // a last write makes everybody notice what they missed
+  std::string violation_;
+  Ballot highest_ballot_;
+  Epoch highest_epoch_;
+  Tally tally_;
+  std::vector<std::string> trace_;
+};
+
+}  // namespace ingot::simulation

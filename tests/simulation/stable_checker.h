@@ -1,0 +1,32 @@
+// What the stable segment demands of its writer; the real one would abort the replica.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "replication/agreement.h"
+#include "replication/stable_view.h"
+#include "tests/simulation/checker.h"
+
+namespace ingot::simulation {
+
+// Not thread-safe.
+class StableChecker : public Checker {
+ public:
+  // A replica is about to store; `before` is what its segment holds.
+  void stores(int replica, const StableView& before, const StableWrite& write) {
+    using Kind = StableWrite::Kind;
+    const std::string who = "stable: replica " + std::to_string(replica);
+    if (write.kind == Kind::kPromise) {
+      if (std::tie(write.epoch, write.ballot) < std::tie(before.epoch, before.promised)) {
+        object(who + " breaks a promise that it has stored");
+      }
+    } else if (write.kind == Kind::kLeading) {
+      if (write.epoch < before.leader_epoch || write.ballot < before.leader_ballot) object(who + " leads backwards");
+    } else if (write.kind == Kind::kAccepted || write.kind == Kind::kOutcome) {
+      if (write.epoch < before.epoch) object(who + " votes in an epoch that is over for it");
+    }
+  }
+};
+
+}  // namespace ingot::simulation

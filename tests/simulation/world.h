@@ -1,0 +1,56 @@
+// A whole group with its clients, in virtual time, from one seed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/prng.h"
+#include "replication/stable_view.h"
+#include "tests/simulation/client.h"
+#include "tests/simulation/node.h"
+#include "tests/simulation/plan.h"
+#include "tests/simulation/surroundings.h"
+
+namespace ingot::simulation {
+
+// What happened, in numbers.
+struct Tally {
+  std::uint64_t events = 0;  // polls of replicas and clients, faults, notices, ...
+  std::uint64_t steps = 0;   // of executions: stores, messages, decisions
+  std::uint64_t messages = 0;
+  std::uint64_t dropped = 0;  // by full backlogs
+  std::uint64_t decided = 0;  // slots
+  std::uint64_t writes = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t repeats = 0;  // of requests
+  std::uint64_t snapshots = 0;  // installed
+  std::uint64_t salvages = 0;   // segments of dead replicas looked at
+  std::uint64_t fences = 0;
+  std::uint64_t restarts = 0;
+  std::uint64_t dead_for_good = 0;
+  std::uint64_t both_lost = 0;       // leader and acceptor at one instant
+  std::uint64_t everybody_lost = 0;
+  std::uint64_t leaderships = 0;     // ballots that were seen to lead
+  std::uint64_t epochs = 0;          // likewise, of acceptors
+  std::uint64_t carries = 0;         // AcceptorChanges that were proposed with something decided or in doubt
+  std::uint64_t full_carries = 0;    // of these, with more than three quarters of the room for it
+  std::uint64_t virtual_us = 0;
+  std::uint64_t refused_moves = 0;
+  std::array<std::uint64_t, Fault::kKinds> faults{};
+
+  void add(const Tally& other);
+};
+
+struct Outcome {
+  std::string violation;  // empty: none
+  Tally tally;
+  std::vector<std::string> trace;  // if asked for
+};
+
+// Runs the seed to its end or to the first violation.
+Outcome run(const Options& options);
+
+}  // namespace ingot::simulation
