@@ -1,0 +1,25 @@
+// Barriers between the threads of one process: the tree barrier, pthread's and GNU OpenMP's, by turns in one team.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace ingot::bench {
+
+struct BarrierOptions {
+  int threads = 2;        // each bound to a core of its own, if there are as many
+  int repetitions = 300;  // of every kind, by turns
+  int barriers = 500;     // in one repetition
+};
+
+struct BarrierSeries {
+  std::string kind;        // "tree", "pthread" or "gnu_openmp"
+  std::vector<double> ns;  // of one barrier, by repetition
+};
+
+// The tree first. Errors: INTERNAL (the machine cannot be read).
+absl::StatusOr<std::vector<BarrierSeries>> race_barriers(const BarrierOptions& options);
+
+}  // namespace ingot::bench

@@ -1,0 +1,173 @@
+// bench/collectives: the tree barrier beside pthread's and GNU OpenMP's, and broadcast, reduction, allreduce and barrier
+// beside Open MPI's over shared memory, each by turns in one run. Flags and output only.
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "bench/barrier_race.h"
+#include "bench/open_mpi.h"
+#include "bench/rank_race.h"
+#include "bench/statistics.h"
+#include "services/cli/cli.h"
+#include "services/cli/table.h"
+
+namespace {
+
+using namespace ingot;
+using namespace ingot::bench;
+
+struct Flags {
+  BarrierOptions barrier;
+  std::vector<int> threads = {2};
+  RankOptions ranks;
+  bool as_rank = false;
+  bool skip_threads = false, skip_mpi = false;
+  std::string output = "table";
+};
+
+void report_barriers(const Flags& flags, const BarrierOptions& options, const std::vector<BarrierSeries>& all,
+                     Table& table) {
+  for (const BarrierSeries& series : all) {
+    const Quantiles ns = quantiles_of(series.ns);
+    const Quantiles ratio = quantiles_of(ratios(all[0].ns, series.ns));
+    table.add_row({series.kind, absl::StrCat(options.threads), cell(ns, 0), cell(ratio, 2)});
+    if (flags.output != "json") continue;
+    nlohmann::ordered_json object = {{"benchmark", "barriers"},
+                                     {"barrier", series.kind},
+                                     {"threads", options.threads},
+                                     {"repetitions", options.repetitions}};
+    add(object, "ns", ns);
+    add(object, "tree_ratio_to_this", ratio);
+    std::cout << object.dump() << std::endl;
+  }
+}
+
+absl::Status race_threads(const Flags& flags) {
+  const auto right = Table::Align::kRight;
+  Table table({{"barrier"}, {"threads", right}, {"ns", right}, {"tree to this", right}});
+  for (const int threads : flags.threads) {
+    BarrierOptions options = flags.barrier;
+    options.threads = threads;
+    std::fprintf(stderr, "barriers of %d threads\n", threads);
+    const auto series = race_barriers(options);
+    if (!series.ok()) return series.status();
+    report_barriers(flags, options, *series, table);
+  }
+  if (flags.output == "table") {
+    std::cout << "Barriers between threads, medians (10th to 90th percentile).\n\n";
+    table.print(std::cout);
+  }
+  return absl::OkStatus();
+}
+
+// In rank 0: always as JSON, which the process that started mpirun passes on or puts into a table.
+void print_ranks(const RankOptions& options, const std::vector<RankSeries>& all) {
+  for (const RankSeries& series : all) {
+    nlohmann::ordered_json object = {{"benchmark", "collectives"},     {"operation", series.operation},
+                                     {"bytes", series.bytes},          {"contender", series.contender},
+                                     {"transport", options.transport}, {"repetitions", options.repetitions}};
+    add(object, "ns", quantiles_of(series.ns));
+    add(object, "ratio_to_open_mpi", quantiles_of(ratios(series.ns, all[0].ns)));
+    std::cout << object.dump() << std::endl;
+  }
+}
+
+Quantiles read(const nlohmann::json& object, const std::string& name) {
+  return {object.at(name + "_p10"), object.at(name + "_median"), object.at(name + "_p90")};
+}
+
+std::string mpirun_command(const Flags& flags) {
+  char self[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
+  const std::string path(self, static_cast<std::size_t>(length < 0 ? 0 : length));
+  return absl::StrCat("mpirun -n 2 --bind-to core --map-by core --mca pml ob1 --mca btl self,vader ",
+                      ::geteuid() == 0 ? "--allow-run-as-root '" : "'", path, "' --as-rank --repetitions=",
+                      flags.ranks.repetitions, " --bytes=", absl::StrJoin(flags.ranks.bytes, ","),
+                      " --transport=", flags.ranks.transport);
+}
+
+absl::Status race_ranks(const Flags& flags) {
+  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) {
+    std::fprintf(stderr, "collectives: skipping Open MPI: there is no mpirun; ./deploy/install.sh --benches installs "
+                 "it\n");
+    return absl::OkStatus();
+  }
+  if (const auto mpi = open_mpi(); !mpi.ok()) {
+    std::fprintf(stderr, "collectives: skipping Open MPI: %s\n", std::string(mpi.status().message()).c_str());
+    return absl::OkStatus();
+  }
+  std::fprintf(stderr, "collectives of two ranks under mpirun\n");
+  const auto right = Table::Align::kRight;
+  Table table({{"operation"}, {"bytes", right}, {"contender"}, {"ns", right}, {"to open mpi", right}});
+  FILE* const pipe = ::popen(mpirun_command(flags).c_str(), "r");
+  if (pipe == nullptr) return absl::InternalError("mpirun cannot be started");
+  char line[4096];
+  while (std::fgets(line, sizeof line, pipe) != nullptr) {
+    if (flags.output == "json") std::cout << line << std::flush;
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (object.is_discarded()) continue;  // something that Open MPI had to say
+    table.add_row({object.at("operation"), absl::StrCat(object.at("bytes").get<std::size_t>()), object.at("contender"),
+                   cell(read(object, "ns"), 0), cell(read(object, "ratio_to_open_mpi"), 2)});
+  }
+  if (::pclose(pipe) != 0) return absl::InternalError("mpirun failed; what it said is above");
+  if (flags.output == "table") {
+    std::cout << "\nCollectives of two processes, medians (10th to 90th percentile).\n\n";
+    table.print(std::cout);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status run(Flags& flags) {
+  if (flags.as_rank) {
+    return race_as_rank(flags.ranks, [&](const std::vector<RankSeries>& all) { print_ranks(flags.ranks, all); });
+  }
+  if (!flags.skip_threads) {
+    if (absl::Status status = race_threads(flags); !status.ok()) return status;
+  }
+  return flags.skip_mpi ? absl::OkStatus() : race_ranks(flags);
+}
+
+void add_flags(CLI::App& app, Flags& flags) {
+  app.add_option("--threads", flags.threads, "of the barriers between threads, such as 2,8")
+      ->delimiter(',')->check(whole_number(1, 256))->capture_default_str();
+  app.add_option("--repetitions", flags.ranks.repetitions, "of everything, by turns")
+      ->check(whole_number(1, 1'000'000))->capture_default_str();
+  app.add_option("--barriers", flags.barrier.barriers, "between threads in one repetition")
+      ->check(whole_number(1, 1'000'000))->capture_default_str();
+  app.add_option("--bytes", flags.ranks.bytes, "sizes of collectives: multiples of 8")
+      ->delimiter(',')->check(whole_number(8, 4'000'000))->capture_default_str();
+  app.add_option("--transport", flags.ranks.transport, "of our collectives")
+      ->check(one_of({"nvp", "srbp"}))->capture_default_str();
+  app.add_flag("--skip-threads", flags.skip_threads, "no barriers between threads");
+  app.add_flag("--skip-mpi", flags.skip_mpi, "nothing beside Open MPI");
+  app.add_flag("--as-rank", flags.as_rank, "be one of the two processes that mpirun starts");
+  app.add_option("-o,--output", flags.output, "table or json (one object per line)")
+      ->check(one_of({"table", "json"}))->capture_default_str();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Barriers and collectives, beside those of pthread, GNU OpenMP and Open MPI in the same run.",
+               "collectives");
+  Flags flags;
+  add_flags(app, flags);
+  return run_cli(app, argc, argv, [&] {
+    for (const std::size_t bytes : flags.ranks.bytes) {
+      if (bytes % 8 != 0) return absl::InvalidArgumentError("--bytes takes multiples of 8, the size of a double");
+    }
+    flags.barrier.repetitions = flags.ranks.repetitions;
+    return run(flags);
+  });
+}

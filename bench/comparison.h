@@ -1,0 +1,57 @@
+// Two servers measured in turns, and what comes out of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "bench/child_server.h"
+
+namespace ingot::bench {
+
+enum class Operation : std::uint8_t { kPut, kGetSerializable, kGetLinearizable };
+
+const char* name_of(Operation operation);  // "put", "get_serializable", "get_linearizable"
+
+struct Setting {
+  Operation operation = Operation::kPut;
+  int clients = 1;
+  int connections = 1;
+  int value_bytes = 64;
+};
+
+// One repetition against one server. Processor times are per request: that of the server's processes together, and
+// that of this process, which is the client.
+struct Sample {
+  double per_s = 0;
+  double p50_us = 0;
+  double p99_us = 0;
+  double server_cpu_us = 0;
+  double client_cpu_us = 0;
+};
+
+struct Spread {
+  double median = 0, least = 0, most = 0;
+};
+Spread spread_of(std::vector<double> values);
+
+struct Comparison {
+  Setting setting;
+  std::vector<Sample> ingot, empty;  // same index: measured one right after the other
+
+  // Ingot's requests per second over the empty handler's, of each pair.
+  Spread ratio() const;
+};
+
+// Puts every key once, so that gets find something. An error if a put fails.
+absl::Status fill(const ChildServer& server, int value_bytes);
+
+// `repetitions` pairs of `duration` each, the two servers in turns, which of them first alternating, too.
+absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
+                                   int repetitions, std::chrono::nanoseconds duration,
+                                   absl::FunctionRef<void(const std::string&)> say);
+
+}  // namespace ingot::bench

@@ -1,0 +1,200 @@
+#include "bench/failover_trial.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/ingot_load/run_state.h"
+
+namespace ingot::bench {
+namespace {
+
+using load::now_ns;
+using std::chrono::milliseconds;
+
+constexpr auto kStartPatience = std::chrono::seconds(60);
+constexpr auto kWholePatience = std::chrono::seconds(300);  // a newcomer may have to fetch a large state
+constexpr auto kCommitPatience = std::chrono::seconds(30);
+constexpr auto kRefillPatience = std::chrono::seconds(2);
+constexpr auto kCalm = milliseconds(300);  // whole, without interruption, before the next trouble
+constexpr auto kLook = std::chrono::microseconds(20);
+constexpr std::uint64_t kLagSlots = 256;
+
+template <typename Condition>
+bool wait_for(std::chrono::nanoseconds patience, Condition condition) {
+  const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(patience.count());
+  while (!condition()) {
+    if (now_ns() > end_ns) return false;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return true;
+}
+
+double ms_between(std::uint64_t from_ns, std::uint64_t to_ns) { return static_cast<double>(to_ns - from_ns) * 1e-6; }
+
+// Looks at the pages again and again, and notes when something is true for the first time.
+class Watch {
+ public:
+  Watch(const WatchedInstance& pages, const std::vector<int>& victims, const std::vector<int>& old_roles)
+      : pages_(pages), victims_(victims), old_roles_(old_roles), deaths_(pages.deaths()) {
+    remember_past();
+  }
+
+  void begin(std::uint64_t start_ns) { start_ns_ = last_ns_ = start_ns; }
+
+  // Returns whether something has been committed.
+  bool look(bool killed) {
+    const std::uint64_t now = now_ns();
+    if (result_.committed == 0) result_.look = std::max(result_.look, ms_between(last_ns_, now));
+    last_ns_ = now;
+    if (killed) {
+      first(result_.marked, std::all_of(victims_.begin(), victims_.end(), [&](int v) { return pages_.marked_dead(v); }));
+      first(result_.reported, pages_.deaths() >= deaths_ + victims_.size());
+    }
+    first(result_.changed, without_victims());
+    if (result_.changed == 0) {
+      remember_past();
+      return false;
+    }
+    first(result_.committed, applied_by_survivors() > applied_);
+    return result_.committed > 0;
+  }
+
+  Failover& result() { return result_; }
+  std::int64_t revision() const { return static_cast<std::int64_t>(revision_); }
+  std::uint64_t start_ns() const { return start_ns_; }
+
+ private:
+  void first(double& when, bool now) {
+    if (now && when == 0) when = std::max(1e-6, ms_between(start_ns_, last_ns_));
+  }
+
+  void remember_past() {
+    applied_ = pages_.greatest(ReplicaCounter::kAppliedSlots);
+    revision_ = pages_.greatest(ReplicaCounter::kStoreRevision);
+  }
+
+  bool is_victim(int replica) const { return std::find(victims_.begin(), victims_.end(), replica) != victims_.end(); }
+
+  std::uint64_t applied_by_survivors() const {
+    std::uint64_t applied = 0;
+    for (int id = 0; id < pages_.replicas(); ++id) {
+      if (!is_victim(id)) applied = std::max(applied, pages_.counter(id, ReplicaCounter::kAppliedSlots));
+    }
+    return applied;
+  }
+
+  // With three replicas and two deaths a victim may be back, in another life: what the survivors' pages say counts.
+  bool without_victims() const {
+    for (int id = 0; id < pages_.replicas(); ++id) {
+      if (is_victim(id)) continue;
+      const int leader = static_cast<int>(pages_.counter(id, ReplicaCounter::kLeader));
+      const int acceptor = static_cast<int>(pages_.counter(id, ReplicaCounter::kAcceptor));
+      const auto moved = [&](int role) { return !is_victim(old_roles_[role]) || (role == 0 ? leader : acceptor) != old_roles_[role]; };
+      if (moved(0) && moved(1)) return true;
+    }
+    return false;
+  }
+
+  const WatchedInstance& pages_;
+  const std::vector<int> victims_;
+  const std::vector<int> old_roles_;  // leader, acceptor
+  const std::uint64_t deaths_;
+  std::uint64_t applied_ = 0;   // by anybody, before the configuration changed
+  std::uint64_t revision_ = 0;  // likewise
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+  Failover result_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FailoverDaemon>> FailoverDaemon::start(const Options& options) {
+  static int started = 0;
+  const auto port = free_port();
+  const auto metrics_port = free_port();
+  if (!port.ok()) return port.status();
+  if (!metrics_port.ok()) return metrics_port.status();
+  const std::string name = absl::StrCat("failover-", ::getpid(), "-", ++started);
+  const std::string endpoint = absl::StrCat("127.0.0.1:", *port);
+  std::vector<std::string> command = {options.ingotd, "--listen=" + endpoint,
+                                      absl::StrCat("--metrics-listen=127.0.0.1:", *metrics_port), "--name=" + name,
+                                      absl::StrCat("--replicas=", options.replicas)};
+  command.insert(command.end(), options.flags.begin(), options.flags.end());
+  auto server = ChildServer::start(command, endpoint);
+  if (!server.ok()) return server.status();
+  std::unique_ptr<FailoverDaemon> daemon(new FailoverDaemon(options, name, *std::move(server)));
+  if (auto status = fill_mib(endpoint, options.state_mib); !status.ok()) return status;
+  daemon->load_.emplace(endpoint, options.clients);
+  return daemon;
+}
+
+// The newest life of everybody.
+absl::Status FailoverDaemon::attach() {
+  auto pages = WatchedInstance::attach(server_.pid(), name_, options_.replicas);
+  if (!pages.ok()) return pages.status();
+  pages_ = *std::move(pages);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Roles> FailoverDaemon::wait_until_calm() {
+  if (!pages_ && !wait_for(kStartPatience, [&] { return attach().ok(); })) return attach();
+  Roles roles;
+  std::uint64_t since_ns = 0;
+  const bool calm = wait_for(kWholePatience, [&] {
+    const Roles now = pages_->settled(kLagSlots);
+    if (since_ns == 0 || now.leader < 0 || now.leader != roles.leader || now.acceptor != roles.acceptor) {
+      roles = now;
+      since_ns = now_ns();
+    }
+    return roles.leader >= 0 && ms_between(since_ns, now_ns()) > kCalm.count() && load_->acknowledged() > 0;
+  });
+  if (!calm) return absl::DeadlineExceededError("the group did not become whole and calm");
+  if (auto status = attach(); !status.ok()) return status;
+  return roles;
+}
+
+absl::StatusOr<Failover> FailoverDaemon::fail(Trouble trouble, Target target) {
+  const auto roles = wait_until_calm();
+  if (!roles.ok()) return roles.status();
+  std::vector<int> victims;
+  if (target != Target::kAcceptor) victims.push_back(roles->leader);
+  if (target != Target::kLeader) victims.push_back(roles->acceptor);
+  Watch watch(*pages_, victims, {roles->leader, roles->acceptor});
+  ::prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would be added to every look
+  std::vector<pid_t> pids;
+  for (const int victim : victims) pids.push_back(pages_->pid(victim));
+  watch.begin(now_ns());
+  for (const pid_t pid : pids) ::kill(pid, trouble == Trouble::kKill ? SIGKILL : SIGSTOP);
+  const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kCommitPatience).count());
+  while (!watch.look(trouble == Trouble::kKill) && now_ns() < end_ns) std::this_thread::sleep_for(kLook);
+  Failover& result = watch.result();
+  std::uint64_t acknowledged_ns = 0;
+  const auto acknowledged = [&] { return (acknowledged_ns = load_->acknowledged_ns_above(watch.revision())) != 0; };
+  const bool done = result.committed > 0 && wait_for(kCommitPatience, acknowledged);
+  if (trouble == Trouble::kStop) {
+    for (const pid_t pid : pids) ::kill(pid, SIGCONT);
+  } else {
+    // The kernel is slower to tell of the death than the group to go on.
+    wait_for(kRefillPatience, [&] { watch.look(true); return result.reported > 0; });
+  }
+  if (!done) return absl::DeadlineExceededError("nothing was committed for 30 s");
+  result.acknowledged = ms_between(watch.start_ns(), acknowledged_ns);
+  return result;
+}
+
+bool FailoverDaemon::refills() {
+  return wait_for(kRefillPatience, [&] {
+    for (int id = 0; id < pages_->replicas(); ++id) {
+      if (pages_->state(id) == ProcessState::kDead) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace ingot::bench

@@ -1,0 +1,35 @@
+// Open MPI, found when the program runs: so the bench is built, and explains itself, where it is not installed.
+//
+// Handles are the addresses of the library's own objects, which is Open MPI's ABI (libmpi.so.40: its versions 4 and
+// 5), not MPI's in general.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace ingot::bench {
+
+// Functions return 0 for success; by default errors end the program, with MPI's own message.
+struct OpenMpi {
+  int (*init)(int*, char***);
+  int (*finalize)();
+  int (*rank)(void* comm, int* rank);
+  int (*size)(void* comm, int* size);
+  int (*barrier)(void* comm);
+  int (*broadcast)(void* data, int count, void* type, int root, void* comm);
+  int (*reduce)(const void* in, void* out, int count, void* type, void* op, int root, void* comm);
+  int (*allreduce)(const void* in, void* out, int count, void* type, void* op, void* comm);
+  // Memory that all ranks of one machine share: `bytes` of each, `start` of the own part, not aligned.
+  int (*allocate_shared)(long bytes, int unit, void* info, void* comm, void* start, void** window);
+  int (*query_shared)(void* window, int rank, long* bytes, int* unit, void* start);
+  int (*version)(char* text, int* length);
+
+  void *world, *byte_type, *double_type, *sum, *no_info;
+  static inline void* const kInPlace = reinterpret_cast<void*>(1);
+};
+
+// Errors: NOT_FOUND with one sentence.
+absl::StatusOr<OpenMpi> open_mpi();
+
+}  // namespace ingot::bench

@@ -1,0 +1,44 @@
+// Clients that put all the time, and when they heard of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace ingot::bench {
+
+// Each client is a thread with a connection and one request at a time; one that fails waits a little and goes on.
+// Thread-safe.
+class WriteLoad {
+ public:
+  WriteLoad(const std::string& endpoint, int clients);
+  ~WriteLoad();
+
+  // When the first write with a revision above this one was acknowledged, of the latest few thousand writes, by the
+  // monotonic clock; 0: none yet.
+  std::uint64_t acknowledged_ns_above(std::int64_t revision) const;
+
+  std::uint64_t acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }
+
+ private:
+  void run(const std::string& endpoint, int client);
+  void note(std::int64_t revision, std::uint64_t now_ns);
+
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> acknowledged_{0};
+  mutable std::mutex mutex_;
+  std::map<std::int64_t, std::uint64_t> times_ns_;  // by revision
+  std::vector<std::thread> threads_;
+};
+
+// Puts so many values of 1 MiB under keys of their own.
+absl::Status fill_mib(const std::string& endpoint, int mib);
+
+}  // namespace ingot::bench
