@@ -12,7 +12,9 @@
 #include "core/check.h"
 #include "core/wire.h"
 #include "replication/agreement_factory.h"
+#include "replication/agreement_limits.h"
 #include "replication/kv_codec.h"
+#include "replication/stable_layout.h"
 
 namespace ingot {
 
@@ -33,6 +35,10 @@ bool has_children() {
 
 MortalGroup::MortalGroup(Options options)
     : options_(std::move(options)), rng_(options_.seed), now_ns_(monotonic_ns()) {
+  const std::size_t carries = 2 * (kConfigurationEntryBytes + options_.bounds.carry_bytes);
+  const std::size_t entries = (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
+  INGOT_CHECK(carries + entries <= stable_configuration_cell_bytes(options_.segment_bytes),
+              "a replica's segment takes the largest configuration that the bounds allow");
   segments_.resize(static_cast<std::size_t>(options_.replicas));
   stable_fds_.resize(segments_.size());
   for (int id = 0; id < options_.replicas; ++id) {
