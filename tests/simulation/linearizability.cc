@@ -33,28 +33,63 @@ std::optional<Value> carry_out(const Operation& operation, Value before) {
   return std::nullopt;
 }
 
-// The order in which the store says that it carried the operations out, if that is one as looked for: then there is
-// nothing to search. Nothing is believed: the order is checked like any other.
-bool revisions_are_an_order(std::vector<const Operation*> operations) {
-  for (const Operation* operation : operations) {
-    if (operation->answered == kUnanswered) return false;
+// The order in which the store says that it carried the answered operations out, with an unanswered write wherever one
+// of them saw its value. If that is an order as looked for, there is nothing to search; and it nearly always is, while
+// a search over many unanswered writes takes long. Nothing is believed: the order is checked like any other.
+class RevisionOrder {
+ public:
+  explicit RevisionOrder(const std::vector<const Operation*>& operations) {
+    for (const Operation* operation : operations) {
+      (operation->answered == kUnanswered ? unanswered_ : answered_).push_back(operation);
+    }
+    const auto writes = [](const Operation& operation) {
+      return operation.kind == Operation::Kind::kWrite || operation.succeeded;
+    };
+    std::sort(answered_.begin(), answered_.end(), [&](const Operation* a, const Operation* b) {
+      return std::tuple(a->revision, !writes(*a), a->invoked) < std::tuple(b->revision, !writes(*b), b->invoked);
+    });
   }
-  const auto writes = [](const Operation& operation) {
-    return operation.kind == Operation::Kind::kWrite || operation.succeeded;
-  };
-  std::sort(operations.begin(), operations.end(), [&](const Operation* a, const Operation* b) {
-    return std::tuple(a->revision, !writes(*a), a->invoked) < std::tuple(b->revision, !writes(*b), b->invoked);
-  });
-  Value value = 0;
-  Moment latest_call = 0;
-  for (const Operation* operation : operations) {
-    const auto after = carry_out(*operation, value);
-    if (!after || operation->answered < latest_call) return false;
-    value = *after;
-    latest_call = std::max(latest_call, operation->invoked);
+
+  bool fits() {
+    for (const Operation* operation : answered_) {
+      if (const auto seen = value_seen(*operation); seen && !bring_about(*seen)) return false;
+      if (!append(*operation)) return false;
+    }
+    return true;
   }
-  return true;
-}
+
+ private:
+  // What the register held before, as the answer says; nothing if it does not say.
+  static std::optional<Value> value_seen(const Operation& operation) {
+    if (operation.kind == Operation::Kind::kWrite) return std::nullopt;
+    return operation.succeeded ? operation.expected : operation.found;
+  }
+
+  // By an unanswered write, and by what that one expects; each is used once, so this comes to an end.
+  bool bring_about(Value value) {
+    if (value == value_) return true;
+    const auto cause = std::find_if(unanswered_.begin(), unanswered_.end(),
+                                    [&](const Operation* operation) { return operation->written == value; });
+    if (cause == unanswered_.end()) return false;
+    const Operation& operation = **cause;
+    unanswered_.erase(cause);
+    if (operation.kind == Operation::Kind::kCompareAndWrite && !bring_about(operation.expected)) return false;
+    return append(operation);
+  }
+
+  bool append(const Operation& operation) {
+    const auto after = carry_out(operation, value_);
+    if (!after || operation.answered < latest_call_) return false;
+    value_ = *after;
+    latest_call_ = std::max(latest_call_, operation.invoked);
+    return true;
+  }
+
+  std::vector<const Operation*> answered_;    // by revision
+  std::vector<const Operation*> unanswered_;  // not in the order so far
+  Value value_ = 0;
+  Moment latest_call_ = 0;
+};
 
 // The search over the operations of one key.
 class Search {
@@ -184,7 +219,7 @@ std::string find_linearizability_violation(const History& history) {
     keys[operation.key].push_back(&operation);
   }
   for (auto& [key, operations] : keys) {
-    if (revisions_are_an_order(operations)) continue;
+    if (RevisionOrder(operations).fits()) continue;
     Search search(std::move(operations));
     if (search.succeeds()) continue;
     const Operation* culprit = search.culprit();
