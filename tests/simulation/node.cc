@@ -112,19 +112,28 @@ void Node::propose_batches() {
   }
 }
 
-void Node::install(const Snapshot& snapshot) {
+void Node::install(std::shared_ptr<const Snapshot> snapshot) {
   wants_snapshot_ = false;
-  if (snapshot.applied <= applier_.applied()) return;
-  INGOT_CHECK(applier_.load(snapshot.bytes).ok(), "a snapshot loads");
-  surroundings_.judges.effects.loaded(self(), snapshot.effects);
-  surroundings_.judges.log.installed(self(), snapshot.applied);
-  forget_kept(snapshot.applied);
-  while (!window_.empty() && window_.front() < snapshot.applied) window_.pop();
+  if (progress_.under_way) {
+    received_ = std::move(snapshot);
+    return;
+  }
+  const Slot applied = snapshot->applied;
+  if (applied <= applier_.applied()) return;
+  INGOT_CHECK(applier_.load(snapshot->bytes).ok(), "a snapshot loads");
+  surroundings_.judges.effects.loaded(self(), snapshot->effects);
+  surroundings_.judges.log.installed(self(), applied);
+  forget_kept(applied);
+  while (!window_.empty() && window_.front() < applied) window_.pop();
   if (surroundings_.traces()) {
     surroundings_.trace(std::to_string(self()) + " installs a snapshot of the slots below " +
-                        std::to_string(snapshot.applied.value()));
+                        std::to_string(applied.value()));
   }
-  input([&](Agreement& agreement, Effects& effects) { agreement.installed(snapshot.applied, effects); });
+  // What was decided and not yet begun is in it.
+  const auto known = [&](const Decision& decision) { return decision.slot < applied; };
+  const bool some_known = std::erase_if(effects_.decided, known) > 0;
+  agreement_->installed(applied, effects_);
+  if (some_known) agreement_->applied(applied, effects_);
 }
 
 Snapshot Node::take_snapshot() const {

@@ -59,7 +59,8 @@ class Node {
   TimeNs next_poll() const { return next_tick_; }
   TimeNs busy_until() const { return busy_until_; }
 
-  void install(const Snapshot& snapshot);
+  // As a real loop does: between two executions, so it waits for the end of one that is under way.
+  void install(std::shared_ptr<const Snapshot> snapshot);
   Snapshot take_snapshot() const;
 
   // An input that comes from outside of the channels; its effects are executed by the next poll.
@@ -144,6 +145,7 @@ class Node {
   Effects effects_;    // asked for and not begun
   Effects executing_;  // begun
   Progress progress_;
+  std::shared_ptr<const Snapshot> received_;  // while an execution is under way; null: none
   Fifo<Slot> window_;  // own proposals that are not applied
   TimeNs now_ = 0;
   TimeNs next_tick_ = kNever;

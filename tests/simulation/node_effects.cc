@@ -22,6 +22,7 @@ bool Node::execute() {
     finish_effects();
     progress_.under_way = false;
     executing_.clear();
+    if (received_) install(std::exchange(received_, nullptr));
     answer_reads();
     propose_batches();
   }

@@ -54,7 +54,7 @@ void SimulatedWorld::act(const Event& event) {
     case Kind::kInstall:
       ++tally_.snapshots;
       asks_for_snapshot_[static_cast<std::size_t>(event.replica)] = false;
-      return place.node->install(*event.snapshot);
+      return place.node->install(event.snapshot);
     default:
       INGOT_CHECK(false, "an event has one of these kinds");
   }
@@ -332,7 +332,7 @@ void SimulatedWorld::restart(int replica, bool from_sealed) {
     const auto& node = group_.at(peer).node;
     others_know = others_know || (peer != replica && node && node->applied() >= sealed_below());
   }
-  if (sealed_ && (from_sealed || !others_know)) group_.at(replica).node->install(*sealed_);
+  if (sealed_ && (from_sealed || !others_know)) group_.at(replica).node->install(sealed_);
 }
 
 void SimulatedWorld::salvage(int replica, ReplicaName name) {

@@ -86,6 +86,15 @@ TEST_CASE("what only the dead had trimmed comes with a snapshot") {
   CHECK(run(options).violation == "");
 }
 
+// A replica was stopped before it applied a decided slot; a snapshot that held that slot arrived, and was installed
+// between the two steps, where no real loop looks for one.
+TEST_CASE("a snapshot is installed between two executions") {
+  Options options = options_of("multipaxos", 3, 3);
+  options.kills = true;
+  options.seed = 105144;
+  CHECK(run(options).violation == "");
+}
+
 TEST_CASE("a seed reproduces its run, step by step") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 42;
