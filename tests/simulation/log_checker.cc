@@ -5,17 +5,17 @@
 namespace ingot::simulation {
 
 void LogChecker::decided(int replica, const Decision& decision) {
-  const std::string who = "replica " + std::to_string(replica);
-  const std::string slot = "slot " + std::to_string(decision.slot.value());
+  const auto who = [&] { return "replica " + std::to_string(replica); };
+  const auto slot = [&] { return "slot " + std::to_string(decision.slot.value()); };
   Slot& next = next_[static_cast<std::size_t>(replica)];
   if (decision.slot != next) {
-    return object("order: " + who + " decides " + slot + " instead of slot " + std::to_string(next.value()));
+    return object("order: " + who() + " decides " + slot() + " instead of slot " + std::to_string(next.value()));
   }
   next = next.next();
   if (decision.slot == end()) return log_.push_back(decision.command);
   const auto& known = log_[decision.slot.value()];
   if (known != decision.command && *known != *decision.command) {
-    object("agreement: " + who + " decides another command in " + slot + " than was decided before");
+    object("agreement: " + who() + " decides another command in " + slot() + " than was decided before");
   }
 }
 

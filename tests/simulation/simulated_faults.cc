@@ -171,7 +171,7 @@ void SimulatedWorld::strike(std::size_t number) {
   std::erase_if(armed_, over);
   std::erase_if(wait_for_promise_, over);
   const Fault& fault = plan_.faults[number];
-  trace("fault: " + describe(fault));
+  if (traces()) trace("fault: " + describe(fault));
   switch (fault.kind) {
     case FaultKind::kMoveLeader:
       move(fault, Role::kLeader);

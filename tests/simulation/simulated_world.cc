@@ -23,15 +23,12 @@ constexpr TimeNs kBlockedNs = 100 * kMs;
 constexpr std::uint64_t kEventsMax = 1'000'000;
 constexpr std::size_t kTraceLinesMax = 200'000;  // more than anybody reads
 
-NetworkWeather weather_of(const Plan& plan) { return plan.network; }
-
 }  // namespace
 
-SimulatedWorld::SimulatedWorld(const Options& options)
-    : Surroundings(options.replicas, options.replicas + Plan(options).client.clients, weather_of(Plan(options)),
-                   options.seed ^ 0x6e6574),
+SimulatedWorld::SimulatedWorld(const Options& options, Plan plan)
+    : Surroundings(options.replicas, options.replicas + plan.client.clients, plan.network, options.seed ^ 0x6e6574),
       options_(options),
-      plan_(options_),
+      plan_(std::move(plan)),
       prng_(options.seed ^ 0x776f726c64),
       group_(options_, plan_),
       victims_(plan_.faults.size()),

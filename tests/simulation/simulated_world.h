@@ -20,7 +20,7 @@ namespace ingot::simulation {
 // acts. Not thread-safe.
 class SimulatedWorld final : public Surroundings {
  public:
-  explicit SimulatedWorld(const Options& options);
+  explicit SimulatedWorld(const Options& options) : SimulatedWorld(options, Plan(options)) {}
   SimulatedWorld(const SimulatedWorld&) = delete;
 
   Outcome run();
@@ -36,6 +36,8 @@ class SimulatedWorld final : public Surroundings {
   void trace(const std::string& line) override;
 
  private:
+  SimulatedWorld(const Options& options, Plan plan);
+
   struct Event {
     enum class Kind : std::uint8_t {
       kFault,      // fault `number` begins: victims are chosen, and struck some steps later

@@ -16,15 +16,15 @@ class StableChecker : public Checker {
   // A replica is about to store; `before` is what its segment holds.
   void stores(int replica, const StableView& before, const StableWrite& write) {
     using Kind = StableWrite::Kind;
-    const std::string who = "stable: replica " + std::to_string(replica);
+    const auto says = [&](const char* what) { object("stable: replica " + std::to_string(replica) + what); };
     if (write.kind == Kind::kPromise) {
       if (std::tie(write.epoch, write.ballot) < std::tie(before.epoch, before.promised)) {
-        object(who + " breaks a promise that it has stored");
+        says(" breaks a promise that it has stored");
       }
     } else if (write.kind == Kind::kLeading) {
-      if (write.epoch < before.leader_epoch || write.ballot < before.leader_ballot) object(who + " leads backwards");
+      if (write.epoch < before.leader_epoch || write.ballot < before.leader_ballot) says(" leads backwards");
     } else if (write.kind == Kind::kAccepted || write.kind == Kind::kOutcome) {
-      if (write.epoch < before.epoch) object(who + " votes in an epoch that is over for it");
+      if (write.epoch < before.epoch) says(" votes in an epoch that is over for it");
     }
   }
 };
