@@ -35,12 +35,12 @@ Ran complaint(const std::string& flags) { return run(flags, "2>&1 >/dev/null"); 
 
 TEST_CASE("a check that holds exits with 0, one that does not with 1") {
   TestStore store;
-  const std::string flags = "--endpoint=" + store.endpoint() + " --count=1000 --keys=20 --check -o json";
+  const std::string flags = "--endpoint=" + store.endpoint() + " --count=1000 --keys=20 --timeout=100s --check -o json";
   const Ran good = run(flags);
   CHECK(good.exit_code == 0);
   CHECK(nlohmann::json::parse(good.output)["lost"] == 0);
 
-  store.set_faults({.lose_every = 5});
+  store.set_faults({.lose_every = 1});
   const Ran bad = run(flags);
   CHECK(bad.exit_code == 1);
   CHECK(nlohmann::json::parse(bad.output)["lost"] > 0);
@@ -52,7 +52,7 @@ TEST_CASE("a check that holds exits with 0, one that does not with 1") {
 TEST_CASE("a duration, a rate and a table") {
   TestStore store;
   const Ran ran = run("--endpoint=" + store.endpoint() +
-                      " --duration=500ms --rate=100 --read-share=0.2 --distribution=zipf --read-kind=serializable");
+                      " --timeout=100s --duration=500ms --rate=100 --read-share=0.2 --distribution=zipf --read-kind=serializable");
   CHECK(ran.exit_code == 0);
   CHECK(ran.output.find("reads (serializable)") != std::string::npos);
   CHECK(ran.output.find("p99.9") == std::string::npos);  // titles are capitals
@@ -62,7 +62,7 @@ TEST_CASE("a duration, a rate and a table") {
 
 TEST_CASE("progress goes to standard error") {
   TestStore store;
-  const Ran ran = complaint("--endpoint=" + store.endpoint() + " --duration=2500ms --clients=1");
+  const Ran ran = complaint("--endpoint=" + store.endpoint() + " --timeout=100s --duration=4s --clients=1");
   CHECK(ran.exit_code == 0);
   CHECK(ran.output.find("errors 0") != std::string::npos);
 }

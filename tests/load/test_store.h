@@ -2,6 +2,10 @@
 // must notice. It is an opponent, not a stand-in for ingotd; that one is loaded in tests/daemon.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,6 +18,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include "core/check.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 
 namespace ingot::load {
@@ -27,11 +32,37 @@ struct Faults {
   int hide_every = 0;         // done, but answered UNAVAILABLE
   int hide_undone_every = 0;  // not done, answered UNAVAILABLE
   bool stale_reads = false;  // reads answer as if no key had been written
+  // The stall_at-th request, put or range, and every one that arrives in the meantime are answered after that time.
+  std::uint64_t stall_at = 0;
+  std::chrono::milliseconds stall{0};
+};
+
+// A port of this machine that is nobody else's as long as this lives; a server of this process may listen on it.
+class ReservedPort {
+ public:
+  ReservedPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const int yes = 1;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    INGOT_CHECK(::setsockopt(fd_, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) == 0);  // as gRPC's servers do
+    INGOT_CHECK(::bind(fd_, reinterpret_cast<sockaddr*>(&address), length) == 0);
+    INGOT_CHECK(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ReservedPort(const ReservedPort&) = delete;
+  ~ReservedPort() { ::close(fd_); }
+  int port() const { return port_; }
+
+ private:
+  const int fd_;
+  int port_ = 0;
 };
 
 class TestStore final : public etcdserverpb::KV::Service {
  public:
-  explicit TestStore(Faults faults = Faults{}) : faults_(faults) { start(0); }
+  explicit TestStore(Faults faults = Faults{}) : faults_(faults) { start(); }
   ~TestStore() override { stop(); }
 
   // Ends the server, connections and all; the data stays.
@@ -39,15 +70,9 @@ class TestStore final : public etcdserverpb::KV::Service {
     if (server_) server_->Shutdown(std::chrono::system_clock::now());
     server_.reset();
   }
-  void start_again() { start(port_); }
+  void start_again() { start(); }
 
-  std::string endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
-
-  // Every request that arrives in the meantime is answered after that time.
-  void stall(std::chrono::milliseconds time) {
-    const std::lock_guard lock(mutex_);
-    std::this_thread::sleep_for(time);
-  }
+  std::string endpoint() const { return "127.0.0.1:" + std::to_string(port_.port()); }
 
   void set_faults(Faults faults) {
     const std::lock_guard lock(mutex_);
@@ -64,11 +89,17 @@ class TestStore final : public etcdserverpb::KV::Service {
   }
 
  private:
-  void start(int port) {
+  void start() {
     grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:" + std::to_string(port), grpc::InsecureServerCredentials(), &port_);
+    builder.AddListeningPort(endpoint(), grpc::InsecureServerCredentials());
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
+    INGOT_CHECK(server_ != nullptr);
+  }
+
+  // REQUIRES: mutex_ is held, so that others wait, too.
+  void perhaps_stall() {
+    if (++requests_ == faults_.stall_at) std::this_thread::sleep_for(faults_.stall);
   }
 
   static bool hits(std::uint64_t count, int every) { return every > 0 && count % static_cast<unsigned>(every) == 0; }
@@ -83,6 +114,7 @@ class TestStore final : public etcdserverpb::KV::Service {
   grpc::Status Put(grpc::ServerContext*, const etcdserverpb::PutRequest* request,
                    etcdserverpb::PutResponse* reply) override {
     const std::lock_guard lock(mutex_);
+    perhaps_stall();
     ++puts_;
     if (!repeat_.key().empty()) write(repeat_.key(), repeat_.value());
     repeat_.Clear();
@@ -102,6 +134,7 @@ class TestStore final : public etcdserverpb::KV::Service {
   grpc::Status Range(grpc::ServerContext*, const etcdserverpb::RangeRequest* request,
                      etcdserverpb::RangeResponse* reply) override {
     const std::lock_guard lock(mutex_);
+    perhaps_stall();
     reply->mutable_header()->set_revision(revision_);
     if (request->range_end().empty()) {
       const auto found = store_.find(request->key());
@@ -124,8 +157,9 @@ class TestStore final : public etcdserverpb::KV::Service {
   etcdserverpb::PutRequest repeat_;
   std::int64_t revision_ = 1;
   std::uint64_t puts_ = 0;
+  std::uint64_t requests_ = 0;
+  const ReservedPort port_;
   std::unique_ptr<grpc::Server> server_;
-  int port_ = 0;
 };
 
 }  // namespace ingot::load
