@@ -21,6 +21,7 @@ T value_or_die(absl::StatusOr<T> result) {
   return std::move(*result);
 }
 
+constexpr std::uint64_t kStartNs = 1'000'000'000'000;  // of the virtual clock: the same in every run
 constexpr int kSettledRounds = 200;
 constexpr int kRoundsMax = 2'000'000;
 
@@ -34,7 +35,7 @@ std::vector<std::span<std::byte>> inboxes_of(const Fabric& fabric) {
 
 GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas,
                                    std::uint64_t seed, std::optional<EndpointId> answerer, const std::string& tree)
-    : agreement_(agreement), transport_(transport), tree_(tree), prng_(seed), now_ns_(monotonic_ns()) {
+    : agreement_(agreement), transport_(transport), tree_(tree), prng_(seed), now_ns_(kStartNs) {
   fabric_.emplace(value_or_die(Fabric::create("test", replicas + 1, inbox_bytes(transport, replicas + 1))));
   members_.resize(static_cast<std::size_t>(replicas));
   for (int id = 0; id < replicas; ++id) make_launch();

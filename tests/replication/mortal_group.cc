@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include "core/check.h"
@@ -26,15 +25,25 @@ T value_or_die(absl::StatusOr<T> result) {
   return std::move(*result);
 }
 
+constexpr std::uint64_t kStartNs = 1'000'000'000'000;  // of the virtual clock: the same in every run
+constexpr int kRoundsBesideChild = 20;
+
 bool has_children() {
   siginfo_t info{};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+// Until one has ended; it is left to whoever forked it.
+void wait_for_child() {
+  siginfo_t info{};
+  while (::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+}
+
 }  // namespace
 
 MortalGroup::MortalGroup(Options options)
-    : options_(std::move(options)), rng_(options_.seed), now_ns_(monotonic_ns()) {
+    : options_(std::move(options)), rng_(options_.seed), now_ns_(kStartNs) {
   const std::size_t carries = 2 * (kConfigurationEntryBytes + options_.bounds.carry_bytes);
   const std::size_t entries = (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
   INGOT_CHECK(carries + entries <= stable_configuration_cell_bytes(options_.segment_bytes),
@@ -192,10 +201,19 @@ void MortalGroup::collect() {
   });
 }
 
+// A forked child writes its snapshot in real time, and the group's clock is virtual: it stands still once a child has
+// lived for some rounds. Else what the group stores meanwhile would depend on how long the machine lets the child wait.
+void MortalGroup::give_child_its_time() {
+  if (!options_.fork || !has_children()) {
+    rounds_beside_child_ = 0;
+  } else if (++rounds_beside_child_ >= kRoundsBesideChild) {
+    wait_for_child();
+  }
+}
+
 void MortalGroup::round(std::uint64_t step_ns) {
   now_ns_ += step_ns;
-  // A forked child writes its snapshot in real time: the group's clock must not run away from it on a busy machine.
-  if (options_.fork && has_children()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  give_child_its_time();
   std::vector<int> order(members_.size() + 1);
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng_.below(i)]);
@@ -228,12 +246,10 @@ void MortalGroup::settle(int rounds_max) {
 }
 
 void MortalGroup::wait_sealed() {
-  constexpr int kPauseUs = 1000;
-  constexpr int kPausesMax = 60'000;
+  constexpr int kRoundsMax = 400'000;
   for (int i = 0; sealed() == Slot(0); ++i) {
-    INGOT_CHECK(i < kPausesMax, "no snapshot is kept");
+    INGOT_CHECK(i < kRoundsMax, "no snapshot is kept");
     round(1'000'000);
-    ::usleep(kPauseUs);
   }
 }
 

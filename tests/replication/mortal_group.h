@@ -54,7 +54,7 @@ class MortalGroup {
   void wait(int rounds_max = 400'000);
   // Rounds until all have applied the same, and nothing is outstanding; fails after so many.
   void settle(int rounds_max = 400'000);
-  // Rounds until all but the last few slots are in a snapshot that is kept. A child takes real time.
+  // Rounds until all but the last few slots are in a snapshot that is kept.
   void wait_sealed();
 
   // The number of acknowledged puts that a replica's state lacks, or has otherwise.
@@ -86,11 +86,13 @@ class MortalGroup {
   void hand_over(Slot slot, int fd);
   void keep(Slot slot, Descriptor fd);
   void collect();
+  void give_child_its_time();
 
   Options options_;
   Prng rng_;
   std::uint64_t now_ns_;
   int life_ = 0;
+  int rounds_beside_child_ = 0;
   std::uint64_t puts_ = 0;
   DaemonPage daemon_{};
   std::vector<Segment> page_segments_;
