@@ -71,13 +71,14 @@ TEST_CASE("a deadline ends the sleep, and not before it is due") {
   timer.on_poll = [&](std::uint64_t now_ns) {
     if (now_ns < timer.deadline) return 0;
     timer.deadline = now_ns + 3'000'000;
-    if (++fired == 5) loop->stop();
+    // One that is due before the loop gets to sleep, since the machine paused it, is no case of this test.
+    if (++fired >= 5 && counted.sleeps.get() >= 5) loop->stop();
     return 1;
   };
   loop->add(timer);
   const std::uint64_t start_ns = monotonic_ns();
   loop->run();
-  CHECK(fired == 5);
+  CHECK(fired >= 5);
   CHECK(monotonic_ns() - start_ns >= 15'000'000);
   CHECK(counted.sleeps.get() >= 5);
   CHECK(counted.wakeups.get() == 0);
@@ -211,25 +212,34 @@ TEST_CASE("no wake-up is lost between two processes, however little they stay aw
   if (yields == 0) CHECK(counted.sleeps.get() > 0);
 }
 
-TEST_CASE("loops that share a core notice it and stop spinning") {
-  auto machine = this_machine();
-  REQUIRE(machine.ok());
+// Polls of one of two loops that are bound to the same core and would spin for long.
+std::uint64_t polls_on_one_core(CoreId core, std::uint64_t rounds) {
   constexpr WaitOptions kSpinLong{.spin_ns = 1'000'000, .yields = 4};
-  constexpr std::uint64_t kRounds = 500;
   auto fabric = Fabric::create("ingot-test-one-core", 2, page_bytes());
   Child other([&] {
-    if (!bind_this_thread({machine->cores[0].id}).ok()) return 1;
-    play(*fabric, 1, kRounds, kSpinLong);
+    if (!bind_this_thread({core}).ok()) return 1;
+    play(*fabric, 1, rounds, kSpinLong);
     return 0;
   });
   Counted counted;
   std::thread([&] {
-    INGOT_CHECK(bind_this_thread({machine->cores[0].id}).ok());
-    play(*fabric, 0, kRounds, kSpinLong, counted.all());
+    INGOT_CHECK(bind_this_thread({core}).ok());
+    play(*fabric, 0, rounds, kSpinLong, counted.all());
   }).join();
   CHECK(other.wait() == 0);
-  // A loop that spun would poll for a millisecond before the other one gets to answer: thousands of times.
-  CHECK(counted.polls.get() < kRounds * 500);
+  return counted.polls.get();
+}
+
+// A loop that spun would poll for a millisecond before the other one gets to answer: thousands of times a round. One that
+// has noticed spins again after a while: rarely, unless a busy machine makes each round last that long. So once is enough.
+TEST_CASE("loops that share a core notice it and stop spinning") {
+  auto machine = this_machine();
+  REQUIRE(machine.ok());
+  constexpr std::uint64_t kRounds = 200;
+  constexpr int kAttempts = 20;
+  std::uint64_t polls = ~std::uint64_t{0};
+  for (int i = 0; i < kAttempts && polls >= kRounds * 500; ++i) polls = polls_on_one_core(machine->cores[0].id, kRounds);
+  CHECK(polls < kRounds * 500);
 }
 
 TEST_CASE("no wake-up is lost between threads") {
@@ -253,7 +263,7 @@ TEST_CASE("ringers that die at any instant take no wake-up with them") {
     done = true;
   });
   int killed = 0;
-  while (!done) {
+  do {
     Child ringer([&]() -> int {
       for (std::uint16_t i = 0;; ++i) fabric->notify(EndpointId(i % 2));
     });
@@ -261,7 +271,7 @@ TEST_CASE("ringers that die at any instant take no wake-up with them") {
     ringer.kill();
     CHECK(ringer.wait() == -SIGKILL);
     ++killed;
-  }
+  } while (!done);
   player.join();
   partner.join();
   CHECK(killed > 0);
