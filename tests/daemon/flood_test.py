@@ -17,7 +17,7 @@ def resident_bytes(pid):
 class Flood(unittest.TestCase):
     def answered(self, daemon):
         """During a flood a put may be turned away, or not be carried out in time; but its client is told so."""
-        done = run_ctl(daemon.endpoint, "put", "still", "here", "--timeout=100s")
+        done = run_ctl(daemon.endpoint, "put", "still", "here")
         if done.returncode != 0:
             self.assertRegex(done.stderr, "request timed out|too many requests")
         return done.returncode == 0

@@ -13,7 +13,9 @@ INGOTCTL = "services/ingotctl/ingotctl"
 INGOT_LOAD = "services/ingot_load/ingot-load"
 
 # Nothing here is a time limit on the daemon's work: these only end a test that hangs.
-WATCHDOG_S = 120
+WATCHDOG_S = 300
+# What a client waits for one answer unless a test says otherwise: the machine may stop any process for seconds.
+PATIENCE = "--timeout=100s"
 
 
 class Daemon:
@@ -31,7 +33,7 @@ class Daemon:
             if self.endpoint is not None:
                 return self
             self.process.kill()
-            if not any("in use" in line for line in self.log):
+            if not any("listen" in line for line in self.log):  # "... is in use; choose another port with --listen=..."
                 break
             self.log.append("(another program took the free port that was chosen; again)\n")
         raise AssertionError("ingotd did not serve:\n" + "".join(self.log))
@@ -79,8 +81,8 @@ class Daemon:
 
     def require_service(self):
         """A put and a get, however long they take."""
-        ctl(self.endpoint, "put", "still", "here", "--timeout=100s")
-        if "here" not in ctl(self.endpoint, "get", "still", "--timeout=100s"):
+        ctl(self.endpoint, "put", "still", "here")
+        if "here" not in ctl(self.endpoint, "get", "still"):
             raise AssertionError("what was put is not there")
 
     def status(self, *flags):
@@ -105,24 +107,30 @@ class Daemon:
 
     def load(self, *flags):
         """Runs ingot-load with its check; returns (exit code, report)."""
-        done = subprocess.run([INGOT_LOAD, f"--endpoint={self.endpoint}", "--check", "-o", "json", *flags],
+        done = subprocess.run([INGOT_LOAD, f"--endpoint={self.endpoint}", "--check", "--check-patience=100s", "-o", "json",
+                               *patient(flags)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
         report = json.loads(done.stdout) if done.stdout.strip() else {"stderr": done.stderr}
         return done.returncode, report
 
 
+def patient(words):
+    """A client's flags, with our patience unless they have their own."""
+    return [*words] if any(word.startswith("--timeout=") for word in words) else [*words, PATIENCE]
+
+
 def run_ctl(endpoint, *words):
     """Runs ingotctl, come what may."""
-    return subprocess.run([INGOTCTL, f"--endpoint={endpoint}", *words], stdout=subprocess.PIPE,
+    return subprocess.run([INGOTCTL, f"--endpoint={endpoint}", *patient(words)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
 
 
 def ctl(endpoint, *words):
-    """Runs ingotctl and returns its standard output; fails with its error if it fails. With --timeout=100s a write or read
-    that the front end gives up earlier, since nobody decides, is asked for again."""
+    """Runs ingotctl and returns its standard output; fails with its error if it fails. A write or read that the front end
+    gives up, since nobody decides, is asked for again."""
     end = time.monotonic() + WATCHDOG_S
     done = run_ctl(endpoint, *words)
-    while (done.returncode != 0 and "--timeout=100s" in words and words[0] in ("put", "get") and
+    while (done.returncode != 0 and words[0] in ("put", "get") and
            re.search("request timed out|too many requests", done.stderr) and time.monotonic() < end):
         done = run_ctl(endpoint, *words)
     if done.returncode != 0:

@@ -142,7 +142,7 @@ class Idle(unittest.TestCase):
             time.sleep(3)  # the front end stops looking for retries
             pids = [daemon.process.pid, *processes_below(daemon.process.pid)]
             share = 1
-            for _ in range(3):  # what still came to an end in one is over in the next
+            for _ in range(10):  # what still came to an end in one is over in the next
                 used, started = cpu_seconds(pids), time.monotonic()
                 time.sleep(10)
                 share = (cpu_seconds(pids) - used) / (time.monotonic() - started)

@@ -56,6 +56,19 @@ def lines(daemon, words):
     return [line for line in daemon.log if words in line]
 
 
+def wait_for_line(daemon, words):
+    """What was said before something happened may be read after it."""
+    wait_until(lambda: lines(daemon, words), f"it says: {words}")
+
+
+def gone(pid):
+    """All its threads have let go of what they held: the first may be dead before the others."""
+    try:
+        return not any(alive(f"{pid}/task/{thread}") for thread in os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return True
+
+
 class Restarts(unittest.TestCase):
     def test_whoever_dies_is_started_again(self):
         with Daemon() as daemon:
@@ -63,13 +76,14 @@ class Restarts(unittest.TestCase):
             victim = replica(daemon, 2)
             os.kill(victim["pid"], signal.SIGKILL)
             wait_for_life(daemon, 2, 2)
-            self.assertEqual(len(lines(daemon, f"replica 2 (pid {victim['pid']}) was killed by signal 9; starting it "
-                                               "again as incarnation 2")), 1, daemon.log)
+            said = f"replica 2 (pid {victim['pid']}) was killed by signal 9; starting it again as incarnation 2"
+            wait_for_line(daemon, said)
+            self.assertEqual(len(lines(daemon, said)), 1, daemon.log)
             os.kill(daemon.children()["@front-end"][0], signal.SIGKILL)
             wait_until(lambda: lines(daemon, "the front end (pid") and run_ctl(daemon.endpoint, "status").returncode == 0,
                        "the front end serves again")
-            self.assertIn("death", ctl(daemon.endpoint, "get", "before", "--timeout=100s"))
-            ctl(daemon.endpoint, "put", "after", "death", "--timeout=100s")
+            self.assertIn("death", ctl(daemon.endpoint, "get", "before"))
+            ctl(daemon.endpoint, "put", "after", "death")
 
     def test_what_cannot_start_is_tried_again_and_told_once(self):
         with Daemon() as daemon, socket.socket() as taker:
@@ -93,7 +107,7 @@ class Restarts(unittest.TestCase):
             taker.close()
             wait_until(lambda: lines(daemon, "is up as incarnation"), "the front end serves again")
             self.assertEqual(len(lines(daemon, "cannot start")), 1, daemon.log)
-            ctl(daemon.endpoint, "put", "after", "all", "--timeout=100s")
+            ctl(daemon.endpoint, "put", "after", "all")
 
 
 class Orphans(unittest.TestCase):
@@ -105,7 +119,8 @@ class Orphans(unittest.TestCase):
             load = threading.Thread(
                 target=lambda: outcome.append(first.load("--duration=5s", "--clients=8", "--keys=200")))
             load.start()
-            wait_until(lambda: min(r["applied"] for r in first.status()["replicas"]) > 50, "the load is under way")
+            wait_until(lambda: not load.is_alive() or min(r["applied"] for r in first.status()["replicas"]) > 50,
+                       "the load is under way")
             kill_supervisor(first)
             time.sleep(0.5)
             with Daemon(*flags) as second:
@@ -146,7 +161,7 @@ class Orphans(unittest.TestCase):
     def test_after_the_grace_nothing_remains_not_even_of_stopped_ones(self):
         name = unique_name("left")
         for flags in ((), ("--isolation=thread",)):
-            with Daemon(f"--name={name}", "--orphan-grace=5s", *flags) as daemon:
+            with Daemon(f"--name={name}", "--orphan-grace=20s", *flags) as daemon:
                 ctl(daemon.endpoint, "put", "a", "1")
                 pids = [pid for group in daemon.children().values() for pid in group]
                 kill_supervisor(daemon)
@@ -176,12 +191,13 @@ class Orphans(unittest.TestCase):
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
             kill_supervisor(first)
+            wait_until(lambda: all(gone(pid) for pid in pids), "they are gone")
             with Daemon(*flags) as second:
                 self.assertEqual(len(lines(second, attached)), 1, second.log)
                 for number in range(3):
                     wait_for_life(second, number, 1)
-                self.assertIn("death", ctl(second.endpoint, "get", "before", "--timeout=100s"))
-                ctl(second.endpoint, "put", "after", "death", "--timeout=100s")
+                self.assertIn("death", ctl(second.endpoint, "get", "before"))
+                ctl(second.endpoint, "put", "after", "death")
 
     def test_no_endpoint_lives_twice_when_the_supervisor_dies_while_it_starts_a_replica(self):
         seed = random.randrange(1 << 32)
@@ -199,9 +215,13 @@ class Orphans(unittest.TestCase):
                 daemon = daemons.enter_context(Daemon(*flags))
                 for number in range(3):
                     wait_for_life(daemon, number, 1)
-                shown = sorted([str(r["pid"]) for r in daemon.status()["replicas"]])
-                wait_until(lambda: shown == sorted(pid for pid in remains_of(name) if pid.isdigit() and
-                                                   command_line(pid)[1:2] == ["@replica"]), "nobody else is there")
+
+                def nobody_else():  # the status is asked for again: who was killed last may have been shown as up
+                    shown = sorted([str(r["pid"]) for r in daemon.status()["replicas"]])
+                    return shown == sorted(pid for pid in remains_of(name) if pid.isdigit() and
+                                           command_line(pid)[1:2] == ["@replica"])
+
+                wait_until(nobody_else, "nobody else is there")
 
     def test_a_replica_that_is_stopped_meanwhile_is_adopted_when_it_wakes(self):
         flags = (f"--name={unique_name('asleep')}", GRACE)
@@ -213,7 +233,7 @@ class Orphans(unittest.TestCase):
             with Daemon(*flags) as second:
                 self.assertEqual(len(lines(second, f"does not answer yet: replica 2 (pid {sleeper['pid']})")), 1, second.log)
                 wait_until(lambda: replica(second, 2)["state"] == "stopped", "it is shown as stopped")
-                ctl(second.endpoint, "put", "while", "asleep", "--timeout=100s")
+                ctl(second.endpoint, "put", "while", "asleep")
                 os.kill(sleeper["pid"], signal.SIGCONT)
                 wait_for_life(second, 2, 1)
                 self.assertEqual(replica(second, 2)["pid"], sleeper["pid"])

@@ -30,7 +30,7 @@ class Trees(unittest.TestCase):
             trees = []
 
             def by_passed():
-                ctl(daemon.endpoint, "put", "some", "work", "--timeout=100s")  # trees are looked at while there is work
+                ctl(daemon.endpoint, "put", "some", "work")  # trees are looked at while there is work
                 trees.append(daemon.status()["tree"])
                 return trees[-1]["replicas"][victim]["bypassed"]
 
@@ -63,7 +63,7 @@ class Trees(unittest.TestCase):
             os.kill(status["replicas"][victim]["pid"], signal.SIGKILL)
 
             def back_and_caught_up():
-                ctl(daemon.endpoint, "put", "after", "death", "--timeout=100s")
+                ctl(daemon.endpoint, "put", "after", "death")
                 now = daemon.status()
                 return (now["replicas"][victim]["incarnation"] == 2 and not now["tree"]["replicas"][victim]["bypassed"]
                         and all(r["state"] == "up" and r["lag"] == 0 for r in now["replicas"]))

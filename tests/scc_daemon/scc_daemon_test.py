@@ -116,14 +116,13 @@ class OnChip(unittest.TestCase):
         with Daemon("--backend=scc", "--agreement=multipaxos", "--transport=srbp") as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
             leader = leader_of(daemon)
-            told = json.loads(ctl(daemon.endpoint, "drill", "stop", "leader", "--wait", "-o", "json",
-                                  "--timeout=100s").splitlines()[-1])
+            told = json.loads(ctl(daemon.endpoint, "drill", "stop", "leader", "--wait", "-o", "json").splitlines()[-1])
             self.assertGreater(told["outage"]["writes"], 0)
             self.assertEqual(daemon.status()["replicas"][leader]["state"], "stopped")
-            ctl(daemon.endpoint, "put", "a", "2", "--timeout=100s")
+            ctl(daemon.endpoint, "put", "a", "2")
             self.assertNotEqual(leader_of(daemon), leader)
             self.drill(daemon, "cont", leader)
-            ctl(daemon.endpoint, "put", "a", "3", "--timeout=100s")
+            ctl(daemon.endpoint, "put", "a", "3")
             self.equal_digests(daemon)
 
     def test_when_all_are_dead_the_daemon_ends(self):
@@ -142,7 +141,7 @@ class OnChip(unittest.TestCase):
                 self.drill(daemon, "stop", 2)
                 self.drill(daemon, "kill", leader_of(daemon))
                 self.drill(daemon, "cont", 2)
-                ctl(daemon.endpoint, "put", "after", "all", "--timeout=100s")
+                ctl(daemon.endpoint, "put", "after", "all")
                 self.assertEqual(daemon.stop(), 0)
             with open(path) as file:
                 lines = file.read().splitlines(keepends=True)
