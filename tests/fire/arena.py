@@ -28,24 +28,33 @@ class Arena:
     """Use as a context manager: leaving it ends everything that it started, come what may."""
 
     def __init__(self, folder, number, replicas, daemon_flags, recorder_flags, seed):
-        listen, metrics = free_ports(2)
-        self.endpoint = f"127.0.0.1:{listen}"
         self.history = os.path.join(folder, f"history-{number}.jsonl")
         self.log_path = os.path.join(folder, f"ingotd-{number}.log")
         self.log = open(self.log_path, "a")
-        self.command = [INGOTD, f"--listen={self.endpoint}", f"--metrics-listen=127.0.0.1:{metrics}",
-                        f"--name=fire-{os.getpid()}-{number}", f"--replicas={replicas}", *daemon_flags]
-        self.recorder_command = [RECORDER, f"--endpoint={self.endpoint}", f"--history={self.history}",
-                                 f"--seed={seed}", *recorder_flags]
+        self.daemon_flags = [f"--name=fire-{os.getpid()}-{number}", f"--replicas={replicas}", *daemon_flags]
+        self.recorder_flags = [f"--history={self.history}", f"--seed={seed}", *recorder_flags]
         self.supervisor = self.recorder = None
         self.seen = set()  # pids of all processes that the status ever named
         self.wakers = []   # timers that end stops
 
     def __enter__(self):
-        self.start_supervisor()
-        self.recorder = subprocess.Popen(self.recorder_command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=self.log, text=True)
+        self.start_on_free_ports()
+        self.recorder = subprocess.Popen([RECORDER, f"--endpoint={self.endpoint}", *self.recorder_flags],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
         return self
+
+    def start_on_free_ports(self):
+        """Another program may take a free port first: then with others."""
+        for attempts_left in range(4, -1, -1):
+            listen, metrics = free_ports(2)
+            self.endpoint = f"127.0.0.1:{listen}"
+            self.command = [INGOTD, f"--listen={self.endpoint}", f"--metrics-listen=127.0.0.1:{metrics}",
+                            *self.daemon_flags]
+            try:
+                return self.start_supervisor()
+            except AssertionError:
+                if attempts_left == 0 or self.supervisor.poll() is None or "listen" not in self.log_tail():
+                    raise
 
     def __exit__(self, *_):
         for waker in self.wakers:
