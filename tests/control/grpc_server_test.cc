@@ -74,13 +74,17 @@ std::string exchange(const std::string& address, const std::string& method, cons
 }
 
 struct RunningServer {
+  // Another program may take the free port first.
   RunningServer() {
-    auto started = start_grpc_server(address, {service.get()});
-    REQUIRE(started.ok());
-    server = std::move(*started);
+    for (int i = 0; i < 20 && server == nullptr; ++i) {
+      address = free_address();
+      auto started = start_grpc_server(address, {service.get()});
+      if (started.ok()) server = std::move(*started);
+    }
+    REQUIRE(server != nullptr);
   }
 
-  std::string address = free_address();
+  std::string address;
   RequestMetrics metrics;
   std::unique_ptr<grpc::Service> service = etcd::make_lease_service(metrics);
   std::unique_ptr<grpc::Server> server;

@@ -10,7 +10,9 @@ import time
 ETCD = "/usr/bin/etcd"
 ETCDCTL = "/usr/bin/etcdctl"
 LOCAL_SERVER = "tests/etcd/local_server"
-WATCHDOG_S = 120  # only ends a test that hangs
+WATCHDOG_S = 300  # only ends a test that hangs
+# What a client waits for one answer: the machine may stop any process for seconds.
+PATIENCE = ["--dial-timeout=100s", "--command-timeout=100s"]
 
 
 def require_etcd():

@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from etcd_servers import ETCDCTL, Etcd, WATCHDOG_S, ctl_environment
+from etcd_servers import ETCDCTL, PATIENCE, Etcd, WATCHDOG_S, ctl_environment
 from tests.daemon.ingot_daemon import Daemon
 import script
 
@@ -26,7 +26,7 @@ MASKS = [
 
 def run(endpoint, words, text):
     """What a user sees: exit code, standard output, standard error; masked."""
-    done = subprocess.run([ETCDCTL, f"--endpoints={endpoint}", *words], input=text.encode(), env=ctl_environment(),
+    done = subprocess.run([ETCDCTL, f"--endpoints={endpoint}", *PATIENCE, *words], input=text.encode(), env=ctl_environment(),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WATCHDOG_S)
     outputs = []
     for output in (done.stdout, done.stderr):
