@@ -167,7 +167,7 @@ class BlockedTest(WithDaemon):
         (leader, acceptor), written = self.stop_both(daemon)
         self.assertEqual(written.returncode, 1)
         cause = "a former leader that may have used it is stopped"
-        waits = f"waits for replica {leader}: "
+        waits = f"waits? for replica {leader}: "
 
         def shown(*words):  # those who are left may wait for one another for a moment, too
             wait_until(lambda: re.search(f"{waits}.*{cause}", ctl(daemon.endpoint, *words)), f"{words} says why it waits")
