@@ -83,8 +83,8 @@ void EventLoop::run() {
     } else {
       idle(now_ns);
     }
-    // However busy the endpoints keep the loop, the descriptors get their turn.
-    if (!watches_.empty() && now_ns - looked_ns_ >= kDescriptorLookNs) {
+    // However busy the endpoints keep the loop, the descriptors get their turn. A sleep has looked later than `now_ns`.
+    if (!watches_.empty() && now_ns >= looked_ns_ + kDescriptorLookNs) {
       if (wait_for_descriptors(0)) call_watches();
     }
   }
