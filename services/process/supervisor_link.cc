@@ -138,7 +138,15 @@ void SupervisorLink::begin_grace() {
   if (grace_ms == 0) return grace_over();
   grace_timer_ = make_timer(grace_ms);
   if (!grace_timer_.valid()) return grace_over();  // no descriptors left: better gone than here for ever
-  loop_->watch(grace_timer_.get(), [this] { grace_over(); });
+  loop_->watch(grace_timer_.get(), [this] { grace_ended(); });
+}
+
+// A process that was stopped for longer than its grace wakes to its timer and to whoever has come meanwhile, in any order:
+// who adopted it goes before the timer.
+void SupervisorLink::grace_ended() {
+  read_control();
+  while (accept()) continue;
+  if (orphan_ && orphan_ms() >= known_.spec().config.orphan_grace_ms) grace_over();
 }
 
 void SupervisorLink::grace_over() {
@@ -153,19 +161,21 @@ void SupervisorLink::grace_over() {
   hear_(std::move(leave));
 }
 
-void SupervisorLink::accept() {
+bool SupervisorLink::accept() {
   Descriptor newcomer = accept_supervisor(listener_.get());
-  if (!newcomer.valid()) return;
+  if (!newcomer.valid()) return false;
   read_control();  // its end may have come meanwhile; and what was said before it counts
   if (control_.valid()) {
     const auto refusal = absl::AlreadyExistsError(absl::StrCat(child_, " has a supervisor"));
     send_message(newcomer.get(), failure_text(refusal)).IgnoreError();
-    return;
+    return true;
   }
   control_ = std::move(newcomer);
   watch_control();
   const OrphanGreeting greeting{kIngotVersion, known_.news(), orphan_ms()};
   send_message(control_.get(), greeting.text()).IgnoreError();
+  read_control();  // whoever met a stopped process has said "adopted" already
+  return true;
 }
 
 std::int64_t SupervisorLink::orphan_ms() const {

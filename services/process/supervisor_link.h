@@ -42,8 +42,9 @@ class SupervisorLink {
   void handle(ControlWord word);
   void lose_control();
   void begin_grace();
+  void grace_ended();
   void grace_over();
-  void accept();
+  bool accept();  // false: nobody waits
   std::int64_t orphan_ms() const;
 
   KnownInstance known_;
