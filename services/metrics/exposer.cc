@@ -24,8 +24,8 @@ absl::StatusOr<std::unique_ptr<MetricsExposer>> MetricsExposer::start(const Daem
     result->exposer_ = std::make_unique<prometheus::Exposer>(config.metrics_listen, /*num_threads=*/1);
   } catch (const std::exception&) {
     // What the library says names neither the address nor the cause.
-    return absl::FailedPreconditionError(absl::StrCat("cannot serve metrics on ", config.metrics_listen,
-                                                      "; give a free address of this machine as --metrics-listen"));
+    return absl::AlreadyExistsError(absl::StrCat("cannot serve metrics on ", config.metrics_listen,
+                                                 "; give a free address of this machine as --metrics-listen"));
   }
   for (const auto& collectable : result->collectables_) result->exposer_->RegisterCollectable(collectable);
   return result;

@@ -45,9 +45,8 @@ absl::StatusOr<std::vector<Candidate>> connect_to_all(const std::string& instanc
     // A name that another user's process has taken is no child of ours: ours could not have had it then.
     if (absl::IsNotFound(connection.status()) || absl::IsPermissionDenied(connection.status())) continue;
     if (!connection.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat("an instance named \"", instance, "\" is there, but its ", child,
-                                                        " cannot be adopted: ",
-                                                        std::string(connection.status().message())));
+      return absl::UnavailableError(absl::StrCat("an instance named \"", instance, "\" is there, but its ", child,
+                                                 " cannot be adopted: ", connection.status().message()));
     }
     Candidate candidate;
     candidate.orphan = {child, connection->pid, Descriptor(::pidfd_open(connection->pid, 0)), std::move(connection->fd)};
@@ -94,7 +93,7 @@ absl::Status nobody_answers(const std::string& instance, const std::vector<Candi
   std::vector<std::string> pids;
   for (const Candidate& each : candidates) pids.push_back(std::to_string(each.orphan.pid));
   const std::string list = absl::StrJoin(pids, " ");
-  return absl::FailedPreconditionError(absl::StrCat(
+  return absl::UnavailableError(absl::StrCat(
       "an instance named \"", instance, "\" is there without a supervisor, but none of its processes answers; continue one",
       " of them with kill -CONT ", list, ", or end them with kill -KILL ", list));
 }
@@ -112,7 +111,7 @@ absl::Status check_versions(const std::string& instance, const std::vector<Candi
 absl::StatusOr<KnownInstance> ask_for_description(Candidate& candidate) {
   const int fd = candidate.orphan.control.get();
   const auto failure = [&](const std::string& why) {
-    return absl::FailedPreconditionError(
+    return absl::UnavailableError(
         absl::StrCat(candidate.orphan.child, " (pid ", candidate.orphan.pid, ") does not describe its instance: ", why));
   };
   if (auto status = send_message(fd, "describe"); !status.ok()) return failure(std::string(status.message()));

@@ -30,8 +30,8 @@ struct Orphans {
 };
 
 // Waits at most kOrphanAnswerMs for those that are not stopped. REQUIRES: the caller holds the instance's name.
-// Errors: NOT_FOUND (there are none), FAILED_PRECONDITION (they cannot be adopted: one sentence says why),
-// ALREADY_EXISTS (they have a supervisor).
+// Errors, one sentence each: NOT_FOUND (there are none), FAILED_PRECONDITION (this program cannot adopt them),
+// UNAVAILABLE (not now: they are stopped, or about to end), ALREADY_EXISTS (they have a supervisor).
 absl::StatusOr<Orphans> find_orphans(const std::string& instance);
 
 // The role of a process by its name. REQUIRES: one of those that find_orphans gives.

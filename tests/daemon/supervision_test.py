@@ -141,22 +141,36 @@ class Orphans(unittest.TestCase):
     def test_flags_that_differ_and_third_supervisors_change_nothing(self):
         name = unique_name("agreed")
         flags = (f"--name={name}", GRACE)
-        free = ("--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0")
-
-        def refused(*more):
-            done = subprocess.run([INGOTD, *free, *more], stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
-            self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-            return done.stderr
-
         with Daemon(*flags) as first:
             before = [r["pid"] for r in first.status()["replicas"]]
             kill_supervisor(first)
-            self.assertIn("--replicas=3, not --replicas=5", refused(*flags, "--replicas=5"))
-            self.assertIn("--agreement=1paxos, not --agreement=2pc", refused(*flags, "--agreement=2pc"))
+            self.assertIn("--replicas=3, not --replicas=5", self.refused(2, *flags, "--replicas=5"))
+            self.assertIn("--agreement=1paxos, not --agreement=2pc", self.refused(2, *flags, "--agreement=2pc"))
             with Daemon(*flags) as second:
-                self.assertIn("is running", refused(*flags))
+                self.assertIn("is running", self.refused(1, *flags))
                 self.assertEqual([r["pid"] for r in second.status()["replicas"]], before)
+
+    def refused(self, code, *flags):
+        """Runs an ingotd that must end with that code; returns its one line of standard error."""
+        done = subprocess.run([INGOTD, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", *flags],
+                              stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.stderr
+
+    def test_if_all_are_stopped_it_says_so_and_may_be_tried_again(self):
+        flags = (f"--name={unique_name('all-asleep')}", GRACE)
+        with Daemon(*flags) as first:
+            ctl(first.endpoint, "put", "before", "sleep")
+            pids = [pid for group in first.children().values() for pid in group]
+            kill_supervisor(first)
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+            self.assertIn("none of its processes answers", self.refused(1, *flags))
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+            with Daemon(*flags) as second:
+                self.assertIn("sleep", ctl(second.endpoint, "get", "before", "--timeout=100s"))
 
     def test_after_the_grace_nothing_remains_not_even_of_stopped_ones(self):
         name = unique_name("left")

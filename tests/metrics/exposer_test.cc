@@ -97,7 +97,7 @@ TEST_CASE("an address that cannot be bound is refused in a sentence") {
   pages.config.metrics_listen = absl::StrCat("127.0.0.1:", (*first)->port());
   const auto second = MetricsExposer::start(pages.config, pages.view(), requests);
   REQUIRE(!second.ok());
-  CHECK(second.status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(second.status().code() == absl::StatusCode::kAlreadyExists);
   CHECK_THAT(std::string(second.status().message()),
              Contains(pages.config.metrics_listen) && Contains("--metrics-listen"));
 }
