@@ -1,10 +1,7 @@
 #include "services/process/replica_process.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -18,154 +15,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "core/topology.h"
-#include "replication/agreement_factory.h"
-#include "replication/kv_gauges.h"
-#include "replication/kv_store.h"
-#include "replication/replica.h"
-#include "replication/stable_segment.h"
 #include "services/process/death_watch.h"
+#include "services/process/hosted_replica.h"
 #include "services/process/instance_memory.h"
-#include "services/process/process_signal.h"
 #include "services/process/shared_core_wait.h"
 #include "services/process/supervisor_link.h"
-#include "transport/channel_transport.h"
 #include "transport/shm/event_loop.h"
-#include "transport/shm/lives.h"
 
 namespace ingot {
 
 namespace {
-
-// An endpoint's next life, for all replicas of this process.
-struct LifeWord {
-  EndpointId endpoint;
-  Incarnation incarnation;
-  std::shared_ptr<const Descriptor> inbox;
-  std::shared_ptr<const Segment> stable;  // null: it is no replica's
-};
-
-absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints) {
-  if (word.endpoint >= endpoints || (word.endpoint < endpoints - 1) != (word.fds.size() == 2)) {
-    return absl::InvalidArgumentError("a word of another instance");
-  }
-  LifeWord life{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
-                std::make_shared<const Descriptor>(std::move(word.fds[0])), nullptr};
-  if (word.fds.size() < 2) return life;
-  auto stable = map_stable_segment(word.fds[1].get());
-  if (!stable.ok()) return stable.status();
-  life.stable = *std::move(stable);
-  return life;
-}
-
-// Hands a sealed snapshot to the supervisor. While there is none the replica says it again now and then.
-using SealSnapshot = std::function<void(const ReplicaLaunch& from, Slot slot, int fd)>;
-
-// One replica with all that it owns. Built on the thread that runs its loop, so that its memory is near.
-class HostedReplica {
- public:
-  static absl::StatusOr<std::unique_ptr<HostedReplica>> create(const LaunchSpec& spec, const ReplicaLaunch& launch,
-                                                               InstanceMemory& memory, const SealSnapshot& seal,
-                                                               const Counter* marks) {
-    auto page = Segment::map(launch.page_fd, Segment::Access::kReadWrite);
-    if (!page.ok()) return page.status();
-    const EndpointId self(static_cast<std::uint16_t>(launch.id));
-    auto stable = StableSegment::open(launch.stable_fd, self, Incarnation(launch.incarnation));
-    if (!stable.ok()) return stable.status();
-    auto trees = read_trees(spec.trees, spec.config, memory.view().daemon);
-    if (!trees.ok()) return trees.status();
-    std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable)));
-    hosted->wire(spec, launch, self, memory, *std::move(trees), seal, marks);
-    return hosted;
-  }
-
-  Replica& replica() { return *replica_; }
-
-  // In the loop's thread.
-  absl::Status begin_life(const LifeWord& word, const Fabric& fabric) {
-    if (word.endpoint == transport_->self()) return absl::OkStatus();
-    auto inbox = fabric.map_inbox(word.inbox->get());
-    if (!inbox.ok()) return inbox.status();
-    replica_->begin_life({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
-    return absl::OkStatus();
-  }
-  ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
-
-  // Whoever sees the incarnation sees a page that is valid from then on.
-  void announce(std::uint32_t incarnation) {
-    page().layout_version.set(kPageLayoutVersion);
-    page().incarnation.set_release(incarnation);
-  }
-
- private:
-  HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
-      : page_segment_(std::move(page)), stable_(std::move(stable)) {}
-
-  void wire(const LaunchSpec& spec, const ReplicaLaunch& launch, EndpointId self, InstanceMemory& memory,
-            std::optional<TreeOptions> trees, const SealSnapshot& seal, const Counter* marks) {
-    transport_ = make_transport(spec.config.transport, memory.inboxes(), self, memory.fabric(), link_hooks());
-    lives_ = std::make_unique<Lives>(memory.fabric(), *transport_, memory.incarnations());
-    Replica::Parts parts;
-    parts.group.replicas = spec.config.replicas;
-    parts.group.voters = spec.config.voters;
-    parts.group.self = self;
-    parts.group.incarnation = Incarnation(launch.incarnation);
-    parts.group.predecessor = memory.predecessor(launch.id);
-    parts.group.fencing = spec.config.fence;
-    parts.endpoints = memory.fabric().endpoints();
-    parts.transport = transport_.get();
-    parts.agreement = make_agreement(spec.config.agreement, parts.group);
-    parts.state = &store_;
-    parts.stable = stable_.get();
-    parts.page = &page();
-    parts.pages = memory.view().replicas;
-    parts.pipeline_slots = spec.shared_cores ? kPipelineSlotsSharedCore : kPipelineSlotsOwnCore;
-    parts.trees = std::move(trees);
-    parts.segments = memory.stable_segments();
-    parts.lives = lives_.get();
-    parts.deaths = &memory.view().daemon->deaths;
-    parts.marks = marks;
-    parts.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
-    parts.say = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
-    parts.fence = [daemon = memory.view().daemon](ReplicaName name) {
-      return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
-    };
-    // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
-    Segment snapshot;
-    if (spec.config.isolation == "process") {
-      parts.fork_snapshots = true;
-      parts.sealed_slot = &memory.view().daemon->sealed_slot;
-      parts.seal = [seal, launch](Slot slot, int fd) { seal(launch, slot, fd); };
-      snapshot = map_snapshot(spec.snapshot_fd);
-      parts.snapshot = snapshot.bytes();
-    }
-    replica_ = std::make_unique<Replica>(std::move(parts));
-  }
-
-  // Without it the replica asks its peers.
-  static Segment map_snapshot(int fd) {
-    if (fd < 0) return {};
-    auto mapped = Segment::map(fd, Segment::Access::kReadOnly);
-    if (mapped.ok()) return *std::move(mapped);
-    std::fprintf(stderr, "ingotd: a replica starts without the sealed snapshot: %s\n", mapped.status().ToString().c_str());
-    return {};
-  }
-
-  std::vector<LinkHooks> link_hooks() {
-    std::vector<LinkHooks> hooks;
-    for (int i = 0; i < kEndpointsMax; ++i) {
-      hooks.push_back({&page().sent[i].messages, &page().sent[i].bytes, &page().received[i].messages,
-                       &page().received[i].bytes});
-    }
-    return hooks;
-  }
-
-  Segment page_segment_;
-  std::unique_ptr<StableSegment> stable_;
-  kv::KvStore store_;
-  std::unique_ptr<ChannelTransport> transport_;
-  std::unique_ptr<Lives> lives_;
-  std::unique_ptr<Replica> replica_;
-};
 
 void warn(const absl::Status& status) {
   if (!status.ok()) std::fprintf(stderr, "ingotd: a new life is not heard of: %s\n", status.ToString().c_str());
@@ -334,9 +193,9 @@ int run_replica_process(const LaunchSpec& spec) {
     link->say_failed(memory.status());
     return 1;
   }
-  HostedLoops loops(spec, **memory, [&link](const ReplicaLaunch& from, Slot slot, int fd) {
+  HostedLoops loops(spec, **memory, [&link](Incarnation from, Slot slot, int fd) {
     const int fds[] = {fd};
-    link->send(absl::StrCat("snapshot ", slot.value(), " ", from.incarnation), fds).IgnoreError();
+    link->send(absl::StrCat("snapshot ", slot.value(), " ", from.value()), fds).IgnoreError();
   });
   if (auto status = loops.start(); !status.ok()) {
     link->say_failed(status);

@@ -1,0 +1,129 @@
+#include "services/process/hosted_replica.h"
+
+#include <signal.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "replication/agreement_factory.h"
+#include "replication/kv_gauges.h"
+#include "services/process/process_signal.h"
+
+namespace ingot {
+
+namespace {
+
+EndpointId endpoint_of(const ReplicaLaunch& launch) { return EndpointId(static_cast<std::uint16_t>(launch.id)); }
+
+GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, const InstanceMemory& memory) {
+  GroupConfig group;
+  group.replicas = config.replicas;
+  group.voters = config.voters;
+  group.self = endpoint_of(launch);
+  group.incarnation = Incarnation(launch.incarnation);
+  group.predecessor = memory.predecessor(launch.id);
+  group.fencing = config.fence;
+  return group;
+}
+
+// Without it the replica asks its peers.
+Segment map_snapshot(int fd) {
+  if (fd < 0) return {};
+  auto mapped = Segment::map(fd, Segment::Access::kReadOnly);
+  if (mapped.ok()) return *std::move(mapped);
+  std::fprintf(stderr, "ingotd: a replica starts without the sealed snapshot: %s\n", mapped.status().ToString().c_str());
+  return {};
+}
+
+}  // namespace
+
+absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints) {
+  if (word.endpoint >= endpoints || (word.endpoint < endpoints - 1) != (word.fds.size() == 2)) {
+    return absl::InvalidArgumentError("a word of another instance");
+  }
+  LifeWord life{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
+                std::make_shared<const Descriptor>(std::move(word.fds[0])), nullptr};
+  if (word.fds.size() < 2) return life;
+  auto stable = map_stable_segment(word.fds[1].get());
+  if (!stable.ok()) return stable.status();
+  life.stable = *std::move(stable);
+  return life;
+}
+
+HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
+    : page_segment_(std::move(page)), stable_(std::move(stable)) {}
+
+absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const LaunchSpec& spec, const ReplicaLaunch& launch,
+                                                                     InstanceMemory& memory, const SealSnapshot& seal,
+                                                                     const Counter* marks) {
+  auto page = Segment::map(launch.page_fd, Segment::Access::kReadWrite);
+  if (!page.ok()) return page.status();
+  auto stable = StableSegment::open(launch.stable_fd, endpoint_of(launch), Incarnation(launch.incarnation));
+  if (!stable.ok()) return stable.status();
+  auto trees = read_trees(spec.trees, spec.config, memory.view().daemon);
+  if (!trees.ok()) return trees.status();
+  std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable)));
+  hosted->wire(spec, launch, memory, *std::move(trees), seal, marks);
+  return hosted;
+}
+
+void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
+                         std::optional<TreeOptions> trees, const SealSnapshot& seal, const Counter* marks) {
+  transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
+  lives_ = std::make_unique<Lives>(memory.fabric(), *transport_, memory.incarnations());
+  Replica::Parts parts;
+  parts.group = group_of(spec.config, launch, memory);
+  parts.endpoints = memory.fabric().endpoints();
+  parts.transport = transport_.get();
+  parts.agreement = make_agreement(spec.config.agreement, parts.group);
+  parts.state = &store_;
+  parts.stable = stable_.get();
+  parts.page = &page();
+  parts.pages = memory.view().replicas;
+  parts.pipeline_slots = spec.shared_cores ? kPipelineSlotsSharedCore : kPipelineSlotsOwnCore;
+  parts.trees = std::move(trees);
+  parts.segments = memory.stable_segments();
+  parts.lives = lives_.get();
+  parts.deaths = &memory.view().daemon->deaths;
+  parts.marks = marks;
+  parts.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
+  parts.say = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
+  parts.fence = [daemon = memory.view().daemon](ReplicaName name) {
+    return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
+  };
+  // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
+  Segment snapshot;
+  if (spec.config.isolation == "process") {
+    parts.fork_snapshots = true;
+    parts.sealed_slot = &memory.view().daemon->sealed_slot;
+    parts.seal = [seal, from = parts.group.incarnation](Slot slot, int fd) { seal(from, slot, fd); };
+    snapshot = map_snapshot(spec.snapshot_fd);
+    parts.snapshot = snapshot.bytes();
+  }
+  replica_ = std::make_unique<Replica>(std::move(parts));
+}
+
+std::vector<LinkHooks> HostedReplica::link_hooks() {
+  std::vector<LinkHooks> hooks;
+  for (int i = 0; i < kEndpointsMax; ++i) {
+    hooks.push_back({&page().sent[i].messages, &page().sent[i].bytes, &page().received[i].messages,
+                     &page().received[i].bytes});
+  }
+  return hooks;
+}
+
+absl::Status HostedReplica::begin_life(const LifeWord& word, const Fabric& fabric) {
+  if (word.endpoint == transport_->self()) return absl::OkStatus();
+  auto inbox = fabric.map_inbox(word.inbox->get());
+  if (!inbox.ok()) return inbox.status();
+  replica_->begin_life({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
+  return absl::OkStatus();
+}
+
+void HostedReplica::announce(std::uint32_t incarnation) {
+  page().layout_version.set(kPageLayoutVersion);
+  page().incarnation.set_release(incarnation);
+}
+
+}  // namespace ingot

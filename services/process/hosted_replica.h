@@ -1,0 +1,70 @@
+// One replica of a process, with all that it owns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "replication/kv_store.h"
+#include "replication/replica.h"
+#include "replication/stable_segment.h"
+#include "services/process/control_channel.h"
+#include "services/process/instance_memory.h"
+#include "services/process/launch_spec.h"
+#include "transport/channel_transport.h"
+#include "transport/shm/lives.h"
+
+namespace ingot {
+
+// An endpoint's next life, for all replicas of a process.
+struct LifeWord {
+  EndpointId endpoint;
+  Incarnation incarnation;
+  std::shared_ptr<const Descriptor> inbox;
+  std::shared_ptr<const Segment> stable;  // null: it is no replica's
+};
+
+// A word "life" of an instance with so many endpoints. Errors: INVALID_ARGUMENT (it is of another one), others as for
+// Segment::map.
+absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints);
+
+// Hands a sealed snapshot to the supervisor. While there is none the replica says it again now and then.
+using SealSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
+
+// Built on the thread that runs its loop, so that its memory is near; used by that thread only.
+class HostedReplica {
+ public:
+  // `memory` outlives it; so does `marks` (Replica::Parts), which may be null. The descriptors of `launch` are not needed
+  // any more afterwards.
+  static absl::StatusOr<std::unique_ptr<HostedReplica>> create(const LaunchSpec& spec, const ReplicaLaunch& launch,
+                                                               InstanceMemory& memory, const SealSnapshot& seal,
+                                                               const Counter* marks);
+
+  Replica& replica() { return *replica_; }
+  ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
+
+  absl::Status begin_life(const LifeWord& word, const Fabric& fabric);
+
+  // Whoever sees the incarnation sees a page that is valid from then on.
+  void announce(std::uint32_t incarnation);
+
+ private:
+  HostedReplica(Segment page, std::unique_ptr<StableSegment> stable);
+
+  void wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
+            std::optional<TreeOptions> trees, const SealSnapshot& seal, const Counter* marks);
+  std::vector<LinkHooks> link_hooks();
+
+  Segment page_segment_;
+  std::unique_ptr<StableSegment> stable_;
+  kv::KvStore store_;
+  std::unique_ptr<ChannelTransport> transport_;
+  std::unique_ptr<Lives> lives_;
+  std::unique_ptr<Replica> replica_;
+};
+
+}  // namespace ingot
