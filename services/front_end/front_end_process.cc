@@ -74,6 +74,7 @@ class FrontEnd {
       const LifeSegments& lives = memory_->stable_segments()[id];
       if (!lives.empty() && lives.back().memory != nullptr) watch(EndpointId(id), lives.back());
     }
+    memory_->forget_stable_segments();
   }
 
   absl::Status start() {
@@ -156,7 +157,7 @@ class FrontEnd {
 
 }  // namespace
 
-int run_front_end_process(const LaunchSpec& spec) {
+int run_front_end_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, "front-end");
   if (link == nullptr) return 1;
   auto memory = InstanceMemory::attach(spec);
@@ -164,6 +165,7 @@ int run_front_end_process(const LaunchSpec& spec) {
     link->say_failed(memory.status());
     return 1;
   }
+  spec.close_descriptors();
   FrontEnd front_end(spec, std::move(*memory));
   if (auto status = front_end.start(); !status.ok()) {
     link->say_failed(status);

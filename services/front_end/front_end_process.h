@@ -7,6 +7,6 @@ namespace ingot {
 
 // Serves the gRPC API and the metrics until the supervisor says "drain" or its control channel ends. Tells the
 // supervisor "ready" or why not. Returns the process's exit code.
-int run_front_end_process(const LaunchSpec& spec);
+int run_front_end_process(LaunchSpec spec);
 
 }  // namespace ingot

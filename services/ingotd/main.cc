@@ -26,13 +26,13 @@ int run_child(std::string_view role, int launch_fd) {
   // The terminal's and the service manager's signals go to the whole group; the supervisor decides what they mean.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
-  const auto spec = ingot::read_launch_spec(launch_fd);
+  auto spec = ingot::read_launch_spec(ingot::Descriptor(launch_fd).get());
   if (!spec.ok()) {
     std::fprintf(stderr, "ingotd: %s\n", spec.status().ToString().c_str());
     return ingot::kExitUsage;
   }
-  if (role == "@front-end") return ingot::run_front_end_process(*spec);
-  return ingot::run_replica_process(*spec);
+  if (role == "@front-end") return ingot::run_front_end_process(*std::move(spec));
+  return ingot::run_replica_process(*std::move(spec));
 }
 
 // A supervisor of many replicas holds the segments of several lives of each.

@@ -18,7 +18,7 @@
 namespace ingot {
 
 // Maps the fabric read-write, and every page and stable segment read-only. Moves the descriptors of the fabric in; the
-// others stay open until the process ends. Thread-safe once attached, but for destruction.
+// others are the caller's to close. Thread-safe once attached, but for destruction and forget_stable_segments().
 class InstanceMemory {
  public:
   // Errors as for Fabric::attach and Segment::map.
@@ -29,11 +29,13 @@ class InstanceMemory {
   std::vector<std::span<std::byte>> inboxes() const;
   const std::vector<Incarnation>& incarnations() const { return incarnations_; }
   const InstanceView& view() const { return view_; }
-  // The stable segments of all replicas' lives that count, by id.
+  // The stable segments of all replicas' lives that count, by id; until they are forgotten.
   const std::vector<LifeSegments>& stable_segments() const { return stable_segments_; }
+  // Once everybody who needs them shares them: from then on nothing here keeps those of lives that no longer count.
+  void forget_stable_segments() { stable_segments_.clear(); }
 
   // What the replica's life before the one of `spec` had stored, for GroupConfig::predecessor. Null: there was none, or it
-  // cannot be read.
+  // cannot be read. REQUIRES: they are not forgotten.
   std::shared_ptr<const StableView> predecessor(int replica) const;
 
  private:

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -25,6 +26,10 @@ std::vector<int> LaunchSpec::descriptors() const {
   LaunchSpec copy = *this;
   copy.for_each_descriptor([&](int& fd) { fds.push_back(fd); });
   return fds;
+}
+
+void LaunchSpec::close_descriptors() {
+  for_each_descriptor([](int& fd) { const Descriptor closed(std::exchange(fd, -1)); });
 }
 
 absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec) {

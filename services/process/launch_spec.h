@@ -57,6 +57,10 @@ struct LaunchSpec {
 
   // All descriptors that the child must inherit, the fabric's left out.
   std::vector<int> descriptors() const;
+
+  // In the child, once all that it needs is mapped: closes what for_each_descriptor visits. Else a segment that everybody
+  // else has let go of would be held for as long as this process lives. REQUIRES: SupervisorLink has its duplicates.
+  void close_descriptors();
 };
 
 // Writes the document into a memfd that is closed across exec unless set_inherited.

@@ -185,7 +185,7 @@ class HostedLoops {
 
 }  // namespace
 
-int run_replica_process(const LaunchSpec& spec) {
+int run_replica_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, spec.replica < 0 ? "replicas" : absl::StrCat("replica/", spec.replica));
   if (link == nullptr) return 1;
   auto memory = InstanceMemory::attach(spec);
@@ -203,6 +203,8 @@ int run_replica_process(const LaunchSpec& spec) {
     loops.join();
     return 1;
   }
+  spec.close_descriptors();
+  (*memory)->forget_stable_segments();
   link->watch(loops.first(), [&](ControlWord word) {
     if (word.kind == ControlWord::Kind::kLife) return loops.begin_life(std::move(word));
     if (word.kind == ControlWord::Kind::kLeave) loops.stop();

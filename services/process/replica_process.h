@@ -7,6 +7,6 @@ namespace ingot {
 
 // Runs the replica that `spec` names, or all (spec.replica == -1) with one loop a core, until the supervisor's control
 // channel ends. Tells the supervisor "ready" or why not. Returns the process's exit code.
-int run_replica_process(const LaunchSpec& spec);
+int run_replica_process(LaunchSpec spec);
 
 }  // namespace ingot

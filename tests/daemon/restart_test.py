@@ -26,6 +26,24 @@ def all_back(daemon, lives):
     wait_until(back, f"all are up, in lives {lives}, and have applied everything")
 
 
+def memory_of(pid):
+    """The memfds that a process holds, by descriptors and mappings: (inode, name)."""
+    found = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            link, inode = os.readlink(f"/proc/{pid}/fd/{fd}"), os.stat(f"/proc/{pid}/fd/{fd}").st_ino
+        except OSError:  # closed meanwhile
+            continue
+        if link.startswith("/memfd:"):
+            found.add((inode, link.removeprefix("/memfd:").removesuffix(" (deleted)")))
+    with open(f"/proc/{pid}/maps") as maps:
+        for line in maps:
+            words = line.split()
+            if len(words) > 5 and words[5].startswith("/memfd:"):
+                found.add((int(words[4]), words[5].removeprefix("/memfd:")))
+    return found
+
+
 class Restart(unittest.TestCase):
     def under_load(self, trouble, *flags, duration="2s"):
         """`trouble` kills, and returns in which life each replica must be in the end."""
@@ -84,6 +102,35 @@ class Restart(unittest.TestCase):
             return {id: 2 if id in [v["id"] for v in victims] else 1 for id in range(3)}
 
         self.under_load(both)
+
+    def test_what_nobody_needs_any_more_is_let_go_of(self):
+        name = f"let-go-{os.getpid()}"
+        with Daemon(f"--name={name}") as daemon:
+            pids = {r["id"]: r["pid"] for r in daemon.status()["replicas"]}
+            [front_end] = daemon.children()["@front-end"]
+            [first] = {inode for inode, what in memory_of(pids[0]) if what == f"{name}-stable-1"}
+            for life in range(2, 8):  # more than count, so the first does not any more
+                kill(daemon.status()["replicas"][1])
+                all_back(daemon, {0: 1, 1: life, 2: 1})
+            for pid in (pids[0], pids[2], front_end):
+                wait_until(lambda: first not in {inode for inode, _ in memory_of(pid)}, "the first life's segment is gone")
+
+            def snapshots(pid):
+                return {inode for inode, what in memory_of(pid) if what == "ingot-snapshot"}
+
+            def write_until_all_have_others(pids, than):
+                def all_have():
+                    code, report = daemon.load("--duration=1s", "--clients=8", "--value-bytes=4000")
+                    self.assertEqual(code, 0, report)
+                    return all(snapshots(pid) and not snapshots(pid) & than for pid in pids)
+                wait_until(all_have, "a newer snapshot is kept in place of the older")
+
+            write_until_all_have_others([pids[0]], set())
+            started_with = snapshots(daemon.process.pid)
+            kill(daemon.status()["replicas"][1])
+            all_back(daemon, {0: 1, 1: 8, 2: 1})
+            back = daemon.status()["replicas"][1]["pid"]
+            write_until_all_have_others([back, front_end], started_with)
 
     def test_an_idle_group_takes_its_dead_back(self):
         with Daemon() as daemon:

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
@@ -156,6 +157,23 @@ TEST_CASE("lives without end need descriptors with end") {
     most = std::max(most, parts(known.spec()).size());
   }
   CHECK(most <= parts(made.spec).size() + 4);
+}
+
+TEST_CASE("what the document named is closed, and the duplicates stay") {
+  Made made(2);
+  made.spec.snapshot_fd = made.make();
+  made.spec.replicas[1].earlier.push_back({1u, made.make()});
+  const KnownInstance known = copy(made.spec);
+  const auto before = parts(known.spec());
+  std::vector<int> fds;
+  made.spec.for_each_descriptor([&](int& fd) { fds.push_back(fd); });
+  made.spec.close_descriptors();
+  for (Descriptor& each : made.owned) {
+    if (std::find(fds.begin(), fds.end(), each.get()) != fds.end()) (void)each.release();
+  }
+  for (const int fd : fds) CHECK(::fcntl(fd, F_GETFD) == -1);
+  made.spec.for_each_descriptor([](int& fd) { CHECK(fd == -1); });
+  CHECK(parts(known.spec()) == before);
 }
 
 TEST_CASE("the newest snapshot wins, and is news") {
