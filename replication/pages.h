@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 1;
+inline constexpr std::uint64_t kPageLayoutVersion = 2;
 
 // Counters of one replica: X(id, metric name, kind, help). The name becomes ingot_NAME{replica="N"}.
 #define INGOT_REPLICA_COUNTERS(X)                                                                              \
@@ -97,11 +97,12 @@ struct ReplicaPage {
 
 enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
 
-// What the supervisor knows of one child. Of a new life the state is set first, then the incarnation, then the pid, the
-// last two with release: so whoever sees the pid by get_acquire() does not take it for an earlier life's, and whoever sees
-// the incarnation does not take the death of an earlier life for its own.
+// What the supervisor knows of one child. Of a new life the state is set first, then the incarnation, then when it started,
+// then the pid, the incarnation and the pid with release: so whoever sees the pid by get_acquire() does not take it for an
+// earlier life's, and whoever sees the incarnation does not take the death of an earlier life for its own.
 struct ProcessEntry {
   Counter pid;          // 0: none
+  Counter started;      // when, in the kernel's ticks since boot: a number is used again, number and time are not
   Counter incarnation;  // of the running or last process
   Counter state;        // ProcessState as known from the kernel; kStarting until its ReplicaPage says ready
   Counter core;         // where placement put it
@@ -112,6 +113,7 @@ struct DaemonPage {
   Counter layout_version;
   Counter start_unix_ms;
   Counter supervisor_pid;
+  Counter supervisor_started;  // as in ProcessEntry, and set before the pid
   std::array<ProcessEntry, kReplicasMax> replicas;
   ProcessEntry front_end;
   // Replicas that the kernel has reported dead, each after its state. Set with release; whoever sees a new number looks

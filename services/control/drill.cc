@@ -172,8 +172,10 @@ ProcessCondition SignalHand::condition(const Hit& hit) const { return condition_
 
 absl::Status SignalHand::strike(const Hit& hit, DrillRequest::Action action) {
   const int signal = signal_of(action);
-  if (hit.process() != Hit::PROCESS_REPLICA) return send_signal(static_cast<pid_t>(hit.pid()), signal);
-  return send_signal(view_.daemon->replicas[hit.replica()], hit.incarnation(), signal);
+  const DaemonPage& page = *view_.daemon;
+  if (hit.process() == Hit::PROCESS_REPLICA) return send_signal(page.replicas[hit.replica()], hit.incarnation(), signal);
+  const Counter& started = hit.process() == Hit::PROCESS_FRONT_END ? page.front_end.started : page.supervisor_started;
+  return send_signal(static_cast<pid_t>(hit.pid()), started.get(), signal);
 }
 
 }  // namespace ingot

@@ -8,8 +8,11 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "transport/shm/descriptor.h"
 
 namespace ingot {
@@ -23,25 +26,28 @@ absl::Status error_of(pid_t pid, int number) {
   return absl::UnavailableError(text);
 }
 
-// Names this very process from now on, even after it has ended.
-absl::Status open_process(pid_t pid, Descriptor& process) {
-  process = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  return process.valid() ? absl::OkStatus() : error_of(pid, errno);
-}
-
-absl::Status send_to(const Descriptor& process, pid_t pid, int signal) {
-  const long sent = ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0);
-  return sent == 0 ? absl::OkStatus() : error_of(pid, errno);
+// The fields of proc(5)'s stat from the third, the state, on; none: there is no such process.
+std::vector<std::string> stat_fields(pid_t pid) {
+  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');  // the name before it may hold anything
+  if (name_end == std::string::npos) return {};
+  return absl::StrSplit(text.substr(name_end + 1), ' ', absl::SkipWhitespace());
 }
 
 }  // namespace
 
 char process_state(pid_t pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');  // the name before it may hold anything
-  return name_end == std::string::npos || name_end + 2 >= text.size() ? 0 : text[name_end + 2];
+  const std::vector<std::string> fields = stat_fields(pid);
+  return fields.empty() ? 0 : fields[0][0];
+}
+
+std::uint64_t process_start(pid_t pid) {
+  constexpr std::size_t kStartTime = 22 - 3;  // starttime is the 22nd
+  const std::vector<std::string> fields = stat_fields(pid);
+  std::uint64_t ticks = 0;
+  return fields.size() > kStartTime && absl::SimpleAtoi(fields[kStartTime], &ticks) ? ticks : 0;
 }
 
 ProcessCondition condition_of(pid_t pid) {
@@ -59,24 +65,21 @@ ProcessCondition condition_of(pid_t pid) {
   }
 }
 
-absl::Status send_signal(pid_t pid, int signal) {
-  if (pid <= 1) return absl::NotFoundError(absl::StrCat(pid, " is no process of an instance"));
-  Descriptor process;
-  if (auto status = open_process(pid, process); !status.ok()) return status;
-  return send_to(process, pid, signal);
+// While the descriptor's process has not ended, nobody else has its number: so if the signal reaches it, it is the one that
+// was looked at.
+absl::Status send_signal(pid_t pid, std::uint64_t started, int signal) {
+  if (pid <= 1 || started == 0) return absl::NotFoundError(absl::StrCat(pid, " is no process of an instance"));
+  const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process.valid()) return error_of(pid, errno);
+  if (process_start(pid) != started) return error_of(pid, ESRCH);
+  const long sent = ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0);
+  return sent == 0 ? absl::OkStatus() : error_of(pid, errno);
 }
 
-// The pid is read before the life, and again once the process is held: what is held is then that life's, or nobody's.
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal) {
-  const std::uint64_t shown = entry.pid.get_acquire();  // pairs with the supervisor's release after the incarnation
-  const auto pid = static_cast<pid_t>(shown);
-  if (pid <= 1 || entry.incarnation.get() != incarnation) return absl::NotFoundError("that life has ended");
-  Descriptor process;
-  if (auto status = open_process(pid, process); !status.ok()) return status;
-  if (entry.pid.get_acquire() != shown || entry.incarnation.get() != incarnation) {
-    return absl::NotFoundError("that life has ended");
-  }
-  return send_to(process, pid, signal);
+  const auto pid = static_cast<pid_t>(entry.pid.get_acquire());  // pairs with the supervisor's release after the others
+  if (entry.incarnation.get() != incarnation) return absl::NotFoundError("that life has ended");
+  return send_signal(pid, entry.started.get(), signal);
 }
 
 }  // namespace ingot

@@ -13,15 +13,20 @@ namespace ingot {
 // 'R', 'S', 'T' and so on, as proc(5) has it; 0: there is no such process.
 char process_state(pid_t pid);
 
+// When it began, in the kernel's ticks since boot; 0: there is no such process. No other process has, had or will have this
+// number and this time.
+std::uint64_t process_start(pid_t pid);
+
 enum class ProcessCondition { kRunning, kStopped, kGone };  // kGone: ended, whether or not its parent has noticed
 
 // As the kernel says now, whatever the supervisor has had time to notice. Also kGone for what is no pid.
 ProcessCondition condition_of(pid_t pid);
 
-// Errors: NOT_FOUND (it has ended), PERMISSION_DENIED, UNAVAILABLE.
-absl::Status send_signal(pid_t pid, int signal);
+// To the process that began at `started`. Errors: NOT_FOUND (it has ended, whoever has its number now), PERMISSION_DENIED,
+// UNAVAILABLE.
+absl::Status send_signal(pid_t pid, std::uint64_t started, int signal);
 
-// Only if the life `incarnation` still has the pid on its page. Errors: as above.
+// Only if the page shows the life `incarnation`; the page may be as old as the death of the supervisor. Errors: as above.
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal);
 
 }  // namespace ingot

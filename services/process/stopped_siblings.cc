@@ -1,9 +1,7 @@
 #include "services/process/stopped_siblings.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 
-#include "absl/strings/str_cat.h"
 #include "services/daemon_config.h"
 #include "services/process/process_signal.h"
 #include "transport/shm/segment.h"
@@ -12,16 +10,9 @@ namespace ingot {
 
 namespace {
 
-// Numbers of processes are used again; programs tell them apart well enough for a signal that ends nobody.
-bool runs_this_program(pid_t pid) {
-  struct stat ours {}, theirs {};
-  return ::stat("/proc/self/exe", &ours) == 0 && ::stat(absl::StrCat("/proc/", pid, "/exe").c_str(), &theirs) == 0 &&
-         ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-}
-
 void continue_if_stopped(const ProcessEntry& entry) {
-  const auto pid = static_cast<pid_t>(entry.pid.get());
-  if (pid > 0 && process_state(pid) == 'T' && runs_this_program(pid)) ::kill(pid, SIGCONT);
+  if (condition_of(static_cast<pid_t>(entry.pid.get())) != ProcessCondition::kStopped) return;
+  send_signal(entry, entry.incarnation.get(), SIGCONT).IgnoreError();
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace ingot {
 
-// Sends SIGCONT to the processes that the instance's page names, if they are stopped and run this very program.
+// Sends SIGCONT to the processes that the instance's page names, if they are stopped.
 void continue_stopped_siblings(const LaunchSpec& spec);
 
 }  // namespace ingot

@@ -196,9 +196,11 @@ void Children::note_state(const Child& child, ProcessState state) {
 }
 
 void Children::note(const ChildRole& role, pid_t pid, std::uint32_t incarnation, ProcessState state) {
+  const std::uint64_t started = process_start(pid);
   const auto note = [&](ProcessEntry& entry) {
     entry.state.set(static_cast<std::uint64_t>(state));
     entry.incarnation.set_release(incarnation);  // in this order: pages.h
+    entry.started.set(started);
     entry.pid.set_release(pid);
   };
   for (const int id : role.replicas) note(instance_.page().replicas[id]);

@@ -13,6 +13,7 @@
 #include "replication/stable_segment.h"
 #include "replication/stable_view.h"
 #include "services/cli/endpoint.h"
+#include "services/process/process_signal.h"
 #include "services/supervisor/listen_check.h"
 #include "services/supervisor/tree_setup.h"
 #include "transport/channel_transport.h"
@@ -104,7 +105,8 @@ absl::Status Instance::make_pages() {
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   page().start_unix_ms.set(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-  page().supervisor_pid.set(::getpid());
+  page().supervisor_started.set(process_start(::getpid()));
+  page().supervisor_pid.set_release(::getpid());
   page().layout_version.set_release(kPageLayoutVersion);
   return absl::OkStatus();
 }

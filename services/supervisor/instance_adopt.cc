@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "services/process/process_signal.h"
 #include "services/supervisor/instance.h"
 
 namespace ingot {
@@ -44,7 +45,8 @@ absl::Status Instance::take_over(KnownInstance known) {
   shared_cores_ = spec.shared_cores;
   trees_ = spec.trees;
   if (spec.snapshot_fd >= 0) keep_snapshot(Slot(spec.snapshot_slot), known.take(spec.snapshot_fd));
-  page().supervisor_pid.set(::getpid());
+  page().supervisor_started.set(process_start(::getpid()));
+  page().supervisor_pid.set_release(::getpid());
   page_fd_ = known.take(spec.daemon_page_fd);
   return absl::OkStatus();
 }

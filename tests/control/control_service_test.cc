@@ -249,6 +249,10 @@ class Victim {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
+  void stand_in_for(ProcessEntry& entry) const {
+    entry.started.set(process_start(pid));
+    entry.pid.set_release(static_cast<std::uint64_t>(pid));
+  }
   const pid_t pid;
 };
 
@@ -265,7 +269,7 @@ TEST_CASE("a drill says who is hit, hits, and measures with writes that end when
   const Victim victim;  // before any thread of gRPC's
   Served served(2);
   served.pages.set_role(1, Role::kLeader);
-  served.pages.daemon.replicas[1].pid.set_release(static_cast<std::uint64_t>(victim.pid));
+  victim.stand_in_for(served.pages.daemon.replicas[1]);
   grpc::ClientContext context;
   const auto reader = served.stub->Drill(
       &context, drill(control_v1::DrillRequest::ACTION_KILL, control_v1::DrillRequest::TARGET_LEADER, true));
@@ -287,7 +291,7 @@ TEST_CASE("a drill that nobody waits for ends at once, and a refused one hits no
   const Victim victim;
   Served served(2);
   served.pages.set_role(0, Role::kLeader);
-  served.pages.daemon.replicas[0].pid.set_release(static_cast<std::uint64_t>(victim.pid));
+  victim.stand_in_for(served.pages.daemon.replicas[0]);
   const auto call = [&](control_v1::DrillRequest::Action action) {
     grpc::ClientContext context;
     const auto reader = served.stub->Drill(&context, drill(action, control_v1::DrillRequest::TARGET_LEADER, false));

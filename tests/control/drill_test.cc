@@ -154,15 +154,42 @@ class Sleeper {
 TEST_CASE("the kernel's word on a process, and signals that change it") {
   const Sleeper sleeper;
   CHECK(condition_of(sleeper.pid()) == ProcessCondition::kRunning);
-  REQUIRE(send_signal(sleeper.pid(), SIGSTOP).ok());
+  const std::uint64_t started = process_start(sleeper.pid());
+  REQUIRE(send_signal(sleeper.pid(), started, SIGSTOP).ok());
   sleeper.wait_for(ProcessCondition::kStopped);
-  REQUIRE(send_signal(sleeper.pid(), SIGCONT).ok());
+  REQUIRE(send_signal(sleeper.pid(), started, SIGCONT).ok());
   sleeper.wait_for(ProcessCondition::kRunning);
-  REQUIRE(send_signal(sleeper.pid(), SIGKILL).ok());
+  REQUIRE(send_signal(sleeper.pid(), started, SIGKILL).ok());
   sleeper.wait_for(ProcessCondition::kGone);  // a zombie is gone
   CHECK(condition_of(0) == ProcessCondition::kGone);
-  CHECK(send_signal(0, SIGKILL).code() == absl::StatusCode::kNotFound);
-  CHECK(send_signal(1, SIGCONT).code() == absl::StatusCode::kNotFound);
+  CHECK(send_signal(0, started, SIGKILL).code() == absl::StatusCode::kNotFound);
+  CHECK(send_signal(1, process_start(1), SIGCONT).code() == absl::StatusCode::kNotFound);
+}
+
+// A number on the page of an instance whose supervisor is dead may be a stranger's by now, even of the same program.
+TEST_CASE("who has the number of a process that ended, but began at another time, is not signalled") {
+  const Sleeper stranger;
+  const std::uint64_t started = process_start(stranger.pid());
+  REQUIRE(started > 0);
+  CHECK(started == process_start(stranger.pid()));
+  CHECK(started >= process_start(::getpid()));
+  PagesInMemory pages(1);
+  ProcessEntry& entry = pages.daemon.replicas[0];
+  SignalHand hand(pages.view());
+  Hit hit;
+  hit.set_pid(static_cast<std::uint32_t>(stranger.pid()));
+  hit.set_incarnation(1);
+  for (const std::uint64_t other : {std::uint64_t{0}, started - 1, started + 1}) {
+    for (Counter* const page : {&entry.started, &pages.daemon.front_end.started, &pages.daemon.supervisor_started}) {
+      page->set(other);
+    }
+    entry.pid.set_release(static_cast<std::uint64_t>(stranger.pid()));
+    for (const auto process : {Hit::PROCESS_REPLICA, Hit::PROCESS_FRONT_END, Hit::PROCESS_SUPERVISOR}) {
+      hit.set_process(process);
+      CHECK(hand.strike(hit, kKill).code() == absl::StatusCode::kNotFound);
+    }
+  }
+  CHECK(condition_of(stranger.pid()) == ProcessCondition::kRunning);
 }
 
 TEST_CASE("a life's process is signalled only while the page shows that very life") {
@@ -170,6 +197,7 @@ TEST_CASE("a life's process is signalled only while the page shows that very lif
   ProcessEntry entry;
   CHECK(!send_signal(entry, 1, SIGKILL).ok());  // nobody
   entry.incarnation.set(2);
+  entry.started.set(process_start(sleeper.pid()));
   entry.pid.set_release(static_cast<std::uint64_t>(sleeper.pid()));
   CHECK(send_signal(entry, 1, SIGKILL).code() == absl::StatusCode::kNotFound);
   CHECK(condition_of(sleeper.pid()) == ProcessCondition::kRunning);
