@@ -51,4 +51,12 @@ std::string explain_blocked(const AgreementStatus& status) {
   return "waits for replica " + std::to_string(status.blocked_by.value()) + ": " + describe_blocked(status);
 }
 
+// Who names itself waits for nobody in particular.
+std::string blocked_sentence(EndpointId replica, const AgreementStatus& status) {
+  if (!status.blocked) return "";
+  const bool nobody = status.blocked_by == replica;
+  return "replica " + std::to_string(replica.value()) +
+         " is blocked: " + (nobody ? describe_blocked(status) : "it " + explain_blocked(status));
+}
+
 }  // namespace ingot

@@ -62,4 +62,7 @@ std::string describe_blocked(const AgreementStatus& status);
 // The same with who holds it up: "waits for replica 2: ...".
 std::string explain_blocked(const AgreementStatus& status);
 
+// As a sentence on the replica whose status it is: "replica 1 is blocked: it waits for replica 2: ...".
+std::string blocked_sentence(EndpointId replica, const AgreementStatus& status);
+
 }  // namespace ingot

@@ -27,7 +27,7 @@ void StatusLog::look(const AgreementStatus& status, std::uint64_t now_ns) {
   cause_since_ns_ = now_ns;
   why_ = status.why;
   by_ = status.blocked_by;
-  say("is blocked: " + (by_ == self_ ? describe_blocked(status) : "it " + explain_blocked(status)));
+  if (say_) say_(blocked_sentence(self_, status));
 }
 
 void StatusLog::suspected(EndpointId replica) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "replication/page_status.h"
 #include "replication/tree_plan.h"
 
 namespace ingot {
@@ -64,16 +65,9 @@ void fill_lags(control_v1::GetStatusResponse& status) {
     replica.set_lag(decided - std::min(decided, replica.applied()));
 }
 
-// `now_ns`: of the clock that replicas' loops run by.
-void describe(const ReplicaPage& page, std::uint64_t now_ns, control_v1::Blocked& blocked) {
-  AgreementStatus status;
-  status.blocked = true;
-  status.why = static_cast<Blocked>(page[ReplicaCounter::kBlockedWhy].get());
-  status.blocked_from = Slot(page[ReplicaCounter::kBlockedFrom].get());
-  status.blocked_to = Slot(page[ReplicaCounter::kBlockedTo].get());
-  const std::uint64_t since_ns = page[ReplicaCounter::kBlockedSinceNs].get();
-  const std::uint64_t blocked_ms = since_ns == 0 || since_ns > now_ns ? 0 : (now_ns - since_ns) / 1'000'000;
-  status.blocked_ticks = blocked_ms / kTickMs;
+void describe(const AgreementStatus& status, control_v1::Blocked& blocked) {
+  const std::uint64_t blocked_ms = status.blocked_ticks * kTickMs;
+  blocked.set_by(status.blocked_by.value());
   blocked.set_why(std::string(text_of(status.why)));
   blocked.set_details(describe_blocked(status));
   blocked.mutable_duration()->set_seconds(static_cast<std::int64_t>(blocked_ms / 1000));
@@ -82,13 +76,11 @@ void describe(const ReplicaPage& page, std::uint64_t now_ns, control_v1::Blocked
 
 void note_blocked(const ReplicaPage& page, const control_v1::Replica& replica, std::uint64_t now_ns,
                   control_v1::GetStatusResponse& status) {
-  if (replica.state() != control_v1::STATE_UP || page[ReplicaCounter::kBlocked].get() == 0) return;
+  const AgreementStatus own = blocked_status(page, now_ns);
+  if (replica.state() != control_v1::STATE_UP || !own.blocked) return;
   control_v1::Blocked& blocked = *status.mutable_blocked();
   // The leader's word goes before a follower's.
-  if (blocked.reported_by_size() == 0 || replica.role() == control_v1::ROLE_LEADER) {
-    blocked.set_by(static_cast<std::uint32_t>(page[ReplicaCounter::kBlockedBy].get()));
-    describe(page, now_ns, blocked);
-  }
+  if (blocked.reported_by_size() == 0 || replica.role() == control_v1::ROLE_LEADER) describe(own, blocked);
   blocked.add_reported_by(replica.id());
 }
 

@@ -43,7 +43,7 @@ class Call {
 // Decodes what the replicas answered. If that is OK, `result` holds a Body.
 template <typename Body>
 grpc::Status open(const ReplicaReply& reply, kv::Result& result) {
-  if (grpc::Status status = to_status(reply.outcome); !status.ok()) return status;
+  if (grpc::Status status = to_status(reply); !status.ok()) return status;
   absl::StatusOr<kv::Result> decoded = kv::decode_result(reply.payload);
   if (!decoded.ok()) {
     return {grpc::StatusCode::INTERNAL, "the store's answer could not be read; the request may have been carried out"};

@@ -64,12 +64,14 @@ grpc::Status to_status(kv::Code code) {
   INGOT_CHECK(false, "success is not an error, and every other code is listed above");
 }
 
-grpc::Status to_status(ReplicaReply::Outcome outcome) {
-  switch (outcome) {
+grpc::Status to_status(const ReplicaReply& reply) {
+  switch (reply.outcome) {
     case ReplicaReply::Outcome::kOk:
       return grpc::Status::OK;
     case ReplicaReply::Outcome::kOverloaded:
       return to_status(Error::kTooManyRequests);
+    case ReplicaReply::Outcome::kBlocked:
+      return {grpc::StatusCode::UNAVAILABLE, "nothing was done: " + std::string(reply.payload)};
     case ReplicaReply::Outcome::kUnknown:
       return to_status(Error::kTimeout);
   }

@@ -44,8 +44,8 @@ grpc::Status answer_too_large(std::size_t bytes_max);
 // The store's refusal. REQUIRES: code is not kOk.
 grpc::Status to_status(kv::Code code);
 
-// The replicas' silence or refusal; OK for kOk. "too many requests" means that nothing was done; "request timed out"
-// that it may have been, or may still be.
-grpc::Status to_status(ReplicaReply::Outcome outcome);
+// The replicas' silence or refusal; OK for kOk. "too many requests" means that nothing was done; so does a sentence on who
+// is blocked, which is ours: etcd has no such state. "request timed out": it may have been done, or may still be.
+grpc::Status to_status(const ReplicaReply& reply);
 
 }  // namespace ingot::etcd

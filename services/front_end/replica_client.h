@@ -16,6 +16,7 @@ struct ReplicaReply {
   enum class Outcome : std::uint8_t {
     kOk,          // payload is the state machine's result
     kOverloaded,  // not carried out: too many requests in flight
+    kBlocked,     // likewise, since nothing can be decided; payload is a sentence that says who waits for whom, and why
     kUnknown,     // a command that may or may not have been carried out, or a query that got no answer in time
   };
   Outcome outcome = Outcome::kOk;

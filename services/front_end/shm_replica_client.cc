@@ -6,6 +6,7 @@
 #include "core/check.h"
 #include "core/limits.h"
 #include "core/wire.h"
+#include "replication/page_status.h"
 
 namespace ingot {
 
@@ -40,6 +41,11 @@ std::uint64_t first_sequence(Incarnation incarnation) {
   return ((incarnation.value() - 1) & kLifeMask) << kLifeShift;
 }
 
+// Why a request was not carried out; `blocked`: the sentence of who cannot have anything decided.
+ReplicaReply::Outcome refusal(const std::string& blocked) {
+  return blocked.empty() ? ReplicaReply::Outcome::kOverloaded : ReplicaReply::Outcome::kBlocked;
+}
+
 bool for_leader(RequestKind kind) {
   return kind == RequestKind::kCommand || kind == RequestKind::kLinearizableQuery;
 }
@@ -65,9 +71,12 @@ bool ShmReplicaClient::admit(RequestKind kind, std::size_t bytes) {
 void ShmReplicaClient::submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica) {
   const std::uint64_t now_ns = options_.now_ns();
   bool wake = false;
+  std::string blocked;
   {
     absl::MutexLock lock(&mutex_);
-    if (admit(kind, payload.size())) {
+    if (!admit(kind, payload.size())) {
+      blocked = why_blocked(now_ns);
+    } else {
       const bool command = kind == RequestKind::kCommand;
       const std::uint64_t sequence = command ? next_command_++ : next_query_++;
       if (command) command_order_.push_back(sequence);
@@ -87,7 +96,7 @@ void ShmReplicaClient::submit(RequestKind kind, std::string payload, Callback ca
     }
   }
   if (wake) options_.wake_loop();
-  if (callback) callback({ReplicaReply::Outcome::kOverloaded, Slot(), {}});
+  if (callback) callback({refusal(blocked), Slot(), blocked});
 }
 
 EndpointId ShmReplicaClient::choose_target(const Pending& pending) const {
@@ -301,7 +310,7 @@ void ShmReplicaClient::refused(std::uint64_t sequence, Pending& pending, Endpoin
   if (response.status == Response::Status::kBusy) {
     // A leader takes no read while it changes its acceptor: that is soon over.
     if (pending.kind == RequestKind::kLinearizableQuery) return pause(pending, now_ns);
-    if (pending.open_attempts == 0) complete(sequence, ReplicaReply::Outcome::kOverloaded, response.slot, {});
+    if (pending.open_attempts == 0) refuse(sequence, response.slot, now_ns);
     return;
   }
   // Who does not lead, and names itself or the dead, knows nothing: the next one may.
@@ -322,6 +331,16 @@ void ShmReplicaClient::pause(Pending& pending, std::uint64_t now_ns) {
   const std::uint64_t pause_ns = std::min((kPauseUs * 1000) << std::min(pending.refusals++, 10), kScanMs * kNsPerMs);
   pending.retry_ns = std::min(pending.retry_ns, now_ns + pause_ns);
   next_timer_ns_ = std::min(next_timer_ns_, pending.retry_ns);
+}
+
+std::string ShmReplicaClient::why_blocked(std::uint64_t now_ns) const {
+  return who_is_blocked(options_.pages, options_.daemon, leader_, now_ns);
+}
+
+// Nothing of it was, or will be, carried out.
+void ShmReplicaClient::refuse(std::uint64_t sequence, Slot slot, std::uint64_t now_ns) {
+  const std::string blocked = why_blocked(now_ns);
+  complete(sequence, refusal(blocked), slot, blocked);
 }
 
 void ShmReplicaClient::complete(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot,
@@ -360,8 +379,8 @@ void ShmReplicaClient::check_timers(std::uint64_t now_ns) {
     if (!silent && for_leader(pending.kind)) next_ns = std::min(next_ns, doubt_ns);
   }
   for (const std::uint64_t sequence : expired) {
-    const bool refused_always = pending_[sequence].open_attempts == 0;
-    complete(sequence, refused_always ? ReplicaReply::Outcome::kOverloaded : ReplicaReply::Outcome::kUnknown, Slot(), {});
+    if (pending_[sequence].open_attempts == 0) refuse(sequence, Slot(), now_ns);
+    else complete(sequence, ReplicaReply::Outcome::kUnknown, Slot(), {});
   }
   if (!pending_.empty()) quiet_since_ns_ = now_ns;
   next_timer_ns_ = now_ns - quiet_since_ns_ > kQuietMs * kNsPerMs ? kNever : next_ns;

@@ -36,7 +36,7 @@ namespace ingot {
 // still answer what that one had asked, to the same endpoint.
 //
 // Commands form one session: a retry repeats the sequence, and its effect is one. At most kFrontEndRequestsMax requests
-// and kFrontEndBytesMax bytes are in flight; more are answered kOverloaded.
+// and kFrontEndBytesMax bytes are in flight; more are answered kOverloaded, or kBlocked while a replica says so.
 class ShmReplicaClient : public ReplicaClient, public Pollable {
  public:
   struct Options {
@@ -46,7 +46,7 @@ class ShmReplicaClient : public ReplicaClient, public Pollable {
     EndpointId acceptor;
     EndpointId nearest;         // replica for local queries
     const DaemonPage* daemon = nullptr;  // says who has died; null: nobody does
-    std::vector<const ReplicaPage*> pages;  // of all replicas: who has caught up; or none
+    std::vector<const ReplicaPage*> pages;  // of all replicas: who has caught up, and who is blocked; or none
     Lives* lives = nullptr;     // over the same transport; null: nobody comes back
     Incarnation incarnation{1};  // which life of the front end this is
     std::function<void()> wake_loop;  // makes the loop call poll soon; any thread
@@ -114,6 +114,8 @@ class ShmReplicaClient : public ReplicaClient, public Pollable {
                std::uint64_t now_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void pause(Pending& pending, std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string why_blocked(std::uint64_t now_ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void refuse(std::uint64_t sequence, Slot slot, std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void complete(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void check_timers(std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -17,6 +17,9 @@ WATCHDOG_S = 300
 # What a client waits for one answer unless a test says otherwise: the machine may stop any process for seconds.
 PATIENCE = "--timeout=100s"
 
+# What a client hears whose request was not carried out in time, or not at all.
+TURNED_AWAY = "request timed out|too many requests|nothing was done"
+
 
 class Daemon:
     """One instance. Use as a context manager; leaving it stops the daemon and checks that nothing remains."""
@@ -131,7 +134,7 @@ def ctl(endpoint, *words):
     end = time.monotonic() + WATCHDOG_S
     done = run_ctl(endpoint, *words)
     while (done.returncode != 0 and words[0] in ("put", "get") and
-           re.search("request timed out|too many requests", done.stderr) and time.monotonic() < end):
+           re.search(TURNED_AWAY, done.stderr) and time.monotonic() < end):
         done = run_ctl(endpoint, *words)
     if done.returncode != 0:
         raise AssertionError(f"ingotctl {' '.join(words)} exited with {done.returncode}: {done.stderr}")

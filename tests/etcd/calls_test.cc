@@ -34,13 +34,16 @@ void check_error(const grpc::Status& status, grpc::StatusCode code, const std::s
   CHECK(status.error_message() == text);
 }
 
-TEST_CASE("Overload says that nothing was done, silence says that nobody knows") {
+TEST_CASE("Overload and a block say that nothing was done, silence says that nobody knows") {
   InProcessServer server;
   auto stub = pb::KV::NewStub(server.connect());
   pb::PutResponse response;
   server.client.set_outcome(ReplicaReply::Outcome::kOverloaded);
   check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", "v"), response),
               grpc::StatusCode::RESOURCE_EXHAUSTED, "etcdserver: too many requests");
+  server.client.set_outcome(ReplicaReply::Outcome::kBlocked, "replica 0 is blocked: it waits");
+  check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", "v"), response), grpc::StatusCode::UNAVAILABLE,
+              "nothing was done: replica 0 is blocked: it waits");
   server.client.set_outcome(ReplicaReply::Outcome::kUnknown);
   check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", "v"), response), grpc::StatusCode::UNAVAILABLE,
               "etcdserver: request timed out");

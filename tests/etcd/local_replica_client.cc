@@ -42,7 +42,7 @@ void LocalReplicaClient::answer(Item& item) {
   if (interloper_) interloper_(item.kind);
   ReplicaReply reply;
   reply.outcome = outcome_;
-  std::string payload;
+  std::string payload = sentence_;
   if (outcome_ == ReplicaReply::Outcome::kOk) payload = carry_out(item);
   reply.payload = payload;
   item.callback(reply);

@@ -31,8 +31,11 @@ class LocalReplicaClient final : public ReplicaClient {
   // REQUIRES: no request is under way.
   void set_interloper(Interloper interloper) { interloper_ = std::move(interloper); }
   void hold_followers(bool hold) { holds_followers_ = hold; }
-  // The next requests are answered with this outcome and not carried out.
-  void set_outcome(ReplicaReply::Outcome outcome) { outcome_ = outcome; }
+  // The next requests are answered with this outcome, and that sentence, and not carried out.
+  void set_outcome(ReplicaReply::Outcome outcome, std::string sentence = "") {
+    outcome_ = outcome;
+    sentence_ = std::move(sentence);
+  }
 
   // Carries out a command at once. REQUIRES: called by the interloper, or no request is under way.
   kv::Result apply(const kv::Request& request);
@@ -62,6 +65,7 @@ class LocalReplicaClient final : public ReplicaClient {
   Interloper interloper_;
   bool holds_followers_ = false;
   ReplicaReply::Outcome outcome_ = ReplicaReply::Outcome::kOk;
+  std::string sentence_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

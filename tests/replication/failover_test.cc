@@ -148,6 +148,23 @@ TEST_CASE("2PC stays blocked by a dead participant, says so, and nobody is told 
   REQUIRE(group.page(0)[ReplicaCounter::kBlockedWhy].get() == static_cast<std::uint64_t>(Blocked::kParticipantDead));
 }
 
+TEST_CASE("whoever is turned away because agreement is blocked is told so, and by whom") {
+  GroupOnOneThread group("2pc", "nvp", 3, kSeed);
+  group.put("a", "1");
+  group.kill(2);
+  const kv::Request put = kv::PutRequest{.key = "a", .value = "2"};
+  group.submit(RequestKind::kCommand, put);
+  while (group.page(0)[ReplicaCounter::kBlocked].get() == 0) group.round();
+  auto turned_away = group.submit(RequestKind::kCommand, put);
+  for (int i = 0; i < kFrontEndRequestsMax && !turned_away->arrived; ++i) {
+    turned_away = group.submit(RequestKind::kCommand, put);
+  }
+  REQUIRE(turned_away->arrived);
+  CHECK(turned_away->outcome == ReplicaReply::Outcome::kBlocked);
+  CHECK_THAT(turned_away->payload, Catch::Matchers::StartsWith("replica 0 is blocked: it waits for replica 2: " +
+                                                               std::string(text_of(Blocked::kParticipantDead))));
+}
+
 TEST_CASE("a group on trees survives the death of its leader and its acceptor") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   CAPTURE(agreement);

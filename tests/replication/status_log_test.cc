@@ -59,6 +59,8 @@ TEST_CASE("every cause has a sentence of its own") {
     CHECK(text != "unknown");
     CHECK(std::count(seen.begin(), seen.end(), text) == 0);
     CHECK(explain_blocked(status) == "waits for replica 0: " + text);
+    CHECK(blocked_sentence(EndpointId(1), status) == "replica 1 is blocked: it waits for replica 0: " + text);
+    CHECK(blocked_sentence(EndpointId(0), status) == "replica 0 is blocked: " + text);
     seen.push_back(text);
   }
 }
