@@ -159,6 +159,7 @@ bool ReplicaSnapshots::finish() {
 
 void ReplicaSnapshots::tick() {
   look_ = true;
+  writer_.tick();
   reader_.tick(options_.send);
   server_.tick(options_.send);
   ++quiet_ticks_;

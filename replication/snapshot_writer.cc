@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/wire.h"
+#include "replication/snapshot_limits.h"
 
 namespace ingot {
 
@@ -69,6 +71,14 @@ bool write_file(int fd, const Applier& applier) {
   ::_exit(write_file(fd, applier) ? 0 : 1);
 }
 
+// 0: it has used none, or nobody knows.
+std::uint64_t cpu_ns(::pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
 std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
@@ -114,7 +124,17 @@ absl::Status SnapshotWriter::fork_child(const Applier& applier) {
   if (child < 0) return no_room("start a process");
   if (child == 0) run_child(fd_.get(), applier, parent);
   child_ = child;
+  child_cpu_ns_ = 0;
+  still_ticks_ = 0;
   return absl::OkStatus();
+}
+
+void SnapshotWriter::tick() {
+  if (child_ < 0) return;
+  const std::uint64_t used_ns = cpu_ns(child_);
+  still_ticks_ = used_ns == child_cpu_ns_ ? still_ticks_ + 1 : 0;
+  child_cpu_ns_ = used_ns;
+  if (still_ticks_ >= kSnapshotStillTicks) ::kill(child_, SIGKILL);
 }
 
 std::optional<absl::StatusOr<std::shared_ptr<const SealedSnapshot>>> SnapshotWriter::poll() {

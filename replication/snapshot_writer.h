@@ -48,6 +48,9 @@ class SnapshotWriter {
   // Nothing while it is being written. REQUIRES: running(). Errors: RESOURCE_EXHAUSTED, INTERNAL (the child died).
   std::optional<absl::StatusOr<std::shared_ptr<const SealedSnapshot>>> poll();
 
+  // To be called at each tick: ends a child that has stood still for kSnapshotStillTicks, and poll() says that it died.
+  void tick();
+
   // How long the last start() stopped the loop.
   std::uint64_t pause_ns() const { return pause_ns_; }
 
@@ -57,6 +60,8 @@ class SnapshotWriter {
   How how_;
   bool running_ = false;
   ::pid_t child_ = -1;
+  std::uint64_t child_cpu_ns_ = 0;  // as of the last tick
+  int still_ticks_ = 0;             // since that changed
   Descriptor fd_;
   std::uint64_t pause_ns_ = 0;
 };
