@@ -3,11 +3,10 @@ newest sealed snapshot and the segments of the dead, and nothing that was acknow
 
 import os
 import signal
-import threading
 import unittest
 import urllib.request
 
-from ingot_daemon import WATCHDOG_S, Daemon, ctl, wait_until
+from ingot_daemon import WATCHDOG_S, Daemon, Load, ctl, outage_of, wait_until
 
 ROUNDS = int(os.environ.get("INGOT_ALL_DEAD_ROUNDS", "4"))
 
@@ -27,16 +26,13 @@ def metric(daemon, name):
 class AllDead(unittest.TestCase):
     def under_load(self, *flags):
         with self.subTest(flags), Daemon(*flags) as daemon:
-            outcome = []
-            load = threading.Thread(target=lambda: outcome.append(daemon.load(
-                f"--duration={3 * ROUNDS}s", "--clients=8", "--keys=300", "--value-bytes=2000", "--read-share=0.2")))
-            load.start()
+            load = Load(daemon, f"--duration={3 * ROUNDS}s", "--keys=300", "--value-bytes=2000", "--read-share=0.2")
             applied = 0
             for turn in range(ROUNDS):
                 before = applied
                 ctl(daemon.endpoint, "put", f"turn-{turn}", "kept")
                 wait_until(lambda: all_up(daemon) is not None, "all replicas are up")
-                wait_until(lambda: not load.is_alive() or
+                wait_until(lambda: not load.runs() or
                            max(r["applied"] for r in all_up(daemon) or [{"applied": 0}]) > before + 100,
                            "the load is under way")
                 replicas = all_up(daemon) or daemon.status()["replicas"]
@@ -47,12 +43,7 @@ class AllDead(unittest.TestCase):
                         os.kill(replica["pid"], signal.SIGKILL)
                 wait_until(lambda: all(r["incarnation"] > lives[r["id"]] and r["state"] == "up"
                                        for r in daemon.status()["replicas"]), "all are started again")
-            ctl(daemon.endpoint, "put", "after", "all")
-            load.join(WATCHDOG_S)
-            code, report = outcome[0]
-            self.assertEqual(code, 0, report)
-            self.assertEqual(report["check"], "held", report)
-            self.assertEqual(report["stale_reads"], 0, report)
+            report = load.require_held()
             for turn in range(ROUNDS):
                 self.assertIn("kept", ctl(daemon.endpoint, "get", f"turn-{turn}"))
             daemon.equal_digests()
@@ -64,8 +55,7 @@ class AllDead(unittest.TestCase):
                 return False
 
             wait_until(snapshot_made, "a replica of the last lives makes a snapshot")
-            print(f"{flags}: {ROUNDS} deaths of all, {report['acknowledged']} acknowledged, {report['unknown']} unknown, "
-                  f"no write was acknowledged for {report['gap_ms_max']} ms, "
+            print(f"{flags}: {ROUNDS} deaths of all, {outage_of(report)}, "
                   f"{metric(daemon, 'ingot_snapshots_made_total'):.0f} snapshots")
 
     def test_three_replicas(self):

@@ -3,10 +3,9 @@ end, and all who live agree. Prints how long no write was acknowledged; that is 
 
 import os
 import signal
-import threading
 import unittest
 
-from ingot_daemon import WATCHDOG_S, Daemon, ctl, run_ctl, wait_until, with_role
+from ingot_daemon import Daemon, Load, ctl, outage_of, run_ctl, wait_until, with_role
 
 
 def send(replicas, sig):
@@ -18,26 +17,14 @@ def send(replicas, sig):
 class Failover(unittest.TestCase):
     def under_load(self, what, trouble, *flags):
         with self.subTest(what), Daemon(*flags) as daemon:
-            outcome = []
-            load = threading.Thread(
-                target=lambda: outcome.append(daemon.load("--duration=4s", "--clients=8", "--keys=200", "--read-share=0.3")))
-            load.start()
-            wait_until(lambda: not load.is_alive() or min(r["applied"] for r in daemon.status()["replicas"]) > 50,
-                       "the load is under way")
+            load = Load(daemon, "--duration=4s", "--keys=200", "--read-share=0.3")
+            load.wait_until_under_way()
             trouble(daemon)
             applied = max(r["applied"] for r in daemon.status()["replicas"])
-            ctl(daemon.endpoint, "put", "after", "trouble")
-            load.join(WATCHDOG_S)
-            code, report = outcome[0]
-            self.assertEqual(code, 0, report)
-            self.assertEqual(report["check"], "held", report)
-            self.assertEqual(report["stale_reads"], 0, report)
-            self.assertIn("trouble", ctl(daemon.endpoint, "get", "after"))
-
+            report = load.require_held()
             answers = daemon.equal_digests()
             self.assertGreater(answers[0][2], applied)
-            print(f"{what}: {report['acknowledged']} acknowledged, {report['unknown']} unknown, no write was "
-                  f"acknowledged for {report['gap_ms_max']} ms")
+            print(f"{what}: {outage_of(report)}")
 
     def test_death_of_the_leader(self):
         for flags in (("--transport=nvp",), ("--transport=srbp",), ("--agreement=multipaxos",)):

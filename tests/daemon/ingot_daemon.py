@@ -122,6 +122,41 @@ def patient(words):
     return [*words] if any(word.startswith("--timeout=") for word in words) else [*words, PATIENCE]
 
 
+class Load:
+    """ingot-load beside whatever a test does to the daemon meanwhile; its own check judges what became of each write."""
+
+    def __init__(self, daemon, *flags):
+        self.daemon = daemon
+        self.outcome = []
+        self.thread = threading.Thread(target=lambda: self.outcome.append(daemon.load("--clients=8", *flags)))
+        self.thread.start()
+
+    def runs(self):
+        return self.thread.is_alive()
+
+    def wait_until_under_way(self):
+        wait_until(lambda: not self.runs() or min(r["applied"] for r in self.daemon.status()["replicas"]) > 50,
+                   "the load is under way")
+
+    def require_held(self):
+        """A write of this test's own goes through; when the load is over nothing acknowledged is lost, and nothing read
+        was stale. Returns the report."""
+        ctl(self.daemon.endpoint, "put", "after", "trouble")
+        self.thread.join(WATCHDOG_S)
+        code, report = self.outcome[0]
+        if code != 0 or report["check"] != "held" or report["stale_reads"] != 0:
+            raise AssertionError(f"exit code {code}: {report}")
+        if "trouble" not in ctl(self.daemon.endpoint, "get", "after"):
+            raise AssertionError("what was put is not there")
+        return report
+
+
+def outage_of(report):
+    """In words; shown, not judged."""
+    return (f"{report['acknowledged']} acknowledged, {report['unknown']} unknown, no write was acknowledged for "
+            f"{report['gap_ms_max']} ms")
+
+
 def run_ctl(endpoint, *words):
     """Runs ingotctl, come what may."""
     return subprocess.run([INGOTCTL, f"--endpoint={endpoint}", *patient(words)], stdout=subprocess.PIPE,

@@ -3,11 +3,10 @@ and nothing that was acknowledged is lost."""
 
 import os
 import signal
-import threading
 import time
 import unittest
 
-from ingot_daemon import WATCHDOG_S, Daemon, ctl, run_ctl, wait_until, with_role
+from ingot_daemon import WATCHDOG_S, Daemon, Load, ctl, outage_of, run_ctl, wait_until, with_role
 
 
 def kill(*processes):
@@ -48,24 +47,13 @@ class Restart(unittest.TestCase):
     def under_load(self, trouble, *flags, duration="2s"):
         """`trouble` kills, and returns in which life each replica must be in the end."""
         with Daemon(*flags) as daemon:
-            outcome = []
-            load = threading.Thread(target=lambda: outcome.append(daemon.load(
-                f"--duration={duration}", "--clients=8", "--keys=200", "--read-share=0.3")))
-            load.start()
-            wait_until(lambda: not load.is_alive() or min(r["applied"] for r in daemon.status()["replicas"]) > 50,
-                       "the load is under way")
+            load = Load(daemon, f"--duration={duration}", "--keys=200", "--read-share=0.3")
+            load.wait_until_under_way()
             lives = trouble(daemon)
-            ctl(daemon.endpoint, "put", "after", "trouble")
-            load.join(WATCHDOG_S)
-            code, report = outcome[0]
-            self.assertEqual(code, 0, report)
-            self.assertEqual(report["check"], "held", report)
-            self.assertEqual(report["stale_reads"], 0, report)
-            self.assertIn("trouble", ctl(daemon.endpoint, "get", "after"))
+            report = load.require_held()
             all_back(daemon, lives)
             daemon.equal_digests()
-            print(f"{self.id().rsplit('.', 1)[1]} {flags}: {report['acknowledged']} acknowledged, {report['unknown']} "
-                  f"unknown, no write was acknowledged for {report['gap_ms_max']} ms")
+            print(f"{self.id().rsplit('.', 1)[1]} {flags}: {outage_of(report)}")
 
     def test_each_replica_in_turn(self):
         def one_by_one(daemon):
