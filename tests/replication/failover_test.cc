@@ -12,6 +12,7 @@ namespace ingot {
 namespace {
 
 constexpr std::uint64_t kSeed = 20261121;
+
 // Load before, during and after `trouble`, and what must be true in the end.
 void check_survival(GroupOnOneThread& group, const std::function<void()>& trouble) {
   Load load(group);
@@ -20,11 +21,7 @@ void check_survival(GroupOnOneThread& group, const std::function<void()>& troubl
   load.run(100);
   const int rounds = load.wait();
   INFO("rounds until all was answered: " << rounds);
-  load.run(50);
-  load.wait();
-  group.settle();
-  load.check();
-  require_equal_digests(group);
+  require_survived(group, load);
 }
 
 }  // namespace

@@ -89,4 +89,13 @@ inline void require_equal_digests(const GroupOnOneThread& group) {
   }
 }
 
+// Whatever befell the group is over: more load goes through, nothing acknowledged is lost, and all who live agree.
+inline void require_survived(GroupOnOneThread& group, Load& load) {
+  load.run(50);
+  load.wait();
+  group.settle();
+  load.check();
+  require_equal_digests(group);
+}
+
 }  // namespace ingot

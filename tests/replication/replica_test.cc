@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/limits.h"
+#include "tests/replication/group_load.h"
 #include "tests/replication/group_on_one_thread.h"
 
 namespace ingot {
@@ -14,14 +15,6 @@ kv::Request put_request(const std::string& key, const std::string& value) {
   put.key = key;
   put.value = value;
   return put;
-}
-
-void require_equal_digests(const GroupOnOneThread& group) {
-  for (int id = 1; id < group.replicas(); ++id) {
-    CAPTURE(id);
-    REQUIRE(group.applier(id).applied() == group.applier(0).applied());
-    REQUIRE(group.applier(id).digest() == group.applier(0).digest());
-  }
 }
 
 }  // namespace

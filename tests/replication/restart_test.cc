@@ -12,14 +12,6 @@ namespace {
 constexpr std::uint64_t kSeed = 20261122;
 constexpr std::uint64_t kSlowStepNs = 2'000'000;  // so that many looks at the trees pass with few rounds
 
-void finish(GroupOnOneThread& group, Load& load) {
-  load.run(50);
-  load.wait();
-  group.settle();
-  load.check();
-  require_equal_digests(group);
-}
-
 }  // namespace
 
 TEST_CASE("whoever was killed comes back under load and catches up") {
@@ -34,7 +26,7 @@ TEST_CASE("whoever was killed comes back under load and catches up") {
   load.run(40);
   group.restart(victim);
   load.run(40);
-  finish(group, load);
+  require_survived(group, load);
   REQUIRE(group.incarnation(victim) == 2);
 }
 
@@ -53,7 +45,7 @@ TEST_CASE("the leader dies twenty times, each time under load, and comes back") 
     group.restart(leader);
     load.wait();
   }
-  finish(group, load);
+  require_survived(group, load);
 }
 
 TEST_CASE("leader and acceptor of three die at once: blocked until one of them is back, and nothing is lost") {
@@ -70,7 +62,7 @@ TEST_CASE("leader and acceptor of three die at once: blocked until one of them i
   load.run(30);
   load.wait();
   group.restart(1 - first);
-  finish(group, load);
+  require_survived(group, load);
 }
 
 TEST_CASE("a replica that was stopped while others died and came back, several times, does no harm when it wakes") {
@@ -89,7 +81,7 @@ TEST_CASE("a replica that was stopped while others died and came back, several t
     load.wait();
   }
   group.set_running(4, true);
-  finish(group, load);
+  require_survived(group, load);
 }
 
 TEST_CASE("a newcomer that dies before it has caught up, or before anybody has heard of it, is followed by another") {
@@ -104,7 +96,7 @@ TEST_CASE("a newcomer that dies before it has caught up, or before anybody has h
     group.restart(1);
     for (int i = 0; i < rounds; ++i) group.round();
   }
-  finish(group, load);
+  require_survived(group, load);
   REQUIRE(group.incarnation(1) == 9);
 }
 
@@ -131,7 +123,7 @@ TEST_CASE("random deaths and returns, a minority at a time or not") {
   for (int id = 0; id < replicas; ++id) {
     if (!group.alive(id)) group.restart(id);
   }
-  finish(group, load);
+  require_survived(group, load);
 }
 
 TEST_CASE("an idle group takes its dead back, and rests again") {
@@ -158,7 +150,7 @@ TEST_CASE("who comes back to a group on trees gets everything, and nobody waits 
   load.run(30);
   group.restart(victim);
   load.run(60);
-  finish(group, load);
+  require_survived(group, load);
 }
 
 TEST_CASE("an inner endpoint of the tree that died and came back passes broadcasts on again") {
@@ -175,7 +167,7 @@ TEST_CASE("an inner endpoint of the tree that died and came back passes broadcas
   group.restart(victim);
   load.run(600, kSlowStepNs);
   REQUIRE(bypassed() == 0);
-  finish(group, load);
+  require_survived(group, load);
 }
 
 }  // namespace ingot
