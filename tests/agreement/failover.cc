@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "tests/agreement/checkers.h"
-#include "tests/agreement/group.h"
+#include "tests/agreement/seeded_run.h"
 #include "tests/agreement/trace.h"
 
 namespace ingot::testing {
@@ -23,23 +22,35 @@ AgreementBounds random_bounds(Prng& prng) {
   return bounds;
 }
 
-class Failover {
+// How unkind a run is, and its group; drawn from its seed, so that runs differ in kind.
+struct Weather {
+  explicit Weather(const FailoverOptions& options)
+      : prng(options.seed),
+        loss(prng.chance(0.5) ? 0.0 : 0.1 * prng.unit()),
+        kill(0.02 * prng.unit()),
+        restart(0.002 + 0.03 * prng.unit()),
+        pause(prng.chance(0.5) ? 0.0 : 0.02 * prng.unit()),
+        tick(0.02 + 0.3 * prng.unit()),
+        group{options.kind, options.replicas, options.voters, random_bounds(prng), true, prng.chance(0.2)} {}
+
+  Prng prng;
+  double loss;
+  double kill;
+  double restart;
+  double pause;
+  double tick;
+  GroupOptions group;
+};
+
+class Failover : private SeededRun {
  public:
-  explicit Failover(const FailoverOptions& options)
-      : options_(options),
-        prng_(options.seed),
-        loss_(prng_.chance(0.5) ? 0.0 : 0.1 * prng_.unit()),
-        kill_(0.02 * prng_.unit()),
-        restart_(0.002 + 0.03 * prng_.unit()),
-        pause_(prng_.chance(0.5) ? 0.0 : 0.02 * prng_.unit()),
-        tick_(0.02 + 0.3 * prng_.unit()),
-        group_({options.kind, options.replicas, options.voters, random_bounds(prng_), true, prng_.chance(0.2)}),
-        order_(options.replicas),
-        paused_steps_(static_cast<std::size_t>(options.replicas)),
-        ready_(static_cast<std::size_t>(options.replicas)) {
+  explicit Failover(const FailoverOptions& options) : Failover(options, Weather(options)) {}
+
+  Failover(const FailoverOptions& options, const Weather& weather)
+      : SeededRun(weather.prng, weather.group), options_(options), weather_(weather) {
     group_.salvage_at_once = false;
     group_.observe = [this](int replica, const Effects& effects) { observe(replica, effects); };
-    group_.loses = [this](int, int to) { return !group_.alive(to) || (!calm_ && prng_.chance(loss_)); };
+    group_.loses = [this](int, int to) { return !group_.alive(to) || (!calm_ && prng_.chance(weather_.loss)); };
   }
 
   FailoverResult run() {
@@ -51,15 +62,12 @@ class Failover {
     if (violation().empty()) reads_.judge();
     if (result_.violation.empty()) result_.violation = violation();
     result_.decided = order_.log().size();
+    result_.reads = answered_reads_;
     result_.changes = newest_configuration() - 1;
     return result_;
   }
 
  private:
-  static std::size_t index(int replica) { return static_cast<std::size_t>(replica); }
-  int any_replica() { return static_cast<int>(prng_.below(static_cast<std::uint64_t>(options_.replicas))); }
-  bool runs(int replica) const { return group_.alive(replica) && paused_steps_[index(replica)] == 0; }
-
   std::string violation() const {
     for (const Checker* checker : {static_cast<const Checker*>(&order_), static_cast<const Checker*>(&reads_)}) {
       if (!checker->violation().empty()) return checker->violation();
@@ -81,11 +89,7 @@ class Failover {
 
   void observe(int replica, const Effects& effects) {
     if (options_.trace) std::cerr << describe_effects(replica, effects);
-    for (const Decision& decision : effects.decided) order_.decided(replica, decision);
-    for (const ReadReady& read : effects.reads_ready) ready_[index(replica)][read.read_id] = read.applied_needed;
-    for (const Rejection& rejection : effects.rejected) {
-      if (rejection.kind == Rejection::Kind::kRead) reads_.rejected(rejection.id);
-    }
+    watch(replica, effects);
     for (const ReplicaName& name : effects.salvage_needed) salvages_.emplace_back(replica, name);
     for (const ReplicaName& name : effects.fence) fences_.push_back(name);
     if (effects.snapshot_needed) wants_snapshot_.insert(replica);
@@ -105,8 +109,7 @@ class Failover {
     if (!group_.alive(replica)) return;
     log("kill " + std::to_string(replica));
     ++result_.kills;
-    for (const auto& [id, slot] : ready_[index(replica)]) reads_.rejected(id);  // its clients are told nothing
-    ready_[index(replica)].clear();
+    forget_reads(replica);
     for (const std::uint64_t id : reads_at_[replica]) reads_.rejected(id);
     group_.crash(replica);
     // What had not left yet is lost with it.
@@ -136,7 +139,7 @@ class Failover {
     paused_steps_[index(replica)] = 0;
     group_.restart(replica);
     // A snapshot in a sealed segment outlives everybody.
-    if (sealed_ > Slot(0)) install(replica, sealed_);
+    if (sealed_ > Slot(0)) start_from(replica, sealed_);
   }
 
   // The kernel tells everybody sooner or later.
@@ -165,15 +168,15 @@ class Failover {
   }
 
   void faults() {
-    for (auto& steps : paused_steps_) steps = steps > 0 ? steps - 1 : 0;
-    if (prng_.chance(pause_)) {
+    pauses_go_on();
+    if (prng_.chance(weather_.pause)) {
       ++result_.pauses;
       paused_steps_[index(any_replica())] = 1 + static_cast<int>(prng_.below(300));
     }
-    if (prng_.chance(kill_)) kill(any_replica());
-    if (prng_.chance(kill_ / 4)) kill_both();
+    if (prng_.chance(weather_.kill)) kill(any_replica());
+    if (prng_.chance(weather_.kill / 4)) kill_both();
     for (int replica = 0; replica < options_.replicas; ++replica) {
-      if (!group_.alive(replica) && prng_.chance(restart_)) restart(replica);
+      if (!group_.alive(replica) && prng_.chance(weather_.restart)) restart(replica);
     }
     report_deaths();
     answer_salvages();
@@ -188,12 +191,12 @@ class Failover {
     if (prng_.chance(0.05)) read(any_replica());
     if (prng_.chance(0.02)) wait(any_replica());
     for (int replica = 0; replica < options_.replicas; ++replica) {
-      if (prng_.chance(tick_)) tick(replica);
+      if (prng_.chance(weather_.tick)) tick(replica);
     }
     if (prng_.chance(0.3)) apply(any_replica());
     if (prng_.chance(0.02)) compact(any_replica());
     if (prng_.chance(0.003)) move();
-    for (int moves = 0; moves < 2 * options_.replicas; ++moves) deliver(any_replica(), any_replica());
+    for (int moves = 0; moves < 2 * options_.replicas; ++moves) deliver_and_trace(any_replica(), any_replica());
   }
 
   void propose(int replica) {
@@ -221,39 +224,6 @@ class Failover {
     (void)group_.move(asked, prng_.chance(0.5) ? Role::kLeader : Role::kAcceptor, prng_.chance(0.5) ? asked : to);
   }
 
-  void tick(int replica) {
-    if (runs(replica) && group_.at(replica).wants_tick()) group_.tick(replica);
-    answer_reads(replica);
-  }
-
-  void apply(int replica) {
-    if (!runs(replica)) return;
-    const Slot from = group_.applied(replica);
-    const std::uint64_t behind = order_.next(replica).value() - from.value();
-    if (behind == 0) return;
-    group_.apply(replica, from.plus(calm_ ? behind : 1 + prng_.below(behind)));
-    reads_.acknowledged(visible(group_.applied(replica)));
-    answer_reads(replica);
-  }
-
-  Slot visible(Slot applied) const {
-    while (applied > Slot(0) && order_.log().at(Slot(applied.value() - 1)).empty()) applied = Slot(applied.value() - 1);
-    return applied;
-  }
-
-  void answer_reads(int replica) {
-    auto& ready = ready_[index(replica)];
-    for (auto read = ready.begin(); read != ready.end();) {
-      if (read->second > group_.applied(replica)) {
-        ++read;
-        continue;
-      }
-      reads_.answered(read->first, visible(group_.applied(replica)));
-      ++result_.reads;
-      read = ready.erase(read);
-    }
-  }
-
   // What every voter has applied, the dead at their last count, is trimmed; a snapshot of it is sealed first.
   void compact(int replica) {
     if (!runs(replica)) return;
@@ -264,13 +234,10 @@ class Failover {
     group_.compact(replica, keep_from);
   }
 
-  void install(int replica, Slot slot) {
-    if (slot <= order_.next(replica)) return;
+  void start_from(int replica, Slot slot) {
+    if (!install(replica, slot)) return;
     ++result_.snapshots;
     sealed_ = std::max(sealed_, slot);  // as Agreement::installed requires
-    order_.installed(replica, slot);
-    group_.install(replica, slot);
-    answer_reads(replica);
   }
 
   void install_snapshots() {
@@ -279,15 +246,16 @@ class Failover {
       for (int peer = 0; peer < options_.replicas; ++peer) {
         if (runs(peer)) newest = std::max(newest, group_.applied(peer));
       }
-      if (runs(replica)) install(replica, newest);
+      if (runs(replica)) start_from(replica, newest);
     }
   }
 
-  void deliver(int from, int to) {
-    if (!runs(to) || group_.link(from, to).empty()) return;
-    if (options_.trace) log("deliver " + std::to_string(from) + "->" + std::to_string(to) + " " + describe_message(*group_.link(from, to).front()));
-    group_.deliver(from, to);
-    answer_reads(to);
+  void deliver_and_trace(int from, int to) {
+    if (options_.trace && runs(to) && !group_.link(from, to).empty()) {
+      log("deliver " + std::to_string(from) + "->" + std::to_string(to) + " " +
+          describe_message(*group_.link(from, to).front()));
+    }
+    deliver(from, to);
   }
 
   // ---- The faults have stopped
@@ -337,7 +305,7 @@ class Failover {
     install_snapshots();
     for (int from = 0; from < options_.replicas; ++from) {
       for (int to = 0; to < options_.replicas; ++to) {
-        for (std::size_t left = group_.link(from, to).size(); left > 0; --left) deliver(from, to);
+        for (std::size_t left = group_.link(from, to).size(); left > 0; --left) deliver_and_trace(from, to);
       }
     }
     for (int replica = 0; replica < options_.replicas; ++replica) {
@@ -347,17 +315,7 @@ class Failover {
   }
 
   FailoverOptions options_;
-  Prng prng_;
-  double loss_;
-  double kill_;
-  double restart_;
-  double pause_;
-  double tick_;
-  Group group_;
-  OrderChecker order_;
-  ReadChecker reads_;
-  std::vector<int> paused_steps_;
-  std::vector<std::map<std::uint64_t, Slot>> ready_;
+  const Weather weather_;
   std::map<int, std::vector<std::uint64_t>> reads_at_;
   std::vector<std::pair<int, Incarnation>> unreported_;
   std::vector<std::pair<int, ReplicaName>> salvages_;
@@ -366,8 +324,6 @@ class Failover {
   Slot sealed_;
   std::string last_;
   std::uint64_t commands_ = 0;
-  std::uint64_t next_id_ = 1;  // as Group numbers proposals and reads
-  bool calm_ = false;
   FailoverResult result_;
 };
 

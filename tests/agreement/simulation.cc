@@ -7,30 +7,11 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "tests/agreement/checkers.h"
-#include "tests/agreement/group.h"
+#include "tests/agreement/seeded_run.h"
 
 namespace ingot::testing {
 
 namespace {
-
-// How unkind a run is; drawn from its seed, so that runs differ in kind.
-struct Weather {
-  explicit Weather(Prng& prng)
-      : loss(prng.chance(0.5) ? 0.0 : 0.2 * prng.unit()),
-        backlog_messages(prng.chance(0.5) ? 1'000'000 : 1 + prng.below(30)),
-        pause(prng.chance(0.5) ? 0.0 : 0.05 * prng.unit()),
-        crash(prng.chance(0.5) ? 0.0 : 0.005),
-        command_bytes(1 + prng.below(200)),
-        tick(0.02 + 0.3 * prng.unit()) {}
-
-  double loss;  // of a message, by a backlog that happens to be full
-  std::uint64_t backlog_messages;
-  double pause;
-  double crash;
-  std::uint64_t command_bytes;
-  double tick;
-};
 
 AgreementBounds random_bounds(Prng& prng) {
   AgreementBounds bounds;
@@ -42,17 +23,37 @@ AgreementBounds random_bounds(Prng& prng) {
   return bounds;
 }
 
-class Simulation {
+// How unkind a run is, and its group; drawn from its seed, so that runs differ in kind.
+struct Weather {
+  explicit Weather(const SimulationOptions& options)
+      : prng(options.seed),
+        loss(prng.chance(0.5) ? 0.0 : 0.2 * prng.unit()),
+        backlog_messages(prng.chance(0.5) ? 1'000'000 : 1 + prng.below(30)),
+        pause(prng.chance(0.5) ? 0.0 : 0.05 * prng.unit()),
+        crash(prng.chance(0.5) ? 0.0 : 0.005),
+        command_bytes(1 + prng.below(200)),
+        tick(0.02 + 0.3 * prng.unit()),
+        group{options.kind, options.replicas, options.voters, random_bounds(prng), true} {}
+
+  Prng prng;
+  double loss;  // of a message, by a backlog that happens to be full
+  std::uint64_t backlog_messages;
+  double pause;
+  double crash;
+  std::uint64_t command_bytes;
+  double tick;
+  GroupOptions group;
+};
+
+class Simulation : private SeededRun {
  public:
-  explicit Simulation(const SimulationOptions& options)
-      : options_(options),
-        prng_(options.seed),
-        weather_(prng_),
-        group_({options.kind, options.replicas, options.voters, random_bounds(prng_), true}),
-        order_(options.replicas),
+  explicit Simulation(const SimulationOptions& options) : Simulation(options, Weather(options)) {}
+
+  Simulation(const SimulationOptions& options, const Weather& weather)
+      : SeededRun(weather.prng, weather.group),
+        options_(options),
+        weather_(weather),
         stable_(options.kind, options.replicas, options.voters),
-        paused_steps_(static_cast<std::size_t>(options.replicas)),
-        ready_(static_cast<std::size_t>(options.replicas)),
         overflowed_(static_cast<std::size_t>(options.replicas * options.replicas)) {
     group_.observe = [this](int replica, const Effects& effects) { observe(replica, effects); };
     group_.loses = [this](int from, int to) { return loses(from, to); };
@@ -65,6 +66,7 @@ class Simulation {
     if (violation().empty()) judge();
     if (result_.violation.empty()) result_.violation = violation();
     result_.decided = order_.log().size();
+    result_.reads = answered_reads_;
     for (int replica = 0; replica < options_.replicas; ++replica) {
       if (group_.alive(replica)) result_.refused += group_.at(replica).refused_messages();
     }
@@ -80,9 +82,6 @@ class Simulation {
     return result_.violation;
   }
 
-  int any_replica() { return static_cast<int>(prng_.below(static_cast<std::uint64_t>(options_.replicas))); }
-  bool runs(int replica) const { return group_.alive(replica) && paused_steps_[index(replica)] == 0; }
-  static std::size_t index(int replica) { return static_cast<std::size_t>(replica); }
   std::size_t link_index(int from, int to) const { return index(from * options_.replicas + to); }
 
   bool loses(int from, int to) {
@@ -96,18 +95,16 @@ class Simulation {
 
   void observe(int replica, const Effects& effects) {
     stable_.saw(replica, effects);
-    for (const Decision& decision : effects.decided) decided(replica, decision);
-    for (const ReadReady& read : effects.reads_ready) ready_[index(replica)][read.read_id] = read.applied_needed;
+    watch(replica, effects);
+    for (const Decision& decision : effects.decided) check_two_phase(replica, decision);
     for (const Rejection& rejection : effects.rejected) {
       ++result_.rejected;
-      if (rejection.kind == Rejection::Kind::kRead) reads_.rejected(rejection.id);
-      else proposals_.rejected(rejection.id);
+      if (rejection.kind != Rejection::Kind::kRead) proposals_.rejected(rejection.id);
     }
     if (effects.snapshot_needed) wants_snapshot_.push_back(replica);
   }
 
-  void decided(int replica, const Decision& decision) {
-    order_.decided(replica, decision);
+  void check_two_phase(int replica, const Decision& decision) {
     if (options_.kind != "2pc" || replica != 0) return;
     for (int peer = 1; peer < options_.replicas; ++peer) {
       if (group_.applied(peer) <= decision.slot) result_.violation = "2PC decides what is not applied everywhere";
@@ -115,7 +112,7 @@ class Simulation {
   }
 
   void random_step() {
-    for (auto& steps : paused_steps_) steps = steps > 0 ? steps - 1 : 0;
+    pauses_go_on();
     if (prng_.chance(weather_.pause)) paused_steps_[index(any_replica())] = 1 + static_cast<int>(prng_.below(200));
     if (prng_.chance(weather_.crash)) crash_somebody();
     install_snapshots();
@@ -138,8 +135,7 @@ class Simulation {
                                  ? replica >= options_.voters || (replica > 0 && 2 * (dead + 1) < options_.voters)
                                  : false;
     if (!dispensable || !group_.alive(replica)) return;
-    for (const auto& [id, slot] : ready_[index(replica)]) reads_.rejected(id);  // its clients are told nothing
-    ready_[index(replica)].clear();
+    forget_reads(replica);
     group_.crash(replica);
   }
 
@@ -161,40 +157,6 @@ class Simulation {
     answer_reads(replica);
   }
 
-  void tick(int replica) {
-    if (runs(replica) && group_.at(replica).wants_tick()) group_.tick(replica);
-  }
-
-  void apply(int replica) {
-    if (!runs(replica)) return;
-    const Slot from = group_.applied(replica);
-    const std::uint64_t behind = order_.next(replica).value() - from.value();
-    if (behind == 0) return;
-    group_.apply(replica, from.plus(calm_ ? behind : 1 + prng_.below(behind)));
-    // Any replica that applied may answer its client; in 2PC only the coordinator does.
-    if (options_.kind != "2pc" || replica == 0) reads_.acknowledged(visible(group_.applied(replica)));
-    answer_reads(replica);
-  }
-
-  // The same without the no-ops at its end, which nobody can see.
-  Slot visible(Slot applied) const {
-    while (applied > Slot(0) && order_.log().at(Slot(applied.value() - 1)).empty()) applied = Slot(applied.value() - 1);
-    return applied;
-  }
-
-  void answer_reads(int replica) {
-    auto& ready = ready_[index(replica)];
-    for (auto read = ready.begin(); read != ready.end();) {
-      if (read->second > group_.applied(replica)) {
-        ++read;
-        continue;
-      }
-      reads_.answered(read->first, visible(group_.applied(replica)));
-      ++result_.reads;
-      read = ready.erase(read);
-    }
-  }
-
   // As the replica does it: what every voter has applied, or, pressed for room, what two replicas have.
   void compact(int replica) {
     if (!runs(replica)) return;
@@ -214,20 +176,14 @@ class Simulation {
       for (int peer = 0; peer < options_.replicas; ++peer) {
         if (group_.alive(peer)) newest = std::max(newest, group_.applied(peer));
       }
-      if (!group_.alive(replica) || newest <= order_.next(replica)) continue;
-      ++result_.snapshots;
-      order_.installed(replica, newest);
-      group_.install(replica, newest);
-      answer_reads(replica);
+      if (group_.alive(replica) && install(replica, newest)) ++result_.snapshots;
     }
   }
 
   void deliver_somewhere() {
     const int from = any_replica();
     const int to = any_replica();
-    if (!runs(to) || group_.link(from, to).empty()) return;
-    group_.deliver(from, to);
-    answer_reads(to);
+    deliver(from, to);
   }
 
   void drain(int from, int to) {
@@ -254,7 +210,6 @@ class Simulation {
       if (!group_.alive(replica)) continue;
       busy = busy || group_.applied(replica) < order_.next(replica) || group_.at(replica).wants_tick();
       apply(replica);
-      answer_reads(replica);
       tick(replica);
     }
     return busy;
@@ -282,21 +237,13 @@ class Simulation {
   }
 
   SimulationOptions options_;
-  Prng prng_;
-  Weather weather_;
-  Group group_;
-  OrderChecker order_;
+  const Weather weather_;
   ProposalChecker proposals_;
-  ReadChecker reads_;
   StableChecker stable_;
-  std::vector<int> paused_steps_;
-  std::vector<std::map<std::uint64_t, Slot>> ready_;  // by replica: reads, and what must be applied for them
   std::vector<bool> overflowed_;                      // by link: lost something and was not yet reported drained
   std::vector<int> wants_snapshot_;
   std::map<std::uint64_t, Ballot> ballot_of_;  // of proposals
   std::uint64_t commands_ = 0;
-  std::uint64_t next_id_ = 1;  // as Group numbers proposals and reads
-  bool calm_ = false;
   SimulationResult result_;
 };
 
