@@ -14,6 +14,7 @@
 #include "services/ingotd/scc_flags.h"
 #include "services/process/launch_spec.h"
 #include "services/process/replica_process.h"
+#include "services/process/spare_process.h"
 #include "services/scc/replay.h"
 #include "services/scc/scc_daemon.h"
 #include "services/supervisor/attach.h"
@@ -23,9 +24,6 @@
 namespace {
 
 int run_child(std::string_view role, int launch_fd) {
-  // The terminal's and the service manager's signals go to the whole group; the supervisor decides what they mean.
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGTERM, SIG_IGN);
   auto spec = ingot::read_launch_spec(ingot::Descriptor(launch_fd).get());
   if (!spec.ok()) {
     std::fprintf(stderr, "ingotd: %s\n", spec.status().ToString().c_str());
@@ -33,6 +31,17 @@ int run_child(std::string_view role, int launch_fd) {
   }
   if (role == "@front-end") return ingot::run_front_end_process(*std::move(spec));
   return ingot::run_replica_process(*std::move(spec));
+}
+
+// Arguments: the word that says what to be, and a descriptor.
+int run_process(char** argv) {
+  // The terminal's and the service manager's signals go to the whole group; the supervisor decides what they mean.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGTERM, SIG_IGN);
+  const int fd = std::atoi(argv[2]);
+  if (std::string_view(argv[1]) != "@spare") return run_child(argv[1], fd);
+  const auto role = ingot::wait_for_role(fd, argv[1], argv[2]);
+  return role ? run_child(role->word, role->launch_fd) : ingot::kExitOk;
 }
 
 // A supervisor of many replicas holds the segments of several lives of each.
@@ -63,7 +72,7 @@ absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& 
 
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
-  if (argc == 3 && argv[1][0] == '@') return run_child(argv[1], std::atoi(argv[2]));
+  if (argc == 3 && argv[1][0] == '@') return run_process(argv);
   CLI::App app;
   ingot::DaemonConfig config;
   ingot::add_flags(app, config);

@@ -22,7 +22,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchSpec, config, fabric, control_fd, daemo
                                    replicas, front_end_incarnation, snapshot_fd, snapshot_slot, trees)
 
 std::vector<int> LaunchSpec::descriptors() const {
-  std::vector<int> fds{control_fd};
+  std::vector<int> fds;
   LaunchSpec copy = *this;
   copy.for_each_descriptor([&](int& fd) { fds.push_back(fd); });
   return fds;

@@ -55,7 +55,7 @@ struct LaunchSpec {
     if (snapshot_fd >= 0) visit(snapshot_fd);
   }
 
-  // All descriptors that the child must inherit, the fabric's left out.
+  // All descriptors that the child must have, besides the control channel's and the fabric's.
   std::vector<int> descriptors() const;
 
   // In the child, once all that it needs is mapped: closes what for_each_descriptor visits. Else a segment that everybody

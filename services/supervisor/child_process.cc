@@ -3,12 +3,16 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/process/spare_process.h"
+#include "services/supervisor/pidfd.h"
 
 namespace ingot {
 
@@ -28,29 +32,90 @@ namespace {
   ::_exit(127);
 }
 
-}  // namespace
+// Both ends of a control channel; both are closed across exec.
+struct ControlPair {
+  Descriptor supervisor, child;
+};
+
+absl::Status exhausted(const char* what) {
+  return absl::ResourceExhaustedError(absl::StrCat("cannot ", what, ": ", std::strerror(errno)));
+}
 
 absl::StatusOr<ControlPair> make_control_pair() {
   int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot make a control channel: ", std::strerror(errno)));
-  }
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return exhausted("make a control channel");
   return ControlPair{Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
-absl::StatusOr<pid_t> start_child(const std::string& role, const LaunchSpec& spec, const std::vector<int>& fabric_fds) {
-  auto launch = write_launch_spec(spec);
-  if (!launch.ok()) return launch.status();
-  std::vector<int> inherited = spec.descriptors();
-  inherited.insert(inherited.end(), fabric_fds.begin(), fabric_fds.end());
-  inherited.push_back(launch->get());
-  std::string words[] = {"ingotd", "@" + role, std::to_string(launch->get())};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+// `argument`: behind the word that says what it is to be.
+absl::StatusOr<StartedProcess> start(std::string word, std::string argument, const std::vector<int>& inherited,
+                                     ControlPair control) {
+  std::string program = "ingotd";
+  char* argv[] = {program.data(), word.data(), argument.data(), nullptr};
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return absl::ResourceExhaustedError(absl::StrCat("cannot fork: ", std::strerror(errno)));
+  if (pid < 0) return exhausted("fork");
   if (pid == 0) become(inherited, argv, parent);
-  return pid;
+  Descriptor pidfd(::pidfd_open(pid, 0));  // ours, not reaped yet: so it is this very process
+  if (!pidfd.valid()) {
+    const absl::Status status = exhausted("watch a process");
+    ::kill(pid, SIGKILL);
+    return status;
+  }
+  return StartedProcess{pid, std::move(pidfd), std::move(control.supervisor)};
+}
+
+std::vector<int> all_descriptors(const LaunchSpec& spec, const std::vector<int>& fabric_fds) {
+  std::vector<int> fds = spec.descriptors();
+  fds.insert(fds.end(), fabric_fds.begin(), fabric_fds.end());
+  return fds;
+}
+
+}  // namespace
+
+absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds) {
+  auto control = make_control_pair();
+  if (!control.ok()) return control.status();
+  spec.control_fd = control->child.get();
+  auto launch = write_launch_spec(spec);
+  if (!launch.ok()) return launch.status();
+  std::vector<int> inherited = all_descriptors(spec, fabric_fds);
+  inherited.push_back(spec.control_fd);
+  inherited.push_back(launch->get());
+  return start("@" + role, std::to_string(launch->get()), inherited, *std::move(control));
+}
+
+void SpareProcess::prepare() {
+  if (process_) return;
+  auto control = make_control_pair();
+  if (!control.ok()) return;
+  const int channel = control->child.get();
+  // The zeros are room for the words that ps shows once it has a role.
+  auto started = start("@spare", absl::StrCat(absl::Dec(channel, absl::kZeroPad20)), {channel}, *std::move(control));
+  if (started.ok()) process_ = *std::move(started);
+}
+
+std::optional<StartedProcess> SpareProcess::become(const std::string& role, LaunchSpec spec,
+                                                   const std::vector<int>& fabric_fds) {
+  if (!process_) return {};
+  spec.control_fd = process_->control.get();  // a number that nothing else has that it gets
+  auto launch = write_launch_spec(spec);
+  const absl::Status told =
+      launch.ok() ? send_role(process_->control.get(), "@" + role, all_descriptors(spec, fabric_fds), launch->get(),
+                              spec.control_fd)
+                  : launch.status();
+  if (!told.ok()) {
+    discard();
+    return {};
+  }
+  return std::exchange(process_, std::nullopt);
+}
+
+void SpareProcess::discard() {
+  if (!process_) return;
+  (void)!::pidfd_send_signal(process_->pidfd.get(), SIGKILL, nullptr, 0);
+  ::waitpid(process_->pid, nullptr, 0);
+  process_.reset();
 }
 
 }  // namespace ingot

@@ -13,8 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "services/process/process_signal.h"
-#include "services/supervisor/child_process.h"
-#include "services/supervisor/pidfd.h"
 #include "services/supervisor/supervision_limits.h"
 
 namespace ingot {
@@ -45,21 +43,16 @@ void Children::watch() {
 }
 
 absl::Status Children::start(const ChildRole& role) {
-  auto control = make_control_pair();
-  if (!control.ok()) return control.status();
   LaunchSpec spec = instance_.launch_spec();
-  spec.control_fd = control->child.get();
   spec.replica = role.word == "replica" ? role.endpoint : -1;
-  const auto pid = start_child(role.word, spec, instance_.fabric().descriptors());
-  if (!pid.ok()) return pid.status();
-  Descriptor pidfd(::pidfd_open(*pid, 0));  // ours, not reaped yet: so it is this very process
-  if (!pidfd.valid()) {
-    const int error = errno;
-    ::kill(*pid, SIGKILL);
-    return absl::ResourceExhaustedError(absl::StrCat("cannot watch a process: ", std::strerror(error)));
+  auto process = spare_.become(role.word, spec, instance_.fabric().descriptors());
+  if (!process) {
+    auto started = start_child(role.word, std::move(spec), instance_.fabric().descriptors());
+    if (!started.ok()) return started.status();
+    process = *std::move(started);
   }
   const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
-  add(std::make_shared<Child>(io_, role, *pid, std::move(pidfd), std::move(control->supervisor), incarnation),
+  add(std::make_shared<Child>(io_, role, process->pid, std::move(process->pidfd), std::move(process->control), incarnation),
       ProcessState::kStarting);
   return absl::OkStatus();
 }
@@ -144,6 +137,10 @@ void Children::reap() {
   int wait_status = 0;
   pid_t pid = 0;
   while ((pid = ::waitpid(-1, &wait_status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+    if (pid == spare_.pid()) {
+      spare_changed(wait_status);
+      continue;
+    }
     const auto found = std::find_if(children_.begin(), children_.end(),
                                     [&](const auto& each) { return each->running && each->pid == pid; });
     if (found == children_.end()) continue;
@@ -153,6 +150,12 @@ void Children::reap() {
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (!error) reap();
   });
+}
+
+// There is another one when the next life is up. One that is stopped would not hear what it is to be.
+void Children::spare_changed(int wait_status) {
+  if (WIFSTOPPED(wait_status)) spare_.discard();
+  else if (!WIFCONTINUED(wait_status)) spare_.ended();
 }
 
 void Children::changed(Child& child, int wait_status) {

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "services/process/descriptor_passing.h"
 #include "services/supervisor/child.h"
+#include "services/supervisor/child_process.h"
 #include "services/supervisor/instance.h"
 #include "services/supervisor/orphans.h"
 
@@ -41,6 +42,10 @@ class Children {
   // Starts a process in its endpoint's newest life. REQUIRES: none runs in that role. Errors: RESOURCE_EXHAUSTED.
   absl::Status start(const ChildRole& role);
 
+  // From now on a process waits for the next start, so that it takes less time: the next time that it is called there is
+  // another one, if it has been used.
+  void prepare_spare() { spare_.prepare(); }
+
   // Takes over a process that somebody else started. REQUIRES: none runs in that role.
   void adopt(const ChildRole& role, Orphan orphan);
 
@@ -61,6 +66,7 @@ class Children {
   ReceivedMessage::Outcome read(Child& child);
   void understand(Child& child, ReceivedMessage message);
   void reap();
+  void spare_changed(int wait_status);
   void changed(Child& child, int wait_status);
   void ended(Child& child, const std::string& how);
   void note_state(const Child& child, ProcessState state);
@@ -72,6 +78,7 @@ class Children {
   ChildObserver& observer_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer look_timer_{io_};
+  SpareProcess spare_;
   std::vector<std::shared_ptr<Child>> children_;  // those that run, and the last of each role
 };
 

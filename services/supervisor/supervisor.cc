@@ -45,6 +45,7 @@ void Supervisor::child_ready(Child& child) {
   if (phase_ >= Phase::kServing) {
     if (child.role.endpoint >= 0) restarts_.ready(child);
     if (child.role.front_end() && !said_serving_) say_serving();
+    if (children_.all_ready()) children_.prepare_spare();
     return;
   }
   if (!children_.all_ready()) return;
@@ -53,6 +54,7 @@ void Supervisor::child_ready(Child& child) {
     if (auto status = children_.start(ChildRole::front_end(instance_.config().replicas)); !status.ok()) stop(status);
   } else {
     phase_ = Phase::kServing;
+    children_.prepare_spare();
     say_serving();
   }
 }
@@ -76,6 +78,7 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
                    stopped.empty() ? "" : "; does not answer yet: ", silent));
   start_missing();
   if (front_end && phase_ == Phase::kServing) say_serving();
+  if (phase_ == Phase::kServing) children_.prepare_spare();
 }
 
 // Whoever missed a life while it had no supervisor hears of it now; who knows it does not mind.

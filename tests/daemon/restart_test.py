@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from ingot_daemon import WATCHDOG_S, Daemon, Load, ctl, outage_of, run_ctl, wait_until, with_role
+from ingot_daemon import WATCHDOG_S, Daemon, Load, alive, ctl, outage_of, run_ctl, wait_until, with_role
 
 
 def kill(*processes):
@@ -141,6 +141,45 @@ class Restart(unittest.TestCase):
                     self.assertLess(time.monotonic(), end, "the front end did not come back")
                 self.assertIn("2", ctl(daemon.endpoint, "get", "a"))
                 self.assertNotEqual(daemon.children()["@front-end"], [front_end])
+
+    def spare(self, daemon, *known):
+        """The pid of the process that waits for a next life; none of those."""
+        found = []
+
+        def waits():
+            found[:] = [pid for pid in daemon.children().get("@spare", []) if pid not in known]
+            return found
+
+        wait_until(waits, f"a process waits for a next life, other than {known}")
+        return found[0]
+
+    def next_life(self, daemon):
+        """Kills a replica, and waits until it is back; returns its new pid."""
+        victim = with_role(daemon, "replica")
+        kill(victim)
+
+        def back():
+            now = daemon.status()["replicas"][victim["id"]]
+            return now["state"] == "up" and now["incarnation"] == victim["incarnation"] + 1
+
+        wait_until(back, "its next life is up")
+        return daemon.status()["replicas"][victim["id"]]["pid"]
+
+    def test_a_process_waits_for_the_next_life_and_may_die_or_stop_itself(self):
+        with Daemon() as daemon:
+            first = self.spare(daemon)
+            self.assertEqual(self.next_life(daemon), first)
+            self.assertIn(first, daemon.children()["@replica"])
+            second = self.spare(daemon, first)
+            os.kill(second, signal.SIGSTOP)
+            wait_until(lambda: not alive(second), "what is stopped is of no use")
+            self.assertNotIn(self.next_life(daemon), (first, second))
+            third = self.spare(daemon, second)
+            os.kill(third, signal.SIGKILL)
+            wait_until(lambda: not alive(third), "it is reaped")
+            self.assertNotEqual(self.next_life(daemon), third)
+            ctl(daemon.endpoint, "put", "a", "1")
+            daemon.equal_digests()
 
 
 if __name__ == "__main__":
