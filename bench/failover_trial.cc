@@ -41,7 +41,12 @@ double ms_between(std::uint64_t from_ns, std::uint64_t to_ns) { return static_ca
 class Watch {
  public:
   Watch(const WatchedInstance& pages, const std::vector<int>& victims, const std::vector<int>& old_roles)
-      : pages_(pages), victims_(victims), old_roles_(old_roles), deaths_(pages.deaths()) {
+      : pages_(pages),
+        victims_(victims),
+        old_roles_(old_roles),
+        deaths_(pages.deaths()),
+        old_ballot_(pages.greatest(ReplicaCounter::kBallot)),
+        old_epoch_(pages.greatest(ReplicaCounter::kEpoch)) {
     remember_past();
   }
 
@@ -89,14 +94,14 @@ class Watch {
     return applied;
   }
 
-  // With three replicas and two deaths a victim may be back, in another life: what the survivors' pages say counts.
+  // By the configuration's numbers, not by ids: with three replicas and two deaths a victim's next life may get back the
+  // very role of the one before.
   bool without_victims() const {
     for (int id = 0; id < pages_.replicas(); ++id) {
       if (is_victim(id)) continue;
-      const int leader = static_cast<int>(pages_.counter(id, ReplicaCounter::kLeader));
-      const int acceptor = static_cast<int>(pages_.counter(id, ReplicaCounter::kAcceptor));
-      const auto moved = [&](int role) { return !is_victim(old_roles_[role]) || (role == 0 ? leader : acceptor) != old_roles_[role]; };
-      if (moved(0) && moved(1)) return true;
+      const bool leader_new = pages_.counter(id, ReplicaCounter::kBallot) > old_ballot_;
+      const bool acceptor_new = pages_.counter(id, ReplicaCounter::kEpoch) > old_epoch_;
+      if ((leader_new || !is_victim(old_roles_[0])) && (acceptor_new || !is_victim(old_roles_[1]))) return true;
     }
     return false;
   }
@@ -105,6 +110,8 @@ class Watch {
   const std::vector<int> victims_;
   const std::vector<int> old_roles_;  // leader, acceptor
   const std::uint64_t deaths_;
+  const std::uint64_t old_ballot_;  // a leader's number
+  const std::uint64_t old_epoch_;   // an acceptor's
   std::uint64_t applied_ = 0;   // by anybody, before the configuration changed
   std::uint64_t revision_ = 0;  // likewise
   std::uint64_t start_ns_ = 0;
