@@ -80,7 +80,8 @@ constexpr struct {
   double Failover::*which;
 } kSteps[] = {{"marked", &Failover::marked},       {"reported", &Failover::reported},
               {"changed", &Failover::changed},     {"committed", &Failover::committed},
-              {"acknowledged", &Failover::acknowledged}, {"look", &Failover::look}};
+              {"acknowledged", &Failover::acknowledged}, {"stalled", &Failover::stalled},
+              {"look", &Failover::look}};
 
 void print_json(const Flags& flags, const Case& each) {
   nlohmann::ordered_json object = {{"benchmark", "failover"},       {"replicas", each.replicas},
@@ -105,7 +106,8 @@ void add_row(Table& table, const Case& each) {
   table.add_row({absl::StrCat(each.replicas), each.trouble, each.target, absl::StrCat(each.trials.size()),
                  middle(&Failover::marked), middle(&Failover::reported), middle(&Failover::changed),
                  cell(quantiles_of(field(each, &Failover::committed)), 2), most(&Failover::committed),
-                 middle(&Failover::acknowledged), most(&Failover::acknowledged)});
+                 middle(&Failover::acknowledged), most(&Failover::acknowledged), middle(&Failover::stalled),
+                 most(&Failover::stalled)});
 }
 
 absl::StatusOr<Case> measure(const Flags& flags, Case each) {
@@ -149,6 +151,8 @@ absl::Status run(const Flags& flags) {
                {"committed ms", right},
                {"max", right},
                {"acknowledged ms", right},
+               {"max", right},
+               {"stalled ms", right},
                {"max", right}});
   for (const int replicas : flags.replicas) {
     for (const std::string& trouble : flags.troubles) {

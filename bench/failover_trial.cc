@@ -21,7 +21,8 @@ constexpr auto kStartPatience = std::chrono::seconds(60);
 constexpr auto kWholePatience = std::chrono::seconds(300);  // a newcomer may have to fetch a large state
 constexpr auto kCommitPatience = std::chrono::seconds(30);
 constexpr auto kRefillPatience = std::chrono::seconds(2);
-constexpr auto kCalm = milliseconds(300);  // whole, without interruption, before the next trouble
+// Whole, without interruption, before the next trouble. Longer than the life after which a restart is not put off.
+constexpr auto kCalm = milliseconds(2500);
 constexpr auto kLook = std::chrono::microseconds(20);
 constexpr std::uint64_t kLagSlots = 256;
 
@@ -50,17 +51,19 @@ class Watch {
     remember_past();
   }
 
-  void begin(std::uint64_t start_ns) { start_ns_ = last_ns_ = start_ns; }
+  void begin(std::uint64_t start_ns) { start_ns_ = last_ns_ = last_applied_ns_ = start_ns; }
 
   // Returns whether something has been committed.
   bool look(bool killed) {
     const std::uint64_t now = now_ns();
+    note_stall(now);
     if (result_.committed == 0) result_.look = std::max(result_.look, ms_between(last_ns_, now));
     last_ns_ = now;
     if (killed) {
       first(result_.marked, std::all_of(victims_.begin(), victims_.end(), [&](int v) { return pages_.marked_dead(v); }));
       first(result_.reported, pages_.deaths() >= deaths_ + victims_.size());
     }
+    if (result_.committed > 0) return true;
     first(result_.changed, without_victims());
     if (result_.changed == 0) {
       remember_past();
@@ -77,6 +80,15 @@ class Watch {
  private:
   void first(double& when, bool now) {
     if (now && when == 0) when = std::max(1e-6, ms_between(start_ns_, last_ns_));
+  }
+
+  void note_stall(std::uint64_t now) {
+    const std::uint64_t applied = applied_by_survivors();
+    if (applied > last_applied_) {
+      last_applied_ = applied;
+      last_applied_ns_ = now;
+    }
+    result_.stalled = std::max(result_.stalled, ms_between(last_applied_ns_, now));
   }
 
   void remember_past() {
@@ -116,6 +128,8 @@ class Watch {
   std::uint64_t revision_ = 0;  // likewise
   std::uint64_t start_ns_ = 0;
   std::uint64_t last_ns_ = 0;
+  std::uint64_t last_applied_ = 0;  // by survivors, at any time
+  std::uint64_t last_applied_ns_ = 0;
   Failover result_;
 };
 
@@ -187,12 +201,23 @@ absl::StatusOr<Failover> FailoverDaemon::fail(Trouble trouble, Target target) {
   if (trouble == Trouble::kStop) {
     for (const pid_t pid : pids) ::kill(pid, SIGCONT);
   } else {
-    // The kernel is slower to tell of the death than the group to go on.
-    wait_for(kRefillPatience, [&] { watch.look(true); return result.reported > 0; });
+    // The next lives of the dead take their time from the others.
+    const std::uint64_t up_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kRefillPatience).count());
+    for (bool up = false; !up && now_ns() < up_ns; std::this_thread::sleep_for(kLook)) {
+      watch.look(true);
+      up = result.reported > 0 && all_up();
+    }
   }
   if (!done) return absl::DeadlineExceededError("nothing was committed for 30 s");
   result.acknowledged = ms_between(watch.start_ns(), acknowledged_ns);
   return result;
+}
+
+bool FailoverDaemon::all_up() const {
+  for (int id = 0; id < pages_->replicas(); ++id) {
+    if (pages_->state(id) != ProcessState::kUp) return false;
+  }
+  return true;
 }
 
 bool FailoverDaemon::refills() {

@@ -24,6 +24,8 @@ struct Failover {
   double changed = 0;       // a survivor knows a configuration without the victims
   double committed = 0;     // a survivor has applied a slot that nobody had applied before
   double acknowledged = 0;  // a client has the answer to a write that was committed then
+  // The longest time without a commit until all are up again (kill only): the next lives take theirs from the others.
+  double stalled = 0;
   double look = 0;          // the longest time between two looks until then: how fine all this is
 };
 
@@ -54,7 +56,7 @@ class FailoverDaemon {
 
   absl::Status attach();
   absl::StatusOr<Roles> wait_until_calm();
-  absl::StatusOr<Failover> watch(const std::vector<int>& victims, Trouble trouble);
+  bool all_up() const;
 
   const Options options_;
   const std::string name_;
