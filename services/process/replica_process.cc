@@ -18,6 +18,7 @@
 #include "services/process/death_watch.h"
 #include "services/process/hosted_replica.h"
 #include "services/process/instance_memory.h"
+#include "services/process/memory_keeper.h"
 #include "services/process/shared_core_wait.h"
 #include "services/process/supervisor_link.h"
 #include "transport/shm/event_loop.h"
@@ -188,6 +189,8 @@ class HostedLoops {
 int run_replica_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, spec.replica < 0 ? "replicas" : absl::StrCat("replica/", spec.replica));
   if (link == nullptr) return 1;
+  std::optional<MemoryKeeper> keeper;
+  if (spec.replica >= 0) keeper.emplace();  // others go on when this one has died
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
     link->say_failed(memory.status());

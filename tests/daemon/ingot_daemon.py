@@ -78,7 +78,7 @@ class Daemon:
         found = {}
         for pid in processes_below(self.process.pid):
             words = command_line(pid)
-            if len(words) > 1:
+            if len(words) > 1 and not keeps_memory(pid):
                 found.setdefault(words[1], []).append(pid)
         return found
 
@@ -182,6 +182,15 @@ def command_line(pid):
             return file.read().decode().split("\0")[:-1]
     except OSError:
         return []
+
+
+def keeps_memory(pid):
+    """Whether it is a replica's second process, which frees its memory when it has died."""
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read() == "ingotd-memory\n"
+    except OSError:
+        return False
 
 
 def processes_below(parent):

@@ -7,7 +7,8 @@ import subprocess
 import time
 import unittest
 
-from ingot_daemon import INGOTD, WATCHDOG_S, Daemon, alive, cpu_seconds, ctl, processes_below, wait_until
+from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, alive, cpu_seconds, ctl, keeps_memory, processes_below,
+                          wait_until)
 
 
 def shared_files():
@@ -84,7 +85,9 @@ class LifeAndDeath(unittest.TestCase):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
             children = processes_below(daemon.process.pid)
-            self.assertEqual(len(children), 5)  # replicas, front end, and the process that waits for a next life
+            # replicas, front end, and the process that waits for a next life
+            self.assertEqual(sum(len(pids) for pids in daemon.children().values()), 5)
+            self.assertEqual(sum(keeps_memory(pid) for pid in children), 3)
             self.assertEqual(daemon.stop(signal.SIGTERM), 0)
             self.assertFalse(any(alive(pid) for pid in children))
 
