@@ -1,5 +1,6 @@
 #include "services/supervisor/restarts.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -59,15 +60,38 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
                      " s; the same cause is not reported again"));
   }
   endpoint.said = cause;
+  const int failover_ms = this->failover_ms(endpoint);
+  endpoint.waits_for_others = delay_ms < failover_ms;
+  start_after(endpoint, std::max(delay_ms, failover_ms));
+}
+
+// Zero if only this start, or another one, lets the group go on; then nobody else waits either.
+int Restarts::failover_ms(const Endpoint& endpoint) {
+  const int voters = instance_.config().voters;
+  int running = 0;
+  children_.for_each_running([&](const Child& child) {
+    running += child.role.endpoint >= 0 && child.role.endpoint < voters ? 1 : 0;
+  });
+  if (2 * running > voters) return endpoint.role.front_end() ? 0 : kFailoverFirstMs;
+  for (auto& [id, other] : endpoints_) {
+    if (std::exchange(other.waits_for_others, false)) start_after(other, 0);
+  }
+  return 0;
+}
+
+void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
+  endpoint.waits = true;
   endpoint.timer.expires_after(std::chrono::milliseconds(delay_ms));
   endpoint.timer.async_wait([this, &endpoint](const boost::system::error_code& error) {
-    if (!error && !cancelled_) start(endpoint);
+    // What had expired before it was set anew comes all the same.
+    if (!error && !cancelled_ && std::exchange(endpoint.waits, false)) start(endpoint);
   });
 }
 
 // Everybody is told of the new life before it can say anything.
 void Restarts::start(Endpoint& endpoint) {
   endpoint.again = true;
+  endpoint.waits_for_others = false;
   const auto life = instance_.begin_life(endpoint.role.endpoint);
   absl::Status status = life.status();
   if (life.ok()) {

@@ -37,10 +37,14 @@ class Restarts {
     std::string failure;  // why the life that ends now could not start; empty: it did not say
     std::string said;     // the cause that was reported last, of those that kept it from starting
     bool again = false;   // a life was started here
+    bool waits = false;             // to be started when the timer says so
+    bool waits_for_others = false;  // likewise, and only for kFailoverFirstMs
   };
 
   Endpoint& endpoint(const ChildRole& role);
   void start_later(Endpoint& endpoint, const std::string& what, const std::string& cause, std::int64_t lived_ms);
+  int failover_ms(const Endpoint& endpoint);
+  void start_after(Endpoint& endpoint, int delay_ms);
   void start(Endpoint& endpoint);
 
   boost::asio::io_context& io_;

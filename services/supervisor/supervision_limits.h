@@ -9,7 +9,11 @@ namespace ingot {
 // that has lived long enough is believed to be well: the next time it is started again at once.
 inline constexpr int kRestartDelayFirstMs = 100;
 inline constexpr int kRestartDelayMaxMs = 5'000;
-inline constexpr int kRestartForgetMs = 10'000;
+inline constexpr int kRestartForgetMs = 2'000;
+
+// A replica that the others can do without is started again this much later than at once: on cores that it shares with
+// them its start would take milliseconds from those who are naming another leader or acceptor.
+inline constexpr int kFailoverFirstMs = 10;
 
 // Words that wait for one child whose control channel is full, because it is stopped. Of an endpoint's lives the newest
 // ones are kept; whoever has missed one before them may have to wait for a segment that it has not seen, and says so.
