@@ -25,7 +25,6 @@ constexpr long kWaitNs = 20'000'000;  // those who live name another leader firs
 // parent's, too. No signal but SIGKILL comes: all are blocked.
 __attribute__((no_sanitize("address", "thread", "undefined"))) int keep(void* argument) {
   const int parent = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
-  ::syscall(SYS_prctl, PR_SET_NAME, kMemoryKeeperName, 0, 0, 0);
   const sched_param none{};
   ::syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &none);  // even if the parent runs at a real-time priority
   ::syscall(SYS_setpriority, PRIO_PROCESS, 0, kNice);
@@ -51,7 +50,11 @@ MemoryKeeper::MemoryKeeper() : stack_(new std::byte[kStackBytes]) {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   void* const argument = reinterpret_cast<void*>(static_cast<std::intptr_t>(self.get()));
+  char own_name[16] = {};
+  ::prctl(PR_GET_NAME, own_name);
+  ::prctl(PR_SET_NAME, kMemoryKeeperName);  // inherited: it is called so from its first instant
   pid_ = ::clone(keep, stack_.get() + kStackBytes, CLONE_VM, argument);  // and no signal at its end
+  ::prctl(PR_SET_NAME, own_name);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -85,7 +85,7 @@ class LifeAndDeath(unittest.TestCase):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
             children = processes_below(daemon.process.pid)
-            # replicas, front end, and the process that waits for a next life
+            # Replicas, front end, and the process that waits for a next life.
             self.assertEqual(sum(len(pids) for pids in daemon.children().values()), 5)
             self.assertEqual(sum(keeps_memory(pid) for pid in children), 3)
             self.assertEqual(daemon.stop(signal.SIGTERM), 0)
