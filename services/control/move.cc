@@ -63,7 +63,7 @@ absl::Status outcome_of(const ReplicaReply& reply, EndpointId asked) {
     case ReplicaReply::Outcome::kOverloaded:
       return absl::UnavailableError("too many requests; try again");
     case ReplicaReply::Outcome::kBlocked:
-      return absl::UnavailableError(reply.payload);
+      return absl::UnavailableError(std::string(reply.payload));
     case ReplicaReply::Outcome::kUnknown:
       return absl::UnavailableError(absl::StrCat("replica ", asked.value(), " did not answer", nobody_knows));
     case ReplicaReply::Outcome::kOk:
