@@ -122,6 +122,7 @@ int exit_code(const absl::Status& status) {
     case absl::StatusCode::kOk:
       return kExitOk;
     case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kAlreadyExists:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kOutOfRange:
       return kExitUsage;

@@ -1,9 +1,9 @@
 // What every command line of ours does the same way: one sentence for an error, one meaning for an exit code.
 //
 //   0  done
-//   1  the outside world said no: a daemon that cannot be reached, an answer that is an error, a check that failed, a
-//      port or a name in use; the same command may succeed another time
-//   2  what was asked for is wrong or impossible here: flags, values, files; nothing was started
+//   1  the outside world said no: a daemon that cannot be reached, an answer that is an error, a check that failed; the
+//      same command may succeed another time
+//   2  what was asked for is wrong or impossible here: flags, values, files, a port or a name in use; nothing was started
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 
-// 0 for OK; 2 for InvalidArgument, FailedPrecondition and OutOfRange; 1 for everything else.
+// 0 for OK; 2 for InvalidArgument, AlreadyExists, FailedPrecondition and OutOfRange; 1 for everything else.
 int exit_code(const absl::Status& status);
 
 // Parses the command line, then runs `body` once and returns the process's exit code. Errors of either go to standard

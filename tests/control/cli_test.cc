@@ -122,7 +122,7 @@ TEST_CASE("a right command line runs once and its outcome is the exit code") {
   CHECK(right.ran);
   CHECK(run({"walk"}, absl::UnavailableError("nobody is there")).code == 1);
   CHECK(run({"walk"}, absl::UnavailableError("nobody is there")).error == "tool: nobody is there\n");
-  CHECK(run({"walk"}, absl::AlreadyExistsError("taken")).code == 1);  // it may be free later
+  CHECK(run({"walk"}, absl::AlreadyExistsError("taken")).code == 2);
   CHECK(run({"walk"}, absl::FailedPreconditionError("other flags")).code == 2);
   CHECK(run({"walk"}, absl::DataLossError("")).error == "");
   CHECK(run({"walk"}, absl::DataLossError("")).code == 1);

@@ -137,7 +137,7 @@ class Orphans(unittest.TestCase):
             self.assertIn("--replicas=3, not --replicas=5", self.refused(2, *flags, "--replicas=5"))
             self.assertIn("--agreement=1paxos, not --agreement=2pc", self.refused(2, *flags, "--agreement=2pc"))
             with Daemon(*flags) as second:
-                self.assertIn("is running", self.refused(1, *flags))
+                self.assertIn("is running", self.refused(2, *flags))
                 self.assertEqual([r["pid"] for r in second.status()["replicas"]], before)
 
     def refused(self, code, *flags):
