@@ -6,8 +6,8 @@ namespace {
 
 bool runs(const DaemonPage* daemon, std::size_t replica) {
   if (daemon == nullptr) return true;
-  const auto state = static_cast<ProcessState>(daemon->replicas[replica].state.get());
-  return state != ProcessState::kStopped && state != ProcessState::kDead;
+  // What a page says before a new life is up is still the dead one's.
+  return static_cast<ProcessState>(daemon->replicas[replica].state.get()) == ProcessState::kUp;
 }
 
 }  // namespace

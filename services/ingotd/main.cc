@@ -1,7 +1,9 @@
 // ingotd: flags only. The same program runs as supervisor, replica and front end; a word that starts with "@" as its
 // first argument says that the supervisor started it.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -68,10 +70,18 @@ absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& 
   return scc.replay.empty() ? ingot::run_scc_daemon(config, scc) : ingot::run_replay(scc.replay);
 }
 
+// Whoever is started without standard input, output or error gets nothing instead, and no segment of ours has its number.
+void open_standard_descriptors() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
+  open_standard_descriptors();
   if (argc == 3 && argv[1][0] == '@') return run_process(argv);
   CLI::App app;
   ingot::DaemonConfig config;

@@ -14,6 +14,9 @@
 
 #include "transport/shm/descriptor.h"
 
+// glibc's clone by its other name: thread sanitizers wrap the first one for a child with memory of its own.
+extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept;
+
 namespace ingot {
 namespace {
 
@@ -25,12 +28,14 @@ constexpr long kWaitNs = 20'000'000;  // those who live name another leader firs
 // parent's, too. No signal but SIGKILL comes: all are blocked.
 __attribute__((no_sanitize("address", "thread", "undefined"))) int keep(void* argument) {
   const int parent = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
-  const sched_param none{};
-  ::syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &none);  // even if the parent runs at a real-time priority
-  ::syscall(SYS_setpriority, PRIO_PROCESS, 0, kNice);
-  // The descriptors are copies: they must not keep the control channel or anybody's memory open.
+  // The descriptors are copies: they must not keep the control channel, the listener or anybody's memory open.
   if (parent > 0) ::syscall(SYS_close_range, 0, parent - 1, 0);
   ::syscall(SYS_close_range, parent + 1, ~0U, 0);
+  ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);  // stopped with its parent's group it would keep the memory
+  const sched_param none{};
+  ::syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &none);  // even if the parent runs at a real-time priority
+  const long nice = 20 - ::syscall(SYS_getpriority, PRIO_PROCESS, 0);
+  if (nice < kNice) ::syscall(SYS_setpriority, PRIO_PROCESS, 0, kNice);
   pollfd ended{parent, POLLIN, 0};
   ::syscall(SYS_ppoll, &ended, 1, nullptr, nullptr, 0);
   const timespec wait{0, kWaitNs};
@@ -53,7 +58,7 @@ MemoryKeeper::MemoryKeeper() : stack_(new std::byte[kStackBytes]) {
   char own_name[16] = {};
   ::prctl(PR_GET_NAME, own_name);
   ::prctl(PR_SET_NAME, kMemoryKeeperName);  // inherited: it is called so from its first instant
-  pid_ = ::clone(keep, stack_.get() + kStackBytes, CLONE_VM, argument);  // and no signal at its end
+  pid_ = ::__clone(keep, stack_.get() + kStackBytes, CLONE_VM, argument);  // and no signal at its end
   ::prctl(PR_SET_NAME, own_name);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

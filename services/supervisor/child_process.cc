@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/process/process_signal.h"
 #include "services/process/spare_process.h"
 #include "services/supervisor/pidfd.h"
 
@@ -97,6 +98,7 @@ void SpareProcess::prepare() {
 
 std::optional<StartedProcess> SpareProcess::become(const std::string& role, LaunchSpec spec,
                                                    const std::vector<int>& fabric_fds) {
+  if (process_ && process_state(pid()) == 'T') discard();  // it would not hear
   if (!process_) return {};
   spec.control_fd = process_->control.get();  // a number that nothing else has that it gets
   auto launch = write_launch_spec(spec);
@@ -111,10 +113,16 @@ std::optional<StartedProcess> SpareProcess::become(const std::string& role, Laun
   return std::exchange(process_, std::nullopt);
 }
 
+SpareProcess::~SpareProcess() {
+  const pid_t last = pid();
+  discard();
+  if (last > 0) ::waitpid(last, nullptr, 0);
+}
+
+// Whoever reaps the supervisor's children reaps it.
 void SpareProcess::discard() {
   if (!process_) return;
   (void)!::pidfd_send_signal(process_->pidfd.get(), SIGKILL, nullptr, 0);
-  ::waitpid(process_->pid, nullptr, 0);
   process_.reset();
 }
 

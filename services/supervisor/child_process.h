@@ -29,7 +29,7 @@ absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec s
 class SpareProcess {
  public:
   SpareProcess() = default;
-  ~SpareProcess() { discard(); }
+  ~SpareProcess();
   SpareProcess(const SpareProcess&) = delete;
   SpareProcess& operator=(const SpareProcess&) = delete;
 
@@ -39,8 +39,9 @@ class SpareProcess {
   // What start_child does, with the process that waits. None if none does, or if it cannot be told.
   std::optional<StartedProcess> become(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds);
 
-  // It has ended, or it is stopped and of no use, as waitpid says. REQUIRES: pid().
+  // It has ended, as waitpid says. REQUIRES: pid().
   void ended() { process_.reset(); }
+  // It is of no use, and ends now.
   void discard();
 
   pid_t pid() const { return process_ ? process_->pid : 0; }  // 0: there is none

@@ -45,7 +45,7 @@ void Supervisor::child_ready(Child& child) {
   if (phase_ >= Phase::kServing) {
     if (child.role.endpoint >= 0) restarts_.ready(child);
     if (child.role.front_end() && !said_serving_) say_serving();
-    if (children_.all_ready()) children_.prepare_spare();
+    if (phase_ == Phase::kServing && children_.all_ready()) children_.prepare_spare();
     return;
   }
   if (!children_.all_ready()) return;

@@ -82,9 +82,9 @@ class LifeAndDeath(unittest.TestCase):
     def test_sigterm_drains_and_exits_0(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
+            wait_until(lambda: sum(len(pids) for pids in daemon.children().values()) == 5,
+                       "there are the replicas, the front end, and the process that waits for a next life")
             children = processes_below(daemon.process.pid)
-            # Replicas, front end, and the process that waits for a next life.
-            self.assertEqual(sum(len(pids) for pids in daemon.children().values()), 5)
             self.assertEqual(sum(keeps_memory(pid) for pid in children), 3)
             self.assertEqual(daemon.stop(signal.SIGTERM), 0)
             self.assertFalse(any(alive(pid) for pid in children))

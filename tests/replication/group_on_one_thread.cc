@@ -80,6 +80,7 @@ void GroupOnOneThread::make_launch() {
   launch.page = launch.page_segment.as<ReplicaPage>();
   pages_.push_back(launch.page);
   begin_stable(launch, Incarnation(1));
+  daemon_.replicas[launches_.size() - 1].state.set(static_cast<std::uint64_t>(ProcessState::kUp));
   daemon_.replicas[launches_.size() - 1].incarnation.set(1);
 }
 
