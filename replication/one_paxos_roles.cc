@@ -214,7 +214,11 @@ void OnePaxosRoles::on_step_down(EndpointId from, const Message& question, Effec
 
 bool OnePaxosRoles::wants_tick() const {
   if (state_.log.wants_tick() || takeover_.active() || leader_watch_.waiting() || no_candidate_) return true;
-  return !state_.leads(state_.self()) && state_.peers.dead(state_.now().leader) && may_campaign();
+  return waits_for_leader();
+}
+
+bool OnePaxosRoles::waits_for_leader() const {
+  return !state_.leads(state_.self()) && state_.peers.dead(state_.now().leader) && state_.log.votes();
 }
 
 void OnePaxosRoles::tick(Effects& effects) {
@@ -226,11 +230,22 @@ void OnePaxosRoles::tick(Effects& effects) {
   tick_acceptor_watch(effects);
   fence_if_stuck(effects);
   look_for_candidates(effects);
+  look_for_leader(effects);
 }
 
 // Those who were restarted may have caught up by now.
 void OnePaxosRoles::look_for_candidates(Effects& effects) {
-  if (!no_candidate_ || ++candidate_ticks_ % state_.group.bounds.suspect_ticks != 0) return;
+  if (no_candidate_ && ++candidate_ticks_ % state_.group.bounds.suspect_ticks == 0) ping_voters(effects);
+}
+
+// The acceptor leaves it to the others to lead. If one of them has missed the entry that made it the acceptor, or it has
+// missed the one that made another replica that, then each waits for the other.
+void OnePaxosRoles::look_for_leader(Effects& effects) {
+  const bool due = rank_ticks_ > 0 && rank_ticks_ % state_.group.bounds.suspect_ticks == 0;
+  if (due && waits_for_leader() && !may_campaign()) ping_voters(effects);
+}
+
+void OnePaxosRoles::ping_voters(Effects& effects) {
   for (std::uint16_t id = 0; id < state_.group.voters; ++id) {
     if (EndpointId(id) != state_.group.self && state_.peers.up(EndpointId(id))) ping(EndpointId(id), effects);
   }

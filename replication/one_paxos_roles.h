@@ -44,6 +44,9 @@ class OnePaxosRoles {
   void campaign(ReplicaName doubted, Effects& effects);
   bool change_acceptor(EndpointId preferred, ReplicaName doubted, Effects& effects);
   void look_for_candidates(Effects& effects);
+  void look_for_leader(Effects& effects);
+  bool waits_for_leader() const;
+  void ping_voters(Effects& effects);
   bool majority_up() const;
   ConfigEntry write_change(ReplicaName acceptor, Effects& effects);
   ReplicaName candidate() const;
