@@ -40,12 +40,10 @@ struct OnePaxosState {
   // what was `found`, else what the epoch's carry has, else a no-op.
   std::vector<Leader::Recovered> recover(const Slots& found) const;
 
-  // A leader's window, in slots and in bytes, says more than it meant to: when the highest slot that was found, or is in
-  // the epoch's carry, was proposed, all that did not fit into the window with it were decided. Learns those. Without that,
-  // what was found could be more than a window or a carry can hold. What was heard of above them says nothing of this
-  // epoch: a later one may have decided other commands than were found. False: it has, since what lies outside its
-  // window is not known here; somebody will say what it is.
-  bool learn_outside_window(const Slots& found, Effects& effects);
+  // A leader's window, in slots and in bytes, says more than it meant to: when the highest of these slots was proposed,
+  // all that did not fit into the window with it were decided. Learns those. Without that, what was found could be more
+  // than a window or a carry can hold.
+  void learn_outside_window(const Slots& found, Effects& effects);
 
   // Slots below `keep_from` need not be carried: they lie in a snapshot that outlives all replicas.
   void keep(Slot keep_from);
@@ -62,10 +60,6 @@ struct OnePaxosState {
   ConfigLog log;
   OnePaxosLeader leader;
   OnePaxosAcceptor acceptor;
-  Slots proposed(const Slots& found) const;
-  std::vector<Leader::Recovered> recover(const Slots& proposed, Slot end) const;
-  std::size_t outside_window(const std::vector<Leader::Recovered>& slots) const;
-
   Slot kept_from;  // of compact(): the learner holds what lies above it, as far as a carry has room
 };
 

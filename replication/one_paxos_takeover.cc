@@ -70,7 +70,7 @@ void OnePaxosTakeover::tick(Effects& effects) {
 
 // All of it goes into the segment, learned or not: who reads that one day may know less.
 void OnePaxosTakeover::complete(Effects& effects) {
-  if (!state_.learn_outside_window({}, effects)) return;  // ask again at a tick
+  state_.learn_outside_window({}, effects);
   const std::vector<Leader::Recovered> recovered = state_.recover({});
   const Slot decided = state_.learner.decided();
   // Somebody newer leads, or something is still on its way: ask again at a tick.

@@ -95,14 +95,6 @@ TEST_CASE("a snapshot is installed between two executions") {
   CHECK(run(options).violation == "");
 }
 
-// A leader that was taking over stopped. When it woke it heard of a slot far ahead, which a later epoch had decided, took all
-// that no window reaches from there for decided in its own epoch, and what it had not found there for no-ops.
-TEST_CASE("what a later epoch decided says nothing of an earlier one's window") {
-  Options options = options_of("1paxos", 5, 5);
-  options.seed = 168540;
-  CHECK(run(options).violation == "");
-}
-
 // The leader had died, and of the two who were left each thought that it was the acceptor, since one had missed an entry:
 // each left it to the other to lead.
 TEST_CASE("two acceptors, one of them of yesterday, find out who leads") {
