@@ -39,7 +39,9 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
   state_.peers.heard(sender);
   roles_.heard(sender);
   if (message->ballot.value() > state_.log.tip()) state_.log.ask(from, effects);
+  const bool led = state_.leader.leading();
   handle(from, *message, effects);
+  if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // for who leads now
   settle(effects);
   state_.catch_up.look(from, effects);
 }

@@ -9,7 +9,7 @@ namespace ingot {
 void OnePaxosKnowledge::reset() {
   salvaging_ = known_ = facts_ = missing_ = false;
   at_ = 0;
-  need_ = Slot(0);
+  need_ = proposed_end_ = Slot(0);
   found_.clear();
   timer_.progress();
 }
@@ -34,7 +34,7 @@ void OnePaxosKnowledge::ask(Effects& effects) {
     if (name == state_.self()) {
       if (state_.leader.epoch() != epoch || state_.leader.ballot() != Ballot(at_)) continue;
       state_.leader.for_each_proposal([&](Slot slot, const Proposal& own) { found_[slot] = own.command; });
-      return finish(state_.epoch_entry().base);
+      return finish(state_.epoch_entry().base, state_.leader.next_slot());
     }
     if (state_.peers.dead(name)) {
       effects.salvage_needed.push_back(name);
@@ -46,13 +46,15 @@ void OnePaxosKnowledge::ask(Effects& effects) {
     }
     return;
   }
-  finish(state_.epoch_entry().base);
+  finish(state_.epoch_entry().base, Slot(0));
 }
 
-void OnePaxosKnowledge::finish(Slot need) {
+void OnePaxosKnowledge::finish(Slot need, Slot proposed_end) {
   known_ = true;
   at_ = 0;
   need_ = std::max(need, state_.epoch_entry().base);
+  proposed_end_ = std::max({proposed_end, need_, state_.carry_end()});
+  if (!found_.empty()) proposed_end_ = std::max(proposed_end_, found_.rbegin()->first.next());
   state_.learner.heard_of(need_);
   state_.catch_up.heard_trimmed(need_);
 }
@@ -73,7 +75,7 @@ void OnePaxosKnowledge::read_acceptor(const StableView* view, Effects& effects) 
     for (const auto& [slot, entry] : view->accepted) found_[slot] = entry.command;
   }
   facts_ = true;
-  finish(need);
+  finish(need, Slot(0));
 }
 
 void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
@@ -85,7 +87,7 @@ void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
   }
   const auto proposed = view->proposed.find(view->leader_ballot);
   if (proposed != view->proposed.end()) found_ = proposed->second;
-  finish(view->leader_trimmed);
+  finish(view->leader_trimmed, Slot(0));
 }
 
 void OnePaxosKnowledge::on_stepped_down(EndpointId from, const Message& answer, Effects& effects) {
@@ -99,11 +101,13 @@ void OnePaxosKnowledge::on_stepped_down(EndpointId from, const Message& answer, 
     return ask(effects);
   }
   for (const Vote& vote : votes_of(answer)) found_[vote.slot] = std::make_shared<const std::string>(vote.command);
-  finish(answer.slot);
+  finish(answer.slot, Slot(0));
 }
 
+// Known above all that was found is only what somebody newer has proposed: then the log will say so, and what was found
+// says nothing about the slots in between.
 bool OnePaxosKnowledge::complete(Effects& effects) {
-  if (!known_ || state_.learner.decided() < need_) return false;
+  if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
   state_.learn_carry(effects);
   if (facts_) {
     for (const auto& [slot, command] : found_) {
@@ -128,8 +132,8 @@ Message stepped_down(const OnePaxosState& state, const Message& question) {
   Message answer{.type = MessageType::kSteppedDown, .epoch = question.epoch, .ballot = question.ballot,
                  .slot = state.learner.decided(), .number = question.number, .verdict = complete};
   WireWriter votes;
-  const Slot end = std::max(state.learner.known_end(), leader.next_slot());
-  for (Slot slot = state.learner.decided(); complete && slot < end; slot = slot.next()) {
+  // What is known above the last own proposal is somebody newer's.
+  for (Slot slot = state.learner.decided(); complete && slot < leader.next_slot(); slot = slot.next()) {
     auto command = state.learner.command(slot);
     const Proposal* proposal = leader.proposal(slot);
     if (!command && proposal) command = proposal->command;

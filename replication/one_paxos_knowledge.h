@@ -40,7 +40,7 @@ class OnePaxosKnowledge {
 
  private:
   void ask(Effects& effects);
-  void finish(Slot need);
+  void finish(Slot need, Slot proposed_end);
   void read_acceptor(const StableView* view, Effects& effects);
   void read_leader(const StableView* view, Effects& effects);
 
@@ -51,6 +51,7 @@ class OnePaxosKnowledge {
   bool facts_ = false;    // found_ was stored by the acceptor, hence chosen; valid if known_
   bool missing_ = false;  // a segment that is needed cannot be read
   Slot need_;             // slots below it must come from elsewhere; valid if known_
+  Slot proposed_end_;     // above all that was proposed before this replica's entry of the log; valid if known_
   OnePaxosState::Slots found_;
   RetransmitTimer timer_;
 };

@@ -17,6 +17,12 @@ void OnePaxosLeader::offer_again(Slot slot, const Proposal& proposal, Effects& e
 
 void OnePaxosLeader::send_probe(Effects& effects) { mailbox_.send(acceptor_, probe(), effects); }
 
+bool OnePaxosLeader::overtaken_by(Slot slot, const std::string& command) const {
+  if (!leading()) return false;
+  const Proposal* own = proposal(slot);
+  return slot >= next_slot() || (own != nullptr && *own->command != command);
+}
+
 void OnePaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, Effects& effects) {
   const bool answers = leading() && owns(confirm) && from == acceptor_ && reads_.under_way() &&
                        confirm.number == reads_.number();

@@ -16,6 +16,10 @@ class OnePaxosLeader : public Leader {
   void set_acceptor(EndpointId acceptor) { acceptor_ = acceptor; }
   bool waits_for_acceptor() const { return leading() && (window_.open() > 0 || reads_.under_way()); }
 
+  // Whether this decision says that somebody newer leads, though nobody has told: within a leadership nothing is
+  // decided but what its leader has proposed.
+  bool overtaken_by(Slot slot, const std::string& command) const;
+
   void on_read_confirm(EndpointId from, const Message& confirm, Effects& effects);
 
  private:

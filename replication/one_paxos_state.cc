@@ -23,7 +23,10 @@ void OnePaxosState::keep(Slot keep_from) {
   learner.hold(kept_from, kCarrySlotBytes, group.bounds.carry_bytes);
 }
 
+// A leader that went on would write proposals into its segment that were never its to make. Who reads them there takes
+// those that are outside a window for decided.
 void OnePaxosState::learn(Slot slot, const Command& command, Effects& effects) {
+  if (leader.overtaken_by(slot, *command)) leader.step_down(group.self, effects);
   learner.learn(slot, command, effects);
   leader.learned(slot, *command);
   leader.advance(learner.decided(), effects);
@@ -35,6 +38,11 @@ void OnePaxosState::learn_carry(Effects& effects) {
   for (const auto& [slot, command] : entry.carry) {
     if (slot < entry.decided && !learner.knows(slot)) learn(slot, command, effects);
   }
+}
+
+Slot OnePaxosState::carry_end() const {
+  const ConfigEntry& entry = epoch_entry();
+  return entry.carry.empty() ? entry.decided : std::max(entry.decided, entry.carry.back().first.next());
 }
 
 std::vector<Leader::Recovered> OnePaxosState::recover(const Slots& found) const {

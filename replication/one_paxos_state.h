@@ -36,6 +36,9 @@ struct OnePaxosState {
   // What the epoch's carry says to be decided, as far as this replica can follow.
   void learn_carry(Effects& effects);
 
+  // Above every slot that anybody can have proposed before this epoch.
+  Slot carry_end() const;
+
   // What a new leader proposes from the first slot undecided here on, without holes: what is known to be decided, else
   // what was `found`, else what the epoch's carry has, else a no-op.
   std::vector<Leader::Recovered> recover(const Slots& found) const;
@@ -43,6 +46,8 @@ struct OnePaxosState {
   // A leader's window, in slots and in bytes, says more than it meant to: when the highest of these slots was proposed,
   // all that did not fit into the window with it were decided. Learns those. Without that, what was found could be more
   // than a window or a carry can hold.
+  // REQUIRES: none of these slots is known from a leader that is newer than this replica's entry of the log. That one's
+  // window says that they are decided, but not with what.
   void learn_outside_window(const Slots& found, Effects& effects);
 
   // Slots below `keep_from` need not be carried: they lie in a snapshot that outlives all replicas.

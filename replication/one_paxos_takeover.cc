@@ -44,7 +44,7 @@ void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effec
     again_ = true;
     if (from != state_.group.self) state_.catch_up.look(from, effects);
   } else if (learn_votes(promise, effects)) {
-    if (promise.verdict) complete(effects);
+    if (promise.verdict) complete(promise.slot, effects);
     else prepare(effects);
   }
 }
@@ -68,8 +68,11 @@ void OnePaxosTakeover::tick(Effects& effects) {
   if (active_ && timer_.due() && !state_.peers.dead(state_.now().acceptor)) prepare(effects);
 }
 
-// All of it goes into the segment, learned or not: who reads that one day may know less.
-void OnePaxosTakeover::complete(Effects& effects) {
+// All of it goes into the segment, learned or not: who reads that one day may know less. Known above what the acceptor
+// has accepted and what was carried is only what somebody newer has proposed: then this promise is an old one, and says
+// nothing about the slots in between.
+void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
+  if (state_.learner.known_end() > std::max(accepted_end, state_.carry_end())) return;
   state_.learn_outside_window({}, effects);
   const std::vector<Leader::Recovered> recovered = state_.recover({});
   const Slot decided = state_.learner.decided();

@@ -30,7 +30,7 @@ class OnePaxosTakeover {
  private:
   void prepare(Effects& effects);
   bool learn_votes(const Message& promise, Effects& effects);
-  void complete(Effects& effects);
+  void complete(Slot accepted_end, Effects& effects);
 
   OnePaxosState& state_;
   bool active_ = false;

@@ -106,6 +106,14 @@ TEST_CASE("two acceptors, one of them of yesterday, find out who leads") {
   }
 }
 
+// It had won a leadership and slept through the next one. Then it heard of a slot that its successor had proposed,
+// before it heard of the successor, and took what lay between for decided with no-ops.
+TEST_CASE("who was overtaken in its sleep decides nothing on its own") {
+  Options options = options_of("1paxos", 5, 5);
+  options.seed = 168540;
+  CHECK(run(options).violation == "");
+}
+
 TEST_CASE("a seed reproduces its run, step by step") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 42;
