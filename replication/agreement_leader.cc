@@ -69,14 +69,13 @@ void Leader::read(std::uint64_t read_id, Effects& effects) {
 
 void Leader::probe_if_needed(Effects& effects) {
   if (!leading_ || !reads_.wants_probe()) return;
-  if (window_.open() == 0) timer_.progress();
   reads_.start(window_.next());
+  probe_timer_.progress();
   send_probe(effects);
 }
 
 void Leader::confirm_reads(Effects& effects) {
   reads_.confirm(effects);
-  timer_.progress();
   probe_if_needed(effects);
 }
 
@@ -110,6 +109,7 @@ bool Leader::lead(Epoch epoch, Ballot ballot, Slot decided, const std::vector<Re
   frozen_ = false;
   trimmed_ = Slot(0);
   timer_.progress();
+  probe_timer_.progress();
   reject_lost(effects);
   window_.for_each_open([&](Slot slot, const Proposal& proposal) { offer_again(slot, proposal, effects); });
   return true;
@@ -139,17 +139,24 @@ void Leader::reject_lost(Effects& effects) {
   }
 }
 
+// Proposals and probes each wait for answers of their own: else whoever asks often enough puts off the others for ever.
 void Leader::tick(Effects& effects) {
-  if (wants_tick() && timer_.due()) resend(effects);
+  if (!leading_) return;
+  if (window_.open() > 0 && timer_.due()) resend_proposals(effects);
+  if (reads_.under_way() && probe_timer_.due()) send_probe(effects);
 }
 
 void Leader::resend(Effects& effects) {
   if (!leading_) return;
+  resend_proposals(effects);
+  if (reads_.under_way()) send_probe(effects);
+}
+
+void Leader::resend_proposals(Effects& effects) {
   RetransmitBudget budget;
   window_.for_each_open([&](Slot slot, const Proposal& proposal) {
     if (budget.grant(proposal.command->size())) offer_again(slot, proposal, effects);
   });
-  if (reads_.under_way()) send_probe(effects);
 }
 
 void Leader::trim(Slot keep_from, Effects& effects) {

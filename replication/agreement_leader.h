@@ -94,7 +94,7 @@ class Leader {
   Ballot ballot_;
   ProposalWindow window_;
   ReadProbes reads_;
-  RetransmitTimer timer_;
+  RetransmitTimer timer_;  // of proposals
 
  private:
   struct Displaced {
@@ -104,9 +104,10 @@ class Leader {
 
   void propose_next(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects);
   void probe_if_needed(Effects& effects);
-
+  void resend_proposals(Effects& effects);
   void reject_lost(Effects& effects);
 
+  RetransmitTimer probe_timer_;
   EndpointId leader_hint_;
   bool leading_;
   bool has_led_;

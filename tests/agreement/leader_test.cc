@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "core/prng.h"
 #include "replication/agreement_factory.h"
+#include "replication/agreement_messages.h"
 #include "replication/agreement_reads.h"
 #include "replication/agreement_window.h"
 
@@ -122,6 +123,52 @@ TEST_CASE("a probe serves the reads that waited when it left, and no other") {
   CHECK(effects.rejected[1].leader == EndpointId(4));
   CHECK_FALSE(reads.under_way());
   CHECK_FALSE(reads.wants_probe());
+}
+
+int count(const Effects& effects, MessageType type) {
+  int found = 0;
+  for (const Outgoing& outgoing : effects.messages) found += decode_message(*outgoing.message)->type == type;
+  return found;
+}
+
+std::string from_acceptor(Message message) {
+  message.epoch = Epoch(1);
+  message.ballot = Ballot(1);
+  message.incarnation = Incarnation(1);
+  return encode(message);
+}
+
+// Its Accept was lost. Clients that cannot be told of it read again and again.
+TEST_CASE("a proposal is said again while reads are confirmed") {
+  const auto leader = make_agreement("1paxos", {});
+  Effects effects;
+  leader->propose(1, command(), effects);
+  REQUIRE(count(effects, MessageType::kAccept) == 1);
+  for (std::uint64_t tick = 1; tick <= kRetransmitTicks; ++tick) {
+    CHECK(count(effects, MessageType::kAccept) == 1);
+    leader->read(tick, effects);
+    leader->receive(EndpointId(1), from_acceptor({.type = MessageType::kReadConfirm, .number = tick}), effects);
+    leader->tick(effects);
+  }
+  CHECK(effects.reads_ready.size() == kRetransmitTicks);
+  CHECK(count(effects, MessageType::kAccept) == 2);
+}
+
+// Its probe was lost. Writes go on.
+TEST_CASE("a probe is said again while slots are decided") {
+  const auto leader = make_agreement("1paxos", {});
+  Effects effects;
+  leader->read(1, effects);
+  REQUIRE(count(effects, MessageType::kReadProbe) == 1);
+  for (std::uint64_t tick = 0; tick < kRetransmitTicks; ++tick) {
+    CHECK(count(effects, MessageType::kReadProbe) == 1);
+    leader->propose(1, command(), effects);
+    const Message learn{.type = MessageType::kLearn, .slot = Slot(tick), .command = command()};
+    leader->receive(EndpointId(1), from_acceptor(learn), effects);
+    leader->tick(effects);
+  }
+  CHECK(effects.decided.size() == kRetransmitTicks);
+  CHECK(count(effects, MessageType::kReadProbe) == 2);
 }
 
 TEST_CASE("more reads than may wait are busy") {
