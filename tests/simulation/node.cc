@@ -124,6 +124,7 @@ void Node::install(std::shared_ptr<const Snapshot> snapshot) {
   surroundings_.judges.effects.loaded(self(), snapshot->effects);
   surroundings_.judges.log.installed(self(), applied);
   forget_kept(applied);
+  batcher_.forget_proposals();
   while (!window_.empty() && window_.front() < applied) window_.pop();
   if (surroundings_.traces()) {
     surroundings_.trace(std::to_string(self()) + " installs a snapshot of the slots below " +
@@ -131,9 +132,9 @@ void Node::install(std::shared_ptr<const Snapshot> snapshot) {
   }
   // What was decided and not yet begun is in it.
   const auto known = [&](const Decision& decision) { return decision.slot < applied; };
-  const bool some_known = std::erase_if(effects_.decided, known) > 0;
+  std::erase_if(effects_.decided, known);
   agreement_->installed(applied, effects_);
-  if (some_known) agreement_->applied(applied, effects_);
+  agreement_->applied(applied, effects_);
 }
 
 Snapshot Node::take_snapshot() const {

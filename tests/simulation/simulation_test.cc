@@ -114,6 +114,27 @@ TEST_CASE("who was overtaken in its sleep decides nothing on its own") {
   CHECK(run(options).violation == "");
 }
 
+// A leader installed a snapshot that held commands it had proposed, and took them for on their way for ever: nobody was
+// answered who asked for them again.
+TEST_CASE("a leader takes again what may have come with a snapshot") {
+  Options options = options_of("1paxos", 3, 3);
+  for (const std::uint64_t seed : {171154, 221052, 230096}) {
+    options.seed = seed;
+    CHECK(run(options).violation == "");
+  }
+  options = options_of("multipaxos", 3, 3);
+  options.seed = 174176;
+  CHECK(run(options).violation == "");
+}
+
+// Votes were lost. Reads that waited for their slot were asked again and again, and each that the voters confirmed put
+// off that the slot was proposed again.
+TEST_CASE("reads do not put off what is to be said again") {
+  Options options = options_of("multipaxos", 5, 5);
+  options.seed = 205096;
+  CHECK(run(options).violation == "");
+}
+
 TEST_CASE("a seed reproduces its run, step by step") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 42;
