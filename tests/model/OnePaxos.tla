@@ -305,6 +305,7 @@ ChangeAcceptor(r, new, base) ==
      /\ up[new] /\ new # r /\ Me(new) # Acceptor(idx[r])
      /\ st[r] = "lead" \/ author \/ ~Keep("knows-first")
      /\ base <= (IF Keep("base-below-snapshot") THEN SnapEnd ELSE Lowest)
+     /\ Keep("author-knows-base") => base <= Applied(r)
      /\ Keep("at-ballot-plus-one") => idx[r] = Tip
      /\ Suspects(Acceptor(idx[r])) /\ (Tip >= FalseUntil => new \notin paused)
      /\ Submit([ac |-> TRUE, ldr |-> Me(r), acc |-> Me(new), base |-> base,

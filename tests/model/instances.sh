@@ -47,9 +47,10 @@ mutant_instances() {
   mutant Agreement walk-to-completed OnePaxos $safe $no_faults MaxLog=4
   mutant Agreement repropose OnePaxos $safe $no_faults
   mutant Agreement gap-is-undecided OnePaxos $safe $no_faults Snapshots=TRUE
-  mutant Agreement decided-too OnePaxos $safe $no_faults Snapshots=TRUE
+  mutant Agreement decided-too OnePaxos $safe $no_faults Snapshots=TRUE MaxLog=4
   mutant Agreement trim-is-told OnePaxos $safe $no_faults Snapshots=TRUE MaxLog=2
   mutant Agreement knows-base OnePaxos $safe $no_faults Snapshots=TRUE N=4
+  mutant Agreement author-knows-base OnePaxos $safe $no_faults Snapshots=TRUE
   mutant Durable trim-below-snapshot OnePaxos $no_faults Snapshots=TRUE MaxLog=2
   mutant Durable base-below-snapshot OnePaxos $no_faults Snapshots=TRUE MaxLog=2
   mutant ReadSafe mark-is-proposed OnePaxos $no_faults Reads=TRUE
