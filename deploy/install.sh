@@ -21,7 +21,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libabsl-dev
   libboost1.81-dev libboost-context1.81-dev
   libcli11-dev nlohmann-json3-dev libhwloc-dev prometheus-cpp-dev
-  catch2 libbenchmark-dev
+  catch2
 )
 test_packages=(etcd-client etcd-server prometheus python3-grpcio python3-protobuf golang-go)
 bench_packages=(openmpi-bin libopenmpi3)

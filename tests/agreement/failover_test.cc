@@ -1,30 +1,24 @@
 // Groups whose leaders and acceptors die, each from one seed. INGOT_SEED=n runs one seed only, with its trace;
 // INGOT_SIMULATIONS=n changes how many each combination gets.
-#include <cstdlib>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "tests/agreement/failover.h"
+#include "tests/agreement/seeds.h"
 
 namespace ingot::testing {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
 void fail_over_seeds(int replicas, int voters, std::uint64_t seeds) {
-  const std::uint64_t only = from_environment("INGOT_SEED", 0);
-  const std::uint64_t last = only > 0 ? only : from_environment("INGOT_SIMULATIONS", seeds);
+  const SeedRange range = seeds_to_run(seeds);
   FailoverResult sum;
-  for (std::uint64_t seed = only > 0 ? only : 1; seed <= last; ++seed) {
+  for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     FailoverOptions options;
     options.replicas = replicas;
     options.voters = voters;
     options.seed = seed;
-    options.trace = only > 0;
+    options.trace = range.one_only;
     const FailoverResult result = fail_over(options);
     INFO("INGOT_SEED=" << seed << ", " << replicas << " replicas, " << voters << " voters");
     REQUIRE(result.violation == "");
@@ -37,14 +31,14 @@ void fail_over_seeds(int replicas, int voters, std::uint64_t seeds) {
     sum.salvages += result.salvages;
     sum.snapshots += result.snapshots;
   }
-  if (only > 0) return;
+  if (range.one_only) return;
   INFO(replicas << " replicas, " << voters << " voters: " << sum.decided << " slots, " << sum.reads << " reads, "
                 << sum.kills << " kills, " << sum.both << " of both, " << sum.restarts << " restarts, " << sum.changes
                 << " changes, " << sum.salvages << " salvages, " << sum.snapshots << " snapshots");
-  CHECK(sum.decided > 10 * last);
-  CHECK(sum.kills > last);
+  CHECK(sum.decided > 10 * range.last);
+  CHECK(sum.kills > range.last);
   CHECK(sum.salvages > 0);
-  if (voters > 2) CHECK(sum.changes > last);
+  if (voters > 2) CHECK(sum.changes > range.last);
 }
 
 TEST_CASE("1Paxos survives kills, stops and restarts of anybody: three replicas") { fail_over_seeds(3, 3, 600); }

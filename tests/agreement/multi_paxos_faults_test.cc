@@ -16,6 +16,7 @@
 
 #include "core/prng.h"
 #include "tests/agreement/group.h"
+#include "tests/agreement/seeds.h"
 #include "tests/agreement/trace.h"
 
 namespace ingot::testing {
@@ -292,16 +293,10 @@ class Run {
   Totals totals_;
 };
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
 void check_size(int replicas, int voters, std::uint64_t seeds) {
-  const std::uint64_t only = from_environment("INGOT_SEED", 0);
-  const std::uint64_t last = only > 0 ? only : from_environment("INGOT_SIMULATIONS", seeds);
+  const SeedRange range = seeds_to_run(seeds);
   Totals sum;
-  for (std::uint64_t seed = only > 0 ? only : 1; seed <= last; ++seed) {
+  for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     Run run(replicas, voters, seed);
     INFO("INGOT_SEED=" << seed << ", " << replicas << " replicas, " << voters << " voters");
     REQUIRE(run.run() == "");
@@ -316,14 +311,14 @@ void check_size(int replicas, int voters, std::uint64_t seeds) {
   }
   const auto text = [&] {
     std::ostringstream out;
-    out << replicas << " replicas, " << voters << " voters, " << last << " seeds: " << sum.decided << " slots, "
+    out << replicas << " replicas, " << voters << " voters, " << range.last << " seeds: " << sum.decided << " slots, "
         << sum.kills << " kills, " << sum.all_killed << " times all, " << sum.takeovers << " leaderships, " << sum.reads
         << " reads, " << sum.lost << " messages lost, " << sum.snapshots << " snapshots";
     return out.str();
   }();
   INFO(text);
   if (std::getenv("INGOT_SIMULATIONS")) WARN(text);
-  if (only > 0) return;
+  if (range.one_only) return;
   CHECK(sum.decided > 10 * seeds);
   CHECK(sum.kills > seeds);
   CHECK(sum.takeovers > seeds);

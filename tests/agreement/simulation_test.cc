@@ -5,23 +5,17 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/agreement/seeds.h"
 #include "tests/agreement/simulation.h"
 
 namespace ingot::testing {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
 // Returns the sums over all seeds.
 SimulationResult simulate_seeds(const std::string& kind, int replicas, int voters, std::uint64_t seeds) {
-  const std::uint64_t only = from_environment("INGOT_SEED", 0);
-  const std::uint64_t first = only > 0 ? only : 1;
-  const std::uint64_t last = only > 0 ? only : from_environment("INGOT_SIMULATIONS", seeds);
+  const SeedRange range = seeds_to_run(seeds);
   SimulationResult sum;
-  for (std::uint64_t seed = first; seed <= last; ++seed) {
+  for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     const SimulationResult result = simulate({kind, replicas, voters, seed});
     INFO("INGOT_SEED=" << seed << ", " << kind << ", " << replicas << " replicas, " << voters << " voters");
     REQUIRE(result.violation == "");
