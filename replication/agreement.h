@@ -119,7 +119,7 @@ struct Rejection {
 //  1. stable            stored in the own segment before any message of the same batch leaves
 //  2. messages          handed to the transport; may be dropped only when a peer's backlog is full
 //  3. decided           contiguous ascending slots, each once over the life of this object
-//  4. reads_ready, rejected, snapshot_needed, suspects, salvage_needed, fence
+//  4. reads_ready, rejected, snapshot_needed, suspects, salvage_needed, history_needed, fence
 // Inputs append; the caller clears between executions.
 struct Effects {
   std::vector<StableWrite> stable;
@@ -132,6 +132,9 @@ struct Effects {
   // Segments of dead incarnations whose content is needed: the caller looks, and answers each with salvaged(). It may
   // ask for the same one again.
   std::vector<ReplicaName> salvage_needed;
+  // Nobody living answers for slots that the dead had decided: the caller looks for their segments, and answers with
+  // salvaged() for each life that it has one of.
+  bool history_needed = false;
   // With GroupConfig::fencing only. Its end would resolve what stopped replicas hold up: the caller may kill it, and
   // reports peer_died once the kernel says so. Never acted upon by the protocol itself.
   std::vector<ReplicaName> fence;
@@ -146,11 +149,12 @@ struct Effects {
     snapshot_needed = false;
     suspects.clear();
     salvage_needed.clear();
+    history_needed = false;
     fence.clear();
   }
   bool empty() const {
     return stable.empty() && messages.empty() && decided.empty() && reads_ready.empty() && rejected.empty() &&
-           !snapshot_needed && suspects.empty() && salvage_needed.empty() && fence.empty();
+           !snapshot_needed && suspects.empty() && salvage_needed.empty() && !history_needed && fence.empty();
   }
 };
 
@@ -207,7 +211,7 @@ class Agreement {
   // An incarnation that is new to this replica runs now. So its predecessors are dead. (Messages say the same.)
   virtual void peer_started(ReplicaName, Effects&) {}
 
-  // What the segment of `name` holds, asked for by Effects::salvage_needed. Null: it is missing or unreadable, which
+  // What the segment of `name` holds, asked for by Effects::salvage_needed or history_needed. Null: it is missing or unreadable, which
   // says nothing of what was stored; a segment that its owner is known never to have opened is an empty view instead.
   // May come unasked, repeatedly, or late. REQUIRES: name's writer is known dead and the view was read after that.
   virtual void salvaged(ReplicaName, const StableView*, Effects&) {}

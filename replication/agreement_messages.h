@@ -30,7 +30,7 @@
 
 namespace ingot {
 
-inline constexpr std::uint8_t kAgreementWireVersion = 1;
+inline constexpr std::uint8_t kAgreementWireVersion = 2;
 inline constexpr std::size_t kAgreementHeaderBytes = 24;
 
 enum class MessageType : std::uint8_t {
@@ -56,7 +56,7 @@ enum class MessageType : std::uint8_t {
 
   // ---- The configuration log: majority Paxos for the entry at index `slot`. number: ballot number, of a Paxos of its own
   kConfigPrepare = 32,
-  kConfigPromise = 33,   // payload: u64 number and entry that were accepted before, if any
+  kConfigPromise = 33,   // payload: u64 slots below it are decided here; u64 number and entry accepted before, if any
   kConfigAccept = 34,    // payload: the entry
   kConfigAccepted = 35,
   kConfigReject = 36,    // number: promised

@@ -11,8 +11,7 @@
 namespace ingot {
 
 // Contiguous slots [first, end). Keeps at most `slots_max` entries and `bytes_max` bytes of commands (but always the
-// newest entry): at the limit the oldest go, and whoever needs those needs a snapshot. What is held stays all the same.
-// Not thread-safe.
+// newest entry): at the limit the oldest go, and whoever needs those needs a snapshot. Not thread-safe.
 class CommandLog {
  public:
   using Command = std::shared_ptr<const std::string>;
@@ -21,10 +20,6 @@ class CommandLog {
 
   // The command of slot end().
   void append(Command command);
-
-  // From now on the slots from `from` on stay, whatever the limits above say, as long as all of the log, with
-  // `slot_bytes` more for each of its slots, fits into `held_bytes_max`.
-  void hold(Slot from, std::size_t slot_bytes, std::size_t held_bytes_max);
 
   // REQUIRES: first() <= slot < end().
   const Command& at(Slot slot) const { return entries_[slot.value() - first_.value()]; }
@@ -38,13 +33,9 @@ class CommandLog {
 
  private:
   bool over_limits() const { return entries_.size() > slots_max_ || bytes_ > bytes_max_; }
-  bool holds_first() const;
 
   std::size_t slots_max_;
   std::size_t bytes_max_;
-  Slot held_from_;
-  std::size_t held_slot_bytes_ = 0;
-  std::size_t held_bytes_max_ = 0;  // 0: nothing is held
   Slot first_;
   std::deque<Command> entries_;
   std::size_t bytes_ = 0;

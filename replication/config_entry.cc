@@ -15,7 +15,6 @@ ReplicaName read_name(WireReader& in) {
 }
 
 bool read_carry(WireReader& in, ConfigEntry& entry) {
-  entry.base = Slot(in.u64());
   entry.decided = Slot(in.u64());
   std::uint64_t next = entry.base.value();
   while (!in.failed() && in.remaining() > 0) {
@@ -38,8 +37,9 @@ std::string encode_entry(const ConfigEntry& entry) {
   out.u8(static_cast<std::uint8_t>(entry.kind));
   write_name(entry.leader, out);
   write_name(entry.acceptor, out);
+  out.u64(entry.base.value());
   if (entry.kind == ConfigEntry::Kind::kAcceptorChange) {
-    out.u64(entry.base.value()).u64(entry.decided.value());
+    out.u64(entry.decided.value());
     for (const auto& [slot, command] : entry.carry) out.u64(slot.value()).bytes(*command);
   }
   INGOT_CHECK(out.size() <= kConfigurationEntryBytesMax, "a carry is bounded");
@@ -53,11 +53,13 @@ std::optional<ConfigEntry> decode_entry(std::string_view bytes, int voters) {
   entry.kind = static_cast<ConfigEntry::Kind>(in.u8());
   entry.leader = read_name(in);
   entry.acceptor = read_name(in);
+  entry.base = Slot(in.u64());
   const bool change_of_acceptor = entry.kind == ConfigEntry::Kind::kAcceptorChange;
   if (!change_of_acceptor && (entry.kind != ConfigEntry::Kind::kLeaderChange || !in.ok())) return std::nullopt;
   if (entry.leader.id.value() >= voters || entry.acceptor.id.value() >= voters) return std::nullopt;
   if (entry.leader.incarnation.value() == 0 || entry.acceptor.incarnation.value() == 0) return std::nullopt;
   if (voters > 1 && entry.leader == entry.acceptor) return std::nullopt;  // of a dead predecessor's roles one may lead
+  if (entry.base.value() >= kSlotsMax) return std::nullopt;
   if (change_of_acceptor && !read_carry(in, entry)) return std::nullopt;
   return entry;
 }

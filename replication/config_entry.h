@@ -2,7 +2,8 @@
 //
 //   u8 kind: 1 LeaderChange, 2 AcceptorChange
 //   u16 leader, u32 its incarnation, u16 acceptor, u32 its incarnation
-//   AcceptorChange: u64 base, u64 decided, then the carry: u64 slot and `bytes` command each, in ascending order
+//   u64 base
+//   AcceptorChange: u64 decided, then the carry: u64 slot and `bytes` command each, in ascending order
 //
 // All slots from base to below decided are in the carry.
 #pragma once
@@ -25,10 +26,11 @@ struct ConfigEntry {
   Kind kind = Kind::kLeaderChange;
   ReplicaName leader;    // the author
   ReplicaName acceptor;  // LeaderChange: the one before, unchanged
-  // AcceptorChange: all that can have been stored so far from `base` on. Nobody leads in the new epoch who does not know
-  // the slots below base from elsewhere. Slots below `decided` were decided when it was written, the others may or may not
-  // have been.
+  // Decided below it, as a majority of the voters knew when it was written: so that need not be repeated. AcceptorChange:
+  // nobody leads in the new epoch who does not know it.
   Slot base;
+  // AcceptorChange: all that can have been stored so far from `base` on. Slots below `decided` were decided when it was
+  // written, the others may or may not have been.
   Slot decided;
   std::vector<std::pair<Slot, Command>> carry;
 };

@@ -19,8 +19,8 @@ constexpr int kAskTimes = 8;        // the gap
 std::uint64_t bit(EndpointId voter) { return std::uint64_t{1} << voter.value(); }
 }  // namespace
 
-ConfigLog::ConfigLog(const GroupConfig& group, Mailbox& mailbox)
-    : mailbox_(mailbox), self_(group.self), voters_(group.voters), voting_(group.self.value() < group.voters) {
+ConfigLog::ConfigLog(const GroupConfig& group, const Learner& learner, Mailbox& mailbox)
+    : learner_(learner), mailbox_(mailbox), self_(group.self), voters_(group.voters), voting_(group.self.value() < group.voters) {
   const auto entry = std::make_shared<const ConfigEntry>(initial_entry(group));
   entries_.push_back({std::make_shared<const std::string>(encode_entry(*entry)), entry});
   if (group.incarnation == Incarnation(1)) return;
@@ -105,8 +105,10 @@ bool ConfigLog::majority() const { return 2 * std::popcount(answered_) > voters_
 
 void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& effects) {
   if (phase_ != Phase::kPrepare || message.slot != next_index() || message.number != number_) return;
-  if (!message.payload.empty()) {
-    WireReader in(message.payload);
+  WireReader in(message.payload);
+  const Slot decided(in.u64());
+  if (in.failed()) return mailbox_.refuse();
+  if (in.remaining() > 0) {
     const std::uint64_t accepted = in.u64();
     const std::string_view entry = in.rest();
     if (!decode_entry(entry, voters_)) return mailbox_.refuse();
@@ -115,10 +117,11 @@ void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& eff
       value_ = std::make_shared<const std::string>(entry);
     }
   }
+  known_ = answered_ == 0 ? decided : std::min(known_, decided);
   answered_ |= bit(from);
   if (!majority()) return;
   if (!value_) {
-    if (!mine_) mine_ = std::make_shared<const std::string>(encode_entry(author_(effects)));
+    if (!mine_) mine_ = std::make_shared<const std::string>(encode_entry(author_(known_, effects)));
     value_ = mine_;
   }
   phase_ = Phase::kAccept;
@@ -186,10 +189,11 @@ void ConfigLog::on_prepare(EndpointId from, const Message& message, Effects& eff
     store(effects);
   }
   Message promise{.type = MessageType::kConfigPromise, .slot = message.slot, .number = message.number};
-  if (accepted_ > 0) {
-    promise.command = std::make_shared<const std::string>(WireWriter().u64(accepted_).raw(*accepted_entry_).take());
-    promise.payload = *promise.command;
-  }
+  WireWriter payload;
+  payload.u64(learner_.decided().value());
+  if (accepted_ > 0) payload.u64(accepted_).raw(*accepted_entry_);
+  promise.command = std::make_shared<const std::string>(payload.take());
+  promise.payload = *promise.command;
   mailbox_.send(from, std::move(promise), effects);
 }
 

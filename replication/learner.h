@@ -30,9 +30,6 @@ class Learner {
   // Slots below `first_undecided` came with a snapshot.
   void installed(Slot first_undecided, Effects& effects);
 
-  // As CommandLog::hold.
-  void hold(Slot from, std::size_t slot_bytes, std::size_t bytes_max) { log_.hold(from, slot_bytes, bytes_max); }
-
   // True if learn(slot) would change nothing.
   bool knows(Slot slot) const;
 

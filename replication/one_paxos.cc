@@ -172,6 +172,7 @@ void OnePaxos::peer_started(ReplicaName name, Effects& effects) {
 void OnePaxos::salvaged(ReplicaName name, const StableView* view, Effects& effects) {
   if (name.id.value() >= state_.group.replicas) return;
   state_.peers.died(name);
+  if (view) state_.learn_history(*view, effects);
   if (takeover_.active()) knowledge_.salvaged(name, view, effects);
   settle(effects);
 }
@@ -211,7 +212,6 @@ void OnePaxos::applied(Slot, Effects&) {}
 
 void OnePaxos::compact(Slot keep_from, Effects& effects) {
   keep_from = std::min(keep_from, state_.learner.decided());
-  state_.keep(keep_from);
   state_.leader.trim(keep_from, effects);
   state_.acceptor.trim(keep_from, effects);
 }

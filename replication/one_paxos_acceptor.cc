@@ -103,9 +103,12 @@ void OnePaxosAcceptor::on_read_probe(EndpointId from, const Message& probe, Effe
       effects);
 }
 
+// In the segment lies what was accepted in the epochs before, too.
 void OnePaxosAcceptor::trim(Slot keep_from, Effects& effects) {
-  if (!active() || !accepted_.trim(std::min(keep_from, accepted_.end()))) return;
-  effects.stable.push_back({StableWrite::Kind::kTrimmed, epoch_, promised_, accepted_.trimmed(), nullptr});
+  if (!active() || keep_from <= kept_from_) return;
+  kept_from_ = keep_from;
+  accepted_.trim(std::min(keep_from, accepted_.end()));
+  effects.stable.push_back({StableWrite::Kind::kTrimmed, epoch_, promised_, keep_from, nullptr});
 }
 
 }  // namespace ingot

@@ -44,6 +44,7 @@ class OnePaxosAcceptor {
   Epoch epoch_;
   Ballot promised_;
   AcceptedLog accepted_;
+  Slot kept_from_;  // of trim()
 };
 
 }  // namespace ingot

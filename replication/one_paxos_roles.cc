@@ -98,12 +98,12 @@ bool OnePaxosRoles::change_acceptor(EndpointId preferred, ReplicaName doubted, E
   no_candidate_ = next == state_.self() && state_.group.voters > 1;
   if (no_candidate_ || state_.log.proposing() || !state_.log.votes() || !majority_up()) return false;
   doubted_ = doubted;
-  state_.log.propose([this, next](Effects& later) { return write_change(next, later); }, effects);
+  state_.log.propose([this, next](Slot known, Effects& later) { return write_change(next, known, later); }, effects);
   return true;
 }
 
 // From here on until the outcome is read: no Accept, no read, and no promise that may still come.
-ConfigEntry OnePaxosRoles::write_change(ReplicaName acceptor, Effects& effects) {
+ConfigEntry OnePaxosRoles::write_change(ReplicaName acceptor, Slot known, Effects& effects) {
   ConfigEntry entry{ConfigEntry::Kind::kAcceptorChange, state_.self(), acceptor, {}, {}, {}};
   std::vector<Leader::Recovered> undecided;
   if (takeover_.active()) {
@@ -119,7 +119,7 @@ ConfigEntry OnePaxosRoles::write_change(ReplicaName acceptor, Effects& effects) 
   std::size_t bytes = 0;
   for (const auto& each : undecided) bytes += each.command->size() + kCarrySlotBytes;
   entry.decided = state_.learner.decided();
-  entry.base = state_.repeat_from(bytes);
+  entry.base = state_.repeat_from(known, bytes);
   for (Slot slot = entry.base; slot < entry.decided; slot = slot.next()) {
     entry.carry.emplace_back(slot, state_.learner.command(slot));
   }
@@ -151,8 +151,8 @@ void OnePaxosRoles::campaign(ReplicaName doubted, Effects& effects) {
   if (!may_campaign() || state_.log.proposing()) return;
   doubted_ = doubted;
   state_.log.propose(
-      [this](Effects&) {
-        return ConfigEntry{ConfigEntry::Kind::kLeaderChange, state_.self(), state_.now().acceptor, {}, {}, {}};
+      [this](Slot known, Effects&) {
+        return ConfigEntry{ConfigEntry::Kind::kLeaderChange, state_.self(), state_.now().acceptor, known, {}, {}};
       },
       effects);
 }

@@ -48,7 +48,7 @@ class OnePaxosRoles {
   bool waits_for_leader() const;
   void ping_voters(Effects& effects);
   bool majority_up() const;
-  ConfigEntry write_change(ReplicaName acceptor, Effects& effects);
+  ConfigEntry write_change(ReplicaName acceptor, Slot known, Effects& effects);
   ReplicaName candidate() const;
   void tick_leader_watch(Effects& effects);
   void tick_acceptor_watch(Effects& effects);

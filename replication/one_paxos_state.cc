@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replication/stable_view.h"
+
 namespace ingot {
 
 OnePaxosState::OnePaxosState(const GroupConfig& config)
@@ -10,18 +12,9 @@ OnePaxosState::OnePaxosState(const GroupConfig& config)
       peers(group),
       learner(group.bounds),
       catch_up(group, learner, mailbox),
-      log(group, mailbox),
+      log(group, learner, mailbox),
       leader(group, mailbox),
-      acceptor(group, mailbox) {
-  keep(Slot(0));
-}
-
-// Else a short log would raise the base of the next AcceptorChange above the snapshot, and what lies between would be
-// in memories only.
-void OnePaxosState::keep(Slot keep_from) {
-  kept_from = std::max(kept_from, keep_from);
-  learner.hold(kept_from, kCarrySlotBytes, group.bounds.carry_bytes);
-}
+      acceptor(group, mailbox) {}
 
 // A leader that went on would write proposals into its segment that were never its to make. Who reads them there takes
 // those that are outside a window for decided.
@@ -38,6 +31,14 @@ void OnePaxosState::learn_carry(Effects& effects) {
   for (const auto& [slot, command] : entry.carry) {
     if (slot < entry.decided && !learner.knows(slot)) learn(slot, command, effects);
   }
+}
+
+void OnePaxosState::learn_history(const StableView& dead, Effects& effects) {
+  const auto learn_one = [&](Slot slot, const Command& command) {
+    if (slot < learner.end() && !learner.knows(slot)) learn(slot, command, effects);
+  };
+  for (const auto& [slot, command] : dead.history) learn_one(slot, command);
+  for (const auto& [slot, entry] : dead.accepted) learn_one(slot, entry.command);
 }
 
 Slot OnePaxosState::carry_end() const {
@@ -74,8 +75,8 @@ void OnePaxosState::learn_outside_window(const Slots& found, Effects& effects) {
   }
 }
 
-Slot OnePaxosState::repeat_from(std::size_t undecided_bytes) const {
-  const Slot floor = std::max(kept_from, learner.log().first());
+Slot OnePaxosState::repeat_from(Slot known, std::size_t undecided_bytes) const {
+  const Slot floor = std::max(known, learner.log().first());
   Slot from = learner.decided();
   for (std::size_t bytes = undecided_bytes; from > floor; from = Slot(from.value() - 1)) {
     bytes += learner.command(Slot(from.value() - 1))->size() + kCarrySlotBytes;

@@ -36,6 +36,10 @@ struct OnePaxosState {
   // What the epoch's carry says to be decided, as far as this replica can follow.
   void learn_carry(Effects& effects);
 
+  // What acceptors had stored, in whichever epoch, was chosen: learns what is missing here below what this replica has
+  // heard of.
+  void learn_history(const StableView& dead, Effects& effects);
+
   // Above every slot that anybody can have proposed before this epoch.
   Slot carry_end() const;
 
@@ -50,12 +54,10 @@ struct OnePaxosState {
   // window says that they are decided, but not with what.
   void learn_outside_window(const Slots& found, Effects& effects);
 
-  // Slots below `keep_from` need not be carried: they lie in a snapshot that outlives all replicas.
-  void keep(Slot keep_from);
-
-  // From where on a leader's segment and a carry repeat what is decided: as far back as the mark of compact() and the room
-  // for a carry allow. `undecided_bytes`: of what is repeated besides. At most decided().
-  Slot repeat_from(std::size_t undecided_bytes) const;
+  // From where on a leader's segment and a carry repeat what is decided: what a majority of the voters may lack (they know
+  // what is below `known`), as far as the log and the room for a carry allow. `undecided_bytes`: of what is repeated
+  // besides. At most decided().
+  Slot repeat_from(Slot known, std::size_t undecided_bytes) const;
 
   GroupConfig group;
   Mailbox mailbox;
@@ -65,7 +67,6 @@ struct OnePaxosState {
   ConfigLog log;
   OnePaxosLeader leader;
   OnePaxosAcceptor acceptor;
-  Slot kept_from;  // of compact(): the learner holds what lies above it, as far as a carry has room
 };
 
 }  // namespace ingot

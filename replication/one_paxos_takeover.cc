@@ -82,7 +82,7 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   const Ballot ballot(state_.log.tip());
   std::size_t bytes = 0;
   for (const auto& each : recovered) bytes += each.command->size() + kCarrySlotBytes;
-  const Slot from = state_.repeat_from(bytes);
+  const Slot from = state_.repeat_from(state_.now().base, bytes);
   const auto store = [&](Slot slot, OnePaxosState::Command command) {
     effects.stable.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
   };

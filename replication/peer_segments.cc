@@ -20,6 +20,16 @@ std::span<const std::byte> PeerSegments::segment_of(ReplicaName name) const {
   return {};
 }
 
+std::vector<ReplicaName> PeerSegments::lives() const {
+  std::vector<ReplicaName> names;
+  for (std::uint16_t id = 0; id < lives_.size(); ++id) {
+    for (const LifeSegment& life : lives_[id]) {
+      if (life.memory != nullptr) names.push_back({EndpointId(id), life.incarnation});
+    }
+  }
+  return names;
+}
+
 void PeerSegments::look(absl::FunctionRef<void(ReplicaName)> died) {
   for (std::uint16_t id = 0; id < lives_.size(); ++id) {
     const ReplicaName name{EndpointId(id), present_[id]};

@@ -52,6 +52,8 @@ class PeerSegments {
   // The newest life of each replica that is known here.
   ReplicaName newest(EndpointId replica) const { return {replica, lives_[replica.value()].back().incarnation}; }
   std::size_t replicas() const { return lives_.size(); }
+  // All lives whose segments are here, living or dead.
+  std::vector<ReplicaName> lives() const;
 
   // The last word of that life. Errors: FAILED_PRECONDITION (it is not known to be dead), NOT_FOUND (the segment is not
   // here), DATA_LOSS (as StableView::read). Of a life that is known to have ended before it opened its segment: an empty

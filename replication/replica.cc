@@ -196,6 +196,7 @@ void Replica::execute_effects() {
     for (const ReadReady& read : executing_.reads_ready) reads_.ready(read.read_id, read.applied_needed);
     for (const Rejection& rejection : executing_.rejected) reject(rejection);
     wanted_segments_.insert(wanted_segments_.end(), executing_.salvage_needed.begin(), executing_.salvage_needed.end());
+    wants_history_ = wants_history_ || executing_.history_needed;
     tell_operator(executing_);
     if (executing_.snapshot_needed) snapshots_.needed(parts_.agreement->status());
     executing_.clear();

@@ -158,6 +158,7 @@ class Replica : public Pollable {
   std::size_t window_bytes_ = 0;
   Ballot leads_;  // the leadership that batcher_ and window_ are of; 0: this replica does not lead
   std::vector<ReplicaName> wanted_segments_;  // of the dead; agreement asked for what they hold
+  bool wants_history_ = false;                // agreement asked for what any of the dead hold
   std::uint64_t deaths_seen_ = 0;
   std::uint64_t silent_ = 0;  // bit by replica: agreement suspects it, and it has not been heard since
   Slot trimmed_;

@@ -77,6 +77,10 @@ void Replica::peer_back(ReplicaName name) {
 // there was one to read.
 bool Replica::read_segments() {
   bool found = false;
+  if (std::exchange(wants_history_, false)) {
+    const auto lives = peers_.lives();
+    wanted_segments_.insert(wanted_segments_.end(), lives.begin(), lives.end());
+  }
   for (const ReplicaName& name : std::exchange(wanted_segments_, {})) {
     const auto view = peers_.read(name);
     if (absl::IsFailedPrecondition(view.status())) continue;  // it may live, for all that is known here

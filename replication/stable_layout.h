@@ -38,7 +38,7 @@
 namespace ingot {
 
 inline constexpr std::uint64_t kStableMagic = 0x31'4254'5354'474e'49;  // "INGTSTB1", first byte lowest
-inline constexpr std::uint32_t kStableLayoutVersion = 2;
+inline constexpr std::uint32_t kStableLayoutVersion = 3;
 inline constexpr std::size_t kStableRingOffset = 4096;
 inline constexpr std::size_t kStableRecordAlignment = 8;
 
@@ -47,7 +47,7 @@ inline constexpr std::size_t kStableRecordAlignment = 8;
 struct StableFixed {
   std::uint64_t epoch = 0;           // as acceptor or voter
   std::uint64_t promised = 0;        // ballot
-  std::uint64_t trimmed = 0;         // votes and outcomes of this epoch below this slot are no longer needed
+  std::uint64_t trimmed = 0;         // votes and outcomes below this slot, of whatever epoch, are no longer needed
   std::uint64_t leader_epoch = 0;    // as leader
   std::uint64_t leader_ballot = 0;   // of the last leadership that was taken over; 0: none
   std::uint64_t leader_trimmed = 0;  // proposals of that ballot below this slot are no longer needed
@@ -118,10 +118,12 @@ struct StableRecord {
   std::uint64_t slot;
 };
 
-// Whether a record other than a skip still counts. Votes and outcomes count for their epoch only. Proposals of ballots
-// above the last leadership taken over are kept whole: that leadership may be about to be.
+// Whether a record other than a skip still counts. Outcomes count for their epoch only; votes of the epochs before are
+// history, since what a 1Paxos acceptor stored was chosen. Proposals of ballots above the last leadership taken
+// over are kept whole: that leadership may be about to be.
 inline bool stable_record_counts(const StableRecord& record, const StableFixed& fixed) {
-  if (record.kind != StableRecordKind::kProposed) return record.epoch == fixed.epoch && record.slot >= fixed.trimmed;
+  if (record.kind == StableRecordKind::kAccepted) return record.epoch <= fixed.epoch && record.slot >= fixed.trimmed;
+  if (record.kind == StableRecordKind::kOutcome) return record.epoch == fixed.epoch && record.slot >= fixed.trimmed;
   if (record.ballot != fixed.leader_ballot) return record.ballot > fixed.leader_ballot;
   return record.slot >= fixed.leader_trimmed;
 }

@@ -78,7 +78,6 @@ bool StableSegment::store(const StableWrite& write) {
 
 void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
   INGOT_CHECK(std::tie(epoch, ballot) >= std::tie(fixed_.epoch, fixed_.promised), "a promise is kept");
-  if (epoch > fixed_.epoch) fixed_.trimmed = 0;
   fixed_.epoch = epoch;
   fixed_.promised = ballot;
   publish_fixed();

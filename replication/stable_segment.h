@@ -35,12 +35,11 @@ class StableSegment {
   // Executes one write. Returns false, with nothing stored, if there is no room until kTrimmed frees some; only
   // kAccepted, kProposed, kOutcome and a kConfiguration above its bound need room.
   //
-  //  kPromise   a newer epoch makes the acceptor's state anew in one step: no accepted entries, nothing trimmed
+  //  kPromise   a newer epoch makes the acceptor's state anew in one step: what it accepted before is history
   //  kAccepted, kOutcome   of an epoch not promised before (2PC promises none): likewise, with ballot 0, then stored
   //  kLeading   proposals of older ballots, and of this one below `slot`, are no longer needed: so it is stored after
   //             those that it repeats
-  //  kTrimmed   votes and outcomes of the epoch, and proposals of the leadership in force, of slots below it are no
-  //             longer needed
+  //  kTrimmed   votes and outcomes, and proposals of the leadership in force, of slots below it are no longer needed
   //  kConfiguration   replaces the one before
   //
   // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.

@@ -86,7 +86,9 @@ bool add(const StableRecord& record, const StableFixed& fixed, std::string& comm
     return true;
   }
   auto shared = std::make_shared<const std::string>(std::move(command));
-  if (record.kind == StableRecordKind::kAccepted) {
+  if (record.kind == StableRecordKind::kAccepted && record.epoch < fixed.epoch) {
+    view.history[slot] = std::move(shared);
+  } else if (record.kind == StableRecordKind::kAccepted) {
     view.accepted[slot] = {ballot, std::move(shared)};
   } else {
     view.proposed[ballot][slot] = std::move(shared);

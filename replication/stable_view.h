@@ -25,13 +25,15 @@ struct StableView {
   EndpointId replica;
   Incarnation incarnation;
 
-  // As acceptor or voter. Entries of other epochs, or below `trimmed`, are left out; of several votes for one slot the
-  // last counts.
+  // As acceptor or voter, in its last epoch. Entries below `trimmed` are left out; of several votes for one slot the last
+  // counts.
   Epoch epoch;
   Ballot promised;
   Slot trimmed;
   std::map<Slot, Entry> accepted;
   std::map<Slot, bool> committed;  // 2PC: the outcome, if it was stored; false: aborted
+  // Votes of the epochs before, from `trimmed` on. 1Paxos: what an acceptor stored was chosen, so these are decisions.
+  std::map<Slot, Command> history;
 
   // As leader: the last leadership that was taken over, and what was proposed under it and under later ballots (of
   // leaderships that were not taken over to the end).

@@ -91,6 +91,9 @@ class Failover : private SeededRun {
     if (options_.trace) std::cerr << describe_effects(replica, effects);
     watch(replica, effects);
     for (const ReplicaName& name : effects.salvage_needed) salvages_.emplace_back(replica, name);
+    if (effects.history_needed) {
+      for (const ReplicaName& name : group_.dead_lives()) salvages_.emplace_back(replica, name);
+    }
     for (const ReplicaName& name : effects.fence) fences_.push_back(name);
     if (effects.snapshot_needed) wants_snapshot_.insert(replica);
   }

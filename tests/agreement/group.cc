@@ -149,6 +149,15 @@ void Group::answer_salvage(int replica, ReplicaName of) {
   execute(replica, effects);
 }
 
+std::vector<ReplicaName> Group::dead_lives() const {
+  std::vector<ReplicaName> names;
+  for (const auto& [life, segment] : segments_) {
+    const ReplicaName name{EndpointId(static_cast<std::uint16_t>(life.first)), Incarnation(life.second)};
+    if (dead(name)) names.push_back(name);
+  }
+  return names;
+}
+
 void Group::deliver(int from, int to) {
   const auto message = link(from, to).front();
   link(from, to).pop_front();
@@ -201,6 +210,8 @@ void Group::execute(int replica, Effects& effects) {
   for (const ReplicaName& needed : effects.salvage_needed) {
     if (salvage_at_once) answer_salvage(replica, needed);
   }
+  if (!effects.history_needed || !salvage_at_once) return;
+  for (const ReplicaName& dead : dead_lives()) answer_salvage(replica, dead);
 }
 
 void Group::send(int from, int to, const std::shared_ptr<const std::string>& message) {

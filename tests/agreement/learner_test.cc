@@ -136,24 +136,6 @@ TEST_CASE("the command log keeps its bounds and its contents") {
   }
 }
 
-TEST_CASE("the command log keeps what is held, while it fits") {
-  const auto fill = [](CommandLog& log, int slots) {
-    for (int i = 0; i < slots; ++i) log.append(std::make_shared<const std::string>(10, 'x'));
-  };
-  CommandLog log(2, 1000);
-  log.hold(Slot(0), 5, 150);
-  fill(log, 10);
-  CHECK(log.first() == Slot(0));  // 10 slots of 15 bytes
-  fill(log, 1);
-  CHECK(log.first() == Slot(1));
-  log.hold(Slot(6), 5, 150);
-  fill(log, 1);
-  CHECK(log.first() == Slot(6));
-  fill(log, 4);
-  CHECK(log.first() == Slot(6));
-  CHECK(log.end() == Slot(16));
-}
-
 TEST_CASE("the accepted log is a map with a floor") {
   const std::uint64_t seed = fresh_seed();
   Prng prng(seed);

@@ -114,7 +114,7 @@ TEST_CASE("the header is 24 bytes and the command follows") {
                        .payload = "abc", .incarnation = Incarnation(4)};
   const std::string bytes = encode(accept);
   CHECK(bytes.size() == kAgreementHeaderBytes + 3);
-  CHECK(bytes == std::string("\x01\x01\x01\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0abc", 27));
+  CHECK(bytes == std::string("\x01\x02\x01\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0abc", 27));
 }
 
 // Bytes that decode are exactly those that encoding gives: no two messages mean the same, no byte goes unread.

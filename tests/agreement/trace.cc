@@ -83,9 +83,14 @@ void describe_config(std::ostream& out, const Message& message) {
     out << " number " << message.number;
   }
   std::string_view entry = message.payload;
-  if (message.type == MessageType::kConfigPromise && entry.size() >= 8) {
-    out << " accepted " << WireReader(entry).u64();
-    entry.remove_prefix(8);
+  const auto take_number = [&](const char* what) {
+    if (entry.size() < sizeof(std::uint64_t)) return;
+    out << what << WireReader(entry).u64();
+    entry.remove_prefix(sizeof(std::uint64_t));
+  };
+  if (message.type == MessageType::kConfigPromise) {
+    take_number(" decided ");
+    take_number(" accepted ");
   }
   if (!entry.empty()) describe_entry(out, entry);
 }
@@ -183,6 +188,7 @@ std::string describe_effects(int replica, const Effects& effects) {
   }
   if (effects.snapshot_needed) out << replica << " needs a snapshot\n";
   for (const EndpointId suspect : effects.suspects) out << replica << " suspects " << suspect << "\n";
+  if (effects.history_needed) out << replica << " needs the segments of the dead\n";
   for (const ReplicaName name : effects.salvage_needed) out << replica << " needs the segment of " << name_text(name) << "\n";
   for (const ReplicaName name : effects.fence) out << replica << " would fence " << name_text(name) << "\n";
   return out.str();

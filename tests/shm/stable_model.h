@@ -63,7 +63,7 @@ class StableModel {
     if (epoch == state_.epoch) return;
     state_.epoch = epoch;
     state_.promised = Ballot(0);
-    state_.trimmed = Slot(0);
+    for (const auto& [slot, entry] : state_.accepted) state_.history[slot] = entry.command;
     state_.accepted.clear();
     state_.committed.clear();
   }
@@ -73,6 +73,7 @@ class StableModel {
     if (keep_from > state_.leader_trimmed) state_.leader_trimmed = keep_from;
     state_.accepted.erase(state_.accepted.begin(), state_.accepted.lower_bound(state_.trimmed));
     state_.committed.erase(state_.committed.begin(), state_.committed.lower_bound(state_.trimmed));
+    state_.history.erase(state_.history.begin(), state_.history.lower_bound(state_.trimmed));
     trim_proposed();
   }
 
@@ -99,6 +100,7 @@ inline std::string to_text(const StableView& view) {
             std::to_string(command.size()) + " hash " + std::to_string(hash_bytes(command)) + "\n";
   };
   for (const auto& [slot, entry] : view.accepted) line("accepted ", slot, entry.ballot, *entry.command);
+  for (const auto& [slot, command] : view.history) line("history ", slot, Ballot(0), *command);
   for (const auto& [slot, committed] : view.committed) {
     text += (committed ? "committed " : "aborted ") + std::to_string(slot.value()) + "\n";
   }

@@ -91,13 +91,18 @@ TEST_CASE("every kind of write is read back") {
   CHECK(view.accepted.size() == 1);
   CHECK(view.committed.size() == 1);
 
-  // A newer epoch makes the acceptor anew in one step; what was proposed stays.
+  // A newer epoch makes the acceptor anew in one step; what was accepted is history, what was proposed stays.
   REQUIRE(writer.store({Kind::kPromise, Epoch(12), Ballot(12), Slot(0), nullptr}));
   view = segment.view();
-  CHECK(view.trimmed == Slot(0));
+  CHECK(view.trimmed == Slot(11));
   CHECK(view.accepted.empty());
+  REQUIRE(view.history.size() == 1);
+  CHECK(view.history.at(Slot(11))->empty());
   CHECK(view.committed.empty());
   CHECK(view.proposed.size() == 2);
+
+  REQUIRE(writer.store({Kind::kTrimmed, Epoch(12), Ballot(12), Slot(12), nullptr}));
+  CHECK(segment.view().history.empty());
 }
 
 TEST_CASE("a configuration replaces the one before, up to its bound") {

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "tests/simulation/carry_checker.h"
 #include "tests/simulation/digest_checker.h"
 #include "tests/simulation/effect_checker.h"
 #include "tests/simulation/log_checker.h"
@@ -20,13 +19,12 @@ struct Judges {
   DigestChecker digests;
   RevisionChecker revisions;
   StableChecker stable;
-  CarryChecker carries;
 
   // The first violation, or an empty sentence.
   const std::string& violation() const {
     for (const Checker* checker : {static_cast<const Checker*>(&log), static_cast<const Checker*>(&effects),
                                    static_cast<const Checker*>(&digests), static_cast<const Checker*>(&revisions),
-                                   static_cast<const Checker*>(&stable), static_cast<const Checker*>(&carries)}) {
+                                   static_cast<const Checker*>(&stable)}) {
       if (!checker->violation().empty()) return checker->violation();
     }
     return log.violation();

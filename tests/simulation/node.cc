@@ -123,7 +123,6 @@ void Node::install(std::shared_ptr<const Snapshot> snapshot) {
   INGOT_CHECK(applier_.load(snapshot->bytes).ok(), "a snapshot loads");
   surroundings_.judges.effects.loaded(self(), snapshot->effects);
   surroundings_.judges.log.installed(self(), applied);
-  forget_kept(applied);
   batcher_.forget_proposals();
   while (!window_.empty() && window_.front() < applied) window_.pop();
   if (surroundings_.traces()) {
@@ -144,7 +143,7 @@ Snapshot Node::take_snapshot() const {
 // Trims, and seals a snapshot first if the newest one is old; or, short of room, at once.
 void Node::compact() {
   const Slot applied = applier_.applied();
-  const bool pressed = is_short_of_room();
+  const bool pressed = surroundings_.pressed;
   if (!pressed && applied < next_trim_) return;
   next_trim_ = applied.plus(static_cast<std::uint64_t>(weather_.trim_slots));
   const Slot sealed = surroundings_.sealed_below();
@@ -153,13 +152,7 @@ void Node::compact() {
   const Slot keep_from = trim_point(pressed);
   if (keep_from <= trimmed_) return;
   trimmed_ = keep_from;
-  forget_kept(keep_from);
   agreement_->compact(keep_from, effects_);
-}
-
-// Segments are half full, or a carry would soon have no room for what is decided and not trimmed.
-bool Node::is_short_of_room() const {
-  return surroundings_.pressed || kept_bytes_ >= weather_.carry_pressure_bytes;
 }
 
 // What every living voter has applied, or, pressed for room, what two living replicas have; nothing that this one has
@@ -176,16 +169,6 @@ Slot Node::trim_point(bool pressed) const {
   if (applied.empty()) return bound;  // this one is a learner, and no voter lives
   const bool two = pressed && applied.size() > 1;
   return std::min(bound, pressed ? applied[applied.size() - (two ? 2 : 1)] : applied.front());
-}
-
-void Node::count_kept(std::size_t bytes) {
-  kept_.push(bytes + kCarrySlotBytes);
-  kept_bytes_ += bytes + kCarrySlotBytes;
-}
-
-void Node::forget_kept(Slot below) {
-  const std::uint64_t applied = applier_.applied().value();
-  while (!kept_.empty() && (applied < kept_.size() || applied - kept_.size() < below.value())) kept_bytes_ -= kept_.pop();
 }
 
 void Node::respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload) {

@@ -32,7 +32,6 @@ struct NodeWeather {
   int poll_messages = 16;      // read from each peer before effects are executed
   int trim_slots = 16;         // applied slots between two attempts to trim
   int seal_slots = 16;         // above the newest sealed snapshot, before a newer one is sealed
-  std::size_t carry_pressure_bytes = ~std::size_t{0};  // applied and not trimmed: then room is made for a carry
   TimeNs tick_ns = 5 * kMs;
   TimeNs poll_cost_ns = 300;
   TimeNs message_cost_ns = 100;
@@ -125,10 +124,7 @@ class Node {
   void reject(const Rejection& rejection);
   void answer_reads();
   void compact();
-  bool is_short_of_room() const;
   Slot trim_point(bool pressed) const;
-  void count_kept(std::size_t bytes);
-  void forget_kept(Slot below);
   void respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload);
   int self() const { return group_.self.value(); }
 
@@ -155,8 +151,6 @@ class Node {
   Ballot leads_;  // 0: it does not lead
   Slot trimmed_;
   Slot next_trim_;
-  Fifo<std::size_t> kept_;  // bytes in a carry of the slots that are applied and not trimmed, up to applied()
-  std::size_t kept_bytes_ = 0;
   bool wants_snapshot_ = false;
   bool has_started_ = false;
 };

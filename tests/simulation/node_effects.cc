@@ -60,9 +60,6 @@ bool Node::after_sending(std::string_view message) {
     case MessageType::kPromise:
     case MessageType::kConfigPromise:
       return surroundings_.promised(self());
-    case MessageType::kConfigAccept:
-      surroundings_.judges.carries.proposes(self(), message, group_, surroundings_.sealed_below());
-      return false;
     default:
       return false;
   }
@@ -99,7 +96,6 @@ void Node::apply(const Decision& decision) {
     batcher_.decided(request);
     if (request.answerer == group_.self) respond(request.reply_to, request.sequence, applied.status, applied.result);
   });
-  count_kept(decision.command->size());
   surroundings_.judges.digests.applied(self(), applier_.applied(), applier_.digest());
 }
 
@@ -108,6 +104,7 @@ void Node::finish_effects() {
   for (const ReadReady& read : executing_.reads_ready) reads_.ready(read.read_id, read.applied_needed);
   for (const Rejection& rejection : executing_.rejected) reject(rejection);
   for (const ReplicaName& name : executing_.salvage_needed) surroundings_.salvage(self(), name);
+  if (executing_.history_needed) surroundings_.history(self());
   for (const ReplicaName& name : executing_.fence) surroundings_.fence(name);
   if (executing_.snapshot_needed) wants_snapshot_ = true;
 }

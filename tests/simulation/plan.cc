@@ -165,14 +165,12 @@ class Drawer {
     return fault;
   }
 
-  // A carry has room for a window, for the batch after it, for one that is being applied, and for some decided slots; who
-  // has more to carry seals a snapshot and trims.
+  // A carry has room for a window, for the batch after it, and for a few decided slots that a slow voter may lack.
   void narrow_the_carry() {
     AgreementBounds& bounds = plan_.bounds;
     const std::size_t batch = kCommandBytesMax * static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
     bounds.window_bytes = 200 + rare_.below(600);
-    plan_.node.carry_pressure_bytes = 300 + rare_.below(3000);
-    bounds.carry_bytes = plan_.node.carry_pressure_bytes + bounds.window_bytes + 2 * batch +
+    bounds.carry_bytes = rare_.below(3000) + bounds.window_bytes + 2 * batch +
                          static_cast<std::size_t>(bounds.window_slots + 1) * kCarrySlotBytes;
   }
 

@@ -25,6 +25,7 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"repeated requests", tally.repeats},
                         {"snapshots", tally.snapshots},
                         {"salvages", tally.salvages},
+                        {"histories", tally.histories},
                         {"fences", tally.fences},
                         {"restarts", tally.restarts},
                         {"dead for good", tally.dead_for_good},
@@ -32,8 +33,6 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"epochs", tally.epochs},
                         {"leader and acceptor lost together", tally.both_lost},
                         {"everybody lost together", tally.everybody_lost},
-                        {"carries", tally.carries},
-                        {"full carries", tally.full_carries},
                         {"refused moves", tally.refused_moves},
                         {"virtual us", tally.virtual_us}};
   for (std::size_t i = 0; i < tally.faults.size(); ++i) {

@@ -340,6 +340,13 @@ void SimulatedWorld::salvage(int replica, ReplicaName name) {
   tell(replica, Event::Kind::kSalvaged, name);
 }
 
+void SimulatedWorld::history(int replica) {
+  ++tally_.histories;
+  for (std::uint16_t id = 0; id < group_.replicas(); ++id) {
+    for (Incarnation life(1); life <= group_.name_of(id).incarnation; life = life.next()) salvage(replica, {EndpointId(id), life});
+  }
+}
+
 void SimulatedWorld::fence(ReplicaName name) {
   if (!plan_.fencing || !group_.at(name.id.value()).stopped) return;
   ++fences_open_;

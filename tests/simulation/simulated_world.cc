@@ -68,8 +68,6 @@ Outcome SimulatedWorld::run() {
   tally_.writes = workload_.writes;
   tally_.reads = workload_.reads;
   tally_.repeats = workload_.repeats;
-  tally_.carries = judges.carries.carries();
-  tally_.full_carries = judges.carries.full();
   tally_.virtual_us = now_ / kUs;
   if (!violation_.empty()) trace("VIOLATION " + violation_);
   return {violation_, tally_, std::move(trace_)};
@@ -262,7 +260,7 @@ void Tally::add(const Tally& other) {
                       &tally.writes,    &tally.reads,          &tally.repeats,     &tally.snapshots, &tally.salvages,
                       &tally.fences,    &tally.restarts,       &tally.both_lost,   &tally.everybody_lost,
                       &tally.leaderships, &tally.epochs,       &tally.virtual_us,  &tally.refused_moves,
-                      &tally.dead_for_good, &tally.carries,        &tally.full_carries};
+                      &tally.dead_for_good, &tally.histories};
   };
   Tally copy = other;
   const auto mine = fields(*this);

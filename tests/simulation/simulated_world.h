@@ -28,6 +28,7 @@ class SimulatedWorld final : public Surroundings {
   bool struck(int replica) override;
   bool promised(int replica) override;
   void salvage(int replica, ReplicaName name) override;
+  void history(int replica) override;
   void fence(ReplicaName name) override;
   Slot sealed_below() const override { return sealed_ ? sealed_->applied : Slot(0); }
   void seal(Snapshot snapshot) override;

@@ -34,6 +34,7 @@ class Surroundings {
   virtual bool promised(int replica) = 0;
   // A replica asked for what lies in a dead one's segment; for an end of a stopped one.
   virtual void salvage(int replica, ReplicaName name) = 0;
+  virtual void history(int replica) = 0;
   virtual void fence(ReplicaName name) = 0;
   // The supervisor's newest sealed snapshot, which outlives every replica: what it holds may be trimmed.
   virtual Slot sealed_below() const = 0;

@@ -28,6 +28,7 @@ struct Tally {
   std::uint64_t repeats = 0;  // of requests
   std::uint64_t snapshots = 0;  // installed
   std::uint64_t salvages = 0;   // segments of dead replicas looked at
+  std::uint64_t histories = 0;  // calls for what any of the dead had decided
   std::uint64_t fences = 0;
   std::uint64_t restarts = 0;
   std::uint64_t dead_for_good = 0;
@@ -35,8 +36,6 @@ struct Tally {
   std::uint64_t everybody_lost = 0;
   std::uint64_t leaderships = 0;     // ballots that were seen to lead
   std::uint64_t epochs = 0;          // likewise, of acceptors
-  std::uint64_t carries = 0;         // AcceptorChanges that were proposed with something decided or in doubt
-  std::uint64_t full_carries = 0;    // of these, with more than three quarters of the room for it
   std::uint64_t virtual_us = 0;
   std::uint64_t refused_moves = 0;
   std::array<std::uint64_t, Fault::kKinds> faults{};
