@@ -25,6 +25,9 @@ MultiPaxos::MultiPaxos(const GroupConfig& group)
   following_ = std::max(following_, voter_.promised());
   leader_name_ = {ballot_owner(following_, group.voters), Incarnation(0)};
   leader_.set_leader_hint(leader_name_.id);
+  // What the predecessor had trimmed is decided, and maybe nobody else who lives can tell. Maybe it is not known here.
+  learner_.heard_of(voter_.trimmed());
+  catch_up_.heard_trimmed(voter_.trimmed());
 }
 
 void MultiPaxos::start(Effects& effects) {

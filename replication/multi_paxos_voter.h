@@ -31,6 +31,8 @@ class MultiPaxosVoter {
   void on_read_probe(EndpointId from, const Message& probe, Effects& effects);
   void trim(Slot keep_from, Effects& effects);
 
+  // Slots below it are decided, and their votes forgotten, here or by the predecessor.
+  Slot trimmed() const { return accepted_.trimmed(); }
   Slot end() const { return accepted_.end(); }
 
   // The command of a Learn: the stored one if it is the same, so that the two logs share it, else a copy.

@@ -86,6 +86,14 @@ TEST_CASE("what only the dead had trimmed comes with a snapshot") {
   CHECK(run(options).violation == "");
 }
 
+// As before, but one who lived was the next life of one that had trimmed: it did not vote for those slots, a majority
+// needed its votes, and nobody asked for the snapshot.
+TEST_CASE("what only a predecessor had trimmed comes with a snapshot") {
+  Options options = options_of("multipaxos", 5, 5);
+  options.seed = 341428;
+  CHECK(run(options).violation == "");
+}
+
 // A replica was stopped before it applied a decided slot; a snapshot that held that slot arrived, and was installed
 // between the two steps, where no real loop looks for one.
 TEST_CASE("a snapshot is installed between two executions") {
