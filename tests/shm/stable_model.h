@@ -22,6 +22,9 @@ class StableModel {
 
   const StableView& state() const { return state_; }
 
+  // A bug, for those who look for what it breaks.
+  void forget_history() { state_.history.clear(); }
+
   void apply(const StableWrite& write) {
     using Kind = StableWrite::Kind;
     switch (write.kind) {

@@ -36,6 +36,8 @@ constexpr MutantFacts kFacts[] = {
      10},
     {Mutant::kMessagesBeforeStores, "messages-before-stores", "messages leave before what they rest on is stored",
      "1paxos", 4, 30},
+    {Mutant::kForgottenHistory, "forgotten-history", "an acceptor of a new epoch drops what it had accepted before",
+     "1paxos", 4, 300},
     {Mutant::kForgottenSessions, "forgotten-sessions", "a repeated request passes for a new one", "1paxos", 3, 10},
     {Mutant::kSalvageOfTheLiving, "salvage-of-the-living", "a stopped replica is taken for dead", "1paxos", 4, 60},
     {Mutant::kHeirWithoutVotes, "heir-without-votes", "a new incarnation is told that its predecessor stored nothing",

@@ -32,6 +32,7 @@ enum class Mutant : std::uint8_t {
   kDroppedCarry,
   // In the replica or the supervisor.
   kMessagesBeforeStores,
+  kForgottenHistory,
   kForgottenSessions,
   kSalvageOfTheLiving,
   kHeirWithoutVotes,

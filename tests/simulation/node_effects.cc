@@ -34,6 +34,7 @@ bool Node::store_all() {
     const StableWrite& write = executing_.stable[progress_.stable];
     surroundings_.judges.stable.stores(self(), stable_.state(), write);
     stable_.apply(write);
+    if (mutant_ == Mutant::kForgottenHistory) stable_.forget_history();
   }
   has_started_ = true;  // the first effects are those of Agreement::start
   return true;

@@ -36,6 +36,7 @@ class Drawer {
     if (options_.kills && rare_.chance(0.15)) plan_.faults.push_back(lose_a_promiser());
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) narrow_the_carry();
     if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05)) plan_.faults.push_back(lose_everybody_once());
+    if (options_.kills && options_.agreement == "1paxos" && rare_.chance(0.08)) bring_the_acceptor_back();
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -149,6 +150,22 @@ class Drawer {
     fault.pick = rare_();
     fault.fresh_inbox = rare_.chance(0.5);
     return fault;
+  }
+
+  // The acceptor's role goes round among the living, snapshots are late, and then everybody dies: what was decided in the
+  // epochs before lies in segments only.
+  void bring_the_acceptor_back() {
+    plan_.node.seal_slots += 500;
+    const Fault end = lose_everybody_once();
+    for (int i = 0; i < 4; ++i) {
+      Fault move;
+      move.kind = Kind::kMoveAcceptor;
+      move.at = rare_.below(end.at + 1);
+      move.lasts_ns = 10 * kUs;
+      move.pick = rare_();
+      plan_.faults.push_back(move);
+    }
+    plan_.faults.push_back(end);
   }
 
   // Who promises to a new leader dies and is back in no time, and then hears of the old one. A promise that is not in its
