@@ -55,6 +55,7 @@ Shape shape_of(MessageType type) {
     case MessageType::kSteppedDown:
       return {.verdict = true, .number = true, .payload = Payload::kVotes};
     case MessageType::kConfigPromise:
+      return {.verdict = true, .number = true, .payload = Payload::kConfiguration};
     case MessageType::kConfigAccept:
       return {.number = true, .payload = Payload::kConfiguration};
     case MessageType::kConfigDecided:

@@ -56,7 +56,8 @@ enum class MessageType : std::uint8_t {
 
   // ---- The configuration log: majority Paxos for the entry at index `slot`. number: ballot number, of a Paxos of its own
   kConfigPrepare = 32,
-  kConfigPromise = 33,   // payload: u64 slots below it are decided here; u64 number and entry accepted before, if any
+  kConfigPromise = 33,   // payload: u64 decided below it here; u64 number and entry accepted before, if any.
+                         // verdict: caught up
   kConfigAccept = 34,    // payload: the entry
   kConfigAccepted = 35,
   kConfigReject = 36,    // number: promised

@@ -19,8 +19,13 @@ constexpr int kAskTimes = 8;        // the gap
 std::uint64_t bit(EndpointId voter) { return std::uint64_t{1} << voter.value(); }
 }  // namespace
 
-ConfigLog::ConfigLog(const GroupConfig& group, const Learner& learner, Mailbox& mailbox)
-    : learner_(learner), mailbox_(mailbox), self_(group.self), voters_(group.voters), voting_(group.self.value() < group.voters) {
+ConfigLog::ConfigLog(const GroupConfig& group, const Peers& peers, const Learner& learner, Mailbox& mailbox)
+    : peers_(peers),
+      learner_(learner),
+      mailbox_(mailbox),
+      self_(group.self),
+      voters_(group.voters),
+      voting_(group.self.value() < group.voters) {
   const auto entry = std::make_shared<const ConfigEntry>(initial_entry(group));
   entries_.push_back({std::make_shared<const std::string>(encode_entry(*entry)), entry});
   if (group.incarnation == Incarnation(1)) return;
@@ -85,6 +90,7 @@ void ConfigLog::start_round(Effects& effects) {
   value_ = nullptr;
   best_ = 0;
   answered_ = 0;
+  known_ = learner_.decided();
   ticks_ = 0;
   wait_ticks_ = kRoundTicks;
   ++rounds_;
@@ -117,7 +123,7 @@ void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& eff
       value_ = std::make_shared<const std::string>(entry);
     }
   }
-  known_ = answered_ == 0 ? decided : std::min(known_, decided);
+  if (message.verdict) known_ = std::min(known_, decided);
   answered_ |= bit(from);
   if (!majority()) return;
   if (!value_) {
@@ -188,7 +194,8 @@ void ConfigLog::on_prepare(EndpointId from, const Message& message, Effects& eff
     promised_ = message.number;
     store(effects);
   }
-  Message promise{.type = MessageType::kConfigPromise, .slot = message.slot, .number = message.number};
+  Message promise{.type = MessageType::kConfigPromise, .slot = message.slot, .number = message.number,
+                  .verdict = peers_.caught_up(self_)};
   WireWriter payload;
   payload.u64(learner_.decided().value());
   if (accepted_ > 0) payload.u64(accepted_).raw(*accepted_entry_);

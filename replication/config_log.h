@@ -15,6 +15,7 @@
 
 #include "replication/agreement.h"
 #include "replication/agreement_mailbox.h"
+#include "replication/agreement_peers.h"
 #include "replication/config_entry.h"
 #include "replication/learner.h"
 
@@ -25,8 +26,8 @@ namespace ingot {
 // what was chosen. Not thread-safe.
 class ConfigLog {
  public:
-  // REQUIRES: learner and mailbox outlive this.
-  ConfigLog(const GroupConfig& group, const Learner& learner, Mailbox& mailbox);
+  // REQUIRES: the others outlive this.
+  ConfigLog(const GroupConfig& group, const Peers& peers, const Learner& learner, Mailbox& mailbox);
 
   // Stores what was inherited.
   void start(Effects& effects);
@@ -38,8 +39,8 @@ class ConfigLog {
   const ConfigEntry& last() const { return *entries_.back().entry; }
 
   // Writes the entry when a majority is there to choose it: what an author must give up for its proposal (a leader, its
-  // Accepts) it gives up then and not before. The slots below `known` are decided at each voter of that majority, which
-  // has just said so. Called at most once for a propose().
+  // Accepts) it gives up then and not before. The slots below `known` are decided here, and at each voter of that majority
+  // that has caught up: it has just said so. Called at most once for a propose().
   using Author = std::function<ConfigEntry(Slot known, Effects&)>;
 
   // Has the author's entry chosen at tip() + 1, or somebody else's; goes on until one is, or until give_up. REQUIRES:
@@ -91,6 +92,7 @@ class ConfigLog {
   bool majority() const;
   Slot next_index() const { return Slot(tip() + 1); }
 
+  const Peers& peers_;
   const Learner& learner_;
   Mailbox& mailbox_;
   EndpointId self_;
@@ -114,7 +116,7 @@ class ConfigLog {
   std::uint64_t heard_ = 0;   // the highest of somebody else
   std::uint64_t best_ = 0;    // the highest under which a voter had accepted value_
   std::uint64_t answered_ = 0;  // bit n: voter n said yes in this phase
-  Slot known_;                  // the lowest that one of them had decided; valid if answered_ is not 0 in kPrepare
+  Slot known_;                  // kPrepare: the lowest that one of them had decided who had caught up
   int rounds_ = 0;
   int ticks_ = 0;
   int wait_ticks_ = 0;

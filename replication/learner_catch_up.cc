@@ -62,8 +62,7 @@ void CatchUp::receive_fetched(EndpointId from, const Message& fetched, Learn lea
 void CatchUp::fruitless(Effects& effects) {
   waits_ = true;
   if (++fruitless_ < replicas_ - 1) return;
-  if (learner_.decided() < trimmed_below_) effects.history_needed = true;
-  if (trimmed_ || learner_.decided() < trimmed_below_) effects.snapshot_needed = true;
+  if (trimmed_ || lacks_trimmed()) effects.snapshot_needed = true;
   fruitless_ = 0;
   trimmed_ = false;
 }
@@ -80,7 +79,6 @@ void CatchUp::tick(Effects& effects) {
   }
   if (replicas_ == 1) {  // nobody is there to ask
     effects.snapshot_needed = true;
-    effects.history_needed = learner_.decided() < trimmed_below_;
     return;
   }
   if (asked_ && !waits_) {

@@ -12,8 +12,8 @@ namespace ingot {
 
 // One Fetch at a time. It starts with the peer that showed the gap, goes on with that one while it gives, and turns to
 // the next when it has nothing or stays silent for kFetchTicks. When a whole round of the peers brought nothing and what is
-// needed is known to be trimmed, by one of them or by somebody who is dead now, a snapshot is; in the latter case the
-// segments of the dead may help, too. Decided entries are facts, whoever tells them in whichever epoch.
+// needed is known to be trimmed, by one of them or by somebody who is dead now, a snapshot is. Decided entries are facts,
+// whoever tells them in whichever epoch.
 // Not thread-safe.
 class CatchUp {
  public:
@@ -33,6 +33,7 @@ class CatchUp {
 
   // Slots below it are decided and trimmed where they had been voted for; whoever applied them may be dead.
   void heard_trimmed(Slot below) { trimmed_below_ = std::max(trimmed_below_, below); }
+  bool lacks_trimmed() const { return learner_.decided() < trimmed_below_; }
 
   void answer_fetch(EndpointId from, const Message& fetch, Effects& effects);
 

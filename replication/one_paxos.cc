@@ -42,8 +42,14 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
   const bool led = state_.leader.leading();
   handle(from, *message, effects);
   if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // for who leads now
+  call_for_history(effects);
   settle(effects);
   state_.catch_up.look(from, effects);
+}
+
+// A round of the peers brought nothing. What the dead had decided before this epoch lies in their segments.
+void OnePaxos::call_for_history(Effects& effects) {
+  if (effects.snapshot_needed && state_.catch_up.lacks_trimmed()) effects.history_needed = true;
 }
 
 // Messages to oneself, and what follows from what was learned, until nothing does.
@@ -188,6 +194,7 @@ absl::Status OnePaxos::move(Role role, EndpointId to, Effects& effects) {
 void OnePaxos::tick(Effects& effects) {
   state_.leader.tick(effects);
   state_.catch_up.tick(effects);
+  call_for_history(effects);
   roles_.tick(effects);
   if (!caught_up() && hello_timer_.due()) {
     marks_ = 0;  // who answered may have died since, and what it knew with it

@@ -38,6 +38,7 @@ class OnePaxos : public Agreement {
   void handle_roles(EndpointId from, const Message& message, Effects& effects);
   void on_pong(EndpointId from, const Message& pong, Effects& effects);
   void on_hello(EndpointId from, const Message& hello, Effects& effects);
+  void call_for_history(Effects& effects);
   void say_hello(Effects& effects);
   void catch_up_with_group(Effects& effects);
   void settle(Effects& effects);

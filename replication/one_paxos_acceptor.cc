@@ -54,8 +54,8 @@ bool OnePaxosAcceptor::on_accept(EndpointId from, const Message& accept, Slot de
   }
   const AcceptedLog::Entry* stored = accepted_.find(accept.slot);
   if (!stored) {
-    // Only who became the acceptor while it was behind lags so far: a leader's window is smaller.
-    if (accept.slot.value() >= std::max(decided, accepted_.trimmed()).value() + kLearnerAheadSlots) return false;
+    // A leader's window is smaller.
+    if (accept.slot.value() >= std::max(decided, accepted_.end()).value() + kLearnerAheadSlots) return false;
     store(accept, effects);
     return true;
   }

@@ -71,17 +71,20 @@ void OnePaxosRoles::act_as_leader(Effects& effects) {
   }
 }
 
-// A voter that is up and knows what was decided, above all one that is not suspected. Self: nobody is there.
+// A voter that is up: above all one that is not suspected, then one that knows what was decided. A newcomer may still load
+// its state; until it has caught up, what the author knows lies in segments only besides. Self: nobody is there.
 ReplicaName OnePaxosRoles::candidate() const {
   const int voters = state_.group.voters;
-  if (voters == 1) return state_.self();
   ReplicaName best = state_.self();
-  for (int step = 1; step <= voters; ++step) {
+  int best_rank = 0;
+  for (int step = 1; step <= voters && voters > 1; ++step) {
     const EndpointId id(static_cast<std::uint16_t>((state_.now().acceptor.id.value() + step) % voters));
     const bool other = id != state_.group.self && state_.peers.name(id) != state_.now().acceptor;
-    if (!other || !state_.peers.fit(id)) continue;
-    if (!state_.peers.suspected(id)) return state_.peers.name(id);
-    if (best == state_.self()) best = state_.peers.name(id);
+    if (!other || !state_.peers.up(id)) continue;
+    const int rank = 1 + (state_.peers.fit(id) ? 1 : 0) + (state_.peers.suspected(id) ? 0 : 2);
+    if (rank <= best_rank) continue;
+    best = state_.peers.name(id);
+    best_rank = rank;
   }
   return best;
 }

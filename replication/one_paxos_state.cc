@@ -12,7 +12,7 @@ OnePaxosState::OnePaxosState(const GroupConfig& config)
       peers(group),
       learner(group.bounds),
       catch_up(group, learner, mailbox),
-      log(group, learner, mailbox),
+      log(group, peers, learner, mailbox),
       leader(group, mailbox),
       acceptor(group, mailbox) {}
 

@@ -91,6 +91,7 @@ void describe_config(std::ostream& out, const Message& message) {
   if (message.type == MessageType::kConfigPromise) {
     take_number(" decided ");
     take_number(" accepted ");
+    if (!message.verdict) out << " not caught up";
   }
   if (!entry.empty()) describe_entry(out, entry);
 }
