@@ -67,7 +67,10 @@ struct Case {
   int replicas = 3;
   std::string trouble, target;
   std::vector<Failover> trials;
+  int failed = 0;  // trials without a result
 };
+
+int attempts(const Case& each) { return static_cast<int>(each.trials.size()) + each.failed; }
 
 std::vector<double> field(const Case& each, double Failover::*which) {
   std::vector<double> values;
@@ -83,89 +86,150 @@ constexpr struct {
               {"acknowledged", &Failover::acknowledged}, {"stalled", &Failover::stalled},
               {"look", &Failover::look}};
 
+double round3(double value) { return std::round(value * 1000) / 1000; }
+
+double most(const Case& each, double Failover::*which) {
+  const auto values = field(each, which);
+  return *std::max_element(values.begin(), values.end());
+}
+
 void print_json(const Flags& flags, const Case& each) {
-  nlohmann::ordered_json object = {{"benchmark", "failover"},       {"replicas", each.replicas},
-                                   {"trouble", each.trouble},       {"target", each.target},
-                                   {"state_mib", flags.daemon.state_mib}, {"clients", flags.daemon.clients},
-                                   {"trials", each.trials.size()}};
-  for (const auto& step : kSteps) {
-    const auto values = field(each, step.which);
-    const std::string name = absl::StrCat(step.name, "_ms");
-    add(object, name, quantiles_of(values));
-    object[name + "_max"] = std::round(*std::max_element(values.begin(), values.end()) * 1000) / 1000;
+  nlohmann::ordered_json object = {{"benchmark", "failover"},
+                                   {"replicas", each.replicas},
+                                   {"trouble", each.trouble},
+                                   {"target", each.target},
+                                   {"state_mib", flags.daemon.state_mib},
+                                   {"clients", flags.daemon.clients},
+                                   {"trials", each.trials.size()},
+                                   {"failed", each.failed}};
+  if (!each.trials.empty()) {
+    for (const auto& step : kSteps) {
+      const std::string name = absl::StrCat(step.name, "_ms");
+      add(object, name, quantiles_of(field(each, step.which)));
+      object[name + "_max"] = round3(most(each, step.which));
+    }
+    object["store_mib_max"] = round3(most(each, &Failover::store_mib));
+    std::vector<double> all;  // in the order of the trials: shows whether they grow
+    for (const double value : field(each, &Failover::committed)) all.push_back(round3(value));
+    object["committed_ms"] = all;
   }
   std::cout << object.dump() << std::endl;
 }
 
 void add_row(Table& table, const Case& each) {
-  const auto most = [&](double Failover::*which) {
-    const auto values = field(each, which);
-    return absl::StrFormat("%.2f", *std::max_element(values.begin(), values.end()));
-  };
-  const auto middle = [&](double Failover::*which) { return absl::StrFormat("%.2f", quantiles_of(field(each, which)).median); };
-  table.add_row({absl::StrCat(each.replicas), each.trouble, each.target, absl::StrCat(each.trials.size()),
-                 middle(&Failover::marked), middle(&Failover::reported), middle(&Failover::changed),
-                 cell(quantiles_of(field(each, &Failover::committed)), 2), most(&Failover::committed),
-                 middle(&Failover::acknowledged), most(&Failover::acknowledged), middle(&Failover::stalled),
-                 most(&Failover::stalled)});
+  std::vector<std::string> row = {absl::StrCat(each.replicas), each.trouble, each.target,
+                                  absl::StrCat(each.trials.size()), absl::StrCat(each.failed)};
+  const bool any = !each.trials.empty();
+  for (const auto which : {&Failover::marked, &Failover::reported, &Failover::changed}) {
+    row.push_back(any ? absl::StrFormat("%.2f", quantiles_of(field(each, which)).median) : "-");
+  }
+  for (const auto which : {&Failover::committed, &Failover::acknowledged, &Failover::stalled}) {
+    row.push_back(any ? cell(quantiles_of(field(each, which)), 2) : "-");
+    row.push_back(any ? absl::StrFormat("%.2f", most(each, which)) : "-");
+  }
+  row.push_back(any ? absl::StrFormat("%.1f", most(each, &Failover::store_mib)) : "-");
+  table.add_row(row);
 }
 
-absl::StatusOr<Case> measure(const Flags& flags, Case each) {
-  const Trouble trouble = each.trouble == "kill" ? Trouble::kKill : Trouble::kStop;
-  const Target target = each.target == "leader"     ? Target::kLeader
-                        : each.target == "acceptor" ? Target::kAcceptor
-                                                    : Target::kBoth;
-  FailoverDaemon::Options options = flags.daemon;
-  options.replicas = each.replicas;
-  std::unique_ptr<FailoverDaemon> daemon;
-  while (static_cast<int>(each.trials.size()) < flags.trials) {
-    if (daemon == nullptr) {
+// Of one number of replicas and one trouble; targets take turns, so that whatever changes meets them all, and with kills
+// they share a daemon.
+class Series {
+ public:
+  Series(const Flags& flags, std::vector<Case> cases) : flags_(flags), cases_(std::move(cases)) {}
+
+  const std::vector<Case>& run() {
+    for (int i = 0; i < flags_.trials; ++i) {
+      for (Case& each : cases_) {
+        if (failed_in_a_row_ < kFailedInARowMax) trial(each);
+        else ++each.failed;
+      }
+    }
+    return cases_;
+  }
+
+ private:
+  static constexpr int kFailedInARowMax = 5;  // then the rest is not tried any more
+
+  void trial(Case& each) {
+    const auto result = fail(each);
+    std::fprintf(stderr, "%d replicas, %s %s, %d/%d: ", each.replicas, each.trouble.c_str(), each.target.c_str(),
+                 attempts(each) + 1, flags_.trials);
+    if (!result.ok()) {
+      std::fprintf(stderr, "FAILED: %s\n", std::string(result.status().message()).c_str());
+      ++each.failed;
+      ++failed_in_a_row_;
+      daemon_.reset();
+      return;
+    }
+    std::fprintf(stderr, "marked %.2f, reported %.2f, changed %.2f, committed %.2f, stalled %.2f ms; %.1f MiB\n",
+                 result->marked, result->reported, result->changed, result->committed, result->stalled,
+                 result->store_mib);
+    each.trials.push_back(*result);
+    failed_in_a_row_ = 0;
+    // A role that moved though nobody died makes the group slower to suspect: each stop meets a new one.
+    if (each.trouble == "stop" || !daemon_->refills()) daemon_.reset();
+  }
+
+  absl::StatusOr<Failover> fail(const Case& each) {
+    if (daemon_ == nullptr) {
+      FailoverDaemon::Options options = flags_.daemon;
+      options.replicas = each.replicas;
       auto started = FailoverDaemon::start(options);
       if (!started.ok()) return started.status();
-      daemon = *std::move(started);
+      daemon_ = *std::move(started);
     }
-    const auto result = daemon->fail(trouble, target);
-    if (!result.ok()) {
-      return absl::Status(result.status().code(), absl::StrCat(each.replicas, " replicas, ", each.trouble, " ",
-                                                               each.target, ": ", result.status().message()));
-    }
-    each.trials.push_back(*result);
-    std::fprintf(stderr, "%d replicas, %s %s, %zu/%d: marked %.2f, reported %.2f, changed %.2f, committed %.2f ms\n",
-                 each.replicas, each.trouble.c_str(), each.target.c_str(), each.trials.size(), flags.trials,
-                 result->marked, result->reported, result->changed, result->committed);
-    // A role that moved though nobody died makes the group slower to suspect: each stop meets a new one.
-    if (trouble == Trouble::kStop || !daemon->refills()) daemon.reset();
+    const Target target = each.target == "leader"     ? Target::kLeader
+                          : each.target == "acceptor" ? Target::kAcceptor
+                                                      : Target::kBoth;
+    return daemon_->fail(each.trouble == "kill" ? Trouble::kKill : Trouble::kStop, target);
   }
-  return each;
+
+  const Flags& flags_;
+  std::vector<Case> cases_;
+  std::unique_ptr<FailoverDaemon> daemon_;
+  int failed_in_a_row_ = 0;
+};
+
+Table new_table() {
+  const auto right = Table::Align::kRight;
+  return Table({{"replicas", right},
+                {"trouble"},
+                {"target"},
+                {"trials", right},
+                {"failed", right},
+                {"marked ms", right},
+                {"reported ms", right},
+                {"changed ms", right},
+                {"committed ms", right},
+                {"max", right},
+                {"acknowledged ms", right},
+                {"max", right},
+                {"stalled ms", right},
+                {"max", right},
+                {"store MiB", right}});
 }
 
 absl::Status run(const Flags& flags) {
-  const auto right = Table::Align::kRight;
-  Table table({{"replicas", right},
-               {"trouble"},
-               {"target"},
-               {"trials", right},
-               {"marked ms", right},
-               {"reported ms", right},
-               {"changed ms", right},
-               {"committed ms", right},
-               {"max", right},
-               {"acknowledged ms", right},
-               {"max", right},
-               {"stalled ms", right},
-               {"max", right}});
+  Table table = new_table();
+  int failed = 0, all = 0;
   for (const int replicas : flags.replicas) {
     for (const std::string& trouble : flags.troubles) {
+      std::vector<Case> cases;
       for (const std::string& target : flags.targets) {
         if (trouble == "stop" && target == "both") continue;  // blocked, until one of the two goes on
-        const auto result = measure(flags, Case{replicas, trouble, target, {}});
-        if (!result.ok()) return result.status();
-        if (flags.output == "json") print_json(flags, *result);
-        add_row(table, *result);
+        cases.push_back(Case{replicas, trouble, target, {}});
+      }
+      Series series(flags, std::move(cases));
+      for (const Case& each : series.run()) {
+        if (flags.output == "json") print_json(flags, each);
+        add_row(table, each);
+        failed += each.failed;
+        all += attempts(each);
       }
     }
   }
   if (flags.output == "table") table.print(std::cout);
+  if (failed > 0) return absl::DeadlineExceededError(absl::StrCat(failed, " of ", all, " trials failed"));
   return absl::OkStatus();
 }
 

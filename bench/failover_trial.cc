@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <random>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "bench/kv_client.h"
 #include "services/ingot_load/run_state.h"
 
 namespace ingot::bench {
@@ -20,10 +22,15 @@ using std::chrono::milliseconds;
 constexpr auto kStartPatience = std::chrono::seconds(60);
 constexpr auto kWholePatience = std::chrono::seconds(300);  // a newcomer may have to fetch a large state
 constexpr auto kCommitPatience = std::chrono::seconds(30);
+constexpr auto kSealPatience = std::chrono::seconds(600);
 constexpr auto kRefillPatience = std::chrono::seconds(2);
+constexpr auto kUpPatience = std::chrono::seconds(60);
 // Whole, without interruption, before the next trouble. Longer than the life after which a restart is not put off.
 constexpr auto kCalm = milliseconds(2500);
+// And up to so much more, at random: else all trials would meet the same part of the snapshots' cycle.
+constexpr auto kCalmSpread = milliseconds(1500);
 constexpr auto kLook = std::chrono::microseconds(20);
+constexpr auto kLookLater = std::chrono::microseconds(200);  // once all but the stall is known
 constexpr std::uint64_t kLagSlots = 256;
 
 template <typename Condition>
@@ -133,6 +140,17 @@ class Watch {
   Failover result_;
 };
 
+// The next lives of the dead take their time from the others, so the stall may still grow. To look too often would, too.
+void watch_refill(Watch& watch, const WatchedInstance& pages) {
+  const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kUpPatience).count());
+  while (now_ns() < end_ns) {
+    watch.look(true);
+    const bool reported = watch.result().reported > 0;
+    if (reported && pages.all_up()) return;
+    std::this_thread::sleep_for(reported ? kLookLater : kLook);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FailoverDaemon>> FailoverDaemon::start(const Options& options) {
@@ -150,9 +168,22 @@ absl::StatusOr<std::unique_ptr<FailoverDaemon>> FailoverDaemon::start(const Opti
   auto server = ChildServer::start(command, endpoint);
   if (!server.ok()) return server.status();
   std::unique_ptr<FailoverDaemon> daemon(new FailoverDaemon(options, name, *std::move(server)));
-  if (auto status = fill_mib(endpoint, options.state_mib); !status.ok()) return status;
-  daemon->load_.emplace(endpoint, options.clients);
+  if (auto status = fill(daemon->server_, options.state_mib); !status.ok()) return status;
+  if (auto status = daemon->wait_until_sealed(); !status.ok()) return status;
   return daemon;
+}
+
+// The load brings the log that makes a snapshot due.
+absl::Status FailoverDaemon::wait_until_sealed() {
+  const bool attached = wait_for(kStartPatience, [&] { return attach().ok() || !server_.running(); });
+  if (!server_.running()) return absl::UnavailableError("the server has ended");
+  if (!attached) return attach();
+  const std::uint64_t filled = pages_->greatest(ReplicaCounter::kAppliedSlots);
+  load_.emplace(server_.endpoint(), options_.clients);
+  const bool sealed = wait_for(kSealPatience, [&] { return pages_->sealed_slot() >= filled || !server_.running(); });
+  if (!server_.running()) return absl::UnavailableError("the server has ended");
+  if (!sealed) return absl::DeadlineExceededError("no snapshot was sealed that holds what the store was filled with");
+  return absl::OkStatus();
 }
 
 // The newest life of everybody.
@@ -164,7 +195,8 @@ absl::Status FailoverDaemon::attach() {
 }
 
 absl::StatusOr<Roles> FailoverDaemon::wait_until_calm() {
-  if (!pages_ && !wait_for(kStartPatience, [&] { return attach().ok(); })) return attach();
+  static std::minstd_rand random{std::random_device()()};
+  const auto calm_ms = kCalm.count() + std::uniform_int_distribution<>(0, kCalmSpread.count())(random);
   Roles roles;
   std::uint64_t since_ns = 0;
   const bool calm = wait_for(kWholePatience, [&] {
@@ -173,7 +205,7 @@ absl::StatusOr<Roles> FailoverDaemon::wait_until_calm() {
       roles = now;
       since_ns = now_ns();
     }
-    return roles.leader >= 0 && ms_between(since_ns, now_ns()) > kCalm.count() && load_->acknowledged() > 0;
+    return roles.leader >= 0 && ms_between(since_ns, now_ns()) > static_cast<double>(calm_ms) && load_->acknowledged() > 0;
   });
   if (!calm) return absl::DeadlineExceededError("the group did not become whole and calm");
   if (auto status = attach(); !status.ok()) return status;
@@ -190,6 +222,7 @@ absl::StatusOr<Failover> FailoverDaemon::fail(Trouble trouble, Target target) {
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would be added to every look
   std::vector<pid_t> pids;
   for (const int victim : victims) pids.push_back(pages_->pid(victim));
+  watch.result().store_mib = static_cast<double>(pages_->greatest(ReplicaCounter::kStoreBytes)) / (1 << 20);
   watch.begin(now_ns());
   for (const pid_t pid : pids) ::kill(pid, trouble == Trouble::kKill ? SIGKILL : SIGSTOP);
   const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kCommitPatience).count());
@@ -201,23 +234,11 @@ absl::StatusOr<Failover> FailoverDaemon::fail(Trouble trouble, Target target) {
   if (trouble == Trouble::kStop) {
     for (const pid_t pid : pids) ::kill(pid, SIGCONT);
   } else {
-    // The next lives of the dead take their time from the others.
-    const std::uint64_t up_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kRefillPatience).count());
-    for (bool up = false; !up && now_ns() < up_ns; std::this_thread::sleep_for(kLook)) {
-      watch.look(true);
-      up = result.reported > 0 && all_up();
-    }
+    watch_refill(watch, *pages_);
   }
   if (!done) return absl::DeadlineExceededError("nothing was committed for 30 s");
   result.acknowledged = ms_between(watch.start_ns(), acknowledged_ns);
   return result;
-}
-
-bool FailoverDaemon::all_up() const {
-  for (int id = 0; id < pages_->replicas(); ++id) {
-    if (pages_->state(id) != ProcessState::kUp) return false;
-  }
-  return true;
 }
 
 bool FailoverDaemon::refills() {

@@ -27,6 +27,7 @@ struct Failover {
   // The longest time without a commit until all are up again (kill only): the next lives take theirs from the others.
   double stalled = 0;
   double look = 0;          // the longest time between two looks until then: how fine all this is
+  double store_mib = 0;     // of keys and values, history included, when the trouble began
 };
 
 // A daemon with state and load, ready for failovers. Not thread-safe.
@@ -40,7 +41,7 @@ class FailoverDaemon {
     int clients = 2;
   };
 
-  // Starts, fills and loads it.
+  // Starts, fills and loads it, and waits until a snapshot holds what it was filled with.
   static absl::StatusOr<std::unique_ptr<FailoverDaemon>> start(const Options& options);
 
   // Waits until everybody is up and calm, then makes trouble. Whoever was stopped goes on afterwards.
@@ -55,8 +56,8 @@ class FailoverDaemon {
       : options_(options), name_(std::move(name)), server_(std::move(server)) {}
 
   absl::Status attach();
+  absl::Status wait_until_sealed();
   absl::StatusOr<Roles> wait_until_calm();
-  bool all_up() const;
 
   const Options options_;
   const std::string name_;

@@ -24,8 +24,9 @@ def panel(number, trouble, rows):
         return y0 + PANEL - rate / most * (PANEL - 20)
 
     seconds = bins * rows[0]["bin_ms"] / 1000
+    shaded = x(rows[0]["troubled_from_bin"])
     out = [f'<text x="{LEFT}" y="{y0 - 4}" font-size="14" font-weight="bold" fill="#22262b">{TITLES[trouble]}</text>',
-           f'<rect x="{x(bins / 2):.1f}" y="{y0 + 10}" width="{x(bins) - x(bins / 2):.1f}" height="{PANEL - 10}" '
+           f'<rect x="{shaded:.1f}" y="{y0 + 10}" width="{x(bins) - shaded:.1f}" height="{PANEL - 10}" '
            'fill="#f3e3e5"/>']
     for tick in range(int(most / step) + 1):
         out.append(f'<path d="M{LEFT} {y(tick * step):.1f} H{WIDTH - RIGHT}" stroke="#dde1e6"/>'

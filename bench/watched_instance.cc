@@ -89,6 +89,13 @@ std::uint64_t WatchedInstance::greatest(ReplicaCounter id) const {
   return value;
 }
 
+bool WatchedInstance::all_up() const {
+  for (int id = 0; id < replicas(); ++id) {
+    if (state(id) != ProcessState::kUp) return false;
+  }
+  return true;
+}
+
 Roles WatchedInstance::settled(std::uint64_t lag_slots) const {
   const std::uint64_t applied = greatest(ReplicaCounter::kAppliedSlots);
   Roles roles;

@@ -34,6 +34,10 @@ class WatchedInstance {
   std::uint64_t greatest(ReplicaCounter id) const;
   // Deaths that the supervisor has told of.
   std::uint64_t deaths() const { return daemon_->deaths.get(); }
+  // Slots below it are in a snapshot that the supervisor keeps.
+  std::uint64_t sealed_slot() const { return daemon_->sealed_slot.get_acquire(); }
+
+  bool all_up() const;
 
   // Everybody is up, has applied what the others have, but for `lag_slots`, and names the same leader and acceptor.
   // Returns them; -1 and -1 otherwise.

@@ -1,4 +1,4 @@
-// Clients that put all the time, and when they heard of it.
+// Clients that put all the time, when they heard of it, and somebody who throws away the history that this makes.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "absl/status/status.h"
-
 namespace ingot::bench {
 
-// Each client is a thread with a connection and one request at a time; one that fails waits a little and goes on.
+// Each client is a thread with a connection and one request at a time; one that fails waits a little and goes on. Another
+// thread compacts once a second: the store keeps every version until then, and a small state would not stay small.
 // Thread-safe.
 class WriteLoad {
  public:
@@ -26,9 +25,10 @@ class WriteLoad {
   std::uint64_t acknowledged_ns_above(std::int64_t revision) const;
 
   std::uint64_t acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }
-
  private:
   void run(const std::string& endpoint, int client);
+  void compact(const std::string& endpoint);
+  std::int64_t newest_revision() const;  // that a client has heard of; 0: none
   void note(std::int64_t revision, std::uint64_t now_ns);
 
   std::atomic<bool> stop_{false};
@@ -37,8 +37,5 @@ class WriteLoad {
   std::map<std::int64_t, std::uint64_t> times_ns_;  // by revision
   std::vector<std::thread> threads_;
 };
-
-// Puts so many values of 1 MiB under keys of their own.
-absl::Status fill_mib(const std::string& endpoint, int mib);
 
 }  // namespace ingot::bench

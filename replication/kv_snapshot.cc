@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31'56'4b'54'4f'47'4e'49;  // "INGOTKV1"
 
+constexpr std::int64_t kVersionBytesMax = 48;  // of a version besides its key and value, its part of a record included
+
 absl::Status refused(const char* why) {
   return absl::InvalidArgumentError(std::string("the bytes are not a snapshot of the store: ") + why);
 }
@@ -122,8 +124,9 @@ bool History::rebuild_superseded() {
   return true;
 }
 
+// Room at once for all of it: what grows by doubling copies a large state again and again, and has it twice meanwhile.
 std::string KvStore::save() const {
-  WireWriter out;
+  WireWriter out(64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions()));
   out.u64(kMagic).i64(revision_).i64(compacted_).u64(digest());
   history_.save(out);
   out.u64(hash_bytes(out.view()));

@@ -1,0 +1,129 @@
+#include "bench/kv_client.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <thread>
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include "absl/strings/str_cat.h"
+#include "proto/etcd/rpc.grpc.pb.h"
+
+namespace ingot::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPutTimeout = std::chrono::seconds(30);
+constexpr auto kCompactTimeout = std::chrono::seconds(1);
+constexpr std::size_t kFillBytes = 64 * 1024;  // of one value
+constexpr std::size_t kFillsPerMib = (std::size_t{1} << 20) / kFillBytes;
+constexpr auto kFillPatience = std::chrono::minutes(10);  // without an acknowledgement
+constexpr auto kFillRetry = std::chrono::milliseconds(50);
+constexpr auto kTellEvery = std::chrono::seconds(5);
+
+std::shared_ptr<grpc::Channel> connect(const std::string& endpoint) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
+  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+}
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+absl::Status to_absl(const grpc::Status& status) {
+  return status.ok() ? absl::OkStatus() : absl::UnavailableError(status.error_message());
+}
+
+// How far it is, every few seconds; what is slow shows in the longest put.
+class Progress {
+ public:
+  explicit Progress(int mib) : mib_(mib) {}
+
+  void put(std::size_t done, Clock::duration took) {
+    longest_ = std::max(longest_, took);
+    if (Clock::now() - told_ < kTellEvery) return;
+    tell(done);
+    told_ = Clock::now();
+    told_done_ = done;
+    longest_ = {};
+  }
+
+  void tell(std::size_t done) const {
+    const double per_s = static_cast<double>(done - told_done_) / kFillsPerMib / seconds(Clock::now() - told_);
+    std::fprintf(stderr, "filling: %.0f of %d MiB after %.0f s; of late %.1f MiB/s, longest put %.1f s\n",
+                 static_cast<double>(done) / kFillsPerMib, mib_, seconds(Clock::now() - begun_), per_s, seconds(longest_));
+  }
+
+ private:
+  const int mib_;
+  const Clock::time_point begun_ = Clock::now();
+  Clock::time_point told_ = begun_;
+  std::size_t told_done_ = 0;
+  Clock::duration longest_{};
+};
+
+}  // namespace
+
+struct KvClient::Stub {
+  std::unique_ptr<etcdserverpb::KV::Stub> kv;
+};
+
+KvClient::KvClient(const std::string& endpoint)
+    : stub_(std::make_unique<Stub>(Stub{etcdserverpb::KV::NewStub(connect(endpoint))})) {}
+
+KvClient::~KvClient() = default;
+
+absl::StatusOr<std::int64_t> KvClient::put(const std::string& key, const std::string& value) {
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  context.set_deadline(std::chrono::system_clock::now() + kPutTimeout);
+  etcdserverpb::PutRequest request;
+  etcdserverpb::PutResponse reply;
+  request.set_key(key);
+  request.set_value(value);
+  if (absl::Status status = to_absl(stub_->kv->Put(&context, request, &reply)); !status.ok()) return status;
+  return reply.header().revision();
+}
+
+absl::Status KvClient::compact(std::int64_t revision) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kCompactTimeout);
+  etcdserverpb::CompactionRequest request;
+  etcdserverpb::CompactionResponse reply;
+  request.set_revision(revision);
+  return to_absl(stub_->kv->Compact(&context, request, &reply));
+}
+
+absl::Status fill(const ChildServer& server, int mib) {
+  if (mib == 0) return absl::OkStatus();
+  KvClient kv(server.endpoint());
+  const std::string value(kFillBytes, 'x');
+  Progress progress(mib);
+  auto acknowledged = Clock::now();
+  const std::size_t wanted = static_cast<std::size_t>(mib) * kFillsPerMib;
+  for (std::size_t done = 0; done < wanted;) {
+    const auto put = kv.put(absl::StrCat("state/", done), value);
+    if (put.ok()) {
+      ++done;
+      progress.put(done, Clock::now() - acknowledged);
+      acknowledged = Clock::now();
+      continue;
+    }
+    const bool gone = !server.running();
+    if (gone || Clock::now() - acknowledged > kFillPatience) {
+      return absl::UnavailableError(absl::StrCat("the state could not be filled: ", gone ? "the server has ended" : put.status().message()));
+    }
+    progress.put(done, Clock::now() - acknowledged);
+    std::this_thread::sleep_for(kFillRetry);
+  }
+  progress.tell(wanted);
+  return absl::OkStatus();
+}
+
+}  // namespace ingot::bench
