@@ -117,7 +117,8 @@ absl::Status fill(const ChildServer& server, int mib) {
     }
     const bool gone = !server.running();
     if (gone || Clock::now() - acknowledged > kFillPatience) {
-      return absl::UnavailableError(absl::StrCat("the state could not be filled: ", gone ? "the server has ended" : put.status().message()));
+      const auto why = gone ? "the server has ended" : put.status().message();
+      return absl::UnavailableError(absl::StrCat("the state could not be filled: ", why));
     }
     progress.put(done, Clock::now() - acknowledged);
     std::this_thread::sleep_for(kFillRetry);
