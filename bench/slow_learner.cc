@@ -74,7 +74,11 @@ struct Outcome {
   Quantiles whole() const { return quantiles_of(each([](const Turn& t) { return t.whole_per_s(); })); }
   Quantiles troubled() const { return quantiles_of(each([](const Turn& t) { return t.troubled.per_s; })); }
   Quantiles ratio() const { return quantiles_of(each([](const Turn& t) { return t.troubled.per_s / t.whole_per_s(); })); }
-  // Of equal phases: a ratio nearer to 1 than these are tells nothing.
+  Quantiles ratio_to_before() const {
+    return quantiles_of(each([](const Turn& t) { return t.troubled.per_s / t.before.per_s; }));
+  }
+  // Of equal phases: a ratio nearer to 1 than these are tells nothing. A median off 1: the trouble has an aftermath, and the
+  // ratio to the phase before is the better one.
   Quantiles noise() const { return quantiles_of(each([](const Turn& t) { return t.after.per_s / t.before.per_s; })); }
 };
 
@@ -85,6 +89,7 @@ void print_json(const Flags& flags, const Outcome& outcome) {
   add(object, "whole_per_s", outcome.whole());
   add(object, "troubled_per_s", outcome.troubled());
   add(object, "ratio", outcome.ratio());
+  add(object, "ratio_to_before", outcome.ratio_to_before());
   add(object, "noise", outcome.noise());
   add(object, "whole_snapshots_per_s", quantiles_of(outcome.each([](const Turn& t) {
         return (t.before.snapshots_per_s + t.after.snapshots_per_s) / 2;
@@ -119,6 +124,7 @@ absl::Status run(const Flags& flags) {
                {"whole group per s", right},
                {"with trouble per s", right},
                {"ratio", right},
+               {"to before", right},
                {"whole to whole", right}});
   for (const std::string& agreement : flags.agreements) {
     auto group = LearnerGroup::start(flags.group, agreement);
@@ -128,7 +134,7 @@ absl::Status run(const Flags& flags) {
       if (!outcome.ok()) return outcome.status();
       if (flags.output == "json") print_json(flags, *outcome);
       table.add_row({agreement, trouble, cell(outcome->whole(), 0), cell(outcome->troubled(), 0), cell(outcome->ratio(), 3),
-                     cell(outcome->noise(), 3)});
+                     cell(outcome->ratio_to_before(), 3), cell(outcome->noise(), 3)});
     }
   }
   if (flags.output == "table") table.print(std::cout);
