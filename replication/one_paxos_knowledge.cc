@@ -69,13 +69,14 @@ void OnePaxosKnowledge::salvaged(ReplicaName name, const StableView* view, Effec
 void OnePaxosKnowledge::read_acceptor(const StableView* view, Effects& effects) {
   missing_ = view == nullptr;
   if (!view) return walk_back(effects);
-  Slot need;
+  Slot need, end;
   if (view->epoch == state_.log.epoch()) {
     need = view->trimmed;
+    end = view->accepted_end;
     for (const auto& [slot, entry] : view->accepted) found_[slot] = entry.command;
   }
   facts_ = true;
-  finish(need, Slot(0));
+  finish(need, end);
 }
 
 void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
@@ -87,7 +88,7 @@ void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
   }
   const auto proposed = view->proposed.find(view->leader_ballot);
   if (proposed != view->proposed.end()) found_ = proposed->second;
-  finish(view->leader_trimmed, Slot(0));
+  finish(view->leader_trimmed, view->proposed_end);
 }
 
 void OnePaxosKnowledge::on_stepped_down(EndpointId from, const Message& answer, Effects& effects) {

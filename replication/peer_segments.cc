@@ -74,7 +74,7 @@ void PeerSegments::note_returns() {
   }
 }
 
-absl::StatusOr<StableView> PeerSegments::read(ReplicaName name) const {
+absl::StatusOr<StableView> PeerSegments::read(ReplicaName name, Slot from) const {
   const std::span<const std::byte> segment = segment_of(name);
   if (segment.empty()) return absl::NotFoundError("the segment is not here");
   // Before it is read: only the segment of a dead writer is final.
@@ -86,7 +86,7 @@ absl::StatusOr<StableView> PeerSegments::read(ReplicaName name) const {
     return nothing;
   }
   if (writer != WriterState::kGone) return absl::FailedPreconditionError("its writer may live");
-  auto view = StableView::read(segment);
+  auto view = StableView::read(segment, from);
   if (view.ok() && (view->incarnation != name.incarnation || view->replica != name.id)) {
     return absl::NotFoundError("the segment is of another life");
   }

@@ -55,10 +55,10 @@ class PeerSegments {
   // All lives whose segments are here, living or dead.
   std::vector<ReplicaName> lives() const;
 
-  // The last word of that life. Errors: FAILED_PRECONDITION (it is not known to be dead), NOT_FOUND (the segment is not
+  // The last word of that life, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known to be dead), NOT_FOUND (the segment is not
   // here), DATA_LOSS (as StableView::read). Of a life that is known to have ended before it opened its segment: an empty
   // view.
-  absl::StatusOr<StableView> read(ReplicaName name) const;
+  absl::StatusOr<StableView> read(ReplicaName name, Slot from = Slot(0)) const;
 
  private:
   using Mask = std::uint64_t;

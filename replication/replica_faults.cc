@@ -82,7 +82,7 @@ bool Replica::read_segments() {
     wanted_segments_.insert(wanted_segments_.end(), lives.begin(), lives.end());
   }
   for (const ReplicaName& name : std::exchange(wanted_segments_, {})) {
-    const auto view = peers_.read(name);
+    const auto view = peers_.read(name, applier_.applied());
     if (absl::IsFailedPrecondition(view.status())) continue;  // it may live, for all that is known here
     found = found || view.ok();
     parts_.agreement->salvaged(name, view.ok() ? &*view : nullptr, effects_);

@@ -28,11 +28,12 @@ std::optional<StableFixed> read_fixed(const StableHeader& header) {
   return fixed;
 }
 
-// Walks the records between two positions. Every record that next() hands out is a checked copy.
+// Walks the records between two positions. Every record that next() hands out is a checked copy, but for commands of slots
+// below `from`, which are checked only.
 class RecordReader {
  public:
-  RecordReader(std::span<const std::byte> ring, std::uint64_t head, std::uint64_t tail)
-      : ring_(ring), position_(head), tail_(tail) {}
+  RecordReader(std::span<const std::byte> ring, std::uint64_t head, std::uint64_t tail, Slot from)
+      : ring_(ring), position_(head), tail_(tail), from_(from) {}
 
   bool done() const { return position_ == tail_; }
 
@@ -64,8 +65,9 @@ class RecordReader {
 
   bool copy(const std::byte* from, std::size_t left) {
     if (record.bytes > kBatchBytesMax || stable_record_bytes(record.bytes) > left) return false;
-    command.assign(reinterpret_cast<const char*>(from) + sizeof record, record.bytes);
-    if (record.checksum != stable_checksum(record, command, position_)) return false;
+    const std::string_view there(reinterpret_cast<const char*>(from) + sizeof record, record.bytes);
+    if (Slot(record.slot) >= from_) command.assign(there);
+    if (record.checksum != stable_checksum(record, Slot(record.slot) >= from_ ? command : there, position_)) return false;
     position_ += stable_record_bytes(record.bytes);
     return true;
   }
@@ -73,10 +75,11 @@ class RecordReader {
   std::span<const std::byte> ring_;
   std::uint64_t position_;
   const std::uint64_t tail_;
+  const Slot from_;
 };
 
 // Adds one record to the view, if it still counts. False: of no known kind.
-bool add(const StableRecord& record, const StableFixed& fixed, std::string& command, StableView& view) {
+bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::string& command, StableView& view) {
   if (record.kind > StableRecordKind::kOutcome) return false;
   if (record.kind == StableRecordKind::kSkip || !stable_record_counts(record, fixed)) return true;
   const Slot slot(record.slot);
@@ -85,10 +88,14 @@ bool add(const StableRecord& record, const StableFixed& fixed, std::string& comm
     view.committed[slot] = record.ballot != 0;
     return true;
   }
+  const bool accepted = record.kind == StableRecordKind::kAccepted;
+  if (accepted && record.epoch == fixed.epoch) view.accepted_end = std::max(view.accepted_end, slot.next());
+  if (!accepted && record.ballot == fixed.leader_ballot) view.proposed_end = std::max(view.proposed_end, slot.next());
+  if (slot < from) return true;
   auto shared = std::make_shared<const std::string>(std::move(command));
-  if (record.kind == StableRecordKind::kAccepted && record.epoch < fixed.epoch) {
+  if (accepted && record.epoch < fixed.epoch) {
     view.history[slot] = std::move(shared);
-  } else if (record.kind == StableRecordKind::kAccepted) {
+  } else if (accepted) {
     view.accepted[slot] = {ballot, std::move(shared)};
   } else {
     view.proposed[ballot][slot] = std::move(shared);
@@ -143,7 +150,7 @@ StableView view_of(const StableHeader& header, const StableFixed& fixed) {
 
 }  // namespace
 
-absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment) {
+absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, Slot from) {
   if (auto status = check_header(segment); !status.ok()) return status;
   const StableHeader& header = header_of(segment);
   const std::optional<StableFixed> fixed = read_fixed(header);
@@ -160,9 +167,9 @@ absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment) 
       tail % kStableRecordAlignment != 0) {
     return corrupt("the bounds of its records cannot be");
   }
-  RecordReader reader(ring, head, tail);
+  RecordReader reader(ring, head, tail, from);
   while (!reader.done()) {
-    if (!reader.next() || !add(reader.record, *fixed, reader.command, view)) return corrupt("a record is damaged");
+    if (!reader.next() || !add(reader.record, *fixed, from, reader.command, view)) return corrupt("a record is damaged");
   }
   return view;
 }

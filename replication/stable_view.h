@@ -26,11 +26,12 @@ struct StableView {
   Incarnation incarnation;
 
   // As acceptor or voter, in its last epoch. Entries below `trimmed` are left out; of several votes for one slot the last
-  // counts.
+  // counts. All that were there, left out or not, lie below accepted_end.
   Epoch epoch;
   Ballot promised;
   Slot trimmed;
   std::map<Slot, Entry> accepted;
+  Slot accepted_end;
   std::map<Slot, bool> committed;  // 2PC: the outcome, if it was stored; false: aborted
   // Votes of the epochs before, from `trimmed` on. 1Paxos: what an acceptor stored was chosen, so these are decisions.
   std::map<Slot, Command> history;
@@ -41,6 +42,7 @@ struct StableView {
   Ballot leader_ballot;
   Slot leader_trimmed;  // proposals of that ballot below it are left out
   std::map<Ballot, std::map<Slot, Command>> proposed;
+  Slot proposed_end;  // all of that ballot that were there, left out or not, lie below it
 
   // Whether this life had inherited all that its predecessors stored before it died; otherwise theirs is what counts.
   bool may_be_inherited() const { return incarnation == Incarnation(1) || !configuration.empty(); }
@@ -50,11 +52,12 @@ struct StableView {
 
   // Reads the bytes of a stable segment, which may be anybody's and anything: it checks every number before it uses it,
   // and changes nothing. The result is the writer's last word if writer_state() said kGone before; of a living
-  // writer it is some recent state, or DATA_LOSS if the writer overtook the reader: then read again.
+  // writer it is some recent state, or DATA_LOSS if the writer overtook the reader: then read again. Commands of slots below
+  // `from` are checked and left out: a reader that knows them saves their copies.
   //
   // REQUIRES: the memory is aligned to 64 bytes, as mapped segments are.
   // Errors: NOT_FOUND (no writer has opened it yet: nothing was stored), DATA_LOSS (not what a writer leaves).
-  static absl::StatusOr<StableView> read(std::span<const std::byte> segment);
+  static absl::StatusOr<StableView> read(std::span<const std::byte> segment, Slot from = Slot(0));
 
   // Whose life the segment is of; nothing if no writer has opened it, or it is no segment.
   static std::optional<Incarnation> incarnation_in(std::span<const std::byte> segment);

@@ -22,7 +22,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.voters = config.voters;
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
-  group.predecessor = memory.predecessor(launch.id);
+  group.predecessor = memory.predecessor(launch.id, inherits_votes(config.agreement) ? Slot(0) : Slot(kSlotsMax));
   group.fencing = config.fence;
   return group;
 }

@@ -105,6 +105,38 @@ TEST_CASE("every kind of write is read back") {
   CHECK(segment.view().history.empty());
 }
 
+TEST_CASE("a reader may leave out what it knows") {
+  Fixture segment;
+  StableSegment& writer = *segment.writer;
+  REQUIRE(writer.store({Kind::kPromise, Epoch(1), Ballot(1), Slot(0), nullptr}));
+  for (std::uint64_t slot = 0; slot < 4; ++slot) {
+    REQUIRE(writer.store({Kind::kAccepted, Epoch(1), Ballot(1), Slot(slot), text("old")}));
+  }
+  REQUIRE(writer.store({Kind::kPromise, Epoch(3), Ballot(3), Slot(0), nullptr}));
+  REQUIRE(writer.store({Kind::kAccepted, Epoch(3), Ballot(3), Slot(4), text("four")}));
+  REQUIRE(writer.store({Kind::kLeading, Epoch(3), Ballot(5), Slot(2), nullptr}));
+  REQUIRE(writer.store({Kind::kProposed, Epoch(3), Ballot(5), Slot(2), text("two")}));
+  REQUIRE(writer.store({Kind::kProposed, Epoch(3), Ballot(9), Slot(7), text("of a leadership to come")}));
+
+  const StableView all = segment.view();
+  CHECK(all.history.size() == 4);
+  CHECK(all.accepted_end == Slot(5));
+  CHECK(all.proposed_end == Slot(3));
+
+  const StableView some = *StableView::read(segment.reader.bytes(), Slot(3));
+  CHECK(some.history.size() == 1);
+  CHECK(some.accepted.size() == 1);
+  CHECK(some.proposed.size() == 1);
+  const StableView none = *StableView::read(segment.reader.bytes(), Slot(100));
+  CHECK(none.history.empty());
+  CHECK(none.accepted.empty());
+  CHECK(none.proposed.empty());
+  for (const StableView* view : {&some, &none}) {
+    CHECK(view->accepted_end == all.accepted_end);
+    CHECK(view->proposed_end == all.proposed_end);
+  }
+}
+
 TEST_CASE("a configuration replaces the one before, up to its bound") {
   Fixture segment;
   const auto configure = [&](std::string content) {
