@@ -132,8 +132,8 @@ struct Effects {
   // Segments of dead incarnations whose content is needed: the caller looks, and answers each with salvaged(). It may
   // ask for the same one again.
   std::vector<ReplicaName> salvage_needed;
-  // Nobody living answers for slots that the dead had decided: the caller looks for their segments, and answers with
-  // salvaged() for each life that it has one of.
+  // No peer tells slots that are known to be decided: the caller answers with history() for each segment that it has, of
+  // any life of anybody.
   bool history_needed = false;
   // With GroupConfig::fencing only. Its end would resolve what stopped replicas hold up: the caller may kill it, and
   // reports peer_died once the kernel says so. Never acted upon by the protocol itself.
@@ -211,10 +211,13 @@ class Agreement {
   // An incarnation that is new to this replica runs now. So its predecessors are dead. (Messages say the same.)
   virtual void peer_started(ReplicaName, Effects&) {}
 
-  // What the segment of `name` holds, asked for by Effects::salvage_needed or history_needed. Null: it is missing or unreadable, which
+  // What the segment of `name` holds, asked for by Effects::salvage_needed. Null: it is missing or unreadable, which
   // says nothing of what was stored; a segment that its owner is known never to have opened is an empty view instead.
   // May come unasked, repeatedly, or late. REQUIRES: name's writer is known dead and the view was read after that.
   virtual void salvaged(ReplicaName, const StableView*, Effects&) {}
+
+  // What some segment holds, or recently held, asked for by Effects::history_needed. Its writer may live.
+  virtual void history(const StableView&, Effects&) {}
 
   // A client asks here for what only a leader can do, so it has waited for the leader in vain, or never knew it. (A
   // rejected propose or read says the same.) Only this makes a replica doubt a leader: it asks it for a sign of life, and

@@ -33,6 +33,7 @@ class CatchUp {
 
   // Slots below it are decided and trimmed where they had been voted for; whoever applied them may be dead.
   void heard_trimmed(Slot below) { trimmed_below_ = std::max(trimmed_below_, below); }
+  Slot trimmed_below() const { return trimmed_below_; }
   bool lacks_trimmed() const { return learner_.decided() < trimmed_below_; }
 
   void answer_fetch(EndpointId from, const Message& fetch, Effects& effects);

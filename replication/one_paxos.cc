@@ -47,7 +47,8 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
   state_.catch_up.look(from, effects);
 }
 
-// A round of the peers brought nothing. What the dead had decided before this epoch lies in their segments.
+// A round of the peers brought nothing. What was decided before this epoch lies in segments: of the dead, and of those who
+// accepted it and could not keep it besides.
 void OnePaxos::call_for_history(Effects& effects) {
   if (effects.snapshot_needed && state_.catch_up.lacks_trimmed()) effects.history_needed = true;
 }
@@ -178,8 +179,12 @@ void OnePaxos::peer_started(ReplicaName name, Effects& effects) {
 void OnePaxos::salvaged(ReplicaName name, const StableView* view, Effects& effects) {
   if (name.id.value() >= state_.group.replicas) return;
   state_.peers.died(name);
-  if (view) state_.learn_history(*view, effects);
   if (takeover_.active()) knowledge_.salvaged(name, view, effects);
+  settle(effects);
+}
+
+void OnePaxos::history(const StableView& view, Effects& effects) {
+  state_.learn_history(view, effects);
   settle(effects);
 }
 

@@ -29,6 +29,7 @@ class OnePaxos : public Agreement {
   void peer_started(ReplicaName name, Effects& effects) override;
   void salvaged(ReplicaName name, const StableView* view, Effects& effects) override;
   void client_waits(Effects& effects) override;
+  void history(const StableView& view, Effects& effects) override;
   absl::Status move(Role role, EndpointId to, Effects& effects) override;
   AgreementStatus status() const override;
   std::uint64_t refused_messages() const override { return state_.mailbox.refused(); }

@@ -33,12 +33,12 @@ void OnePaxosState::learn_carry(Effects& effects) {
   }
 }
 
-void OnePaxosState::learn_history(const StableView& dead, Effects& effects) {
+void OnePaxosState::learn_history(const StableView& segment, Effects& effects) {
   const auto learn_one = [&](Slot slot, const Command& command) {
-    if (slot < learner.end() && !learner.knows(slot)) learn(slot, command, effects);
+    if (slot < catch_up.trimmed_below() && !learner.knows(slot)) learn(slot, command, effects);
   };
-  for (const auto& [slot, command] : dead.history) learn_one(slot, command);
-  for (const auto& [slot, entry] : dead.accepted) learn_one(slot, entry.command);
+  for (const auto& [slot, command] : segment.history) learn_one(slot, command);
+  for (const auto& [slot, entry] : segment.accepted) learn_one(slot, entry.command);
 }
 
 Slot OnePaxosState::carry_end() const {

@@ -36,9 +36,9 @@ struct OnePaxosState {
   // What the epoch's carry says to be decided, as far as this replica can follow.
   void learn_carry(Effects& effects);
 
-  // What acceptors had stored, in whichever epoch, was chosen: learns what is missing here below what this replica has
-  // heard of.
-  void learn_history(const StableView& dead, Effects& effects);
+  // What acceptors had stored, in whichever epoch, was chosen: learns what this replica lacks and is known to be trimmed.
+  // No more: what is known above all that a new leader finds tells it of somebody newer.
+  void learn_history(const StableView& segment, Effects& effects);
 
   // Above every slot that anybody can have proposed before this epoch.
   Slot carry_end() const;

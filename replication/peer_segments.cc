@@ -20,14 +20,13 @@ std::span<const std::byte> PeerSegments::segment_of(ReplicaName name) const {
   return {};
 }
 
-std::vector<ReplicaName> PeerSegments::lives() const {
-  std::vector<ReplicaName> names;
-  for (std::uint16_t id = 0; id < lives_.size(); ++id) {
-    for (const LifeSegment& life : lives_[id]) {
-      if (life.memory != nullptr) names.push_back({EndpointId(id), life.incarnation});
+void PeerSegments::read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const {
+  for (const LifeSegments& lives : lives_) {
+    for (const LifeSegment& life : lives) {
+      if (life.memory == nullptr) continue;
+      if (const auto view = StableView::read(life.memory->bytes(), from); view.ok()) each(*view);
     }
   }
-  return names;
 }
 
 void PeerSegments::look(absl::FunctionRef<void(ReplicaName)> died) {

@@ -78,8 +78,7 @@ void Replica::peer_back(ReplicaName name) {
 bool Replica::read_segments() {
   bool found = false;
   if (std::exchange(wants_history_, false)) {
-    const auto lives = peers_.lives();
-    wanted_segments_.insert(wanted_segments_.end(), lives.begin(), lives.end());
+    peers_.read_all(applier_.applied(), [&](const StableView& view) { parts_.agreement->history(view, effects_); });
   }
   for (const ReplicaName& name : std::exchange(wanted_segments_, {})) {
     const auto view = peers_.read(name, applier_.applied());

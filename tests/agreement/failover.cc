@@ -91,9 +91,7 @@ class Failover : private SeededRun {
     if (options_.trace) std::cerr << describe_effects(replica, effects);
     watch(replica, effects);
     for (const ReplicaName& name : effects.salvage_needed) salvages_.emplace_back(replica, name);
-    if (effects.history_needed) {
-      for (const ReplicaName& name : group_.dead_lives()) salvages_.emplace_back(replica, name);
-    }
+    if (effects.history_needed) histories_.push_back(replica);
     for (const ReplicaName& name : effects.fence) fences_.push_back(name);
     if (effects.snapshot_needed) wants_snapshot_.insert(replica);
   }
@@ -164,6 +162,9 @@ class Failover : private SeededRun {
       if (!runs(replica) || (!calm_ && prng_.chance(0.5))) continue;
       ++result_.salvages;
       group_.answer_salvage(replica, name);
+    }
+    for (const int replica : std::exchange(histories_, {})) {
+      if (runs(replica) && (calm_ || prng_.chance(0.5))) group_.answer_history(replica);
     }
     for (const ReplicaName& name : std::exchange(fences_, {})) {
       if (group_.alive(name.id.value()) && group_.incarnation(name.id.value()) == name.incarnation) kill(name.id.value());
@@ -322,6 +323,7 @@ class Failover : private SeededRun {
   std::map<int, std::vector<std::uint64_t>> reads_at_;
   std::vector<std::pair<int, Incarnation>> unreported_;
   std::vector<std::pair<int, ReplicaName>> salvages_;
+  std::vector<int> histories_;
   std::vector<ReplicaName> fences_;
   std::set<int> wants_snapshot_;
   Slot sealed_;

@@ -149,13 +149,12 @@ void Group::answer_salvage(int replica, ReplicaName of) {
   execute(replica, effects);
 }
 
-std::vector<ReplicaName> Group::dead_lives() const {
-  std::vector<ReplicaName> names;
+void Group::answer_history(int replica) {
   for (const auto& [life, segment] : segments_) {
-    const ReplicaName name{EndpointId(static_cast<std::uint16_t>(life.first)), Incarnation(life.second)};
-    if (dead(name)) names.push_back(name);
+    Effects effects;
+    at(replica).history(segment.state(), effects);
+    execute(replica, effects);
   }
-  return names;
 }
 
 void Group::deliver(int from, int to) {
@@ -210,8 +209,7 @@ void Group::execute(int replica, Effects& effects) {
   for (const ReplicaName& needed : effects.salvage_needed) {
     if (salvage_at_once) answer_salvage(replica, needed);
   }
-  if (!effects.history_needed || !salvage_at_once) return;
-  for (const ReplicaName& dead : dead_lives()) answer_salvage(replica, dead);
+  if (effects.history_needed && salvage_at_once) answer_history(replica);
 }
 
 void Group::send(int from, int to, const std::shared_ptr<const std::string>& message) {

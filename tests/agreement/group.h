@@ -68,7 +68,8 @@ class Group {
   // Whether a call for a segment is answered at once, if its owner is dead; otherwise by answer_salvage.
   bool salvage_at_once = true;
   void answer_salvage(int replica, ReplicaName name);
-  std::vector<ReplicaName> dead_lives() const;
+  // With what all segments hold.
+  void answer_history(int replica);
 
   using Link = std::deque<std::shared_ptr<const std::string>>;
   Link& link(int from, int to) { return links_[static_cast<std::size_t>(from * options_.replicas + to)]; }

@@ -189,7 +189,7 @@ std::string describe_effects(int replica, const Effects& effects) {
   }
   if (effects.snapshot_needed) out << replica << " needs a snapshot\n";
   for (const EndpointId suspect : effects.suspects) out << replica << " suspects " << suspect << "\n";
-  if (effects.history_needed) out << replica << " needs the segments of the dead\n";
+  if (effects.history_needed) out << replica << " needs what all segments hold\n";
   for (const ReplicaName name : effects.salvage_needed) out << replica << " needs the segment of " << name_text(name) << "\n";
   for (const ReplicaName name : effects.fence) out << replica << " would fence " << name_text(name) << "\n";
   return out.str();

@@ -54,6 +54,12 @@ std::shared_ptr<const StableView> SimulatedGroup::segment_of(ReplicaName name) c
   return life < place.segments.size() ? place.segments[life] : place.buried;
 }
 
+std::shared_ptr<const StableView> SimulatedGroup::content_of(ReplicaName name) const {
+  const Place& place = at(name.id.value());
+  if (place.node && place.incarnation == name.incarnation) return std::make_shared<const StableView>(place.node->stable());
+  return segment_of(name);
+}
+
 int SimulatedGroup::leader() const {
   int leader = -1;
   Ballot highest;

@@ -47,6 +47,8 @@ class SimulatedGroup {
   }
   // The segment of a dead incarnation; null if it is alive or never was.
   std::shared_ptr<const StableView> segment_of(ReplicaName name) const;
+  // The same for the living: as it is now.
+  std::shared_ptr<const StableView> content_of(ReplicaName name) const;
 
   // The replica that leads with the highest ballot, dead ones aside; -1: nobody.
   int leader() const;

@@ -110,6 +110,10 @@ class MutantAgreement final : public Agreement {
     agreement_->peer_started(name, effects);
     corrupt(effects);
   }
+  void history(const StableView& view, Effects& effects) override {
+    agreement_->history(view, effects);
+    corrupt(effects);
+  }
   void salvaged(ReplicaName name, const StableView* view, Effects& effects) override {
     StableView empty;
     empty.replica = name.id;

@@ -49,6 +49,11 @@ void SimulatedWorld::act(const Event& event) {
       return place.node->input([&](Agreement& agreement, Effects& effects) {
         agreement.salvaged(event.name, group_.segment_of(event.name).get(), effects);
       });
+    case Kind::kHistory:
+      if (const auto view = group_.content_of(event.name)) {
+        place.node->input([&](Agreement& agreement, Effects& effects) { agreement.history(*view, effects); });
+      }
+      return;
     case Kind::kAskPeer:
       return ask_for_snapshot(event.replica);
     case Kind::kInstall:
@@ -343,7 +348,7 @@ void SimulatedWorld::salvage(int replica, ReplicaName name) {
 void SimulatedWorld::history(int replica) {
   ++tally_.histories;
   for (std::uint16_t id = 0; id < group_.replicas(); ++id) {
-    for (Incarnation life(1); life <= group_.name_of(id).incarnation; life = life.next()) salvage(replica, {EndpointId(id), life});
+    for (Incarnation life(1); life <= group_.name_of(id).incarnation; life = life.next()) tell(replica, Event::Kind::kHistory, {EndpointId(id), life});
   }
 }
 

@@ -47,6 +47,7 @@ class SimulatedWorld final : public Surroundings {
       kDied,       // `replica` hears of the death of `name`
       kStarted,    // `replica` hears of the start of `name`
       kSalvaged,   // `replica` gets the segment of `name`
+      kHistory,    // `replica` looks at what is in the segment of `name`, dead or not
       kAskPeer,    // `replica` asks for a snapshot
       kInstall,    // `replica` gets `snapshot`
       kFence,      // `name` is killed, as it was asked for
