@@ -31,6 +31,7 @@ CONSTANTS
   InDoubt,
   Snapshots,    \* snapshots and trimming happen
   Reads,        \* one linearizable read happens
+  Free,         \* base, from and who reads history are whatever safety allows; else as in the code, for Live
   FalseUntil,   \* while the log is shorter, anybody may be suspected; afterwards only the dead and the stopped
   Without       \* names of the rules that are left out
 
@@ -39,7 +40,7 @@ VARIABLES
   pend,         \* entries proposed for the next index
   up, inc, paused,
   seg,          \* acceptor's part of a segment, by name
-  lseg,         \* leader's part of a segment, by name: the ballot at which step 3 was completed, and the proposals since
+  lseg,         \* leader's part, by name: the ballot at which step 3 was completed, the proposals since, from which slot on
   st,           \* "no", "prep": before step 3, "lead", "frz": its AcceptorChange is in doubt
   idx,          \* the entry that gave this replica its leadership, 0: none
   bal,          \* its ballot: the same, unless that rule is left out
@@ -63,8 +64,8 @@ R     == 1..N
 Slots == 0..(NSlots - 1)
 Empty == [s \in Slots |-> None]
 Names == R \X (0..MaxRestart)
-Seg0  == [ep |-> 0, prom |-> 0, acc |-> Empty, trim |-> 0]
-LSeg0 == [bal |-> 0, prop |-> Empty]
+Seg0  == [ep |-> 0, prom |-> 0, acc |-> Empty, trim |-> 0, old |-> Empty]   \* old: accepted in former epochs
+LSeg0 == [bal |-> 0, prop |-> Empty, from |-> 0]
 
 (* A restarted replica is somebody else. *)
 Me(r)    == IF Keep("names") THEN <<r, inc[r]>> ELSE <<r, 0>>
@@ -72,12 +73,18 @@ Alive(n) == up[n[1]] /\ (~Keep("names") \/ inc[n[1]] = n[2])
 Awake(r) == up[r] /\ r \notin paused
 
 Max(S)     == CHOOSE x \in S : \A y \in S : y <= x
+Min(S)     == CHOOSE x \in S : \A y \in S : x <= y
 Above(S)   == IF S = {} THEN 0 ELSE Max(S) + 1
+Merge(d, e) == [s \in Slots |-> IF d[s] = None THEN e[s] ELSE d[s]]
+From(d, f)  == [s \in Slots |-> IF s < f THEN None ELSE d[s]]
 Prefix(d)  == Above({s \in Slots : \A t \in 0..s : d[t] # None})
 Applied(r) == Prefix(dec[r])
 SnapEnd    == Prefix(snap)
 Lowest     == LET S == {Applied(r) : r \in {q \in R : up[q]}} IN
-              IF S = {} THEN 0 ELSE CHOOSE x \in S : \A y \in S : x <= y
+              IF S = {} THEN 0 ELSE Min(S)
+
+(* What a majority of the voters knows to be decided; those that promise may stop or die right afterwards. *)
+Known      == Max({0} \cup {b \in 1..NSlots : 2 * Cardinality({q \in R : up[q] /\ Applied(q) >= b}) > N + Others})
 
 Tip       == Len(log)
 Epoch(k)  == CHOOSE j \in 1..k : log[j].ac /\ \A i \in (j + 1)..k : ~log[i].ac
@@ -139,8 +146,6 @@ OnLearn(r, m) ==
   /\ Knows(r, [dec[r] EXCEPT ![m.s] = m.c])
   /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
 
-Merge(d, e) == [s \in Slots |-> IF d[s] = None THEN e[s] ELSE d[s]]
-
 CatchUp(r, q) ==
   /\ Awake(r) /\ Awake(q) /\ Merge(dec[r], dec[q]) # dec[r]
   /\ Knows(r, Merge(dec[r], dec[q]))
@@ -162,8 +167,9 @@ Install(r) ==
 Trim(a) ==
   LET n == Me(a)
       t == IF Keep("trim-below-snapshot") THEN SnapEnd ELSE Lowest
-  IN /\ Snapshots /\ Awake(a) /\ \E s \in Slots : s < t /\ seg[n].acc[s] # None
-     /\ seg' = [seg EXCEPT ![n].trim = IF Keep("trim-is-told") THEN t ELSE 0, ![n].acc = [s \in Slots |-> IF s < t THEN None ELSE @[s]]]
+  IN /\ Snapshots /\ Awake(a) /\ \E s \in Slots : s < t /\ (seg[n].acc[s] # None \/ seg[n].old[s] # None)
+     /\ seg' = [seg EXCEPT ![n].trim = IF Keep("trim-is-told") THEN t ELSE 0,
+                           ![n].acc = From(@, t), ![n].old = From(@, t)]
      /\ UNCHANGED <<log, pend, paused, lseg, snap, dec, msgs, lead, life, seen>>
 
 -----------------------------------------------------------------------------
@@ -183,7 +189,8 @@ Suspects(n) == Tip < FalseUntil \/ ~Alive(n) \/ n[1] \in paused
 ChangeLeader(r) ==                   \* step 1 of "new leader"
   /\ Awake(r) /\ st[r] = "no" /\ log[Tip].ldr # Me(r) /\ Acceptor(Tip)[1] # r
   /\ Suspects(log[Tip].ldr)
-  /\ Submit([ac |-> FALSE, ldr |-> Me(r), acc |-> Acceptor(Tip), carry |-> Empty, base |-> 0])
+  /\ Submit([ac |-> FALSE, ldr |-> Me(r), acc |-> Acceptor(Tip), carry |-> Empty,
+             base |-> IF Free THEN 0 ELSE Known])   \* bounds the winner's `from`
   /\ UNCHANGED <<paused, disk, dec, msgs, lead, life, seen>>
 
 (* Reads the tip: takes over with the entry's index as ballot, or steps down. *)
@@ -202,10 +209,14 @@ ReadLog(r) ==
 -----------------------------------------------------------------------------
 (* New leader, steps 2 to 4. *)
 
+(* What it accepted in former epochs counts no more, but is kept: it was chosen. *)
+NewEpoch(g, ep, prom) ==
+  [Seg0 EXCEPT !.ep = ep, !.prom = prom, !.old = IF Keep("history-kept") THEN Merge(g.old, g.acc) ELSE Empty]
+
 (* Accepts that the acceptor would turn away from now on are dropped, to have fewer states. *)
 OnPrepare(a, m) ==
   LET g == seg[m.to]
-      new == IF m.ep > g.ep /\ Keep("prepare-activates") THEN [Seg0 EXCEPT !.ep = m.ep, !.prom = m.bal] ELSE [g EXCEPT !.prom = m.bal]
+      new == IF m.ep > g.ep /\ Keep("prepare-activates") THEN NewEpoch(g, m.ep, m.bal) ELSE [g EXCEPT !.prom = m.bal]
       promise == [m |-> "R", from |-> m.to, to |-> m.from, ep |-> m.ep, bal |-> m.bal, acc |-> new.acc, trim |-> new.trim]
       dead == {x \in msgs : x.m = "A" /\ x.to = m.to /\ (x.ep < new.ep \/ (x.ep = new.ep /\ x.bal < new.prom))}
   IN /\ Awake(a) /\ m.m = "P" /\ m.to = Me(a)
@@ -217,7 +228,7 @@ OnPrepare(a, m) ==
 
 Activate(a) ==                       \* wrong: on reading the log, not on Prepare
   /\ ~Keep("prepare-activates") /\ Awake(a) /\ Acceptor(Tip) = Me(a) /\ seg[Me(a)].ep < Epoch(Tip)
-  /\ seg' = [seg EXCEPT ![Me(a)] = [Seg0 EXCEPT !.ep = Epoch(Tip)]]
+  /\ seg' = [seg EXCEPT ![Me(a)] = NewEpoch(@, Epoch(Tip), 0)]
   /\ UNCHANGED <<log, pend, paused, lseg, snap, dec, msgs, lead, life, seen>>
 
 (* What a leader proposes first, given what was accepted (or can have been). *)
@@ -231,14 +242,21 @@ Recovered(r, accepted) ==
                       ELSE IF Keep("decided-too") THEN dec[r][s]
                       ELSE None]
 
-KnowsBelow(r, trim) ==
-  \A s \in Slots : s < Max({Base(idx[r]), trim}) => dec[r][s] # None
+KnowsBelow(r, below) ==
+  \A s \in Slots : s < Max({Base(idx[r]), below}) => dec[r][s] # None
 
-Complete(r, accepted, trim) ==       \* steps 3 and 4
-  LET p == Recovered(r, accepted) IN
-  /\ KnowsBelow(r, trim)
+(* The first slot that is proposed again: all below is decided, and known to r. *)
+Firsts(r) ==
+  LET lo == Base(idx[r])  e == log[idx[r]] IN
+  IF Free THEN {f \in {lo, Applied(r)} : f >= lo}
+  ELSE {Max({lo, IF Keep("base-known") THEN Min({Applied(r), e.base}) ELSE Applied(r)})}
+
+Complete(r, accepted, below) ==      \* steps 3 and 4
+  \E from \in Firsts(r) :
+  LET p == From(Recovered(r, accepted), from) IN
+  /\ KnowsBelow(r, below)
   /\ st' = [st EXCEPT ![r] = "lead"]
-  /\ lseg' = [lseg EXCEPT ![Me(r)] = [bal |-> idx[r], prop |-> IF Keep("repropose") THEN p ELSE Empty]]
+  /\ lseg' = [lseg EXCEPT ![Me(r)] = [bal |-> idx[r], from |-> from, prop |-> IF Keep("repropose") THEN p ELSE Empty]]
   /\ msgs' = IF Keep("repropose")
              THEN Say(msgs, Acceptor(idx[r]), {AcceptMsg(r, s, p[s]) : s \in {t \in Slots : p[t] # None}})
              ELSE msgs
@@ -250,6 +268,15 @@ OnPromise(r, m) ==
 
 -----------------------------------------------------------------------------
 (* Knowledge without a Promise. *)
+
+(* From the segment of a dead name, whatever the epoch: what an acceptor stored was chosen.  In the code for a new leader
+   that lacks what lies below its base. *)
+ReadHistory(r, n) ==
+  LET known == Merge(dec[r], Merge(seg[n].acc, seg[n].old)) IN
+  /\ Keep("history") /\ Awake(r) /\ ~Alive(n) /\ known # dec[r]
+  /\ Free \/ (st[r] = "prep" /\ ~KnowsBelow(r, 0))
+  /\ Knows(r, known)
+  /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
 
 Salvage(r) ==                        \* the acceptor is known dead: its segment is final
   LET a == Acceptor(idx[r])  g == seg[a]
@@ -288,14 +315,20 @@ WalkBack(r) ==
       from == IF Keep("walk-to-completed") THEN e ELSE k - 1
       stops == {j \in from..(k - 1) : had(j) # {} /\ \A h \in had(j) : h.bal = j}
       stop == IF stops = {} THEN from ELSE Max(stops)
-      found == IF stops = {} THEN Empty ELSE (CHOOSE h \in had(stop) : TRUE).prop
+      found == IF stops = {} THEN LSeg0 ELSE CHOOSE h \in had(stop) : TRUE
   IN /\ Awake(r) /\ st[r] = "prep" /\ k > e
      /\ \E m \in msgs : m.m = "W" /\ m.from = Me(r) /\ m.k = k
      /\ \A j \in stop..(k - 1) : had(j) # {}
-     /\ Complete(r, found, 0)
+     /\ Complete(r, found.prop, IF Keep("walk-knows-from") THEN found.from ELSE 0)
 
 -----------------------------------------------------------------------------
 (* New acceptor. *)
+
+(* Below the base is only what the author knows to be decided.  That a majority knows it is for progress. *)
+Bases(r) ==
+  IF ~Keep("author-knows-base") THEN 0..Max({Applied(q) : q \in R})
+  ELSE IF Free THEN 0..Applied(r)
+  ELSE {IF Keep("base-known") THEN Min({Applied(r), Known}) ELSE Applied(r)}
 
 ChangeAcceptor(r, new, base) ==
   LET author == st[r] = "prep" /\ idx[r] = Epoch(idx[r])
@@ -304,12 +337,10 @@ ChangeAcceptor(r, new, base) ==
   IN /\ Awake(r) /\ st[r] \in {"prep", "lead"}
      /\ up[new] /\ new # r /\ Me(new) # Acceptor(idx[r])
      /\ st[r] = "lead" \/ author \/ ~Keep("knows-first")
-     /\ base <= (IF Keep("base-below-snapshot") THEN SnapEnd ELSE Lowest)
-     /\ Keep("author-knows-base") => base <= Applied(r)
      /\ Keep("at-ballot-plus-one") => idx[r] = Tip
      /\ Suspects(Acceptor(idx[r])) /\ (Tip >= FalseUntil => new \notin paused)
      /\ Submit([ac |-> TRUE, ldr |-> Me(r), acc |-> Me(new), base |-> base,
-                carry |-> [s \in Slots |-> IF s < base THEN None ELSE both[s]]])
+                carry |-> From(both, base)])
      /\ st' = IF Keep("freeze") THEN [st EXCEPT ![r] = "frz"] ELSE st
      /\ UNCHANGED <<paused, disk, dec, msgs, idx, bal, life, seen>>
 
@@ -345,13 +376,16 @@ OnConfirm(r, m) ==
 -----------------------------------------------------------------------------
 (* Faults. *)
 
-(* What was said to it is lost.  What it said may be, too; without fairness that needs no step. *)
+(* Of those who die or stop in the middle of a broadcast.  Without fairness that needs no step. *)
+Unsaid(r, M) == {M} \cup (IF FalseUntil < MaxLog THEN {{m \in M : m.from[1] # r}} ELSE {})
+
+(* What was said to it is lost.  What it said may be, too. *)
 Die(r) ==
   LET rest == {m \in msgs : m.m = "L" \/ m.to[1] # r} IN
   /\ up' = [up EXCEPT ![r] = FALSE] /\ paused' = paused \ {r}
   /\ st' = [st EXCEPT ![r] = "no"] /\ idx' = [idx EXCEPT ![r] = 0] /\ bal' = [bal EXCEPT ![r] = 0]
   /\ dec' = [dec EXCEPT ![r] = Empty]
-  /\ msgs' \in {rest} \cup (IF FalseUntil < MaxLog THEN {{m \in rest : m.from[1] # r}} ELSE {})
+  /\ msgs' \in Unsaid(r, rest)
 
 Crash(r) ==
   /\ up[r] /\ r \notin paused /\ crashes < MaxCrash /\ crashes' = crashes + 1 /\ Die(r)
@@ -375,7 +409,8 @@ Restart(r) ==
 Pause(r) ==
   /\ up[r] /\ r \notin paused /\ Cardinality(paused \cup {q \in R : ~up[q]}) < MaxPause + MaxCrash
   /\ Cardinality(paused) < MaxPause /\ paused' = paused \cup {r}
-  /\ UNCHANGED <<log, pend, disk, dec, msgs, lead, life, seen>>
+  /\ msgs' \in Unsaid(r, msgs)
+  /\ UNCHANGED <<log, pend, disk, dec, lead, life, seen>>
 
 -----------------------------------------------------------------------------
 Step ==
@@ -383,7 +418,8 @@ Step ==
        \/ \E c \in Cmds : Propose(r, c)
        \/ ChangeLeader(r) \/ ReadLog(r) \/ Activate(r) \/ Salvage(r) \/ Ask(r) \/ WalkBack(r) \/ Thaw(r)
        \/ TakeSnapshot(r) \/ Install(r) \/ Trim(r) \/ StartRead(r) \/ Fence(r)
-       \/ \E q \in R : CatchUp(r, q) \/ \E base \in 0..NSlots : ChangeAcceptor(r, q, base)
+       \/ \E q \in R : CatchUp(r, q) \/ \E base \in Bases(r) : ChangeAcceptor(r, q, base)
+       \/ \E n \in Names : ReadHistory(r, n)
        \/ \E m \in msgs : OnAccept(r, m) \/ OnLearn(r, m) \/ OnPrepare(r, m) \/ OnPromise(r, m) \/ OnAsk(r, m)
                           \/ OnProbe(r, m) \/ OnConfirm(r, m)
   \/ \E e \in pend : Choose(e)
@@ -401,10 +437,10 @@ Distinct  == \A k \in 1..Tip : log[k].ldr[1] # log[k].acc[1]
 
 (* What was stored can be had from what is in segments alone, were every replica to die now. *)
 Durable ==
-  LET e == Epoch(Tip)  a == log[e].acc IN
-  \A x \in hist : \/ snap[x[2]] = x[3]
-                  \/ log[e].carry[x[2]] = x[3]
-                  \/ seg[a].ep = e /\ seg[a].acc[x[2]] = x[3]
+  \A x \in hist : LET s == x[2]  c == x[3] IN
+     \/ snap[s] = c
+     \/ log[Epoch(Tip)].carry[s] = c
+     \/ \E n \in Names : seg[n].acc[s] = c \/ seg[n].old[s] = c
 
 ReadSafe == rd.at = 99 => \A s \in rd.need : s < rd.mark
 

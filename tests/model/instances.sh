@@ -1,9 +1,10 @@
 # Which instances of the models are checked, and which rule each mutant leaves out; sourced by run.sh.
 
 no_faults="MaxCrash=0 MaxRestart=0"
-live="SPEC=FairSpec PROPERTY=Live INVARIANTS=Agreement,Durable Cmds={c1} MaxLog=7 FalseUntil=1"
+live="SPEC=FairSpec PROPERTY=Live INVARIANTS=Agreement,Durable Cmds={c1} MaxLog=7 FalseUntil=1 Free=FALSE"
 spare="$live N=4 Others=1"         # a fourth replica, and a fifth voter that only votes
 stopped="$live N=4 Others=3 MaxCrash=0 MaxRestart=0 MaxPause=2"
+everybody="$live MaxCrash=3 MaxRestart=2"
 
 small_instances() {
   holds "one entry of the log, a voter dies and returns" ConfigurationLog
@@ -28,6 +29,7 @@ large_instances() {
   holds "large: progress, leader and acceptor die, two restarts" OnePaxos $live MaxCrash=2 MaxRestart=2
   holds "large: progress, leader and acceptor die, a majority left" OnePaxos $spare MaxCrash=2 MaxRestart=0
   holds "large: progress, two stopped, fenced" OnePaxos $stopped
+  holds "large: progress, everybody dies, two restarts" OnePaxos $everybody
 }
 
 mutant_instances() {
@@ -45,14 +47,15 @@ mutant_instances() {
   mutant Agreement salvage-the-dead OnePaxos $safe $no_faults
   mutant Agreement walk-steps-down OnePaxos $safe $no_faults
   mutant Agreement walk-to-completed OnePaxos $safe $no_faults MaxLog=4
+  mutant Agreement walk-knows-from OnePaxos $safe $no_faults MaxLog=4
   mutant Agreement repropose OnePaxos $safe $no_faults
   mutant Agreement gap-is-undecided OnePaxos $safe $no_faults Snapshots=TRUE
   mutant Agreement decided-too OnePaxos $safe $no_faults Snapshots=TRUE MaxLog=4
   mutant Agreement trim-is-told OnePaxos $safe $no_faults Snapshots=TRUE MaxLog=2
-  mutant Agreement knows-base OnePaxos $safe $no_faults Snapshots=TRUE N=4
-  mutant Agreement author-knows-base OnePaxos $safe $no_faults Snapshots=TRUE
+  mutant Agreement knows-base OnePaxos $safe $no_faults N=4
+  mutant Agreement author-knows-base OnePaxos $safe $no_faults
   mutant Durable trim-below-snapshot OnePaxos $no_faults Snapshots=TRUE MaxLog=2
-  mutant Durable base-below-snapshot OnePaxos $no_faults Snapshots=TRUE MaxLog=2
+  mutant Durable history-kept OnePaxos $no_faults
   mutant ReadSafe mark-is-proposed OnePaxos $no_faults Reads=TRUE
   mutant ReadSafe frozen-reads-wait OnePaxos $no_faults Reads=TRUE
   mutant ReadSafe probe-checks-ballot OnePaxos $no_faults Reads=TRUE
@@ -60,4 +63,6 @@ mutant_instances() {
   mutant Live salvage OnePaxos $spare MaxCrash=1 MaxPause=1 MaxRestart=0
   mutant Live walk-back OnePaxos $spare MaxCrash=1 MaxPause=1 MaxRestart=0
   mutant Live fence OnePaxos $stopped
+  mutant Live base-known OnePaxos $spare MaxCrash=1 MaxPause=1 MaxRestart=0
+  mutant Live history OnePaxos $everybody
 }
