@@ -83,9 +83,6 @@ SnapEnd    == Prefix(snap)
 Lowest     == LET S == {Applied(r) : r \in {q \in R : up[q]}} IN
               IF S = {} THEN 0 ELSE Min(S)
 
-(* What a majority of the voters knows to be decided; those that promise may stop or die right afterwards. *)
-Known      == Max({0} \cup {b \in 1..NSlots : 2 * Cardinality({q \in R : up[q] /\ Applied(q) >= b}) > N + Others})
-
 Tip       == Len(log)
 Epoch(k)  == CHOOSE j \in 1..k : log[j].ac /\ \A i \in (j + 1)..k : ~log[i].ac
 Acceptor(k) == log[Epoch(k)].acc
@@ -189,8 +186,7 @@ Suspects(n) == Tip < FalseUntil \/ ~Alive(n) \/ n[1] \in paused
 ChangeLeader(r) ==                   \* step 1 of "new leader"
   /\ Awake(r) /\ st[r] = "no" /\ log[Tip].ldr # Me(r) /\ Acceptor(Tip)[1] # r
   /\ Suspects(log[Tip].ldr)
-  /\ Submit([ac |-> FALSE, ldr |-> Me(r), acc |-> Acceptor(Tip), carry |-> Empty,
-             base |-> IF Free THEN 0 ELSE Known])   \* bounds the winner's `from`
+  /\ Submit([ac |-> FALSE, ldr |-> Me(r), acc |-> Acceptor(Tip), carry |-> Empty, base |-> 0])
   /\ UNCHANGED <<paused, disk, dec, msgs, lead, life, seen>>
 
 (* Reads the tip: takes over with the entry's index as ballot, or steps down. *)
@@ -247,9 +243,8 @@ KnowsBelow(r, below) ==
 
 (* The first slot that is proposed again: all below is decided, and known to r. *)
 Firsts(r) ==
-  LET lo == Base(idx[r])  e == log[idx[r]] IN
-  IF Free THEN {f \in {lo, Applied(r)} : f >= lo}
-  ELSE {Max({lo, IF Keep("base-known") THEN Min({Applied(r), e.base}) ELSE Applied(r)})}
+  LET lo == Base(idx[r]) IN
+  IF Free THEN {f \in {lo, Applied(r)} : f >= lo} ELSE {Max({lo, Applied(r)})}
 
 Complete(r, accepted, below) ==      \* steps 3 and 4
   \E from \in Firsts(r) :
@@ -269,12 +264,12 @@ OnPromise(r, m) ==
 -----------------------------------------------------------------------------
 (* Knowledge without a Promise. *)
 
-(* From the segment of a dead name, whatever the epoch: what an acceptor stored was chosen.  In the code for a new leader
-   that lacks what lies below its base. *)
+(* From anybody's segment, whatever the epoch: what an acceptor stored was chosen.  Of those who are awake CatchUp is
+   enough.  In the code for a new leader that lacks what lies below its base. *)
 ReadHistory(r, n) ==
   LET known == Merge(dec[r], Merge(seg[n].acc, seg[n].old)) IN
-  /\ Keep("history") /\ Awake(r) /\ ~Alive(n) /\ known # dec[r]
-  /\ Free \/ (st[r] = "prep" /\ ~KnowsBelow(r, 0))
+  /\ Keep("history") /\ Awake(r) /\ (~Alive(n) \/ n[1] \in paused) /\ known # dec[r]
+  /\ Free \/ st[r] = "prep"
   /\ Knows(r, known)
   /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
 
@@ -324,11 +319,11 @@ WalkBack(r) ==
 -----------------------------------------------------------------------------
 (* New acceptor. *)
 
-(* Below the base is only what the author knows to be decided.  That a majority knows it is for progress. *)
+(* Below the base is only what the author knows to be decided. *)
 Bases(r) ==
   IF ~Keep("author-knows-base") THEN 0..Max({Applied(q) : q \in R})
   ELSE IF Free THEN 0..Applied(r)
-  ELSE {IF Keep("base-known") THEN Min({Applied(r), Known}) ELSE Applied(r)}
+  ELSE {Applied(r)}
 
 ChangeAcceptor(r, new, base) ==
   LET author == st[r] = "prep" /\ idx[r] = Epoch(idx[r])

@@ -63,6 +63,5 @@ mutant_instances() {
   mutant Live salvage OnePaxos $spare MaxCrash=1 MaxPause=1 MaxRestart=0
   mutant Live walk-back OnePaxos $spare MaxCrash=1 MaxPause=1 MaxRestart=0
   mutant Live fence OnePaxos $stopped
-  mutant Live base-known OnePaxos $spare MaxCrash=1 MaxPause=1 MaxRestart=0
   mutant Live history OnePaxos $everybody
 }
