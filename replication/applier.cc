@@ -81,7 +81,7 @@ void Applier::save(absl::FunctionRef<void(std::string_view)> part) const {
   part(WireWriter().u64(hash_bytes(machine, hash_bytes(first.view()))).view());
 }
 
-absl::Status Applier::load(std::string_view snapshot) {
+absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
   WireReader in(snapshot);
   if (in.u64() != kMagic) return refused(in.failed() ? "it is cut short" : "the format is unknown");
   const Slot applied(in.u64());
@@ -95,10 +95,19 @@ absl::Status Applier::load(std::string_view snapshot) {
   WireReader sessions_in(sessions_bytes);
   Sessions sessions = Sessions::load(sessions_in, {});
   if (!sessions_in.ok()) return refused("its sessions are malformed");
-  if (absl::Status status = machine_.load(machine); !status.ok()) return status;
-  sessions_ = std::move(sessions);
-  applied_ = applied;
-  return absl::OkStatus();
+  absl::StatusOr<StateMachine::Load> load = machine_.decode(machine);
+  if (!load.ok()) return load.status();
+  return Decoded{applied, [this, applied, sessions = std::move(sessions), load = *std::move(load)]() mutable {
+                   std::move(load)();
+                   sessions_ = std::move(sessions);
+                   applied_ = applied;
+                 }};
+}
+
+absl::Status Applier::load(std::string_view snapshot) {
+  auto decoded = decode(snapshot);
+  if (decoded.ok()) std::move(decoded->load)();
+  return decoded.status();
 }
 
 }  // namespace ingot

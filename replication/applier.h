@@ -7,6 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "core/types.h"
 #include "replication/request.h"
 #include "replication/sessions.h"
@@ -43,11 +44,17 @@ class Applier {
   std::uint64_t refused_commands() const { return refused_commands_; }  // outside of their client's window
   std::uint64_t malformed_batches() const { return malformed_batches_; }
 
-  // Sessions, applied slot and state machine as bytes, and back; what save did not write is refused, and then
-  // everything is as before.
+  // Sessions, applied slot and state machine as bytes.
   std::string save() const;
   // The same bytes, part by part, so that nobody has to hold all of them a second time.
   void save(absl::FunctionRef<void(std::string_view)> part) const;
+
+  // And back, as StateMachine::decode and load.
+  struct Decoded {
+    Slot applied;
+    StateMachine::Load load;
+  };
+  absl::StatusOr<Decoded> decode(std::string_view snapshot);
   absl::Status load(std::string_view snapshot);
 
  private:

@@ -133,7 +133,7 @@ std::string KvStore::save() const {
   return out.take();
 }
 
-absl::Status KvStore::load(std::string_view snapshot) {
+absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
   if (snapshot.size() < sizeof(std::uint64_t)) return refused("it is cut short");
   const std::string_view body = snapshot.substr(0, snapshot.size() - sizeof(std::uint64_t));
   if (WireReader(snapshot.substr(body.size())).u64() != hash_bytes(body)) return refused("the checksum is wrong");
@@ -151,8 +151,13 @@ absl::Status KvStore::load(std::string_view snapshot) {
   if (!in.ok()) return refused("bytes are left over");
   loaded.history_ = *std::move(history);
   if (loaded.digest() != digest) return refused("the digest is wrong");
-  *this = std::move(loaded);
-  return absl::OkStatus();
+  return loaded;
+}
+
+absl::StatusOr<StateMachine::Load> KvStore::decode(std::string_view snapshot) {
+  absl::StatusOr<KvStore> loaded = read_snapshot(snapshot);
+  if (!loaded.ok()) return loaded.status();
+  return Load([this, loaded = *std::move(loaded)]() mutable { *this = std::move(loaded); });
 }
 
 }  // namespace ingot::kv

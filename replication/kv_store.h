@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "replication/kv_api.h"
 #include "replication/kv_history.h"
 #include "replication/kv_range.h"
@@ -24,7 +24,7 @@ class KvStore final : public StateMachine {
   std::string query(std::string_view query) const override;
 
   std::string save() const override;
-  absl::Status load(std::string_view snapshot) override;
+  absl::StatusOr<Load> decode(std::string_view snapshot) override;
   std::uint64_t digest() const override;
 
   Revision revision() const { return revision_; }
@@ -46,6 +46,7 @@ class KvStore final : public StateMachine {
   std::string read(TxnRequest& request) const;
   std::uint64_t digest_of(std::uint64_t history_digest) const;
   std::string failure(Code code) const;
+  static absl::StatusOr<KvStore> read_snapshot(std::string_view snapshot);
 
   History history_;
   Revision revision_ = 1;

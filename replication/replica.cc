@@ -24,10 +24,11 @@ Replica::Replica(Parts parts)
       log_(parts_.group.self, parts_.say),
       trees_(make_trees(parts_)),
       applier_(trees_ ? trees_->state() : *parts_.state),
+      loader_(parts_.load_beside ? SnapshotLoader::How::kBeside : SnapshotLoader::How::kInline, applier_),
       outbox_(*parts_.transport),
       snapshots_(snapshot_options(), applier_) {
   parts_.agreement->start(effects_);
-  start_from_snapshot();
+  if (!parts_.snapshot.file.empty()) load(std::exchange(parts_.snapshot, {}));
   meet_peers();
   execute_effects();
   publish();
@@ -119,7 +120,7 @@ void Replica::receive_request(EndpointId from, std::string_view message) {
     case Request::Kind::kLinearizableQuery:
       return receive_linearizable_query(*request);
     case Request::Kind::kLocalQuery:
-      return respond(from, request->sequence, Response::Status::kOk, parts_.state->query(request->payload));
+      return receive_local_query(*request);
     case Request::Kind::kDigest:
       return respond(from, request->sequence, Response::Status::kOk, WireWriter().u64(applier_.digest()).take());
     case Request::Kind::kMove:
@@ -150,6 +151,14 @@ void Replica::receive_linearizable_query(const Request& request) {
     return;
   }
   parts_.agreement->read(*read_id, effects_);
+}
+
+// From the state as it is; but where a snapshot is under way to an empty one, nothing would be all that is found.
+void Replica::receive_local_query(const Request& request) {
+  if (loader_.running() && applier_.applied() == Slot(0)) {
+    return respond(request.reply_to, request.sequence, Response::Status::kBusy, {});
+  }
+  respond(request.reply_to, request.sequence, Response::Status::kOk, parts_.state->query(request.payload));
 }
 
 bool Replica::tick_if_due(std::uint64_t now_ns) {
@@ -198,7 +207,8 @@ void Replica::execute_effects() {
     wanted_segments_.insert(wanted_segments_.end(), executing_.salvage_needed.begin(), executing_.salvage_needed.end());
     wants_history_ = wants_history_ || executing_.history_needed;
     tell_operator(executing_);
-    if (executing_.snapshot_needed) snapshots_.needed(parts_.agreement->status());
+    // Not while one is being loaded: if that one is not enough, agreement says so again.
+    if (executing_.snapshot_needed && !loader_.running()) snapshots_.needed(parts_.agreement->status());
     executing_.clear();
     answer_reads();
     propose_batches();

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "replication/read_queue.h"
 #include "replication/replica_snapshots.h"
 #include "replication/request.h"
+#include "replication/snapshot_loader.h"
 #include "replication/stable_segment.h"
 #include "replication/state_machine.h"
 #include "replication/status_log.h"
@@ -70,11 +70,12 @@ class Replica : public Pollable {
     const Counter* sealed_slot = nullptr;
     // Hands a sealed snapshot to whoever keeps them; who needs the descriptor for longer duplicates it.
     std::function<void(Slot, int fd)> seal{};
-    // The newest of them, to start from; empty: none. Read by the constructor only. One that is not what a replica sealed is
-    // refused and counted.
-    std::span<const std::byte> snapshot{};
-    // Whether a child process writes snapshots while the loop goes on. Only where the process has one thread.
+    // The newest of them, to start from; empty: none. One that is not what a replica sealed is refused and counted.
+    SnapshotBytes snapshot{};
+    // Whether a child process writes snapshots while the loop goes on. Only where the process has one loop.
     bool fork_snapshots = false;
+    // Whether a thread reads a snapshot while the loop goes on; else the constructor, or the loop, reads it at once.
+    bool load_beside = false;
   };
 
   // REQUIRES: all that Parts points to outlives this.
@@ -93,6 +94,7 @@ class Replica : public Pollable {
 
   const Applier& applier() const { return applier_; }
   const TreeRouter* trees() const { return trees_.get(); }  // null: a star
+  bool loading() const { return loader_.running(); }        // a snapshot, beside the loop
 
  private:
   static std::unique_ptr<TreeRouter> make_trees(Parts& parts);
@@ -102,6 +104,7 @@ class Replica : public Pollable {
   void receive_request(EndpointId from, std::string_view message);
   void receive_command(const Request& request);
   void receive_linearizable_query(const Request& request);
+  void receive_local_query(const Request& request);
   void receive_move(const Request& request);
   bool tick_if_due(std::uint64_t now_ns);
   std::uint64_t deaths_told() const;
@@ -127,9 +130,10 @@ class Replica : public Pollable {
   void reject(const Rejection& rejection);
   void answer_reads();
   ReplicaSnapshots::Options snapshot_options();
-  void start_from_snapshot();
   int look_at_snapshots();
-  bool install(std::span<const std::byte> file);
+  void load(SnapshotBytes snapshot);
+  bool finish_load();
+  void install(Applier::Decoded snapshot);
   bool snapshots_wait() const;
   bool has_room_for(std::string_view message) const;
   bool segments_have_room() const;
@@ -146,6 +150,7 @@ class Replica : public Pollable {
   StatusLog log_;
   std::unique_ptr<TreeRouter> trees_;  // null: broadcasts are stars
   Applier applier_;
+  SnapshotLoader loader_;
   Outbox outbox_;
   ReplicaSnapshots snapshots_;
   Batcher batcher_;

@@ -34,25 +34,39 @@ ReplicaSnapshots::Options Replica::snapshot_options() {
   return options;
 }
 
-void Replica::start_from_snapshot() {
-  const auto snapshot = std::exchange(parts_.snapshot, {});
-  if (!snapshot.empty() && !install(snapshot)) ++refused_snapshots_;  // its peers may have another one
+// While one is being loaded none is made, for it would soon be old, nor is another one taken.
+int Replica::look_at_snapshots() {
+  int work = finish_load() ? 1 : 0;
+  work += snapshots_.poll(parts_.agreement->status(), !loader_.running());
+  if (auto file = loader_.running() ? std::nullopt : snapshots_.take_received()) {
+    const auto memory = std::make_shared<const std::string>(*std::move(file));
+    load({*memory, memory});
+    ++work;
+  }
+  execute_effects();
+  return work;
 }
 
-int Replica::look_at_snapshots() {
-  const int work = snapshots_.poll(parts_.agreement->status());
-  const auto file = snapshots_.take_received();
-  if (!file) return work;
-  if (!install(as_bytes(*file))) ++refused_snapshots_;
-  execute_effects();
-  return work + 1;
+void Replica::load(SnapshotBytes snapshot) {
+  loader_.start(std::move(snapshot));
+  finish_load();
+}
+
+// Returns whether a load has ended.
+bool Replica::finish_load() {
+  auto outcome = loader_.running() ? loader_.poll() : std::nullopt;
+  if (!outcome) return false;
+  if (!outcome->ok()) {
+    ++refused_snapshots_;  // peers may have another one
+  } else if ((*outcome)->applied > applier_.applied()) {
+    install(**std::move(outcome));
+  }  // else as much was applied meanwhile
+  return true;
 }
 
 // Which of the commands on their way are in the snapshot nobody knows: they are taken again if they come again.
-bool Replica::install(std::span<const std::byte> file) {
-  const auto read = read_snapshot(as_view(file));
-  if (!read.ok() || read->name.slot <= applier_.applied()) return false;
-  if (!applier_.load(read->content).ok()) return false;
+void Replica::install(Applier::Decoded snapshot) {
+  std::move(snapshot.load)();
   batcher_.forget_proposals();
   while (!window_.empty() && window_.front().first < applier_.applied()) {
     window_bytes_ -= window_.front().second;
@@ -61,7 +75,6 @@ bool Replica::install(std::span<const std::byte> file) {
   parts_.agreement->installed(applier_.applied(), effects_);
   snapshots_.installed();
   after_apply();
-  return true;
 }
 
 // With Multi-Paxos a new leader stores a second time what it has inherited, before anything of it is trimmed.
@@ -93,10 +106,10 @@ bool Replica::segments_have_room() const {
   return 2 * ready > parts_.group.voters;
 }
 
-// Ticks make sure that a leader that waits for room sees it, and that a full segment is trimmed though nothing is
-// proposed any more.
+// Ticks make sure that a leader that waits for room sees it, that a full segment is trimmed though nothing is proposed
+// any more, and that a snapshot is put in place when it is decoded.
 bool Replica::snapshots_wait() const {
-  if (snapshots_.wants_tick()) return true;
+  if (snapshots_.wants_tick() || loader_.running()) return true;
   const std::size_t used = parts_.stable->used_bytes();
   if (snapshots_.kept() && used > parts_.stable->capacity_bytes() / (2 * kProposeBelowParts)) return true;
   return !batcher_.empty() && parts_.agreement->can_propose() && !segments_have_room();

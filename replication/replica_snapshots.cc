@@ -65,13 +65,13 @@ std::optional<std::string> ReplicaSnapshots::take_received() {
 
 // ---- To make one -----------------------------------------------------------------------------------------------------
 
-int ReplicaSnapshots::poll(const AgreementStatus& status) {
+int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   note_epoch(status);
   if (kept()) log_.cut(sealed());
   int done = 0;
   const bool look = std::exchange(look_, false) || options_.how == SnapshotWriter::How::kInline;
   if (look && writer_.running() && finish()) ++done;
-  if (!writer_.running() && due(status)) {
+  if (may_begin && !writer_.running() && due(status)) {
     begin();
     ++done;
   }

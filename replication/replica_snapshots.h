@@ -55,8 +55,9 @@ class ReplicaSnapshots {
   void receive(EndpointId from, std::string_view message);
   void peer_gone(EndpointId peer);
 
-  // After each round that did something, at ticks, and while peers are served: begins a snapshot if one is due, hands out one that is made, sends parts. Returns how much it did.
-  int poll(const AgreementStatus& status);
+  // After each round that did something, at ticks, and while peers are served: begins a snapshot if one is due and
+  // `may_begin`, hands out one that is made, sends parts. Returns how much it did.
+  int poll(const AgreementStatus& status, bool may_begin);
   // A file that has come from a peer and may be installed; it may be whatever a peer sends.
   std::optional<std::string> take_received();
 

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "core/types.h"
 
 namespace ingot {
@@ -22,10 +24,23 @@ class StateMachine {
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;
 
-  // The whole state as bytes, and back. load replaces the state; bytes that save did not write are refused with an
-  // error, and then the state is as before.
+  // The whole state as bytes.
   virtual std::string save() const = 0;
-  virtual absl::Status load(std::string_view snapshot) = 0;
+
+  // Replaces the state, and costs little more than to free the former one. On the loop's thread.
+  using Load = absl::AnyInvocable<void() &&>;
+
+  // The long part of the way back. On any thread, also while the loop uses the state: so it looks at nothing that apply
+  // or a Load changes. The Load does not need the bytes. REQUIRES: this outlives the Load. Errors: INVALID_ARGUMENT (save
+  // did not write these bytes).
+  virtual absl::StatusOr<Load> decode(std::string_view snapshot) = 0;
+
+  // Both at once, on the loop's thread. After an error the state is as before.
+  absl::Status load(std::string_view snapshot) {
+    auto decoded = decode(snapshot);
+    if (decoded.ok()) (*std::move(decoded))();
+    return decoded.status();
+  }
 
   // Equal on replicas that have applied the same commands. Cheap: kept up to date by apply.
   virtual std::uint64_t digest() const = 0;

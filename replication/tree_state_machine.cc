@@ -1,5 +1,7 @@
 #include "replication/tree_state_machine.h"
 
+#include <utility>
+
 #include "core/wire.h"
 #include "replication/stable_hash.h"
 
@@ -15,16 +17,20 @@ std::string TreeStateMachine::save() const {
   return WireWriter().bytes(encode(table_.current())).raw(machine_.save()).take();
 }
 
-absl::Status TreeStateMachine::load(std::string_view snapshot) {
+absl::StatusOr<StateMachine::Load> TreeStateMachine::decode(std::string_view snapshot) {
   WireReader in(snapshot);
   const std::string_view trees = in.bytes();
   const std::string_view machine = in.rest();
-  if (in.failed() || !decode_tree_set(trees, table_.replicas())) {
+  auto set = in.failed() ? std::nullopt : decode_tree_set(trees, replicas_);
+  if (!set) {
     return absl::InvalidArgumentError("the bytes are not a snapshot of a replica: its trees are malformed");
   }
-  if (absl::Status status = machine_.load(machine); !status.ok()) return status;
-  table_.install(trees);
-  return absl::OkStatus();
+  absl::StatusOr<Load> load = machine_.decode(machine);
+  if (!load.ok()) return load.status();
+  return Load([this, set = *std::move(set), load = *std::move(load)]() mutable {
+    std::move(load)();
+    table_.install(std::move(set));
+  });
 }
 
 // The first trees of a group are no part of its history: replicas may differ in how they planned them.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "replication/state_machine.h"
 #include "replication/tree_table.h"
 
@@ -19,17 +19,18 @@ namespace ingot {
 class TreeStateMachine final : public StateMachine {
  public:
   // REQUIRES: both outlive this.
-  TreeStateMachine(StateMachine& machine, TreeTable& table) : machine_(machine), table_(table) {}
+  TreeStateMachine(StateMachine& machine, TreeTable& table) : machine_(machine), table_(table), replicas_(table.replicas()) {}
 
   std::string apply(Slot slot, std::string_view command) override;
   std::string query(std::string_view query) const override { return machine_.query(query); }
   std::string save() const override;
-  absl::Status load(std::string_view snapshot) override;
+  absl::StatusOr<Load> decode(std::string_view snapshot) override;
   std::uint64_t digest() const override;
 
  private:
   StateMachine& machine_;
   TreeTable& table_;
+  const int replicas_;  // so that decode needs no look at the table
   mutable std::uint32_t hashed_version_ = ~std::uint32_t{0};  // what hash_ stands for
   mutable std::uint64_t hash_ = 0;
 };

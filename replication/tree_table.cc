@@ -14,12 +14,9 @@ bool TreeTable::apply(std::string_view change) {
   return true;
 }
 
-bool TreeTable::install(std::string_view change) {
-  auto set = decode_tree_set(change, replicas());
-  if (!set) return false;
+void TreeTable::install(TreeSet set) {
   sets_.clear();
-  sets_.push_back(std::move(*set));
-  return true;
+  sets_.push_back(std::move(set));
 }
 
 const RootedTree* TreeTable::find(std::uint32_t version, int root) const {

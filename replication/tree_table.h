@@ -21,8 +21,8 @@ class TreeTable {
   // version wins, on every replica the same. Returns whether it took effect.
   bool apply(std::string_view change);
 
-  // A snapshot's trees take the place of all that are known. Returns false, and changes nothing, if they are not right.
-  bool install(std::string_view change);
+  // A snapshot's trees take the place of all that are known. REQUIRES: they are of as many replicas.
+  void install(TreeSet set);
 
   int replicas() const { return current().replicas(); }
   const TreeSet& current() const { return sets_.back(); }

@@ -308,8 +308,9 @@ void ShmReplicaClient::refused(std::uint64_t sequence, Pending& pending, Endpoin
                                std::uint64_t now_ns) {
   if (pending.open_attempts > 0) --pending.open_attempts;
   if (response.status == Response::Status::kBusy) {
-    // A leader takes no read while it changes its acceptor: that is soon over.
-    if (pending.kind == RequestKind::kLinearizableQuery) return pause(pending, now_ns);
+    // A leader takes no read while it changes its acceptor, a newcomer none before it has its state: that is soon over.
+    const bool reads = pending.kind == RequestKind::kLinearizableQuery || pending.kind == RequestKind::kLocalQuery;
+    if (reads) return pause(pending, now_ns);
     if (pending.open_attempts == 0) refuse(sequence, response.slot, now_ns);
     return;
   }

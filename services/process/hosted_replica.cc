@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/wire.h"
 #include "replication/agreement_factory.h"
 #include "replication/kv_gauges.h"
 #include "services/process/process_signal.h"
@@ -28,10 +29,13 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
 }
 
 // Without it the replica asks its peers.
-Segment map_snapshot(int fd) {
+SnapshotBytes map_snapshot(int fd) {
   if (fd < 0) return {};
   auto mapped = Segment::map(fd, Segment::Access::kReadOnly);
-  if (mapped.ok()) return *std::move(mapped);
+  if (mapped.ok()) {
+    const auto memory = std::make_shared<const Segment>(*std::move(mapped));
+    return {as_view(memory->bytes()), memory};
+  }
   std::fprintf(stderr, "ingotd: a replica starts without the sealed snapshot: %s\n", mapped.status().ToString().c_str());
   return {};
 }
@@ -93,13 +97,12 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
     return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
   };
   // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
-  Segment snapshot;
   if (spec.config.isolation == "process") {
     parts.fork_snapshots = true;
+    parts.load_beside = true;
     parts.sealed_slot = &memory.view().daemon->sealed_slot;
     parts.seal = [seal, from = parts.group.incarnation](Slot slot, int fd) { seal(from, slot, fd); };
-    snapshot = map_snapshot(spec.snapshot_fd);
-    parts.snapshot = snapshot.bytes();
+    parts.snapshot = map_snapshot(spec.snapshot_fd);
   }
   replica_ = std::make_unique<Replica>(std::move(parts));
 }

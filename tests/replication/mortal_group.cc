@@ -58,9 +58,15 @@ MortalGroup::MortalGroup(Options options)
   start_all();
 }
 
-MortalGroup::~MortalGroup() = default;
+MortalGroup::~MortalGroup() { hold_load(-1); }
+
+void MortalGroup::hold_load(int replica) {
+  held_ = replica;
+  held_.notify_all();
+}
 
 void MortalGroup::kill_all() {
+  hold_load(-1);
   collect();
   client_.reset();
   client_transport_.reset();
@@ -88,11 +94,11 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
                return life.incarnation == Incarnation(1) ||
                       !StableView::ended_before_inheriting(life.memory->bytes());
              });
-    members_.push_back(std::make_unique<Member>());
+    members_.push_back(std::make_unique<Member>(id, held_));
   }
   for (int id = 0; id < options_.replicas; ++id) {
-    const std::span<const std::byte> kept = snapshot_ ? snapshot_->bytes() : std::span<std::byte>();
-    start(id, id == deprived ? as_bytes(other) : kept);
+    const SnapshotBytes kept{snapshot_ ? as_view(snapshot_->bytes()) : std::string_view(), snapshot_};
+    start(id, id == deprived ? SnapshotBytes{other} : kept);
   }
   const EndpointId self(static_cast<std::uint16_t>(options_.replicas));
   client_transport_ = make_transport("nvp", inboxes_, self, *fabric_, {});
@@ -118,7 +124,7 @@ std::shared_ptr<const StableView> MortalGroup::predecessor(int id) const {
   return nullptr;
 }
 
-void MortalGroup::start(int id, std::span<const std::byte> snapshot) {
+void MortalGroup::start(int id, SnapshotBytes snapshot) {
   Member& member = *members_[id];
   const EndpointId self(static_cast<std::uint16_t>(id));
   const Incarnation incarnation(static_cast<std::uint32_t>(life_));
@@ -143,10 +149,11 @@ void MortalGroup::start(int id, std::span<const std::byte> snapshot) {
   parts.deaths = &daemon_.deaths;
   parts.publish_state = [](ReplicaPage&) {};
   parts.fork_snapshots = options_.fork;
+  parts.load_beside = options_.load_beside;
   if (options_.keeps) {
     parts.sealed_slot = &daemon_.sealed_slot;
     parts.seal = [this](Slot slot, int fd) { hand_over(slot, fd); };
-    parts.snapshot = snapshot;
+    parts.snapshot = std::move(snapshot);
   }
   member.replica = std::make_unique<Replica>(std::move(parts));
 }
@@ -160,7 +167,7 @@ void MortalGroup::hand_over(Slot slot, int fd) {
 
 void MortalGroup::keep(Slot slot, Descriptor fd) {
   if (slot <= sealed()) return;
-  snapshot_ = value_or_die(Segment::map(fd.get(), Segment::Access::kReadOnly));
+  snapshot_ = std::make_shared<const Segment>(value_or_die(Segment::map(fd.get(), Segment::Access::kReadOnly)));
   INGOT_CHECK(read_snapshot(as_view(snapshot_->bytes()))->name.slot == slot, "what is sealed is a snapshot");
   daemon_.sealed_slot.set_release(slot.value());
 }
@@ -211,9 +218,17 @@ void MortalGroup::give_child_its_time() {
   }
 }
 
+// A thread, too, takes real time, and gives way to this one.
+void MortalGroup::give_load_its_time() const {
+  for (int id = 0; id < options_.replicas; ++id) {
+    if (id != held_ && loading(id)) return static_cast<void>(::usleep(1000));
+  }
+}
+
 void MortalGroup::round(std::uint64_t step_ns) {
   now_ns_ += step_ns;
   give_child_its_time();
+  give_load_its_time();
   std::vector<int> order(members_.size() + 1);
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng_.below(i)]);

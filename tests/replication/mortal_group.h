@@ -2,6 +2,7 @@
 // sealed snapshot, as a supervisor would keep them.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@ class MortalGroup {
     int replicas = 3;
     std::uint64_t seed = 1;
     bool fork = true;
+    bool load_beside = false;
     std::size_t segment_bytes = kStableSegmentBytes;
     AgreementBounds bounds{};
     bool keeps = true;  // snapshots
@@ -38,6 +40,9 @@ class MortalGroup {
   void kill_all();
   // `deprived`: this one starts with other bytes than the snapshot, or with none.
   void start_all(int deprived = -1, std::string_view other = {});
+
+  // From the next start on this one's snapshot is not decoded until it is let go; with load_beside only. -1: let go.
+  void hold_load(int replica);
 
   // A member that is not polled is like a stopped process.
   void set_running(int replica, bool running) { members_[replica]->running = running; }
@@ -62,15 +67,35 @@ class MortalGroup {
 
   Slot sealed() const { return Slot(daemon_.sealed_slot.get()); }
   const ReplicaPage& page(int replica) const { return *pages_[replica]; }
+  bool loading(int replica) const { return members_[replica]->replica->loading(); }
   const Applier& applier(int replica) const { return members_[replica]->replica->applier(); }
   AgreementStatus status(int replica) const { return members_[replica]->agreement->status(); }
   int life() const { return life_; }
 
  private:
+  class HeldStore final : public StateMachine {
+   public:
+    HeldStore(int id, const std::atomic<int>& held) : id_(id), held_(held) {}
+    std::string apply(Slot slot, std::string_view command) override { return store_.apply(slot, command); }
+    std::string query(std::string_view query) const override { return store_.query(query); }
+    std::string save() const override { return store_.save(); }
+    absl::StatusOr<Load> decode(std::string_view snapshot) override {
+      for (int held = held_; held == id_; held = held_) held_.wait(held);
+      return store_.decode(snapshot);
+    }
+    std::uint64_t digest() const override { return store_.digest(); }
+
+   private:
+    const int id_;
+    const std::atomic<int>& held_;
+    kv::KvStore store_;
+  };
   struct Member {
+    Member(int id, const std::atomic<int>& held) : store(id, held) {}
+
     bool running = true;
     std::unique_ptr<StableSegment> stable;
-    kv::KvStore store;
+    HeldStore store;
     std::unique_ptr<Transport> transport;
     const Agreement* agreement = nullptr;
     std::unique_ptr<Replica> replica;
@@ -80,13 +105,14 @@ class MortalGroup {
     bool arrived = false, ok = false;
   };
 
-  void start(int id, std::span<const std::byte> snapshot);
+  void start(int id, SnapshotBytes snapshot);
   std::shared_ptr<const StableView> predecessor(int id) const;
   bool equal() const;
   void hand_over(Slot slot, int fd);
   void keep(Slot slot, Descriptor fd);
   void collect();
   void give_child_its_time();
+  void give_load_its_time() const;
 
   Options options_;
   Prng rng_;
@@ -99,8 +125,9 @@ class MortalGroup {
   std::vector<const ReplicaPage*> pages_;
   std::vector<LifeSegments> segments_;       // by replica
   std::vector<Descriptor> stable_fds_;       // by replica, of the newest life
-  std::optional<Segment> snapshot_;
+  std::shared_ptr<const Segment> snapshot_;
   bool keeping_ = true;
+  std::atomic<int> held_{-1};  // replica
   std::optional<std::pair<Slot, Descriptor>> not_kept_;
   std::optional<Fabric> fabric_;
   std::vector<std::span<std::byte>> inboxes_;

@@ -21,7 +21,7 @@ class Stopping final : public StateMachine {
     if (stops) ::raise(SIGSTOP);
     return "all of it";
   }
-  absl::Status load(std::string_view) override { return absl::OkStatus(); }
+  absl::StatusOr<Load> decode(std::string_view) override { return [] {}; }
   std::uint64_t digest() const override { return 0; }
 
   bool stops = true;

@@ -89,7 +89,7 @@ class Node {
     }
     std::string query(std::string_view query) const override { return store.query(query); }
     std::string save() const override { return store.save(); }
-    absl::Status load(std::string_view snapshot) override { return store.load(snapshot); }
+    absl::StatusOr<Load> decode(std::string_view snapshot) override { return store.decode(snapshot); }
     std::uint64_t digest() const override { return store.digest(); }
 
     kv::KvStore store;

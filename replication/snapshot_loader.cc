@@ -1,0 +1,72 @@
+#include "replication/snapshot_loader.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "core/check.h"
+#include "replication/snapshot_format.h"
+
+namespace ingot {
+
+namespace {
+
+constexpr int kThreadNice = 10;  // it gives way to loops; where there is a core to spare it costs nobody anything
+
+// The slot stands in the header and in the content: a file that contradicts itself is none.
+SnapshotLoader::Outcome decode_file(Applier& applier, std::string_view file) {
+  const auto read = read_snapshot(file);
+  if (!read.ok()) return read.status();
+  auto decoded = applier.decode(read->content);
+  if (decoded.ok() && decoded->applied != read->name.slot) {
+    return absl::InvalidArgumentError("the file is not a snapshot of a replica: its header names another slot");
+  }
+  return decoded;
+}
+
+}  // namespace
+
+SnapshotLoader::~SnapshotLoader() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void SnapshotLoader::start(SnapshotBytes snapshot) {
+  INGOT_CHECK(!running_, "one snapshot at a time");
+  running_ = true;
+  snapshot_ = std::move(snapshot);
+  decoded_.store(false, std::memory_order_relaxed);
+  if (how_ == How::kInline) return run();
+  try {
+    thread_ = std::thread([this] { run_beside(); });
+  } catch (const std::system_error&) {
+    run();  // no thread is to be had: late is better than not at all
+  }
+}
+
+// It must not compete with the loop, which may never leave its core.
+void SnapshotLoader::run_beside() {
+  cpu_set_t everywhere;
+  std::memset(&everywhere, 0xff, sizeof everywhere);
+  ::sched_setaffinity(0, sizeof everywhere, &everywhere);
+  ::setpriority(PRIO_PROCESS, 0, kThreadNice);  // of this thread alone
+  run();
+}
+
+void SnapshotLoader::run() {
+  outcome_ = decode_file(applier_, snapshot_.file);
+  snapshot_ = {};
+  decoded_.store(true, std::memory_order_release);
+}
+
+std::optional<SnapshotLoader::Outcome> SnapshotLoader::poll() {
+  INGOT_CHECK(running_, "one is being loaded");
+  if (!decoded_.load(std::memory_order_acquire)) return std::nullopt;
+  if (thread_.joinable()) thread_.join();
+  running_ = false;
+  return std::exchange(outcome_, std::nullopt);
+}
+
+}  // namespace ingot
