@@ -4,9 +4,9 @@
 
 namespace ingot {
 
-// What is said when a backlog has drained (all that is outstanding, a question, a mark) fits into an empty one. Else one
+// What is said when a backlog has drained (all that is outstanding, an entry, a question, a mark) fits into an empty one. Else one
 // drain would bring about the next, for ever.
-static_assert(kWindowSlots + 3 < kBacklogMessagesMax && kRetransmitBytesMax + kMessageBytesMax < kBacklogBytesMax);
+static_assert(kWindowSlots + 4 < kBacklogMessagesMax && kRetransmitBytesMax + 2 * kMessageBytesMax < kBacklogBytesMax);
 
 // A later incarnation of the first leader is somebody else: it does not know what its predecessor proposed.
 Leader::Leader(const GroupConfig& group, EndpointId first_leader, Epoch epoch, Ballot ballot, Mailbox& mailbox)

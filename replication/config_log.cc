@@ -97,11 +97,21 @@ void ConfigLog::start_round(Effects& effects) {
   send_round(effects);
 }
 
-void ConfigLog::send_round(Effects& effects) {
+Message ConfigLog::round() const {
   Message message{.type = phase_ == Phase::kPrepare ? MessageType::kConfigPrepare : MessageType::kConfigAccept,
                   .slot = next_index(),
                   .number = number_};
   if (phase_ == Phase::kAccept) message.command = value_;
+  return message;
+}
+
+void ConfigLog::resend(EndpointId peer, Effects& effects) {
+  const bool asks = phase_ == Phase::kPrepare || phase_ == Phase::kAccept;
+  if (asks && peer.value() < voters_ && (answered_ & bit(peer)) == 0) mailbox_.send(peer, round(), effects);
+}
+
+void ConfigLog::send_round(Effects& effects) {
+  const Message message = round();
   for (std::uint16_t voter = 0; voter < voters_; ++voter) {
     if ((answered_ & bit(EndpointId(voter))) == 0) mailbox_.send(EndpointId(voter), message, effects);
   }

@@ -64,6 +64,9 @@ class ConfigLog {
   void ask(EndpointId peer, Effects& effects);
   void tell(EndpointId peer, std::uint64_t known_tip, Effects& effects);
 
+  // What was said to a peer may be lost, or it is a new life of a voter: says what is under way again.
+  void resend(EndpointId peer, Effects& effects);
+
   void tick(Effects& effects);
   bool wants_tick() const { return proposing() || asked_; }
 
@@ -79,6 +82,7 @@ class ConfigLog {
   bool inherit(std::string_view stored);
   void store(Effects& effects);
   void start_round(Effects& effects);
+  Message round() const;
   void send_round(Effects& effects);
   void back_off();
   bool is_next(EndpointId from, const Message& message, Effects& effects);

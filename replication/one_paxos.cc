@@ -216,6 +216,7 @@ bool OnePaxos::wants_tick() const {
 // A Ping shows what a Mark does.
 void OnePaxos::peer_drained(EndpointId peer, Effects& effects) {
   if (peer == state_.now().acceptor.id) state_.leader.resend(effects);
+  state_.log.resend(peer, effects);
   if (state_.log.tip() > 1) roles_.ping(peer, effects);
   else state_.catch_up.send_mark(peer, effects);
 }

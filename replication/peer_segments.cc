@@ -39,14 +39,18 @@ void PeerSegments::look(absl::FunctionRef<void(ReplicaName)> died) {
   }
 }
 
-void PeerSegments::begin(ReplicaName next, std::shared_ptr<const Segment> segment,
+void PeerSegments::begin(ReplicaName next, std::shared_ptr<const Segment> segment, Slot sealed,
                          absl::FunctionRef<void(ReplicaName)> died) {
   const std::size_t id = next.id.value();
   INGOT_CHECK(id < lives_.size() && next.incarnation > lives_[id].back().incarnation, "lives follow one another");
-  add_life(lives_[id], LifeSegment{next.incarnation, std::move(segment)}, [](const LifeSegment& ended) {
+  const auto counts = [](const LifeSegment& ended) {
     return ended.incarnation == Incarnation(1) || ended.memory == nullptr ||
            !StableView::ended_before_inheriting(ended.memory->bytes());
-  });
+  };
+  const auto needed = [&](const LifeSegment& ended) {
+    return ended.memory != nullptr && holds_history(ended.memory->bytes(), sealed);
+  };
+  add_life(lives_[id], LifeSegment{next.incarnation, std::move(segment)}, counts, needed);
   if (dead(next.id)) return;
   dead_ |= mask_of(next.id);
   away_ |= mask_of(next.id);

@@ -37,7 +37,9 @@ class PeerSegments {
 
   // The next life of a replica is about to begin, so the one before is dead, if it was not known; then `died` is called.
   // It is not looked at before back().
-  void begin(ReplicaName next, std::shared_ptr<const Segment> segment, absl::FunctionRef<void(ReplicaName)> died);
+  // Slots below `sealed` are in a snapshot that is kept.
+  void begin(ReplicaName next, std::shared_ptr<const Segment> segment, Slot sealed,
+             absl::FunctionRef<void(ReplicaName)> died);
   // That life takes part from now on: it is not dead, but away until it has applied what is applied here now.
   void back(ReplicaName name, Slot applied_here);
 

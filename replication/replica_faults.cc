@@ -52,7 +52,7 @@ void Replica::begin_life(PeerLife life, std::shared_ptr<const Segment> stable) {
   if (!parts_.lives->announce(std::move(life))) return;
   if (name.id.value() < parts_.group.replicas) {
     look_at_peers();
-    peers_.begin(name, std::move(stable), [this](ReplicaName dead) { peer_gone(dead); });
+    peers_.begin(name, std::move(stable), snapshots_.kept() ? snapshots_.sealed() : Slot(0), [this](ReplicaName dead) { peer_gone(dead); });
   } else {
     outbox_.forget(name.id);
   }

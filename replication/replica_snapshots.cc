@@ -78,7 +78,7 @@ int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   return done + server_.send_parts(options_.ready, options_.send);
 }
 
-// An AcceptorChange can leave decided slots in fewer segments than before (docs/decisions/0110).
+// What was decided before lies in the segments of former acceptors from now on, and earlier lives are not kept for ever.
 void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
@@ -91,14 +91,14 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   return new_bytes() > 0 && new_bytes() >= threshold(status);
 }
 
-// Not more often than the state's size makes reasonable, unless segments fill or an epoch has changed.
+// Not more often than the state's size makes reasonable, unless segments fill; at once when an epoch has changed.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(kSnapshotLogBytesMin, most);
   std::size_t bytes = std::clamp(state_bytes_ / kSnapshotStateParts, least, most);
   const std::uint64_t fullest = fullest_segment_bytes();
-  if (sealed() < urgent_below_ || fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
-  if (fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
+  if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
+  if (sealed() < urgent_below_ || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
   return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
 }
 

@@ -4,15 +4,19 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "core/types.h"
+#include "replication/stable_view.h"
 #include "transport/shm/segment.h"
 
 namespace ingot {
 
 // Segments of ended lives that are kept, the newest ones. Each holds up to kStableSegmentBytes.
 inline constexpr std::size_t kEarlierLivesMax = 4;
+// The same with those whose votes are in no sealed snapshot yet: nobody else may have them (docs/agreement.md, History).
+inline constexpr std::size_t kNeededLivesMax = 16;
 
 // The stable segment of one life, as those see it who only read it. Null: it is not to be had.
 struct LifeSegment {
@@ -24,15 +28,24 @@ using LifeSegments = std::deque<LifeSegment>;  // of one replica, oldest first; 
 // Adds the segment of a life that begins to those of the lives before it, oldest first, and drops what is not needed:
 //  * the one before, if it does not count: it died before it had stored what it was to inherit, so before it said
 //    anything to anybody (StableView::ended_before_inheriting). `counts` looks.
-//  * the oldest, if there are too many. An ended life's segment is needed while the configuration names that life as
-//    acceptor, or it led in this epoch. A group that has not managed to change that in so many later lives of it is told
-//    that the segment is missing: then it waits, and says so; nothing is concluded from it (docs/agreement.md).
+//  * the oldest that are not `needed`, if there are too many; one that is, if there are far too many. An ended life's segment
+//    is needed besides while the configuration names that life as acceptor, or it led in this epoch. A group that has not
+//    managed to change that in so many later lives of it is told that the segment is missing: then it waits, and says so;
+//    nothing is concluded from it (docs/agreement.md).
 // So the newest one that counts is always there.
-template <typename Life, typename Counts>
-void add_life(std::deque<Life>& lives, Life next, Counts counts) {
+template <typename Life, typename Counts, typename Needed>
+void add_life(std::deque<Life>& lives, Life next, Counts counts, Needed needed) {
   if (!lives.empty() && !counts(std::as_const(lives.back()))) lives.pop_back();
-  if (lives.size() > kEarlierLivesMax) lives.pop_front();
+  for (auto life = lives.begin(); lives.size() > kEarlierLivesMax && life + 1 != lives.end();) {
+    life = needed(std::as_const(*life)) ? life + 1 : lives.erase(life);
+  }
+  if (lives.size() > kNeededLivesMax) lives.pop_front();
   lives.push_back(std::move(next));
+}
+
+// Whether a sealed snapshot of the slots below `sealed` leaves out some that the segment's writer had voted for.
+inline bool holds_history(std::span<const std::byte> segment, Slot sealed) {
+  return StableView::accepted_end_in(segment) > sealed;
 }
 
 }  // namespace ingot

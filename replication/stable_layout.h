@@ -10,6 +10,7 @@
 //    256  cell 1
 //    320  u64 head             position of the oldest record that still counts
 //    384  u64 tail             position after the newest record
+//    392  u64 accepted end     above every slot that was ever voted for here
 //    448  u64 configuration flips   0: none was stored; otherwise configuration cell [flips % 2] is in force
 //   4096  ring
 //   then  configuration cell 0, configuration cell 1: as many bytes each as stable_configuration_cell_bytes() says,
@@ -73,6 +74,7 @@ struct StableHeader {
   StableCell cells[2];
   alignas(64) std::atomic<std::uint64_t> head;
   alignas(64) std::atomic<std::uint64_t> tail;
+  std::atomic<std::uint64_t> accepted_end;
   alignas(64) std::atomic<std::uint64_t> configuration_flips;
 };
 static_assert(offsetof(StableHeader, layout_version) == 8 && offsetof(StableHeader, replica) == 12);
@@ -80,6 +82,7 @@ static_assert(offsetof(StableHeader, incarnation) == 16 && offsetof(StableHeader
 static_assert(offsetof(StableHeader, lock) == 64 && offsetof(StableHeader, flips) == 128);
 static_assert(offsetof(StableHeader, cells) == 192 && sizeof(StableCell) == 64);
 static_assert(offsetof(StableHeader, head) == 320 && offsetof(StableHeader, tail) == 384);
+static_assert(offsetof(StableHeader, accepted_end) == 392);
 static_assert(offsetof(StableHeader, configuration_flips) == 448);
 static_assert(sizeof(StableHeader) <= kStableRingOffset);
 

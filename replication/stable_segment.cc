@@ -155,6 +155,10 @@ bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
   if (skipped > 0) write_skip(tail_, skipped);
   write_record(tail_ + skipped, kind, write);
   tail_ += skipped + bytes;
+  if (kind == StableRecordKind::kAccepted && write.slot >= accepted_end_) {
+    accepted_end_ = write.slot.next();
+    header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
+  }
   header_.tail.store(tail_, std::memory_order_release);  // pairs with StableView::read
   return true;
 }

@@ -76,6 +76,7 @@ class StableSegment {
   std::uint64_t configuration_flips_ = 0;  // likewise
   std::uint64_t head_ = 0;    // likewise
   std::uint64_t tail_ = 0;    // likewise
+  Slot accepted_end_;         // likewise
 };
 
 }  // namespace ingot

@@ -186,6 +186,11 @@ bool StableView::ended_before_inheriting(std::span<const std::byte> segment) {
   return read_configuration(header_of(segment), segment, configuration) && configuration.empty();
 }
 
+Slot StableView::accepted_end_in(std::span<const std::byte> segment) {
+  if (!check_header(segment).ok()) return Slot(0);
+  return Slot(header_of(segment).accepted_end.load(std::memory_order_relaxed));
+}
+
 WriterState StableView::writer_state(std::span<const std::byte> segment) {
   if (segment.size() < sizeof(StableHeader)) return WriterState::kNone;
   return header_of(segment).lock.state();

@@ -67,6 +67,9 @@ struct StableView {
   // was not the first.
   static bool ended_before_inheriting(std::span<const std::byte> segment);
 
+  // Above every slot that was ever voted for there; 0 where nothing was, or it is no segment.
+  static Slot accepted_end_in(std::span<const std::byte> segment);
+
   // Whether the writer may still write. kNone also where the bytes are too few to hold a lock.
   static WriterState writer_state(std::span<const std::byte> segment);
   // WriterLock::word(); null where the bytes are too few to hold a lock.

@@ -68,6 +68,16 @@ std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, Slot 
   return std::make_shared<const StableView>(std::move(nothing));
 }
 
+bool life_counts(int stable_fd, std::uint32_t incarnation) {
+  const auto segment = Segment::map(stable_fd, Segment::Access::kReadOnly);
+  return incarnation == 1 || !segment.ok() || !StableView::ended_before_inheriting(segment->bytes());
+}
+
+bool life_is_needed(int stable_fd, Slot sealed) {
+  const auto segment = Segment::map(stable_fd, Segment::Access::kReadOnly);
+  return !segment.ok() || holds_history(segment->bytes(), sealed);
+}
+
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd) {
   auto segment = Segment::map(fd, Segment::Access::kReadOnly);
   if (!segment.ok()) return segment.status();

@@ -49,6 +49,10 @@ class InstanceMemory {
   std::vector<LifeSegments> stable_segments_;
 };
 
+// Of an ended life, by its stable segment: for add_life (replication/segment_lives.h). What cannot be looked at is kept.
+bool life_counts(int stable_fd, std::uint32_t incarnation);
+bool life_is_needed(int stable_fd, Slot sealed);
+
 // A stable segment for those who only read it.
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd);
 

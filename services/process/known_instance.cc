@@ -14,8 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "replication/segment_lives.h"
-#include "replication/stable_view.h"
-#include "transport/shm/segment.h"
+#include "services/process/instance_memory.h"
 
 namespace ingot {
 
@@ -38,11 +37,6 @@ void replace_descriptors(LaunchSpec& spec, Replace&& replace) {
   std::vector<int> fabric = parse_fabric(spec.fabric);
   for (int& fd : fabric) fd = replace(fd);
   spec.fabric = absl::StrJoin(fabric, ",");
-}
-
-bool may_be_inherited(const EarlierLife& ended) {
-  const auto segment = Segment::map(ended.stable_fd, Segment::Access::kReadOnly);
-  return ended.incarnation == 1 || !segment.ok() || !StableView::ended_before_inheriting(segment->bytes());
 }
 
 absl::Status nonsense() {
@@ -95,7 +89,10 @@ void KnownInstance::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
   lives.push_back({launch.incarnation, launch.stable_fd});
   const std::deque<EarlierLife> before = lives;
   launch.stable_fd = own(std::move(stable));
-  add_life(lives, EarlierLife{incarnation, launch.stable_fd}, may_be_inherited);
+  add_life(
+      lives, EarlierLife{incarnation, launch.stable_fd},
+      [](const EarlierLife& ended) { return life_counts(ended.stable_fd, ended.incarnation); },
+      [this](const EarlierLife& ended) { return life_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot)); });
   lives.pop_back();
   launch.earlier.assign(lives.begin(), lives.end());
   for (const EarlierLife& each : before) {

@@ -11,8 +11,8 @@
 #include "core/topology.h"
 #include "replication/segment_lives.h"
 #include "replication/stable_segment.h"
-#include "replication/stable_view.h"
 #include "services/cli/endpoint.h"
+#include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
 #include "services/supervisor/listen_check.h"
 #include "services/supervisor/tree_setup.h"
@@ -173,11 +173,10 @@ absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
     return life;
   }
   life.fds.push_back(stable.get());
-  add_life(stable_[endpoint], StableLife{next, std::move(stable)}, [](const StableLife& ended) {
-    const auto segment = Segment::map(ended.fd.get(), Segment::Access::kReadOnly);
-    // What cannot be looked at is kept.
-    return ended.incarnation == 1 || !segment.ok() || !StableView::ended_before_inheriting(segment->bytes());
-  });
+  add_life(
+      stable_[endpoint], StableLife{next, std::move(stable)},
+      [](const StableLife& ended) { return life_counts(ended.fd.get(), ended.incarnation); },
+      [this](const StableLife& ended) { return life_is_needed(ended.fd.get(), snapshot_slot_); });
   return life;
 }
 

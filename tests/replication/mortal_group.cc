@@ -93,7 +93,8 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
              [](const LifeSegment& life) {
                return life.incarnation == Incarnation(1) ||
                       !StableView::ended_before_inheriting(life.memory->bytes());
-             });
+             },
+             [this](const LifeSegment& life) { return holds_history(life.memory->bytes(), sealed()); });
     members_.push_back(std::make_unique<Member>(id, held_));
   }
   for (int id = 0; id < options_.replicas; ++id) {

@@ -48,10 +48,12 @@ struct Life {
   std::unique_ptr<StableSegment> writer;
 };
 
-std::vector<int> kept_after(int lives, int counts_every) {
+std::vector<int> kept_after(int lives, int counts_every, int needed_every = 1000) {
   std::deque<int> kept;
   for (int life = 1; life <= lives; ++life) {
-    add_life(kept, life, [&](int ended) { return ended == 1 || ended % counts_every == 0; });
+    add_life(
+        kept, life, [&](int ended) { return ended == 1 || ended % counts_every == 0; },
+        [&](int ended) { return ended % needed_every == 0; });
   }
   return {kept.begin(), kept.end()};
 }
@@ -67,7 +69,7 @@ struct Pair {
   }
   std::vector<ReplicaName> begin(const Life& next) {
     std::vector<ReplicaName> died;
-    peers->begin(next.name(), next.segment, [&](ReplicaName name) { died.push_back(name); });
+    peers->begin(next.name(), next.segment, Slot(0), [&](ReplicaName name) { died.push_back(name); });
     return died;
   }
 
@@ -85,6 +87,11 @@ TEST_CASE("the newest lives that count are kept; those that ended at their start
   CHECK(kept_after(10, 1) == std::vector<int>{6, 7, 8, 9, 10});
   CHECK(kept_after(9, 1000) == std::vector<int>{1, 9});  // a process that crashes at each start
   CHECK(kept_after(12, 3) == std::vector<int>{1, 3, 6, 9, 12});
+  CHECK(kept_after(11, 1, 2) == std::vector<int>{2, 4, 6, 8, 10, 11});  // what holds history stays besides, ...
+  CHECK(kept_after(11, 1, 11) == std::vector<int>{7, 8, 9, 10, 11});    // ... and the newest in any case
+  const std::vector<int> all_needed = kept_after(40, 1, 1);
+  CHECK(all_needed.size() == kNeededLivesMax + 1);
+  CHECK(all_needed.front() == 24);
 }
 
 TEST_CASE("a life ended before it had inherited unless its segment says otherwise") {

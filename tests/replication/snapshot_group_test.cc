@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
+#include <vector>
 
 #include "tests/replication/mortal_group.h"
 
@@ -26,14 +27,28 @@ std::uint64_t snapshots_made(const MortalGroup& group, int replicas) {
   return made;
 }
 
+// 200 slots, the first of which are in no segment any more.
+void put_until_trimmed(MortalGroup& group) {
+  for (int i = 0; i < 200; ++i) {
+    group.put(100'000);
+    group.round();
+    while (group.outstanding() > 8) group.round();
+  }
+  group.wait();
+  group.settle();
+  REQUIRE(group.page(0)[ReplicaCounter::kStableUsedBytes].get() < 200 * 100'000);
+}
+
 }  // namespace
 
 TEST_CASE("everybody dies at once, again and again, and nothing acknowledged is lost") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const int replicas = GENERATE(1, 3, 5);  // alone it may decide what it has inherited before it has its snapshot
   const char* env = std::getenv("INGOT_SEED");
-  const std::uint64_t first = env != nullptr ? std::strtoull(env, nullptr, 10) : kSeed;
-  for (std::uint64_t seed = first; seed < first + (env != nullptr ? 1 : 2); ++seed) {
+  // Seed 2 lost what was in the segment of a fifth earlier life, and in no snapshot.
+  const std::vector<std::uint64_t> seeds =
+      env != nullptr ? std::vector<std::uint64_t>{std::strtoull(env, nullptr, 10)} : std::vector<std::uint64_t>{kSeed, kSeed + 1, 2};
+  for (const std::uint64_t seed : seeds) {
     CAPTURE(agreement, replicas, seed);
     Prng rng(seed);
     MortalGroup::Options options;
@@ -124,9 +139,7 @@ TEST_CASE("who is further behind than its peers' logs gets a snapshot from one o
   options.fork = fork;
   options.load_beside = load_beside;
   MortalGroup group(options);
-  for (int i = 0; i < 100; ++i) group.put(20'000);
-  group.wait();
-  group.wait_sealed();
+  put_until_trimmed(group);
   group.kill_all();
   group.start_all(2);
   if (!load_beside) REQUIRE(group.applier(1).applied() >= group.sealed());
@@ -148,13 +161,7 @@ TEST_CASE("who is loading its snapshot votes, and takes part like anybody when i
   options.seed = kSeed;
   options.load_beside = true;
   MortalGroup group(options);
-  for (int i = 0; i < 200; ++i) {  // enough for logs to be trimmed
-    group.put(100'000);
-    group.round();
-    while (group.outstanding() > 8) group.round();
-  }
-  group.wait();
-  group.settle();
+  put_until_trimmed(group);
   group.kill_all();
   group.hold_load(4);
   group.start_all();
