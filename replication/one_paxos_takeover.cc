@@ -43,10 +43,22 @@ void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effec
   if (state_.learner.decided() < need_) {
     again_ = true;
     if (from != state_.group.self) state_.catch_up.look(from, effects);
-  } else if (learn_votes(promise, effects)) {
-    if (promise.verdict) complete(promise.slot, effects);
-    else prepare(effects);
+  } else if (!learn_votes(promise, effects)) {
+    learn_outside_window(promise, effects);
+  } else if (promise.verdict) {
+    complete(promise.slot, effects);
+  } else {
+    prepare(effects);
   }
+}
+
+// What its author knew above a gap an AcceptorChange carries as if it were in doubt, and who leads then does not propose it
+// again. So the acceptor has none of it, and what it has may lie too far ahead.
+void OnePaxosTakeover::learn_outside_window(const Message& promise, Effects& effects) {
+  if (state_.learner.known_end() > std::max(promise.slot, state_.carry_end())) return;
+  OnePaxosState::Slots found;
+  for (const Vote& vote : votes_of(promise)) found[vote.slot] = std::make_shared<const std::string>(vote.command);
+  state_.learn_outside_window(found, effects);
 }
 
 // False: some lie too far ahead of what is decided here to be kept. The acceptor is asked again at a tick.

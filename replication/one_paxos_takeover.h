@@ -30,6 +30,7 @@ class OnePaxosTakeover {
  private:
   void prepare(Effects& effects);
   bool learn_votes(const Message& promise, Effects& effects);
+  void learn_outside_window(const Message& promise, Effects& effects);
   void complete(Slot accepted_end, Effects& effects);
 
   OnePaxosState& state_;

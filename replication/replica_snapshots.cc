@@ -83,6 +83,7 @@ void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
   urgent_below_ = std::max(applier_.applied(), status.proposed);
+  urgent_ticks_ = kSnapshotAfterChangeTicks;
 }
 
 bool ReplicaSnapshots::due(const AgreementStatus& status) {
@@ -91,14 +92,15 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   return new_bytes() > 0 && new_bytes() >= threshold(status);
 }
 
-// Not more often than the state's size makes reasonable, unless segments fill; at once when an epoch has changed.
+// Not more often than the state's size makes reasonable, unless segments fill; soon when an epoch has changed.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(kSnapshotLogBytesMin, most);
   std::size_t bytes = std::clamp(state_bytes_ / kSnapshotStateParts, least, most);
   const std::uint64_t fullest = fullest_segment_bytes();
   if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
-  if (sealed() < urgent_below_ || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
+  const bool urgent = sealed() < urgent_below_ && urgent_ticks_ == 0;
+  if (urgent || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
   return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
 }
 
@@ -163,6 +165,7 @@ void ReplicaSnapshots::tick() {
   reader_.tick(options_.send);
   server_.tick(options_.send);
   ++quiet_ticks_;
+  if (urgent_ticks_ > 0) --urgent_ticks_;
   const bool waits = kept() && sealed() < begun_;
   if (waits && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
     retry_ticks_ = 0;
@@ -179,7 +182,7 @@ void ReplicaSnapshots::tick() {
 bool ReplicaSnapshots::wants_tick() const {
   if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
-  return sealed() < begun_ || (new_bytes() > 0 && quiet_ticks_ < kSnapshotQuietTicks);
+  return sealed() < begun_ || (new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks));
 }
 
 }  // namespace ingot

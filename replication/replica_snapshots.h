@@ -97,6 +97,7 @@ class ReplicaSnapshots {
   Slot urgent_below_;        // decided or in doubt when the epoch changed: they may be in fewer segments than others
   std::shared_ptr<const SealedSnapshot> newest_;  // made here
   bool look_ = false;        // whether a child is done: not in each round
+  int urgent_ticks_ = 0;     // until then the group has other things to do
   int quiet_ticks_ = 0;      // since something was applied
   int retry_ticks_ = 0;      // since one was begun
   int unsealed_ticks_ = 0;   // since a whole file came that is not sealed
