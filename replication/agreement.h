@@ -202,6 +202,9 @@ class Agreement {
   // snapshot must outlive all replicas, as one below which entries are trimmed must.
   virtual void installed(Slot first_undecided, Effects& effects) = 0;
 
+  // Whether a snapshot is being loaded here: until its end this replica knows less than it will, and leads nobody.
+  virtual void loading(bool) {}
+
   // ---- Death, salvage, suspicion --------------------------------------------------------------------------------------
 
   // The kernel says that `name`'s writer thread is dead: it will never store or send again, and its segment is final.
@@ -218,6 +221,8 @@ class Agreement {
 
   // What some segment holds, or recently held, asked for by Effects::history_needed. Its writer may live.
   virtual void history(const StableView&, Effects&) {}
+  // Whether it ever asks: then segments of earlier lives are needed until a sealed snapshot has what they hold.
+  virtual bool reads_history() const { return false; }
 
   // A client asks here for what only a leader can do, so it has waited for the leader in vain, or never knew it. (A
   // rejected propose or read says the same.) Only this makes a replica doubt a leader: it asks it for a sign of life, and

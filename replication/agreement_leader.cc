@@ -4,8 +4,8 @@
 
 namespace ingot {
 
-// What is said when a backlog has drained (all that is outstanding, an entry, a question, a mark) fits into an empty one. Else one
-// drain would bring about the next, for ever.
+// What is said when a backlog has drained (all that is outstanding, an entry, a question, a mark) fits into an empty one.
+// Else one drain would bring about the next, for ever.
 static_assert(kWindowSlots + 4 < kBacklogMessagesMax && kRetransmitBytesMax + 2 * kMessageBytesMax < kBacklogBytesMax);
 
 // A later incarnation of the first leader is somebody else: it does not know what its predecessor proposed.

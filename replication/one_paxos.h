@@ -30,6 +30,8 @@ class OnePaxos : public Agreement {
   void salvaged(ReplicaName name, const StableView* view, Effects& effects) override;
   void client_waits(Effects& effects) override;
   void history(const StableView& view, Effects& effects) override;
+  bool reads_history() const override { return true; }
+  void loading(bool loading) override { loading_ = loading; }
   absl::Status move(Role role, EndpointId to, Effects& effects) override;
   AgreementStatus status() const override;
   std::uint64_t refused_messages() const override { return state_.mailbox.refused(); }
@@ -53,6 +55,7 @@ class OnePaxos : public Agreement {
   std::uint64_t marks_ = 0;
   Slot known_elsewhere_;  // slots below it are decided at one of them
   RetransmitTimer hello_timer_;
+  bool loading_ = false;
 };
 
 }  // namespace ingot

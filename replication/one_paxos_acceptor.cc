@@ -103,7 +103,8 @@ void OnePaxosAcceptor::on_read_probe(EndpointId from, const Message& probe, Effe
       effects);
 }
 
-// In the segment lies what was accepted in the epochs before, too.
+// In the segment lies what was accepted in the epochs before, too; so its mark may lie above that of accepted_, which begins
+// anew with each epoch. Below either mark all is decided.
 void OnePaxosAcceptor::trim(Slot keep_from, Effects& effects) {
   if (!active() || keep_from <= kept_from_) return;
   kept_from_ = keep_from;

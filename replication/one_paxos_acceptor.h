@@ -25,7 +25,7 @@ class OnePaxosAcceptor {
   // A new leader asks for a promise and for what is stored from a slot on, a page at a time.
   void on_prepare(EndpointId from, const Message& prepare, Effects& effects);
 
-  // False: the slot is too far above `decided`, what this replica's learner has, which must catch up first.
+  // False: the slot is too far above `decided`, what this replica's learner has, and above all that is stored here.
   // REQUIRES: `decided` is that.
   bool on_accept(EndpointId from, const Message& accept, Slot decided, Effects& effects);
   void on_read_probe(EndpointId from, const Message& probe, Effects& effects);

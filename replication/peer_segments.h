@@ -55,9 +55,9 @@ class PeerSegments {
   ReplicaName newest(EndpointId replica) const { return {replica, lives_[replica.value()].back().incarnation}; }
   std::size_t replicas() const { return lives_.size(); }
 
-  // The last word of that life, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known to be dead), NOT_FOUND (the segment is not
-  // here), DATA_LOSS (as StableView::read). Of a life that is known to have ended before it opened its segment: an empty
-  // view.
+  // The last word of that life, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known to be
+  // dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). Of a life that is known to have ended before
+  // it opened its segment: an empty view.
   absl::StatusOr<StableView> read(ReplicaName name, Slot from = Slot(0)) const;
 
   // Every segment that is here and can be read just now, of the living too: a recent state of it.

@@ -28,7 +28,8 @@ Replica::Replica(Parts parts)
       outbox_(*parts_.transport),
       snapshots_(snapshot_options(), applier_) {
   parts_.agreement->start(effects_);
-  if (!parts_.snapshot.file.empty()) load(std::exchange(parts_.snapshot, {}));
+  begins_ = !parts_.snapshot.file.empty();
+  if (begins_) load(std::exchange(parts_.snapshot, {}));
   meet_peers();
   execute_effects();
   publish();
@@ -153,9 +154,9 @@ void Replica::receive_linearizable_query(const Request& request) {
   parts_.agreement->read(*read_id, effects_);
 }
 
-// From the state as it is; but where a snapshot is under way to an empty one, nothing would be all that is found.
+// From the state as it is; but one that has begun again serves nobody what it was long ago.
 void Replica::receive_local_query(const Request& request) {
-  if (loader_.running() && applier_.applied() == Slot(0)) {
+  if (begins_) {
     return respond(request.reply_to, request.sequence, Response::Status::kBusy, {});
   }
   respond(request.reply_to, request.sequence, Response::Status::kOk, parts_.state->query(request.payload));
@@ -205,7 +206,8 @@ void Replica::execute_effects() {
     for (const ReadReady& read : executing_.reads_ready) reads_.ready(read.read_id, read.applied_needed);
     for (const Rejection& rejection : executing_.rejected) reject(rejection);
     wanted_segments_.insert(wanted_segments_.end(), executing_.salvage_needed.begin(), executing_.salvage_needed.end());
-    wants_history_ = wants_history_ || executing_.history_needed;
+    // Not while a snapshot is being loaded: that may be all that is missing.
+    wants_history_ = wants_history_ || (executing_.history_needed && !loader_.running());
     tell_operator(executing_);
     // Not while one is being loaded: if that one is not enough, agreement says so again.
     if (executing_.snapshot_needed && !loader_.running()) snapshots_.needed(parts_.agreement->status());

@@ -114,6 +114,7 @@ class Replica : public Pollable {
   int look_at_lives();
   void peer_back(ReplicaName name);
   bool read_segments();
+  Slot history_from() const;
   void note_leadership(const AgreementStatus& status);
   bool tree_is_whole(EndpointId root) const;
   bool answers(const Request& request) const;
@@ -163,7 +164,8 @@ class Replica : public Pollable {
   std::size_t window_bytes_ = 0;
   Ballot leads_;  // the leadership that batcher_ and window_ are of; 0: this replica does not lead
   std::vector<ReplicaName> wanted_segments_;  // of the dead; agreement asked for what they hold
-  bool wants_history_ = false;                // agreement asked for what any of the dead hold
+  bool wants_history_ = false;                // agreement asked for what segments hold, of the dead or the living
+  bool begins_ = false;                       // the snapshot that it starts from is being loaded
   std::uint64_t deaths_seen_ = 0;
   std::uint64_t silent_ = 0;  // bit by replica: agreement suspects it, and it has not been heard since
   Slot trimmed_;

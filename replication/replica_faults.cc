@@ -52,7 +52,7 @@ void Replica::begin_life(PeerLife life, std::shared_ptr<const Segment> stable) {
   if (!parts_.lives->announce(std::move(life))) return;
   if (name.id.value() < parts_.group.replicas) {
     look_at_peers();
-    peers_.begin(name, std::move(stable), snapshots_.kept() ? snapshots_.sealed() : Slot(0), [this](ReplicaName dead) { peer_gone(dead); });
+    peers_.begin(name, std::move(stable), history_from(), [this](ReplicaName dead) { peer_gone(dead); });
   } else {
     outbox_.forget(name.id);
   }
@@ -71,6 +71,12 @@ void Replica::peer_back(ReplicaName name) {
   parts_.agreement->peer_started(name, effects_);
   parts_.agreement->peer_drained(name.id, effects_);  // it has nothing of what was said so far
   look_at_peers();                                    // it may be dead already
+}
+
+// Votes of earlier lives below it nobody needs.
+Slot Replica::history_from() const {
+  if (!parts_.agreement->reads_history()) return Slot(kSlotsMax);
+  return snapshots_.kept() ? snapshots_.sealed() : Slot(0);
 }
 
 // Hands agreement the segments that it asked for. Once a poll, since it may ask for the same one again. Returns whether

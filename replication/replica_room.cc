@@ -48,6 +48,7 @@ int Replica::look_at_snapshots() {
 }
 
 void Replica::load(SnapshotBytes snapshot) {
+  parts_.agreement->loading(true);
   loader_.start(std::move(snapshot));
   finish_load();
 }
@@ -56,6 +57,8 @@ void Replica::load(SnapshotBytes snapshot) {
 bool Replica::finish_load() {
   auto outcome = loader_.running() ? loader_.poll() : std::nullopt;
   if (!outcome) return false;
+  begins_ = false;
+  parts_.agreement->loading(false);
   if (!outcome->ok()) {
     ++refused_snapshots_;  // peers may have another one
   } else if ((*outcome)->applied > applier_.applied()) {
@@ -96,7 +99,8 @@ bool Replica::segments_have_room() const {
   };
   const EndpointId acceptor = parts_.agreement->status().acceptor;
   if (acceptor != parts_.group.self) {
-    return acceptor.value() >= parts_.pages.size() || peers_.away(acceptor) || has_room(acceptor);
+    // One that is away for it still loads its state accepts all the same.
+    return acceptor.value() >= parts_.pages.size() || peers_.dead(acceptor) || has_room(acceptor);
   }
   int ready = 1;  // this one
   for (std::uint16_t id = 0; id < parts_.group.voters && id < parts_.pages.size(); ++id) {

@@ -83,7 +83,8 @@ void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
   urgent_below_ = std::max(applier_.applied(), status.proposed);
-  urgent_ticks_ = kSnapshotAfterChangeTicks;
+  // One change after the other does not put it off.
+  if (urgent_ticks_ == 0) urgent_ticks_ = kSnapshotAfterChangeTicks + static_cast<int>(state_bytes_ / kSnapshotBytesPerTick);
 }
 
 bool ReplicaSnapshots::due(const AgreementStatus& status) {
@@ -97,17 +98,17 @@ std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(kSnapshotLogBytesMin, most);
   std::size_t bytes = std::clamp(state_bytes_ / kSnapshotStateParts, least, most);
-  const std::uint64_t fullest = fullest_segment_bytes();
+  const std::uint64_t fullest = fullest_segment_bytes(status);
   if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
   const bool urgent = sealed() < urgent_below_ && urgent_ticks_ == 0;
   if (urgent || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
   return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
 }
 
-std::uint64_t ReplicaSnapshots::fullest_segment_bytes() const {
+std::uint64_t ReplicaSnapshots::fullest_segment_bytes(const AgreementStatus& status) const {
   std::uint64_t fullest = 0;
   for (std::uint16_t id = 0; id < options_.voters && id < options_.pages.size(); ++id) {
-    if (options_.away(EndpointId(id))) continue;
+    if (options_.away(EndpointId(id)) && EndpointId(id) != status.acceptor) continue;
     fullest = std::max(fullest, (*options_.pages[id])[ReplicaCounter::kStableUsedBytes].get());
   }
   return fullest;

@@ -78,7 +78,7 @@ class ReplicaSnapshots {
   bool due(const AgreementStatus& status);
   std::size_t threshold(const AgreementStatus& status) const;
   int turn(const AgreementStatus& status) const;
-  std::uint64_t fullest_segment_bytes() const;
+  std::uint64_t fullest_segment_bytes(const AgreementStatus& status) const;
   void note_epoch(const AgreementStatus& status);
   std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // neither sealed nor being sealed
   void begin();

@@ -28,7 +28,7 @@ using LifeSegments = std::deque<LifeSegment>;  // of one replica, oldest first; 
 // Adds the segment of a life that begins to those of the lives before it, oldest first, and drops what is not needed:
 //  * the one before, if it does not count: it died before it had stored what it was to inherit, so before it said
 //    anything to anybody (StableView::ended_before_inheriting). `counts` looks.
-//  * the oldest that are not `needed`, if there are too many; one that is, if there are far too many. An ended life's segment
+//  * those before the newest four that are not `needed`; the oldest that is, if there are far too many. An ended life's segment
 //    is needed besides while the configuration names that life as acceptor, or it led in this epoch. A group that has not
 //    managed to change that in so many later lives of it is told that the segment is missing: then it waits, and says so;
 //    nothing is concluded from it (docs/agreement.md).
@@ -36,8 +36,9 @@ using LifeSegments = std::deque<LifeSegment>;  // of one replica, oldest first; 
 template <typename Life, typename Counts, typename Needed>
 void add_life(std::deque<Life>& lives, Life next, Counts counts, Needed needed) {
   if (!lives.empty() && !counts(std::as_const(lives.back()))) lives.pop_back();
-  for (auto life = lives.begin(); lives.size() > kEarlierLivesMax && life + 1 != lives.end();) {
-    life = needed(std::as_const(*life)) ? life + 1 : lives.erase(life);
+  for (std::size_t i = 0; i + kEarlierLivesMax < lives.size();) {
+    if (needed(std::as_const(lives[i]))) ++i;
+    else lives.erase(lives.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (lives.size() > kNeededLivesMax) lives.pop_front();
   lives.push_back(std::move(next));

@@ -19,8 +19,9 @@ inline constexpr std::size_t kSnapshotTurnParts = 32;  // the segment's room for
 // A leader proposes nothing while a segment of the group is fuller than this: the rest is for what must be stored
 // without a proposal, above all what a new leader recovers, each of it twice at worst.
 inline constexpr std::size_t kProposeBelowParts = 3;  // the segment's room for records through this
-// Ticks after a change of the epoch: whoever waits for the failover comes first.
+// Ticks after a change of the epoch: whoever waits for the failover comes first. One more for so many bytes of the state.
 inline constexpr int kSnapshotAfterChangeTicks = 20;
+inline constexpr std::size_t kSnapshotBytesPerTick = 1024 * 1024;
 // Ticks of the replica without any processor time for the child that writes one: then it is stopped, or hangs, and is ended.
 // The same again after kSnapshotSilentTicks; meanwhile it is the others' turn, who wait for more log.
 inline constexpr int kSnapshotStillTicks = 2'000;

@@ -9,6 +9,7 @@
 #include "core/limits.h"
 #include "core/placement.h"
 #include "core/topology.h"
+#include "replication/agreement_factory.h"
 #include "replication/segment_lives.h"
 #include "replication/stable_segment.h"
 #include "services/cli/endpoint.h"
@@ -176,7 +177,9 @@ absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
   add_life(
       stable_[endpoint], StableLife{next, std::move(stable)},
       [](const StableLife& ended) { return life_counts(ended.fd.get(), ended.incarnation); },
-      [this](const StableLife& ended) { return life_is_needed(ended.fd.get(), snapshot_slot_); });
+      [this](const StableLife& ended) {
+        return !inherits_votes(config_.agreement) && life_is_needed(ended.fd.get(), snapshot_slot_);
+      });
   return life;
 }
 

@@ -46,8 +46,8 @@ TEST_CASE("everybody dies at once, again and again, and nothing acknowledged is 
   const int replicas = GENERATE(1, 3, 5);  // alone it may decide what it has inherited before it has its snapshot
   const char* env = std::getenv("INGOT_SEED");
   // Seed 2 lost what was in the segment of a fifth earlier life, and in no snapshot.
-  const std::vector<std::uint64_t> seeds =
-      env != nullptr ? std::vector<std::uint64_t>{std::strtoull(env, nullptr, 10)} : std::vector<std::uint64_t>{kSeed, kSeed + 1, 2};
+  std::vector<std::uint64_t> seeds{kSeed, kSeed + 1, 2};
+  if (env != nullptr) seeds = {std::strtoull(env, nullptr, 10)};
   for (const std::uint64_t seed : seeds) {
     CAPTURE(agreement, replicas, seed);
     Prng rng(seed);

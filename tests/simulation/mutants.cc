@@ -110,6 +110,7 @@ class MutantAgreement final : public Agreement {
     agreement_->peer_started(name, effects);
     corrupt(effects);
   }
+  bool reads_history() const override { return agreement_->reads_history(); }
   void history(const StableView& view, Effects& effects) override {
     agreement_->history(view, effects);
     corrupt(effects);

@@ -28,7 +28,7 @@ struct Tally {
   std::uint64_t repeats = 0;  // of requests
   std::uint64_t snapshots = 0;  // installed
   std::uint64_t salvages = 0;   // segments of dead replicas looked at
-  std::uint64_t histories = 0;  // calls for what any of the dead had decided
+  std::uint64_t histories = 0;  // calls for what all segments hold
   std::uint64_t fences = 0;
   std::uint64_t restarts = 0;
   std::uint64_t dead_for_good = 0;
