@@ -13,6 +13,4 @@ std::unique_ptr<Agreement> make_agreement(std::string_view kind, const GroupConf
   return nullptr;
 }
 
-bool inherits_votes(std::string_view kind) { return kind != "1paxos"; }
-
 }  // namespace ingot

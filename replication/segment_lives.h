@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/types.h"
@@ -43,6 +44,9 @@ void add_life(std::deque<Life>& lives, Life next, Counts counts, Needed needed) 
   if (lives.size() > kNeededLivesMax) lives.pop_front();
   lives.push_back(std::move(next));
 }
+
+// Of the agreement with that name: whether what was voted for was chosen, so that it is not inherited but read as history.
+inline bool votes_are_history(std::string_view agreement) { return agreement == "1paxos"; }
 
 // Whether a sealed snapshot of the slots below `sealed` leaves out some that the segment's writer had voted for.
 inline bool holds_history(std::span<const std::byte> segment, Slot sealed) {

@@ -9,6 +9,7 @@
 #include "core/wire.h"
 #include "replication/agreement_factory.h"
 #include "replication/kv_gauges.h"
+#include "replication/segment_lives.h"
 #include "services/process/process_signal.h"
 
 namespace ingot {
@@ -23,7 +24,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.voters = config.voters;
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
-  group.predecessor = memory.predecessor(launch.id, inherits_votes(config.agreement) ? Slot(0) : Slot(kSlotsMax));
+  group.predecessor = memory.predecessor(launch.id, votes_are_history(config.agreement) ? Slot(kSlotsMax) : Slot(0));
   group.fencing = config.fence;
   return group;
 }

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "replication/agreement_factory.h"
 #include "replication/segment_lives.h"
 #include "services/process/instance_memory.h"
 
@@ -94,7 +93,7 @@ void KnownInstance::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
       lives, EarlierLife{incarnation, launch.stable_fd},
       [](const EarlierLife& ended) { return life_counts(ended.stable_fd, ended.incarnation); },
       [this](const EarlierLife& ended) {
-        return !inherits_votes(spec_.config.agreement) && life_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
+        return votes_are_history(spec_.config.agreement) && life_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
       });
   lives.pop_back();
   launch.earlier.assign(lives.begin(), lives.end());

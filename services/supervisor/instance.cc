@@ -9,7 +9,6 @@
 #include "core/limits.h"
 #include "core/placement.h"
 #include "core/topology.h"
-#include "replication/agreement_factory.h"
 #include "replication/segment_lives.h"
 #include "replication/stable_segment.h"
 #include "services/cli/endpoint.h"
@@ -178,7 +177,7 @@ absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
       stable_[endpoint], StableLife{next, std::move(stable)},
       [](const StableLife& ended) { return life_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableLife& ended) {
-        return !inherits_votes(config_.agreement) && life_is_needed(ended.fd.get(), snapshot_slot_);
+        return votes_are_history(config_.agreement) && life_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return life;
 }
