@@ -44,8 +44,7 @@ void PeerSegments::begin(ReplicaName next, std::shared_ptr<const Segment> segmen
   const std::size_t id = next.id.value();
   INGOT_CHECK(id < lives_.size() && next.incarnation > lives_[id].back().incarnation, "lives follow one another");
   const auto counts = [](const LifeSegment& ended) {
-    return ended.incarnation == Incarnation(1) || ended.memory == nullptr ||
-           !StableView::ended_before_inheriting(ended.memory->bytes());
+    return ended.memory == nullptr || life_counts(ended.memory->bytes(), ended.incarnation);
   };
   const auto needed = [&](const LifeSegment& ended) {
     return ended.memory != nullptr && holds_history(ended.memory->bytes(), sealed);

@@ -48,6 +48,11 @@ void add_life(std::deque<Life>& lives, Life next, Counts counts, Needed needed) 
 // Of the agreement with that name: whether what was voted for was chosen, so that it is not inherited but read as history.
 inline bool votes_are_history(std::string_view agreement) { return agreement == "1paxos"; }
 
+// Whether an ended life's segment counts: its writer had stored what it was to inherit before it said anything.
+inline bool life_counts(std::span<const std::byte> segment, Incarnation incarnation) {
+  return incarnation == Incarnation(1) || !StableView::ended_before_inheriting(segment);
+}
+
 // Whether a sealed snapshot of the slots below `sealed` leaves out some that the segment's writer had voted for.
 inline bool holds_history(std::span<const std::byte> segment, Slot sealed) {
   return StableView::accepted_end_in(segment) > sealed;

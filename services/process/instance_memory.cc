@@ -70,7 +70,7 @@ std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, Slot 
 
 bool life_counts(int stable_fd, std::uint32_t incarnation) {
   const auto segment = Segment::map(stable_fd, Segment::Access::kReadOnly);
-  return incarnation == 1 || !segment.ok() || !StableView::ended_before_inheriting(segment->bytes());
+  return !segment.ok() || life_counts(segment->bytes(), Incarnation(incarnation));
 }
 
 bool life_is_needed(int stable_fd, Slot sealed) {

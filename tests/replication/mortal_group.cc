@@ -90,10 +90,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
     auto memory = std::make_shared<const Segment>(
         value_or_die(Segment::map(stable_fds_[id].get(), Segment::Access::kReadOnly)));
     add_life(segments_[id], LifeSegment{Incarnation(static_cast<std::uint32_t>(life_)), std::move(memory)},
-             [](const LifeSegment& life) {
-               return life.incarnation == Incarnation(1) ||
-                      !StableView::ended_before_inheriting(life.memory->bytes());
-             },
+             [](const LifeSegment& life) { return life_counts(life.memory->bytes(), life.incarnation); },
              [this](const LifeSegment& life) { return holds_history(life.memory->bytes(), sealed()); });
     members_.push_back(std::make_unique<Member>(id, held_));
   }

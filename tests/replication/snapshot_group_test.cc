@@ -27,15 +27,19 @@ std::uint64_t snapshots_made(const MortalGroup& group, int replicas) {
   return made;
 }
 
-// 200 slots, the first of which are in no segment any more.
-void put_until_trimmed(MortalGroup& group) {
-  for (int i = 0; i < 200; ++i) {
-    group.put(100'000);
+void put_many(MortalGroup& group, int count, std::size_t value_bytes) {
+  for (int i = 0; i < count; ++i) {
+    group.put(value_bytes);
     group.round();
     while (group.outstanding() > 8) group.round();
   }
   group.wait();
   group.settle();
+}
+
+// 200 slots, the first of which are in no segment any more.
+void put_until_trimmed(MortalGroup& group) {
+  put_many(group, 200, 100'000);
   REQUIRE(group.page(0)[ReplicaCounter::kStableUsedBytes].get() < 200 * 100'000);
 }
 
@@ -89,13 +93,7 @@ TEST_CASE("many times the segment's room is written, and segments stay half empt
   options.bounds.window_bytes = 128 * 1024;
   options.bounds.carry_bytes = 768 * 1024;
   MortalGroup group(options);
-  for (int i = 0; i < 500; ++i) {
-    group.put(50'000);
-    group.round();
-    while (group.outstanding() > 8) group.round();
-  }
-  group.wait();
-  group.settle();
+  put_many(group, 500, 50'000);
   REQUIRE(snapshots_made(group, 3) >= 3);
   for (int id = 0; id < 3; ++id) {
     REQUIRE(group.page(id)[ReplicaCounter::kStableUsedBytes].get() < 8 * 1024 * 1024);
