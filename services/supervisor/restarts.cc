@@ -65,16 +65,20 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   start_after(endpoint, std::max(delay_ms, failover_ms));
 }
 
-// Zero if only this start, or another one, lets the group go on; then nobody else waits either.
+// Zero if only this start lets the group go on. Others who wait go on waiting if it is enough: their start would take the
+// time of the one that everybody waits for.
 int Restarts::failover_ms(const Endpoint& endpoint) {
   const int voters = instance_.config().voters;
+  const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
   int running = 0;
-  children_.for_each_running([&](const Child& child) {
-    running += child.role.endpoint >= 0 && child.role.endpoint < voters ? 1 : 0;
-  });
+  children_.for_each_running([&](const Child& child) { running += votes(child.role) ? 1 : 0; });
   if (2 * running > voters) return endpoint.role.front_end() ? 0 : kFailoverFirstMs;
+  if (votes(endpoint.role)) ++running;  // soon
   for (auto& [id, other] : endpoints_) {
-    if (std::exchange(other.waits_for_others, false)) start_after(other, 0);
+    if (2 * running > voters) break;
+    if (!votes(other.role) || !std::exchange(other.waits_for_others, false)) continue;
+    start_after(other, 0);
+    ++running;
   }
   return 0;
 }

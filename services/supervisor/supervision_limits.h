@@ -12,7 +12,7 @@ inline constexpr int kRestartDelayMaxMs = 5'000;
 inline constexpr int kRestartForgetMs = 2'000;
 
 // A replica that the others can do without is started again this much later than at once: on cores that it shares with
-// them its start would take milliseconds from those who are naming another leader or acceptor.
+// them its start would take milliseconds from those who are naming another leader or acceptor, or who must start for that.
 inline constexpr int kFailoverFirstMs = 10;
 
 // Words that wait for one child whose control channel is full, because it is stopped. Of an endpoint's lives the newest
