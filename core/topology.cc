@@ -117,6 +117,18 @@ std::string summary(const Topology& topology) {
                       counted(topology.cores.size(), "core"), ", ", counted(threads, "hardware thread"));
 }
 
+std::vector<CoreId> cores_without(const std::vector<CoreId>& taken) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<CoreId> rest;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return rest;
+  for (std::uint16_t core = 0; core < CPU_SETSIZE; ++core) {
+    const bool is_taken = std::find(taken.begin(), taken.end(), CoreId(core)) != taken.end();
+    if (CPU_ISSET(core, &set) && !is_taken) rest.push_back(CoreId(core));
+  }
+  return rest;
+}
+
 absl::Status bind_this_thread(const std::vector<CoreId>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -46,6 +46,9 @@ absl::StatusOr<Topology> synthetic_machine(const std::string& description);
 // "2 packages, 2 NUMA nodes, 16 cores, 32 hardware threads", for logs.
 std::string summary(const Topology& topology);
 
+// The hardware threads that the calling thread may use, without `taken`; ascending, and possibly none.
+std::vector<CoreId> cores_without(const std::vector<CoreId>& taken);
+
 // Binds the calling thread, and the threads and processes that it starts from now on, to these cores' first hardware
 // threads. Errors: INVALID_ARGUMENT (no core, or none that this process may use).
 absl::Status bind_this_thread(const std::vector<CoreId>& cores);

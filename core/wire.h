@@ -52,6 +52,7 @@ class WireWriter {
 
   std::size_t size() const { return out_.size(); }
   std::string take() { return std::move(out_); }
+  void clear() { out_.clear(); }  // and keeps the room
   const std::string& view() const { return out_; }
 
  private:

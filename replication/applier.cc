@@ -1,9 +1,9 @@
 // A replica's state as bytes:
 //
-//   snapshot  u64 magic  u64 applied  u64 n  n bytes of sessions  u64 m  m bytes of state machine  u64 checksum
+//   snapshot  u64 magic  u64 applied  u64 n  n bytes of sessions  u64 checksum  the rest: state machine
 //
-// The checksum is the stable hash of the state machine's bytes, seeded with that of everything before them. The last
-// character of the magic is the format's version.
+// The checksum is the stable hash of everything before it; a state machine checks its own part. The last character of the
+// magic is the format's version.
 #include "replication/applier.h"
 
 #include <utility>
@@ -15,7 +15,7 @@
 namespace ingot {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32'50'50'41'54'47'4e'49;  // "INGTAPP2"
+constexpr std::uint64_t kMagic = 0x33'50'50'41'54'47'4e'49;  // "INGTAPP3"
 
 absl::Status refused(const char* why) {
   return absl::InvalidArgumentError(std::string("the bytes are not a snapshot of a replica: ") + why);
@@ -68,17 +68,15 @@ std::string Applier::save() const {
   return out;
 }
 
-void Applier::save(absl::FunctionRef<void(std::string_view)> part) const {
-  const std::string machine = machine_.save();
+void Applier::save(StateMachine::Sink sink) const {
   WireWriter sessions;
   sessions_.save(sessions);
   WireWriter first(48 + sessions.size());
   first.u64(kMagic).u64(applied_.value());
   first.u64(sessions.size()).raw(sessions.view());
-  first.u64(machine.size());
-  part(first.view());
-  part(machine);
-  part(WireWriter().u64(hash_bytes(machine, hash_bytes(first.view()))).view());
+  first.u64(hash_bytes(first.view()));
+  sink(first.view());
+  machine_.save(sink);
 }
 
 absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
@@ -86,12 +84,11 @@ absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
   if (in.u64() != kMagic) return refused(in.failed() ? "it is cut short" : "the format is unknown");
   const Slot applied(in.u64());
   const std::string_view sessions_bytes = in.raw(in.u64());
-  const std::uint64_t machine_bytes = in.u64();
   const std::string_view first = snapshot.substr(0, snapshot.size() - in.remaining());
-  const std::string_view machine = in.raw(machine_bytes);
   const std::uint64_t checksum = in.u64();
-  if (!in.ok()) return refused("it is cut short");
-  if (checksum != hash_bytes(machine, hash_bytes(first))) return refused("the checksum is wrong");
+  const std::string_view machine = in.rest();
+  if (in.failed()) return refused("it is cut short");
+  if (checksum != hash_bytes(first)) return refused("the checksum is wrong");
   WireReader sessions_in(sessions_bytes);
   Sessions sessions = Sessions::load(sessions_in, {});
   if (!sessions_in.ok()) return refused("its sessions are malformed");

@@ -45,9 +45,11 @@ class Applier {
   std::uint64_t malformed_batches() const { return malformed_batches_; }
 
   // Sessions, applied slot and state machine as bytes.
-  std::string save() const;
-  // The same bytes, part by part, so that nobody has to hold all of them a second time.
-  void save(absl::FunctionRef<void(std::string_view)> part) const;
+  void save(StateMachine::Sink sink) const;
+  std::string save() const;  // at once
+
+  // About how many of them are the state machine's.
+  std::size_t save_bytes() const { return machine_.save_bytes(); }
 
   // And back, as StateMachine::decode and load.
   struct Decoded {

@@ -14,6 +14,7 @@
 #include "core/wire.h"
 #include "replication/kv_api.h"
 #include "replication/kv_codec.h"
+#include "replication/state_machine.h"
 
 namespace ingot::kv {
 
@@ -124,7 +125,7 @@ class History {
   std::int64_t versions() const { return versions_; }
 
   // Every record, for snapshots.
-  void save(WireWriter& out) const;
+  void save(StateMachine::Sink sink) const;
   // Refuses anything that save cannot have written. `revision` is the store's: no version is above it.
   static absl::StatusOr<History> load(WireReader& in, Revision revision);
 

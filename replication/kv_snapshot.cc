@@ -1,10 +1,11 @@
 // The store as bytes:
 //
-//   snapshot  u64 magic  i64 revision  i64 compacted  u64 digest  u64 keys  keys x record  u64 checksum
+//   snapshot  u64 magic  i64 revision  i64 compacted  u64 digest  u64 keys  keys x record
 //   record    bytes key  u32 versions  versions x version      (keys ascend)
 //   version   i64 mod_revision  u32 sub  i64 create_revision  i64 version  i64 lease  bytes value   (oldest first)
 //
-// The checksum is the stable hash of everything before it. The last character of the magic is the format's version.
+// No bit of it can change without the digest, or the form, being wrong. The last character of the magic is the format's
+// version.
 
 #include <algorithm>
 #include <tuple>
@@ -13,12 +14,12 @@
 #include "core/wire.h"
 #include "replication/kv_history.h"
 #include "replication/kv_store.h"
-#include "replication/stable_hash.h"
 
 namespace ingot::kv {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31'56'4b'54'4f'47'4e'49;  // "INGOTKV1"
+constexpr std::uint64_t kMagic = 0x32'56'4b'54'4f'47'4e'49;  // "INGOTKV2"
+constexpr std::size_t kPartBytes = 64 * 1024;  // of what is handed out at a time, about
 
 constexpr std::int64_t kVersionBytesMax = 48;  // of a version besides its key and value, its part of a record included
 
@@ -73,12 +74,19 @@ std::unique_ptr<KeyRecord> read_record(WireReader& in, Revision newest) {
 
 }  // namespace
 
-void History::save(WireWriter& out) const {
-  out.u64(records_.size());
+void History::save(StateMachine::Sink sink) const {
+  WireWriter part(2 * kPartBytes);
+  part.u64(records_.size());
   for (const auto& [key, record] : records_) {
-    out.bytes(key).u32(static_cast<std::uint32_t>(record->size()));
-    for (std::size_t i = 0; i < record->size(); ++i) write_version(out, (*record)[i]);
+    part.bytes(key).u32(static_cast<std::uint32_t>(record->size()));
+    for (std::size_t i = 0; i < record->size(); ++i) {
+      write_version(part, (*record)[i]);
+      if (part.size() < kPartBytes) continue;
+      sink(part.view());
+      part.clear();
+    }
   }
+  sink(part.view());
 }
 
 absl::StatusOr<History> History::load(WireReader& in, Revision revision) {
@@ -124,21 +132,21 @@ bool History::rebuild_superseded() {
   return true;
 }
 
-// Room at once for all of it: what grows by doubling copies a large state again and again, and has it twice meanwhile.
-std::string KvStore::save() const {
-  WireWriter out(64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions()));
-  out.u64(kMagic).i64(revision_).i64(compacted_).u64(digest());
-  history_.save(out);
-  out.u64(hash_bytes(out.view()));
-  return out.take();
+void KvStore::save(Sink sink) const {
+  WireWriter first;
+  first.u64(kMagic).i64(revision_).i64(compacted_).u64(digest());
+  sink(first.view());
+  history_.save(sink);
+}
+
+// No less than it takes.
+std::size_t KvStore::save_bytes() const {
+  return 64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions());
 }
 
 absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
-  if (snapshot.size() < sizeof(std::uint64_t)) return refused("it is cut short");
-  const std::string_view body = snapshot.substr(0, snapshot.size() - sizeof(std::uint64_t));
-  if (WireReader(snapshot.substr(body.size())).u64() != hash_bytes(body)) return refused("the checksum is wrong");
-  WireReader in(body);
-  if (in.u64() != kMagic) return refused("the format is unknown");
+  WireReader in(snapshot);
+  if (in.u64() != kMagic) return refused(in.failed() ? "it is cut short" : "the format is unknown");
   KvStore loaded;
   loaded.revision_ = in.i64();
   loaded.compacted_ = in.i64();

@@ -23,7 +23,9 @@ class KvStore final : public StateMachine {
   // Answers a range, a hash, or a transaction that cannot write; any other request is kMalformed.
   std::string query(std::string_view query) const override;
 
-  std::string save() const override;
+  using StateMachine::save;
+  void save(Sink sink) const override;
+  std::size_t save_bytes() const override;
   absl::StatusOr<Load> decode(std::string_view snapshot) override;
   std::uint64_t digest() const override;
 

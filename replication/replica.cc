@@ -24,7 +24,8 @@ Replica::Replica(Parts parts)
       log_(parts_.group.self, parts_.say),
       trees_(make_trees(parts_)),
       applier_(trees_ ? trees_->state() : *parts_.state),
-      loader_(parts_.load_beside ? SnapshotLoader::How::kBeside : SnapshotLoader::How::kInline, applier_),
+      loader_(parts_.load_beside ? SnapshotLoader::How::kBeside : SnapshotLoader::How::kInline, applier_,
+              parts_.helper_cores),
       outbox_(*parts_.transport),
       snapshots_(snapshot_options(), applier_) {
   parts_.agreement->start(effects_);

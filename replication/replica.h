@@ -76,6 +76,7 @@ class Replica : public Pollable {
     bool fork_snapshots = false;
     // Whether a thread reads a snapshot while the loop goes on; else the constructor, or the loop, reads it at once.
     bool load_beside = false;
+    std::vector<CoreId> helper_cores{};  // where those two run; empty: anywhere
   };
 
   // REQUIRES: all that Parts points to outlives this.

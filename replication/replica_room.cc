@@ -23,6 +23,7 @@ ReplicaSnapshots::Options Replica::snapshot_options() {
   options.voters = parts_.group.voters;
   options.segment_bytes = parts_.stable->capacity_bytes();
   options.how = parts_.fork_snapshots ? SnapshotWriter::How::kFork : SnapshotWriter::How::kInline;
+  options.helper_cores = parts_.helper_cores;
   options.sealed_slot = parts_.sealed_slot;
   options.seal = parts_.seal;
   options.pages = parts_.pages;

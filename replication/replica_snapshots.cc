@@ -9,7 +9,7 @@
 namespace ingot {
 
 ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
-    : options_(std::move(options)), applier_(applier), writer_(options_.how), reader_(options_.incarnation) {}
+    : options_(std::move(options)), applier_(applier), writer_(options_.how, options_.helper_cores), reader_(options_.incarnation) {}
 
 void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
   if (options_.sealed_slot == nullptr) return;
@@ -17,7 +17,11 @@ void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
   quiet_ticks_ = 0;
 }
 
-void ReplicaSnapshots::installed() { log_.cut(applier_.applied()); }
+// It has only now a state whose size tells how long to wait.
+void ReplicaSnapshots::installed() {
+  log_.cut(applier_.applied());
+  if (kept() && !urgent_done()) put_off_urgent();
+}
 
 // ---- To get one ------------------------------------------------------------------------------------------------------
 
@@ -83,13 +87,21 @@ void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
   urgent_below_ = std::max(applier_.applied(), status.proposed);
-  // One change after the other does not put it off.
-  if (urgent_ticks_ == 0) urgent_ticks_ = kSnapshotAfterChangeTicks + static_cast<int>(state_bytes_ / kSnapshotBytesPerTick);
+  if (urgent_ticks_ == 0) put_off_urgent();  // one change after the other does not put it off
+}
+
+void ReplicaSnapshots::put_off_urgent() {
+  urgent_ticks_ = kSnapshotAfterChangeTicks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
+}
+
+// Before they are applied here there is no use in one.
+bool ReplicaSnapshots::urgent() const {
+  return !urgent_done() && urgent_ticks_ == 0 && urgent_below_ <= applier_.applied();
 }
 
 bool ReplicaSnapshots::due(const AgreementStatus& status) {
   if (server_.wanted()) return true;
-  if (!kept()) return false;
+  if (!kept() || waits_for_seal()) return false;
   return new_bytes() > 0 && new_bytes() >= threshold(status);
 }
 
@@ -97,11 +109,10 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(kSnapshotLogBytesMin, most);
-  std::size_t bytes = std::clamp(state_bytes_ / kSnapshotStateParts, least, most);
+  std::size_t bytes = std::clamp(applier_.save_bytes() / kSnapshotStateParts, least, most);
   const std::uint64_t fullest = fullest_segment_bytes(status);
   if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
-  const bool urgent = sealed() < urgent_below_ && urgent_ticks_ == 0;
-  if (urgent || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
+  if (urgent() || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
   return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
 }
 
@@ -150,7 +161,6 @@ bool ReplicaSnapshots::finish() {
   }
   ++made_;
   newest_ = **std::move(outcome);
-  state_bytes_ = newest_->memory.size();
   if (kept()) options_.seal(newest_->name.slot, newest_->fd.get());
   server_.offer(std::make_shared<const SnapshotServer::File>(
                     SnapshotServer::File{newest_->name, as_view(newest_->memory.bytes()), newest_}),
@@ -167,8 +177,7 @@ void ReplicaSnapshots::tick() {
   server_.tick(options_.send);
   ++quiet_ticks_;
   if (urgent_ticks_ > 0) --urgent_ticks_;
-  const bool waits = kept() && sealed() < begun_;
-  if (waits && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
+  if (kept() && waits_for_seal() && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
     retry_ticks_ = 0;
     if (newest_ != nullptr && newest_->name.slot > sealed()) options_.seal(newest_->name.slot, newest_->fd.get());
     else begun_ = Slot(0);  // it could not be made: again, when it is due
@@ -183,7 +192,7 @@ void ReplicaSnapshots::tick() {
 bool ReplicaSnapshots::wants_tick() const {
   if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
-  return sealed() < begun_ || (new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks));
+  return waits_for_seal() || (new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks));
 }
 
 }  // namespace ingot

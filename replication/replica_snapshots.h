@@ -33,6 +33,7 @@ class ReplicaSnapshots {
     int voters = 0;
     std::size_t segment_bytes = 0;  // of a stable segment's room for records
     SnapshotWriter::How how = SnapshotWriter::How::kInline;
+    std::vector<CoreId> helper_cores;  // where a child writes it; empty: anywhere
     // Slots below it are in a snapshot that outlives all replicas; null: nobody keeps any.
     const Counter* sealed_slot = nullptr;
     std::function<void(Slot, int fd)> seal;       // hands one to whoever keeps it, who duplicates the descriptor
@@ -80,6 +81,10 @@ class ReplicaSnapshots {
   int turn(const AgreementStatus& status) const;
   std::uint64_t fullest_segment_bytes(const AgreementStatus& status) const;
   void note_epoch(const AgreementStatus& status);
+  void put_off_urgent();
+  bool urgent() const;
+  bool urgent_done() const { return urgent_below_ <= sealed(); }
+  bool waits_for_seal() const { return sealed() < begun_; }  // or one is being made
   std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // neither sealed nor being sealed
   void begin();
   bool finish();
@@ -92,7 +97,6 @@ class ReplicaSnapshots {
   SnapshotServer server_;
   LogMeter log_;             // above what is sealed
   Slot begun_;               // slots below it were in the last snapshot that was begun here
-  std::size_t state_bytes_ = 0;  // of the last one that was made
   Epoch epoch_;              // as last seen
   Slot urgent_below_;        // decided or in doubt when the epoch changed: they may be in fewer segments than others
   std::shared_ptr<const SealedSnapshot> newest_;  // made here

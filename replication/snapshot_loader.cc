@@ -1,20 +1,19 @@
 #include "replication/snapshot_loader.h"
 
-#include <sched.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "core/check.h"
+#include "replication/helper_cores.h"
 #include "replication/snapshot_format.h"
 
 namespace ingot {
 
 namespace {
 
-constexpr int kThreadNice = 10;  // it gives way to loops; where there is a core to spare it costs nobody anything
+constexpr int kThreadNice = 10;
 
 // The slot stands in the header and in the content: a file that contradicts itself is none.
 SnapshotLoader::Outcome decode_file(Applier& applier, std::string_view file) {
@@ -46,12 +45,9 @@ void SnapshotLoader::start(SnapshotBytes snapshot) {
   }
 }
 
-// It must not compete with the loop, which may never leave its core.
 void SnapshotLoader::run_beside() {
-  cpu_set_t everywhere;
-  std::memset(&everywhere, 0xff, sizeof everywhere);
-  ::sched_setaffinity(0, sizeof everywhere, &everywhere);
-  ::setpriority(PRIO_PROCESS, 0, kThreadNice);  // of this thread alone
+  ::prctl(PR_SET_NAME, "ingotd-loader");
+  become_helper(cores_, kThreadNice);
   run();
 }
 

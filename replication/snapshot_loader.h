@@ -25,7 +25,9 @@ class SnapshotLoader {
   enum class How { kBeside, kInline };
 
   // REQUIRES: `applier`, and what it applies to, outlive this.
-  SnapshotLoader(How how, Applier& applier) : how_(how), applier_(applier) {}
+  // `cores`: where the thread runs (replication/helper_cores.h).
+  SnapshotLoader(How how, Applier& applier, std::vector<CoreId> cores = {})
+      : how_(how), applier_(applier), cores_(std::move(cores)) {}
   // Waits for the end of what is under way.
   ~SnapshotLoader();
   SnapshotLoader(const SnapshotLoader&) = delete;
@@ -45,8 +47,9 @@ class SnapshotLoader {
   void run_beside();
   void run();
 
-  How how_;
+  const How how_;
   Applier& applier_;
+  const std::vector<CoreId> cores_;
   bool running_ = false;
   std::thread thread_;
   // The thread's until decoded_, then the loop's.

@@ -1,11 +1,9 @@
 #include "replication/snapshot_writer.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/wire.h"
+#include "replication/helper_cores.h"
 #include "replication/snapshot_limits.h"
 
 namespace ingot {
@@ -25,7 +24,7 @@ namespace ingot {
 namespace {
 
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-constexpr int kChildNice = 5;  // it gives way to loops; where there is a core to spare it costs nobody anything
+constexpr int kChildNice = 5;
 
 absl::Status no_room(const char* what) {
   return absl::ResourceExhaustedError(absl::StrCat("cannot ", what, " for a snapshot: ", std::strerror(errno)));
@@ -61,13 +60,11 @@ bool write_file(int fd, const Applier& applier) {
 }
 
 // In the child. It must not outlive the replica, nor compete with it for its core.
-[[noreturn]] void run_child(int fd, const Applier& applier, ::pid_t parent) {
+[[noreturn]] void run_child(int fd, const Applier& applier, ::pid_t parent, const std::vector<CoreId>& cores) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  cpu_set_t everywhere;
-  std::memset(&everywhere, 0xff, sizeof everywhere);
-  ::sched_setaffinity(0, sizeof everywhere, &everywhere);
-  ::setpriority(PRIO_PROCESS, 0, kChildNice);
+  ::prctl(PR_SET_NAME, "ingotd-snapshot");
+  become_helper(cores, kChildNice);
   ::_exit(write_file(fd, applier) ? 0 : 1);
 }
 
@@ -122,7 +119,7 @@ absl::Status SnapshotWriter::fork_child(const Applier& applier) {
   const ::pid_t parent = ::getpid();
   const ::pid_t child = ::fork();
   if (child < 0) return no_room("start a process");
-  if (child == 0) run_child(fd_.get(), applier, parent);
+  if (child == 0) run_child(fd_.get(), applier, parent, cores_);
   child_ = child;
   child_cpu_ns_ = 0;
   still_ticks_ = 0;

@@ -33,7 +33,8 @@ class SnapshotWriter {
   // kInline: start() itself writes, and the loop waits meanwhile. For processes of several threads.
   enum class How { kFork, kInline };
 
-  explicit SnapshotWriter(How how) : how_(how) {}
+  // `cores`: where the child runs (replication/helper_cores.h).
+  explicit SnapshotWriter(How how, std::vector<CoreId> cores = {}) : how_(how), cores_(std::move(cores)) {}
   // A child that is at work is ended.
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter&) = delete;
@@ -57,7 +58,8 @@ class SnapshotWriter {
  private:
   absl::Status fork_child(const Applier& applier);
 
-  How how_;
+  const How how_;
+  const std::vector<CoreId> cores_;
   bool running_ = false;
   ::pid_t child_ = -1;
   std::uint64_t child_cpu_ns_ = 0;  // as of the last tick

@@ -1,11 +1,13 @@
 // What is replicated: anything deterministic. The replica feeds it the agreed commands, in order, each once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/types.h"
@@ -24,8 +26,22 @@ class StateMachine {
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;
 
-  // The whole state as bytes.
-  virtual std::string save() const = 0;
+  // Takes bytes, part by part; a part is valid during the call only.
+  using Sink = absl::FunctionRef<void(std::string_view)>;
+
+  // Writes the whole state, without holding it a second time.
+  virtual void save(Sink sink) const = 0;
+
+  // The same bytes at once.
+  std::string save() const {
+    std::string bytes;
+    bytes.reserve(save_bytes());
+    save([&](std::string_view part) { bytes.append(part); });
+    return bytes;
+  }
+
+  // About how many those are, without the work; 0: unknown.
+  virtual std::size_t save_bytes() const { return 0; }
 
   // Replaces the state, and costs little more than to free the former one. On the loop's thread.
   using Load = absl::AnyInvocable<void() &&>;

@@ -13,8 +13,9 @@ std::string TreeStateMachine::apply(Slot slot, std::string_view command) {
   return {};
 }
 
-std::string TreeStateMachine::save() const {
-  return WireWriter().bytes(encode(table_.current())).raw(machine_.save()).take();
+void TreeStateMachine::save(Sink sink) const {
+  sink(WireWriter().bytes(encode(table_.current())).view());
+  machine_.save(sink);
 }
 
 absl::StatusOr<StateMachine::Load> TreeStateMachine::decode(std::string_view snapshot) {

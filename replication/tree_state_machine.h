@@ -23,7 +23,9 @@ class TreeStateMachine final : public StateMachine {
 
   std::string apply(Slot slot, std::string_view command) override;
   std::string query(std::string_view query) const override { return machine_.query(query); }
-  std::string save() const override;
+  using StateMachine::save;
+  void save(Sink sink) const override;
+  std::size_t save_bytes() const override { return machine_.save_bytes(); }
   absl::StatusOr<Load> decode(std::string_view snapshot) override;
   std::uint64_t digest() const override;
 

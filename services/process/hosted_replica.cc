@@ -60,8 +60,8 @@ HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable
     : page_segment_(std::move(page)), stable_(std::move(stable)) {}
 
 absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const LaunchSpec& spec, const ReplicaLaunch& launch,
-                                                                     InstanceMemory& memory, const SealSnapshot& seal,
-                                                                     const Counter* marks) {
+                                                                     InstanceMemory& memory,
+                                                                     const ProcessParts& process) {
   auto page = Segment::map(launch.page_fd, Segment::Access::kReadWrite);
   if (!page.ok()) return page.status();
   auto stable = StableSegment::open(launch.stable_fd, endpoint_of(launch), Incarnation(launch.incarnation));
@@ -69,12 +69,12 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
   auto trees = read_trees(spec.trees, spec.config, memory.view().daemon);
   if (!trees.ok()) return trees.status();
   std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable)));
-  hosted->wire(spec, launch, memory, *std::move(trees), seal, marks);
+  hosted->wire(spec, launch, memory, *std::move(trees), process);
   return hosted;
 }
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
-                         std::optional<TreeOptions> trees, const SealSnapshot& seal, const Counter* marks) {
+                         std::optional<TreeOptions> trees, const ProcessParts& process) {
   transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
   lives_ = std::make_unique<Lives>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
@@ -91,7 +91,7 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   parts.segments = memory.stable_segments();
   parts.lives = lives_.get();
   parts.deaths = &memory.view().daemon->deaths;
-  parts.marks = marks;
+  parts.marks = process.marks;
   parts.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
   parts.say = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
   parts.fence = [daemon = memory.view().daemon](ReplicaName name) {
@@ -101,8 +101,9 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   if (spec.config.isolation == "process") {
     parts.fork_snapshots = true;
     parts.load_beside = true;
+    parts.helper_cores = process.helper_cores;
     parts.sealed_slot = &memory.view().daemon->sealed_slot;
-    parts.seal = [seal, from = parts.group.incarnation](Slot slot, int fd) { seal(from, slot, fd); };
+    parts.seal = [seal = process.seal, from = parts.group.incarnation](Slot slot, int fd) { seal(from, slot, fd); };
     parts.snapshot = map_snapshot(spec.snapshot_fd);
   }
   replica_ = std::make_unique<Replica>(std::move(parts));

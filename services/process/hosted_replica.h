@@ -35,14 +35,19 @@ absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints);
 // Hands a sealed snapshot to the supervisor. While there is none the replica says it again now and then.
 using SealSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
 
+// What a replica has from its process; as in Replica::Parts.
+struct ProcessParts {
+  SealSnapshot seal;
+  std::vector<CoreId> helper_cores;
+  const Counter* marks = nullptr;  // outlives the replica
+};
+
 // Built on the thread that runs its loop, so that its memory is near; used by that thread only.
 class HostedReplica {
  public:
-  // `memory` outlives it; so does `marks` (Replica::Parts), which may be null. The descriptors of `launch` are not needed
-  // any more afterwards.
+  // `memory` outlives it. The descriptors of `launch` are not needed any more afterwards.
   static absl::StatusOr<std::unique_ptr<HostedReplica>> create(const LaunchSpec& spec, const ReplicaLaunch& launch,
-                                                               InstanceMemory& memory, const SealSnapshot& seal,
-                                                               const Counter* marks);
+                                                               InstanceMemory& memory, const ProcessParts& process);
 
   Replica& replica() { return *replica_; }
   ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
@@ -56,7 +61,7 @@ class HostedReplica {
   HostedReplica(Segment page, std::unique_ptr<StableSegment> stable);
 
   void wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
-            std::optional<TreeOptions> trees, const SealSnapshot& seal, const Counter* marks);
+            std::optional<TreeOptions> trees, const ProcessParts& process);
   std::vector<LinkHooks> link_hooks();
 
   Segment page_segment_;

@@ -1,5 +1,7 @@
 #include "services/process/replica_process.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <future>
@@ -34,6 +36,13 @@ void warn(const absl::Status& status) {
 // A core that is gone by now costs nearness, not correctness.
 void pin_to(int core) { bind_this_thread({CoreId(static_cast<std::uint16_t>(core))}).IgnoreError(); }
 
+// None: loops have all there are.
+std::vector<CoreId> cores_beside_loops(const LaunchSpec& spec) {
+  std::vector<CoreId> loops;
+  for (const ReplicaLaunch& launch : spec.replicas) loops.push_back(CoreId(static_cast<std::uint16_t>(launch.core)));
+  return cores_without(loops);
+}
+
 WaitOptions wait_options(const LaunchSpec& spec, int core) {
   if (!spec.shared_cores) return WaitOptions::own_core();
   const auto here = std::count_if(spec.replicas.begin(), spec.replicas.end(),
@@ -47,12 +56,12 @@ class HostedLoop {
  public:
   // On the thread that will run it: memory is near then, and a stable segment belongs to one thread for life.
   absl::Status build(const LaunchSpec& spec, const std::vector<ReplicaLaunch>& launches, InstanceMemory& memory,
-                     const SealSnapshot& seal) {
+                     ProcessParts process) {
     pin_to(launches.front().core);
     if (spec.replica >= 0) watch_deaths(spec, memory);  // together in one process they live and die together
-    const Counter* marks = watch_ ? &watch_->deaths() : nullptr;
+    process.marks = watch_ ? &watch_->deaths() : nullptr;
     for (const ReplicaLaunch& launch : launches) {
-      auto hosted = HostedReplica::create(spec, launch, memory, seal, marks);
+      auto hosted = HostedReplica::create(spec, launch, memory, process);
       if (!hosted.ok()) return hosted.status();
       replicas_.push_back(std::move(*hosted));
     }
@@ -136,8 +145,8 @@ std::vector<std::vector<ReplicaLaunch>> group_by_core(const LaunchSpec& spec) {
 // All loops of the process, each built and run on a thread of its own; the first on the caller's.
 class HostedLoops {
  public:
-  HostedLoops(const LaunchSpec& spec, InstanceMemory& memory, SealSnapshot seal)
-      : spec_(spec), memory_(memory), seal_(std::move(seal)), groups_(group_by_core(spec)), loops_(groups_.size()) {}
+  HostedLoops(const LaunchSpec& spec, InstanceMemory& memory, ProcessParts process)
+      : spec_(spec), memory_(memory), process_(std::move(process)), groups_(group_by_core(spec)), loops_(groups_.size()) {}
 
   absl::Status start() {
     std::vector<std::future<absl::Status>> others;
@@ -146,7 +155,7 @@ class HostedLoops {
       others.push_back(outcome.get_future());
       threads_.emplace_back([this, i, outcome = std::move(outcome)]() mutable { build_and_run(i, std::move(outcome)); });
     }
-    absl::Status status = loops_.front().build(spec_, groups_.front(), memory_, seal_);
+    absl::Status status = loops_.front().build(spec_, groups_.front(), memory_, process_);
     for (auto& other : others) status.Update(other.get());
     return status;
   }
@@ -171,14 +180,14 @@ class HostedLoops {
 
  private:
   void build_and_run(std::size_t i, std::promise<absl::Status> outcome) {
-    const absl::Status status = loops_[i].build(spec_, groups_[i], memory_, seal_);
+    const absl::Status status = loops_[i].build(spec_, groups_[i], memory_, process_);
     outcome.set_value(status);
     if (status.ok()) loops_[i].loop().run();
   }
 
   const LaunchSpec& spec_;
   InstanceMemory& memory_;
-  const SealSnapshot seal_;
+  const ProcessParts process_;
   const std::vector<std::vector<ReplicaLaunch>> groups_;
   std::vector<HostedLoop> loops_;
   std::vector<std::thread> threads_;
@@ -189,6 +198,9 @@ class HostedLoops {
 int run_replica_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, spec.replica < 0 ? "replicas" : absl::StrCat("replica/", spec.replica));
   if (link == nullptr) return 1;
+  const std::vector<CoreId> helper_cores = cores_beside_loops(spec);
+  bind_this_thread(helper_cores).IgnoreError();  // until its loop has its core: for the keeper, who inherits it
+  ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervisor/child_process.cc)
   std::optional<MemoryKeeper> keeper;
   if (spec.replica >= 0) keeper.emplace();  // others go on when this one has died
   auto memory = InstanceMemory::attach(spec);
@@ -196,10 +208,11 @@ int run_replica_process(LaunchSpec spec) {
     link->say_failed(memory.status());
     return 1;
   }
-  HostedLoops loops(spec, **memory, [&link](Incarnation from, Slot slot, int fd) {
+  const SealSnapshot seal = [&link](Incarnation from, Slot slot, int fd) {
     const int fds[] = {fd};
     link->send(absl::StrCat("snapshot ", slot.value(), " ", from.value()), fds).IgnoreError();
-  });
+  };
+  HostedLoops loops(spec, **memory, {seal, helper_cores});
   if (auto status = loops.start(); !status.ok()) {
     link->say_failed(status);
     loops.stop();

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +22,7 @@ namespace ingot {
 namespace {
 
 // Between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(const std::vector<int>& inherited, char* const* argv, pid_t parent) {
+[[noreturn]] void become(const std::vector<int>& inherited, char* const* argv, char* const* environment, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   if (::getppid() != parent) ::_exit(1);
   for (const int fd : inherited) {
@@ -29,8 +31,20 @@ namespace {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execv("/proc/self/exe", argv);
+  ::execve("/proc/self/exe", argv, environment);
   ::_exit(127);
+}
+
+// A replica's state in huge pages, where the system gives them to whoever asks (madvise): so a fork copies, and a start
+// fills, a five-hundredth of the page tables (docs/decisions/0199). Read by the C library when the program begins. What
+// somebody has set for it counts; the front end does not need it.
+std::vector<char*> environment_of(std::string_view word) {
+  static char huge_pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+  std::vector<char*> all;
+  for (char** each = environ; *each != nullptr; ++each) all.push_back(*each);
+  if (word != "@front-end" && std::getenv("GLIBC_TUNABLES") == nullptr) all.push_back(huge_pages);
+  all.push_back(nullptr);
+  return all;
 }
 
 // Both ends of a control channel; both are closed across exec.
@@ -53,10 +67,11 @@ absl::StatusOr<StartedProcess> start(std::string word, std::string argument, con
                                      ControlPair control) {
   std::string program = "ingotd";
   char* argv[] = {program.data(), word.data(), argument.data(), nullptr};
+  const std::vector<char*> environment = environment_of(word);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return exhausted("fork");
-  if (pid == 0) become(inherited, argv, parent);
+  if (pid == 0) become(inherited, argv, environment.data(), parent);
   Descriptor pidfd(::pidfd_open(pid, 0));  // ours, not reaped yet: so it is this very process
   if (!pidfd.valid()) {
     const absl::Status status = exhausted("watch a process");

@@ -184,13 +184,18 @@ def command_line(pid):
         return []
 
 
-def keeps_memory(pid):
-    """Whether it is a replica's second process, which frees its memory when it has died."""
+def process_name(pid):
+    """As ps, top and profilers show it."""
     try:
         with open(f"/proc/{pid}/comm") as file:
-            return file.read() == "ingotd-memory\n"
+            return file.read().rstrip("\n")
     except OSError:
-        return False
+        return ""
+
+
+def keeps_memory(pid):
+    """Whether it is a replica's second process, which frees its memory when it has died."""
+    return process_name(pid) == "ingotd-memory"
 
 
 def processes_below(parent):

@@ -11,7 +11,8 @@ import subprocess
 import time
 import unittest
 
-from ingot_daemon import INGOTD, WATCHDOG_S, Daemon, Load, alive, command_line, ctl, outage_of, run_ctl, wait_until
+from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, Load, alive, command_line, ctl, outage_of, process_name, run_ctl,
+                          wait_until)
 
 GRACE = "--orphan-grace=200s"  # longer than anything here waits
 
@@ -78,6 +79,9 @@ class Restarts(unittest.TestCase):
             said = f"replica 2 (pid {victim['pid']}) was killed by signal 9; starting it again as incarnation 2"
             wait_for_line(daemon, said)
             self.assertEqual(len(lines(daemon, said)), 1, daemon.log)
+            self.assertEqual([process_name(r["pid"]) for r in daemon.status()["replicas"]],
+                             ["ingotd-r0", "ingotd-r1", "ingotd-r2"])
+            self.assertEqual(process_name(daemon.children()["@front-end"][0]), "ingotd-front")
             os.kill(daemon.children()["@front-end"][0], signal.SIGKILL)
             wait_until(lambda: lines(daemon, "the front end (pid") and run_ctl(daemon.endpoint, "status").returncode == 0,
                        "the front end serves again")

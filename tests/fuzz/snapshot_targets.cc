@@ -24,12 +24,10 @@ void mend_checksum(std::string& content) {
   WireReader in(content);
   in.raw(16);
   in.raw(in.u64());
-  const std::uint64_t machine_bytes = in.u64();
-  const std::string_view first = std::string_view(content).substr(0, content.size() - in.remaining());
-  const std::string_view machine = in.raw(machine_bytes);
-  if (in.failed() || in.remaining() != sizeof(std::uint64_t)) return;
-  const std::uint64_t checksum = hash_bytes(machine, hash_bytes(first));
-  std::memcpy(content.data() + content.size() - sizeof checksum, &checksum, sizeof checksum);
+  const std::size_t first = content.size() - in.remaining();
+  if (in.failed() || in.remaining() < sizeof(std::uint64_t)) return;
+  const std::uint64_t checksum = hash_bytes(std::string_view(content).substr(0, first));
+  std::memcpy(content.data() + first, &checksum, sizeof checksum);
 }
 
 void check_part(const SnapshotMessage& message) {

@@ -78,7 +78,8 @@ class MortalGroup {
     HeldStore(int id, const std::atomic<int>& held) : id_(id), held_(held) {}
     std::string apply(Slot slot, std::string_view command) override { return store_.apply(slot, command); }
     std::string query(std::string_view query) const override { return store_.query(query); }
-    std::string save() const override { return store_.save(); }
+    void save(Sink sink) const override { store_.save(sink); }
+    std::size_t save_bytes() const override { return store_.save_bytes(); }
     absl::StatusOr<Load> decode(std::string_view snapshot) override {
       for (int held = held_; held == id_; held = held_) held_.wait(held);
       return store_.decode(snapshot);

@@ -20,7 +20,7 @@ class Register final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view command) override { return value = command; }
   std::string query(std::string_view) const override { return value; }
-  std::string save() const override { return value; }
+  void save(Sink sink) const override { sink(value); }
   absl::StatusOr<Load> decode(std::string_view snapshot) override {
     begun = true;
     begun.notify_all();

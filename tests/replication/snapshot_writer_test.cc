@@ -17,9 +17,9 @@ class Stopping final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view) override { return ""; }
   std::string query(std::string_view) const override { return ""; }
-  std::string save() const override {
+  void save(Sink sink) const override {
     if (stops) ::raise(SIGSTOP);
-    return "all of it";
+    sink("all of it");
   }
   absl::StatusOr<Load> decode(std::string_view) override { return [] {}; }
   std::uint64_t digest() const override { return 0; }

@@ -88,7 +88,8 @@ class Node {
       return store.apply(slot, command);
     }
     std::string query(std::string_view query) const override { return store.query(query); }
-    std::string save() const override { return store.save(); }
+    void save(Sink sink) const override { store.save(sink); }
+    std::size_t save_bytes() const override { return store.save_bytes(); }
     absl::StatusOr<Load> decode(std::string_view snapshot) override { return store.decode(snapshot); }
     std::uint64_t digest() const override { return store.digest(); }
 
