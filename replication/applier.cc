@@ -2,8 +2,8 @@
 //
 //   snapshot  u64 magic  u64 applied  u64 n  n bytes of sessions  u64 checksum  the rest: state machine
 //
-// The checksum is the stable hash of everything before it; a state machine checks its own part. The last character of the
-// magic is the format's version.
+// The checksum is the stable hash of everything before it; the store checks its own part, and a file's checksum
+// (replication/snapshot_format.h) is of all of it. The last character of the magic is the format's version.
 #include "replication/applier.h"
 
 #include <utility>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/helper_cores.h"
 #include "core/wire.h"
 #include "replication/snapshot_limits.h"
 
@@ -101,8 +102,10 @@ bool ReplicaSnapshots::urgent() const {
 
 bool ReplicaSnapshots::due(const AgreementStatus& status) {
   if (server_.wanted()) return true;
-  if (!kept() || waits_for_seal()) return false;
-  return new_bytes() > 0 && new_bytes() >= threshold(status);
+  if (!kept()) return false;
+  const bool wanted = new_bytes() > 0 && new_bytes() >= threshold(status);
+  held_back_ = wanted && waits_for_seal();
+  return wanted && !held_back_;
 }
 
 // Not more often than the state's size makes reasonable, unless segments fill; soon when an epoch has changed.
@@ -160,11 +163,12 @@ bool ReplicaSnapshots::finish() {
     return true;
   }
   ++made_;
-  newest_ = **std::move(outcome);
+  auto older = std::exchange(newest_, **std::move(outcome));
   if (kept()) options_.seal(newest_->name.slot, newest_->fd.get());
   server_.offer(std::make_shared<const SnapshotServer::File>(
                     SnapshotServer::File{newest_->name, as_view(newest_->memory.bytes()), newest_}),
                 options_.send);
+  if (older != nullptr) release_beside(std::move(older), options_.helper_cores);
   return true;
 }
 
@@ -192,7 +196,7 @@ void ReplicaSnapshots::tick() {
 bool ReplicaSnapshots::wants_tick() const {
   if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
-  return waits_for_seal() || (new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks));
+  return waits_for_seal() || held_back_ || (new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks));
 }
 
 }  // namespace ingot

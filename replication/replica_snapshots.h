@@ -100,6 +100,7 @@ class ReplicaSnapshots {
   Epoch epoch_;              // as last seen
   Slot urgent_below_;        // decided or in doubt when the epoch changed: they may be in fewer segments than others
   std::shared_ptr<const SealedSnapshot> newest_;  // made here
+  bool held_back_ = false;   // one was due, and another one was not sealed yet
   bool look_ = false;        // whether a child is done: not in each round
   int urgent_ticks_ = 0;     // until then the group has other things to do
   int quiet_ticks_ = 0;      // since something was applied

@@ -1,12 +1,11 @@
 #include "replication/snapshot_loader.h"
 
-#include <sys/prctl.h>
 
 #include <system_error>
 #include <utility>
 
 #include "core/check.h"
-#include "replication/helper_cores.h"
+#include "core/helper_cores.h"
 #include "replication/snapshot_format.h"
 
 namespace ingot {
@@ -46,8 +45,7 @@ void SnapshotLoader::start(SnapshotBytes snapshot) {
 }
 
 void SnapshotLoader::run_beside() {
-  ::prctl(PR_SET_NAME, "ingotd-loader");
-  become_helper(cores_, kThreadNice);
+  become_helper("ingotd-loader", cores_, kThreadNice);
   run();
 }
 

@@ -25,7 +25,7 @@ class SnapshotLoader {
   enum class How { kBeside, kInline };
 
   // REQUIRES: `applier`, and what it applies to, outlive this.
-  // `cores`: where the thread runs (replication/helper_cores.h).
+  // `cores`: where the thread runs (core/helper_cores.h).
   SnapshotLoader(How how, Applier& applier, std::vector<CoreId> cores = {})
       : how_(how), applier_(applier), cores_(std::move(cores)) {}
   // Waits for the end of what is under way.

@@ -15,8 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/helper_cores.h"
 #include "core/wire.h"
-#include "replication/helper_cores.h"
 #include "replication/snapshot_limits.h"
 
 namespace ingot {
@@ -63,8 +63,7 @@ bool write_file(int fd, const Applier& applier) {
 [[noreturn]] void run_child(int fd, const Applier& applier, ::pid_t parent, const std::vector<CoreId>& cores) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  ::prctl(PR_SET_NAME, "ingotd-snapshot");
-  become_helper(cores, kChildNice);
+  become_helper("ingotd-snapshot", cores, kChildNice);
   ::_exit(write_file(fd, applier) ? 0 : 1);
 }
 

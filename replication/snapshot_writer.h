@@ -33,7 +33,7 @@ class SnapshotWriter {
   // kInline: start() itself writes, and the loop waits meanwhile. For processes of several threads.
   enum class How { kFork, kInline };
 
-  // `cores`: where the child runs (replication/helper_cores.h).
+  // `cores`: where the child runs (core/helper_cores.h).
   explicit SnapshotWriter(How how, std::vector<CoreId> cores = {}) : how_(how), cores_(std::move(cores)) {}
   // A child that is at work is ended.
   ~SnapshotWriter();

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "core/helper_cores.h"
 #include "replication/segment_lives.h"
 #include "services/process/instance_memory.h"
 
@@ -61,6 +62,7 @@ absl::StatusOr<KnownInstance> KnownInstance::copy(const LaunchSpec& spec) {
     if (!duplicate.valid()) error = errno;
     return duplicate.valid() ? instance.own(std::move(duplicate)) : -1;
   });
+  instance.helper_cores_ = cores_beside_loops(spec.replicas);
   if (error == 0) return instance;
   const std::string text = absl::StrCat("cannot keep the instance's descriptors: ", std::strerror(error));
   return error == EBADF ? absl::InvalidArgumentError(text) : absl::ResourceExhaustedError(text);
@@ -105,7 +107,7 @@ void KnownInstance::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
 
 void KnownInstance::keep_snapshot(ControlWord snapshot) {
   if (snapshot.fds.size() != 1 || (spec_.snapshot_fd >= 0 && snapshot.slot <= spec_.snapshot_slot)) return;
-  drop(spec_.snapshot_fd);
+  if (spec_.snapshot_fd >= 0) release_beside(take(spec_.snapshot_fd), helper_cores_);
   spec_.snapshot_fd = own(std::move(snapshot.fds[0]));
   spec_.snapshot_slot = snapshot.slot;
 }

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/types.h"
 #include "services/process/control_channel.h"
 #include "services/process/launch_spec.h"
 #include "transport/shm/descriptor.h"
@@ -50,7 +52,8 @@ class KnownInstance {
   void drop(int fd) { owned_.erase(fd); }
 
   LaunchSpec spec_;
-  std::map<int, Descriptor> owned_;  // by number
+  std::vector<CoreId> helper_cores_;  // where no loop runs
+  std::map<int, Descriptor> owned_;   // by number
 };
 
 // Puts together what send() sent.

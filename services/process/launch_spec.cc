@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/topology.h"
 
 namespace ingot {
 
@@ -39,6 +40,12 @@ absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot write a launch document: ", std::strerror(errno)));
   }
   return fd;
+}
+
+std::vector<CoreId> cores_beside_loops(const std::vector<ReplicaLaunch>& replicas) {
+  std::vector<CoreId> loops;
+  for (const ReplicaLaunch& launch : replicas) loops.push_back(CoreId(static_cast<std::uint16_t>(launch.core)));
+  return cores_without(loops);
 }
 
 absl::StatusOr<LaunchSpec> read_launch_spec(int fd) {

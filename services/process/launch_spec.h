@@ -63,6 +63,9 @@ struct LaunchSpec {
   void close_descriptors();
 };
 
+// Those that the calling thread may use and no replica's loop runs on; possibly none.
+std::vector<CoreId> cores_beside_loops(const std::vector<ReplicaLaunch>& replicas);
+
 // Writes the document into a memfd that is closed across exec unless set_inherited.
 absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec);
 

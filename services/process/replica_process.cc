@@ -36,13 +36,6 @@ void warn(const absl::Status& status) {
 // A core that is gone by now costs nearness, not correctness.
 void pin_to(int core) { bind_this_thread({CoreId(static_cast<std::uint16_t>(core))}).IgnoreError(); }
 
-// None: loops have all there are.
-std::vector<CoreId> cores_beside_loops(const LaunchSpec& spec) {
-  std::vector<CoreId> loops;
-  for (const ReplicaLaunch& launch : spec.replicas) loops.push_back(CoreId(static_cast<std::uint16_t>(launch.core)));
-  return cores_without(loops);
-}
-
 WaitOptions wait_options(const LaunchSpec& spec, int core) {
   if (!spec.shared_cores) return WaitOptions::own_core();
   const auto here = std::count_if(spec.replicas.begin(), spec.replicas.end(),
@@ -198,11 +191,13 @@ class HostedLoops {
 int run_replica_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, spec.replica < 0 ? "replicas" : absl::StrCat("replica/", spec.replica));
   if (link == nullptr) return 1;
-  const std::vector<CoreId> helper_cores = cores_beside_loops(spec);
-  bind_this_thread(helper_cores).IgnoreError();  // until its loop has its core: for the keeper, who inherits it
-  ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervisor/child_process.cc)
+  const std::vector<CoreId> helper_cores = cores_beside_loops(spec.replicas);
   std::optional<MemoryKeeper> keeper;
-  if (spec.replica >= 0) keeper.emplace();  // others go on when this one has died
+  if (spec.replica >= 0) {
+    ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervisor/child_process.cc)
+    bind_this_thread(helper_cores).IgnoreError();  // until its loop has its core: for the keeper, who inherits it
+    keeper.emplace();  // others go on when this one has died
+  }
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
     link->say_failed(memory.status());

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/helper_cores.h"
 #include "core/limits.h"
 #include "core/placement.h"
 #include "core/topology.h"
@@ -184,7 +185,8 @@ absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
 
 void Instance::keep_snapshot(Slot slot, Descriptor snapshot) {
   if (snapshot_.valid() && slot <= snapshot_slot_) return;
-  snapshot_ = std::move(snapshot);
+  Descriptor older = std::exchange(snapshot_, std::move(snapshot));
+  if (older.valid()) release_beside(std::move(older), cores_beside_loops(replicas_));
   snapshot_slot_ = slot;
   page().sealed_slot.set_release(slot.value());  // pairs with the replicas' acquire: what they trim now is kept here
 }

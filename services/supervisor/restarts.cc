@@ -60,20 +60,21 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
                      " s; the same cause is not reported again"));
   }
   endpoint.said = cause;
-  const int failover_ms = this->failover_ms(endpoint);
+  const int failover_ms = this->failover_ms(endpoint, delay_ms);
   endpoint.waits_for_others = delay_ms < failover_ms;
   start_after(endpoint, std::max(delay_ms, failover_ms));
 }
 
 // Zero if only this start lets the group go on. Others who wait go on waiting if it is enough: their start would take the
 // time of the one that everybody waits for.
-int Restarts::failover_ms(const Endpoint& endpoint) {
+int Restarts::failover_ms(const Endpoint& endpoint, int delay_ms) {
   const int voters = instance_.config().voters;
   const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
   int running = 0;
   children_.for_each_running([&](const Child& child) { running += votes(child.role) ? 1 : 0; });
+  for (const auto& [id, other] : endpoints_) running += votes(other.role) && other.starts_now ? 1 : 0;
   if (2 * running > voters) return endpoint.role.front_end() ? 0 : kFailoverFirstMs;
-  if (votes(endpoint.role)) ++running;  // soon
+  if (votes(endpoint.role) && delay_ms == 0) ++running;
   for (auto& [id, other] : endpoints_) {
     if (2 * running > voters) break;
     if (!votes(other.role) || !std::exchange(other.waits_for_others, false)) continue;
@@ -85,6 +86,7 @@ int Restarts::failover_ms(const Endpoint& endpoint) {
 
 void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
   endpoint.waits = true;
+  endpoint.starts_now = delay_ms == 0;
   endpoint.timer.expires_after(std::chrono::milliseconds(delay_ms));
   endpoint.timer.async_wait([this, &endpoint](const boost::system::error_code& error) {
     // What had expired before it was set anew comes all the same.
@@ -95,7 +97,7 @@ void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
 // Everybody is told of the new life before it can say anything.
 void Restarts::start(Endpoint& endpoint) {
   endpoint.again = true;
-  endpoint.waits_for_others = false;
+  endpoint.waits_for_others = endpoint.starts_now = false;
   const auto life = instance_.begin_life(endpoint.role.endpoint);
   absl::Status status = life.status();
   if (life.ok()) {

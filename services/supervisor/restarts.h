@@ -39,11 +39,12 @@ class Restarts {
     bool again = false;   // a life was started here
     bool waits = false;             // to be started when the timer says so
     bool waits_for_others = false;  // likewise, and only for kFailoverFirstMs
+    bool starts_now = false;        // likewise, and for nothing
   };
 
   Endpoint& endpoint(const ChildRole& role);
   void start_later(Endpoint& endpoint, const std::string& what, const std::string& cause, std::int64_t lived_ms);
-  int failover_ms(const Endpoint& endpoint);
+  int failover_ms(const Endpoint& endpoint, int delay_ms);
   void start_after(Endpoint& endpoint, int delay_ms);
   void start(Endpoint& endpoint);
 

@@ -93,6 +93,19 @@ TEST_CASE("while one waits to be sealed no other is made, however much is applie
   CHECK(maker.handed_over.size() == 2);
 }
 
+TEST_CASE("one that was held back is looked at again when the other is sealed, however quiet it is meanwhile") {
+  Maker maker;
+  maker.apply_bytes(kSnapshotLogBytesMin);
+  maker.round();
+  REQUIRE(maker.handed_over.size() == 1);
+  maker.apply_bytes(8 * kSnapshotLogBytesMin);
+  maker.ticks(kSnapshotQuietTicks + 1);
+  maker.sealed_slot.set_release(maker.handed_over.back());
+  REQUIRE(maker.snapshots.wants_tick());
+  maker.ticks(2);
+  CHECK(maker.handed_over.size() == 2);
+}
+
 TEST_CASE("who has never made one knows how large the state is, too") {
   Maker maker;
   maker.state.bytes = 1024 * 1024 * 1024;
