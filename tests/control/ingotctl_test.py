@@ -229,6 +229,15 @@ class WatchTest(unittest.TestCase):
         os.close(master)
         self.assertRegex(drawn, re.compile(r"\x1b\[7m[^\x1b]* stopped "))
 
+    def test_the_watch_goes_on_with_the_next_life_of_the_front_end(self):
+        watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)
+        watch.stdout.readline()
+        os.kill(self.daemon.children()["@front-end"][0], signal.SIGKILL)
+        self.assertIn("leader 0", watch.stdout.readline())
+        self.stop_learner()
+        self.assertTrue(any("replica 2 stopped" in line for line in watch.stdout), "the watch ended without a word of it")
+        watch.stdout.close()
+
     def test_the_watch_ends_with_the_daemon(self):
         watch = self.watch(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         watch.stdout.readline()
