@@ -17,7 +17,8 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& endpoint) {
 // A status that gRPC made up itself, as against one that a daemon sent.
 bool never_arrived(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-         (absl::StrContains(status.error_message(), "onnect") || absl::StrContains(status.error_message(), "DNS") ||
+         (absl::StrContains(status.error_message(), "onnect") ||  // to connect, or the Connection
+          absl::StrContains(status.error_message(), "DNS") ||
           absl::StrContains(status.error_message(), "Socket closed"));
 }
 
