@@ -68,6 +68,14 @@ struct Maker {
     }
   }
 
+  // And then there is log for the next one.
+  void hand_over_one() {
+    apply_bytes(kSnapshotLogBytesMin);
+    round();
+    REQUIRE(handed_over.size() == 1);
+    apply_bytes(8 * kSnapshotLogBytesMin);
+  }
+
   void seal_newest() {
     sealed_slot.set_release(handed_over.back());
     round();
@@ -83,10 +91,7 @@ struct Maker {
 
 TEST_CASE("while one waits to be sealed no other is made, however much is applied") {
   Maker maker;
-  maker.apply_bytes(kSnapshotLogBytesMin);
-  maker.round();
-  REQUIRE(maker.handed_over.size() == 1);
-  maker.apply_bytes(8 * kSnapshotLogBytesMin);
+  maker.hand_over_one();
   CHECK(maker.handed_over.size() == 1);
   maker.seal_newest();
   maker.round();
@@ -95,10 +100,7 @@ TEST_CASE("while one waits to be sealed no other is made, however much is applie
 
 TEST_CASE("one that was held back is looked at again when the other is sealed, however quiet it is meanwhile") {
   Maker maker;
-  maker.apply_bytes(kSnapshotLogBytesMin);
-  maker.round();
-  REQUIRE(maker.handed_over.size() == 1);
-  maker.apply_bytes(8 * kSnapshotLogBytesMin);
+  maker.hand_over_one();
   maker.ticks(kSnapshotQuietTicks + 1);
   maker.sealed_slot.set_release(maker.handed_over.back());
   REQUIRE(maker.snapshots.wants_tick());
