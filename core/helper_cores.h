@@ -33,7 +33,7 @@ inline void become_helper(const char* name, const std::vector<CoreId>& cores, in
 }
 
 // Lets go of something on a thread of its own, whose end nobody waits for: whoever is the last to close a snapshot's file
-// stands still until the kernel has freed its pages, more than 0.1 s for each GiB (docs/decisions/0202). If no thread is to
+// stands still until the kernel has freed its pages, some 0.1 s for each GiB (docs/decisions/0202). If no thread is to
 // be had, here. `cores` as above. REQUIRES: the end of `thing` touches nothing that anybody else uses.
 template <typename Thing>
 void release_beside(Thing thing, std::vector<CoreId> cores) {

@@ -10,7 +10,10 @@
 namespace ingot {
 
 ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
-    : options_(std::move(options)), applier_(applier), writer_(options_.how, options_.helper_cores), reader_(options_.incarnation) {}
+    : options_(std::move(options)),
+      applier_(applier),
+      writer_(options_.how, options_.helper_cores),
+      reader_(options_.incarnation) {}
 
 void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
   if (options_.sealed_slot == nullptr) return;
@@ -196,7 +199,8 @@ void ReplicaSnapshots::tick() {
 bool ReplicaSnapshots::wants_tick() const {
   if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
-  return waits_for_seal() || held_back_ || (new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks));
+  if (waits_for_seal() || held_back_) return true;
+  return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks);
 }
 
 }  // namespace ingot

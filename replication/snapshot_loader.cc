@@ -1,6 +1,5 @@
 #include "replication/snapshot_loader.h"
 
-
 #include <system_error>
 #include <utility>
 

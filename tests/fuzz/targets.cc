@@ -1,6 +1,5 @@
 #include "tests/fuzz/targets.h"
 
-
 #include "core/check.h"
 #include "replication/applier.h"
 #include "replication/kv_store.h"

@@ -1,7 +1,6 @@
 // What save did not write is refused, and then the state is as before.
 #include <catch2/catch.hpp>
 
-
 #include "core/prng.h"
 #include "tests/kv/helpers.h"
 #include "tests/kv/random_requests.h"
