@@ -37,6 +37,7 @@ struct AgreementBounds {
   std::size_t prepared_bytes = kPreparedBytesMax;
   std::size_t window_bytes = kProposalWindowBytesMax;  // a leader with more undecided bytes takes no proposal
   std::size_t carry_bytes = kCarryBytesMax;            // REQUIRES: window_bytes and a batch fit into it
+  std::size_t repeat_bytes = kRepeatBytesMax;          // of decided slots, in a carry or in a new leader's segment
   int suspect_ticks = kSuspectTicks;                   // the shortest silence that is suspicious
 };
 

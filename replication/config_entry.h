@@ -27,7 +27,7 @@ struct ConfigEntry {
   ReplicaName leader;    // the author
   ReplicaName acceptor;  // LeaderChange: the one before, unchanged
   // Decided below it, as a majority of the voters knew when it was written: so that need not be repeated. AcceptorChange:
-  // nobody leads in the new epoch who does not know it.
+  // or higher, at most `decided`; nobody leads in the new epoch who does not know it.
   Slot base;
   // AcceptorChange: all that can have been stored so far from `base` on. Slots below `decided` were decided when it was
   // written, the others may or may not have been.

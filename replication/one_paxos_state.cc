@@ -78,9 +78,9 @@ void OnePaxosState::learn_outside_window(const Slots& found, Effects& effects) {
 Slot OnePaxosState::repeat_from(Slot known, std::size_t undecided_bytes) const {
   const Slot floor = std::max(known, learner.log().first());
   Slot from = learner.decided();
-  for (std::size_t bytes = undecided_bytes; from > floor; from = Slot(from.value() - 1)) {
+  for (std::size_t bytes = 0; from > floor; from = Slot(from.value() - 1)) {
     bytes += learner.command(Slot(from.value() - 1))->size() + kCarrySlotBytes;
-    if (bytes > group.bounds.carry_bytes) break;
+    if (bytes > group.bounds.repeat_bytes || undecided_bytes + bytes > group.bounds.carry_bytes) break;
   }
   return from;
 }

@@ -55,8 +55,8 @@ struct OnePaxosState {
   void learn_outside_window(const Slots& found, Effects& effects);
 
   // From where on a leader's segment and a carry repeat what is decided: what a majority of the voters may lack (they know
-  // what is below `known`), as far as the log and the room for a carry allow. `undecided_bytes`: of what is repeated
-  // besides. At most decided().
+  // what is below `known`), as far as the log, the room for a carry and its patience allow: who lacks more asks its peers,
+  // or reads history. `undecided_bytes`: of what is repeated besides. At most decided().
   Slot repeat_from(Slot known, std::size_t undecided_bytes) const;
 
   GroupConfig group;

@@ -37,6 +37,7 @@ class Drawer {
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) narrow_the_carry();
     if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05)) plan_.faults.push_back(lose_everybody_once());
     if (options_.kills && options_.agreement == "1paxos" && rare_.chance(0.08)) bring_the_acceptor_back();
+    if (options_.agreement == "1paxos" && rare_.chance(0.3)) plan_.bounds.repeat_bytes = rare_.below(1000);
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
