@@ -8,7 +8,7 @@
 //    128  u64 flips            cell[flips % 2] is in force
 //    192  cell 0               one line each (StableCell)
 //    256  cell 1
-//    320  u64 head             position of the oldest record that still counts
+//    320  u64 head             no record before that position counts; of those after it not all need to
 //    384  u64 tail             position after the newest record
 //    392  u64 accepted end     above every slot that was ever voted for here
 //    448  u64 configuration flips   0: none was stored; otherwise configuration cell [flips % 2] is in force

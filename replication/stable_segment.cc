@@ -81,7 +81,6 @@ void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
   fixed_.epoch = epoch;
   fixed_.promised = ballot;
   publish_fixed();
-  free_records();
 }
 
 void StableSegment::lead(std::uint64_t epoch, std::uint64_t ballot, std::uint64_t first) {
@@ -90,7 +89,6 @@ void StableSegment::lead(std::uint64_t epoch, std::uint64_t ballot, std::uint64_
   fixed_.leader_epoch = epoch;
   fixed_.leader_ballot = ballot;
   publish_fixed();
-  free_records();
 }
 
 void StableSegment::trim(std::uint64_t keep_from) {
@@ -98,7 +96,7 @@ void StableSegment::trim(std::uint64_t keep_from) {
   fixed_.trimmed = std::max(fixed_.trimmed, keep_from);
   fixed_.leader_trimmed = std::max(fixed_.leader_trimmed, keep_from);
   if (fixed_ != before) publish_fixed();
-  free_records();
+  free_records(kAllRecords);
 }
 
 // A vote or an outcome; the first one of a new epoch begins it. That is one step for readers: the record does not count
@@ -149,6 +147,8 @@ bool StableSegment::has_room(std::size_t command_bytes) const {
 
 bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
   const std::size_t command_bytes = command_of(write).size();
+  free_records(kFreeRecordsPerWrite);
+  if (!has_room(command_bytes)) free_records(kAllRecords);
   if (!has_room(command_bytes)) return false;
   const std::size_t bytes = stable_record_bytes(command_bytes);
   const std::size_t skipped = skipped_before(bytes);
@@ -191,10 +191,11 @@ void StableSegment::write_skip(std::uint64_t position, std::size_t bytes) {
   std::memcpy(at(position), &record, sizeof record);
 }
 
-// Moves the head over the oldest records that nobody needs.
-void StableSegment::free_records() {
+// Moves the head over the oldest records that nobody needs. A change of roles leaves MiB of them: to look at each takes
+// a millisecond or two, which the group waits for if it is done then, and not if each later write frees some.
+void StableSegment::free_records(std::size_t most) {
   const std::uint64_t before = head_;
-  while (head_ != tail_) {
+  for (std::size_t freed = 0; head_ != tail_ && freed < most; ++freed) {
     const std::size_t left = to_end(head_);
     if (left < sizeof(StableRecord)) {
       head_ += left;

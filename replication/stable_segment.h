@@ -45,11 +45,18 @@ class StableSegment {
   // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.
   [[nodiscard]] bool store(const StableWrite& write);
 
-  // Room for records, in bytes, and how much is in use. Trimming frees in the order of storing.
+  // Room for records, in bytes, and how much is in use: also by those that a change of roles has left without account, of
+  // which each later write frees some. Trimming frees all that are of no account, in the order of storing.
   std::size_t capacity_bytes() const { return ring_bytes_; }
   std::size_t used_bytes() const { return tail_ - head_; }
 
+  // Frees those at once; milliseconds, if they are MiB. For those who would do without something for want of room.
+  void make_room() { free_records(kAllRecords); }
+
  private:
+  static constexpr std::size_t kFreeRecordsPerWrite = 16;
+  static constexpr std::size_t kAllRecords = SIZE_MAX;
+
   explicit StableSegment(Segment segment);
 
   void promise(std::uint64_t epoch, std::uint64_t ballot);
@@ -63,7 +70,7 @@ class StableSegment {
   bool append(StableRecordKind kind, const StableWrite& write);
   void write_record(std::uint64_t position, StableRecordKind kind, const StableWrite& write);
   void write_skip(std::uint64_t position, std::size_t bytes);
-  void free_records();
+  void free_records(std::size_t most);
   std::byte* at(std::uint64_t position) const { return ring_ + position % ring_bytes_; }
   std::size_t to_end(std::uint64_t position) const { return ring_bytes_ - position % ring_bytes_; }
 

@@ -148,18 +148,32 @@ StableView view_of(const StableHeader& header, const StableFixed& fixed) {
   return view;
 }
 
-}  // namespace
-
-absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, Slot from) {
+// All but the records.
+absl::StatusOr<StableView> read_cells(std::span<const std::byte> segment, StableFixed& fixed) {
   if (auto status = check_header(segment); !status.ok()) return status;
   const StableHeader& header = header_of(segment);
-  const std::optional<StableFixed> fixed = read_fixed(header);
-  if (!fixed) return corrupt("the fixed state's checksum does not fit");
-  StableView view = view_of(header, *fixed);
-
+  const std::optional<StableFixed> in_force = read_fixed(header);
+  if (!in_force) return corrupt("the fixed state's checksum does not fit");
+  fixed = *in_force;
+  StableView view = view_of(header, fixed);
   if (!read_configuration(header, segment, view.configuration)) {
     return corrupt("the configuration's checksum does not fit");
   }
+  return view;
+}
+
+}  // namespace
+
+absl::StatusOr<StableView> StableView::read_without_records(std::span<const std::byte> segment) {
+  StableFixed fixed;
+  return read_cells(segment, fixed);
+}
+
+absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, Slot from) {
+  StableFixed fixed;
+  auto view = read_cells(segment, fixed);
+  if (!view.ok()) return view;
+  const StableHeader& header = header_of(segment);
   const std::span<const std::byte> ring = segment.subspan(kStableRingOffset, header.ring_bytes);
   const std::uint64_t head = header.head.load(std::memory_order_acquire);  // pairs with free_records
   const std::uint64_t tail = header.tail.load(std::memory_order_acquire);  // pairs with append
@@ -169,7 +183,7 @@ absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, 
   }
   RecordReader reader(ring, head, tail, from);
   while (!reader.done()) {
-    if (!reader.next() || !add(reader.record, *fixed, from, reader.command, view)) return corrupt("a record is damaged");
+    if (!reader.next() || !add(reader.record, fixed, from, reader.command, *view)) return corrupt("a record is damaged");
   }
   return view;
 }

@@ -59,6 +59,9 @@ struct StableView {
   // Errors: NOT_FOUND (no writer has opened it yet: nothing was stored), DATA_LOSS (not what a writer leaves).
   static absl::StatusOr<StableView> read(std::span<const std::byte> segment, Slot from = Slot(0));
 
+  // The same without its records: all that a life of 1Paxos inherits of the one before. Records may be damaged.
+  static absl::StatusOr<StableView> read_without_records(std::span<const std::byte> segment);
+
   // Whose life the segment is of; nothing if no writer has opened it, or it is no segment.
   static std::optional<Incarnation> incarnation_in(std::span<const std::byte> segment);
 

@@ -24,7 +24,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.voters = config.voters;
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
-  group.predecessor = memory.predecessor(launch.id, votes_are_history(config.agreement) ? Slot(kSlotsMax) : Slot(0));
+  group.predecessor = memory.predecessor(launch.id, !votes_are_history(config.agreement));
   group.fencing = config.fence;
   return group;
 }

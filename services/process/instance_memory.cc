@@ -55,11 +55,12 @@ absl::Status InstanceMemory::map_stable(const ReplicaLaunch& launch) {
 
 // The newest of those that are kept is the one that counts (replication/segment_lives.h). Its writer is dead, or there
 // would be no life after it.
-std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, Slot from) const {
+std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, bool with_records) const {
   const LifeSegments& lives = stable_segments_[replica];
   if (lives.size() < 2) return nullptr;
   const LifeSegment& before = lives[lives.size() - 2];
-  auto view = StableView::read(before.memory->bytes(), from);
+  const auto segment = before.memory->bytes();
+  auto view = with_records ? StableView::read(segment) : StableView::read_without_records(segment);
   if (view.ok()) return std::make_shared<const StableView>(*std::move(view));
   if (!absl::IsNotFound(view.status()) || before.incarnation != Incarnation(1)) return nullptr;
   StableView nothing;  // the first life ended before it had opened its segment

@@ -34,9 +34,9 @@ class InstanceMemory {
   // Once everybody who needs them shares them: from then on nothing here keeps those of lives that no longer count.
   void forget_stable_segments() { stable_segments_.clear(); }
 
-  // What the replica's life before the one of `spec` had stored, as StableView::read, for GroupConfig::predecessor. Null:
-  // there was none, or it cannot be read. REQUIRES: they are not forgotten.
-  std::shared_ptr<const StableView> predecessor(int replica, Slot from) const;
+  // What the replica's life before the one of `spec` had stored, for GroupConfig::predecessor. Null: there was none, or it
+  // cannot be read. REQUIRES: they are not forgotten.
+  std::shared_ptr<const StableView> predecessor(int replica, bool with_records) const;
 
  private:
   InstanceMemory(Fabric fabric) : fabric_(std::move(fabric)) {}

@@ -109,6 +109,10 @@ void Restarts::start(Endpoint& endpoint) {
   start_later(endpoint, absl::StrCat(endpoint.role.label, " ", cause), cause, 0);
 }
 
+bool Restarts::any_waits_for_others() const {
+  return std::any_of(endpoints_.begin(), endpoints_.end(), [](const auto& each) { return each.second.waits_for_others; });
+}
+
 void Restarts::cancel() {
   cancelled_ = true;
   for (auto& [id, endpoint] : endpoints_) endpoint.timer.cancel();

@@ -26,6 +26,9 @@ class Restarts {
   // Whoever is not there at all: `what` says why, for the line.
   void missing(const ChildRole& role, const std::string& what);
 
+  // Whether somebody is about to start who lets others go first.
+  bool any_waits_for_others() const;
+
   void cancel();  // nobody is started any more
 
  private:

@@ -45,7 +45,7 @@ void Supervisor::child_ready(Child& child) {
   if (phase_ >= Phase::kServing) {
     if (child.role.endpoint >= 0) restarts_.ready(child);
     if (child.role.front_end() && !said_serving_) say_serving();
-    if (phase_ == Phase::kServing && children_.all_ready()) children_.prepare_spare();
+    if (children_.all_ready()) prepare_spare();
     return;
   }
   if (!children_.all_ready()) return;
@@ -78,7 +78,12 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
                    stopped.empty() ? "" : "; does not answer yet: ", silent));
   start_missing();
   if (front_end && phase_ == Phase::kServing) say_serving();
-  if (phase_ == Phase::kServing) children_.prepare_spare();
+  prepare_spare();
+}
+
+// Its linker would take the time of a failover (docs/decisions/0205). Whoever waits is ready later.
+void Supervisor::prepare_spare() {
+  if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_spare();
 }
 
 // Whoever missed a life while it had no supervisor hears of it now; who knows it does not mind.

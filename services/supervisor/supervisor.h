@@ -43,6 +43,7 @@ class Supervisor final : private ChildObserver {
   void adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms);
   void tell_all_lives(Child& child);
   void start_missing();
+  void prepare_spare();
   void start_if_missing(const ChildRole& role);
   bool starts_for_the_first_time(const Child& child) const;
   void react_to_end(Child& child, const std::string& how);

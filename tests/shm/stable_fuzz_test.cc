@@ -116,7 +116,24 @@ TEST_CASE("one changed byte of the configuration is noticed") {
     const auto bytes = sample.copy_to(guarded);
     bytes[at] ^= std::byte{1};
     CHECK(absl::IsDataLoss(StableView::read(bytes).status()));
+    CHECK(absl::IsDataLoss(StableView::read_without_records(bytes).status()));
   }
+}
+
+TEST_CASE("who reads no records gets the rest of a segment whose records are damaged") {
+  const Sample sample(3);
+  Guarded guarded(Sample::kBytes);
+  const auto bytes = sample.copy_to(guarded);
+  const auto whole = StableView::read(bytes);
+  REQUIRE(whole.ok());
+  std::memset(bytes.data() + kStableRingOffset, 0xff, stable_ring_bytes(Sample::kBytes));
+  REQUIRE(absl::IsDataLoss(StableView::read(bytes).status()));
+  const auto rest = StableView::read_without_records(bytes);
+  REQUIRE(rest.ok());
+  CHECK(rest->configuration == whole->configuration);
+  CHECK(rest->incarnation == whole->incarnation);
+  CHECK(rest->promised == whole->promised);
+  CHECK(rest->accepted.empty());
 }
 
 TEST_CASE("many changed bytes, wild positions, wrong sizes: never a crash") {
@@ -143,6 +160,7 @@ TEST_CASE("many changed bytes, wild positions, wrong sizes: never a crash") {
       std::memcpy(bytes.data() + Sample::kBytes - (1 + prng.below(2)) * cell_bytes, &cell, sizeof cell);
     }
     use(StableView::read(bytes));
+    use(StableView::read_without_records(bytes));
     (void)StableView::writer_state(bytes);
   }
 }

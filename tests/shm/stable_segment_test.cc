@@ -165,6 +165,27 @@ TEST_CASE("a leadership begins at a slot") {
   CHECK(segment.view().proposed.at(Ballot(2)).size() == 2);
 }
 
+// The bug: all were freed within the step that began the leadership, milliseconds for which the group waited.
+TEST_CASE("a former leadership's records go with later writes, or all at once for who wants room") {
+  Fixture segment;
+  StableSegment& writer = *segment.writer;
+  const auto propose = [&](std::uint64_t ballot, std::uint64_t slot) {
+    REQUIRE(writer.store({Kind::kProposed, Epoch(1), Ballot(ballot), Slot(slot), text("command")}));
+  };
+  const std::size_t record = stable_record_bytes(7);
+  REQUIRE(writer.store({Kind::kLeading, Epoch(1), Ballot(1), Slot(0), nullptr}));
+  for (std::uint64_t slot = 0; slot < 100; ++slot) propose(1, slot);
+  REQUIRE(writer.store({Kind::kLeading, Epoch(1), Ballot(2), Slot(100), nullptr}));
+  CHECK(writer.used_bytes() == 100 * record);
+  CHECK(segment.view().proposed.empty());
+  propose(2, 100);
+  CHECK(writer.used_bytes() < 100 * record);
+  CHECK(writer.used_bytes() > 50 * record);
+  writer.make_room();
+  CHECK(writer.used_bytes() == record);
+  CHECK(segment.view().proposed.at(Ballot(2)).size() == 1);
+}
+
 TEST_CASE("random writes give what a dumb model gives, past the ring's end and round again") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
