@@ -96,7 +96,7 @@ absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
   if (!load.ok()) return load.status();
   return Decoded{applied, [this, applied, sessions = std::move(sessions), load = *std::move(load)]() mutable {
                    std::move(load)();
-                   sessions_ = std::move(sessions);
+                   std::swap(sessions_, sessions);  // the former ones end with this
                    applied_ = applied;
                  }};
 }

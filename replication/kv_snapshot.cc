@@ -165,7 +165,7 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
 absl::StatusOr<StateMachine::Load> KvStore::decode(std::string_view snapshot) {
   absl::StatusOr<KvStore> loaded = read_snapshot(snapshot);
   if (!loaded.ok()) return loaded.status();
-  return Load([this, loaded = *std::move(loaded)]() mutable { *this = std::move(loaded); });
+  return Load([this, loaded = *std::move(loaded)]() mutable { std::swap(*this, loaded); });
 }
 
 }  // namespace ingot::kv

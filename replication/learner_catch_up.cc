@@ -67,6 +67,12 @@ void CatchUp::fruitless(Effects& effects) {
   trimmed_ = false;
 }
 
+// Who was asked is asked anew, from there on, at the next tick.
+void CatchUp::installed() {
+  asked_ = waits_ = trimmed_ = false;
+  fruitless_ = 0;
+}
+
 void CatchUp::send_mark(EndpointId peer, Effects& effects) {
   if (learner_.end().value() == 0) return;
   mailbox_.send(peer, {.type = MessageType::kMark, .slot = learner_.end()}, effects);

@@ -44,6 +44,9 @@ class CatchUp {
   // Tells `peer` how much is decided, so that it notices what it missed.
   void send_mark(EndpointId peer, Effects& effects);
 
+  // What was decided before is known now, with a snapshot. Nothing that peers said before tells what they have of the rest.
+  void installed();
+
   void tick(Effects& effects);
   bool wants_tick() const { return learner_.has_gap(); }
 

@@ -156,6 +156,7 @@ void MultiPaxos::compact(Slot keep_from, Effects& effects) {
 
 void MultiPaxos::installed(Slot first_undecided, Effects& effects) {
   learner_.installed(first_undecided, effects);
+  catch_up_.installed();
   leader_.advance(learner_.decided(), effects);
   settle(effects);
 }

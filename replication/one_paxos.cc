@@ -231,6 +231,7 @@ void OnePaxos::compact(Slot keep_from, Effects& effects) {
 
 void OnePaxos::installed(Slot first_undecided, Effects& effects) {
   state_.learner.installed(first_undecided, effects);
+  state_.catch_up.installed();
   state_.leader.advance(state_.learner.decided(), effects);
   settle(effects);
 }

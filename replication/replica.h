@@ -137,7 +137,7 @@ class Replica : public Pollable {
   bool finish_load();
   void install(Applier::Decoded snapshot);
   bool snapshots_wait() const;
-  bool has_room_for(std::string_view message) const;
+  bool has_room_for(std::string_view message);
   bool segments_have_room() const;
   void compact();
   Slot trim_point(bool pressed) const;

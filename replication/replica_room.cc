@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/helper_cores.h"
 #include "core/wire.h"
 #include "replication/agreement_messages.h"
 #include "replication/replica.h"
@@ -40,8 +41,8 @@ int Replica::look_at_snapshots() {
   int work = finish_load() ? 1 : 0;
   work += snapshots_.poll(parts_.agreement->status(), !loader_.running());
   if (auto file = loader_.running() ? std::nullopt : snapshots_.take_received()) {
-    const auto memory = std::make_shared<const std::string>(*std::move(file));
-    load({*memory, memory});
+    const auto memory = std::make_shared<const ReceivedFile>(*std::move(file));
+    load({memory->bytes(), memory});
     ++work;
   }
   execute_effects();
@@ -64,7 +65,9 @@ bool Replica::finish_load() {
     ++refused_snapshots_;  // peers may have another one
   } else if ((*outcome)->applied > applier_.applied()) {
     install(**std::move(outcome));
-  }  // else as much was applied meanwhile
+  } else {  // as much was applied meanwhile
+    release_beside(**std::move(outcome), parts_.helper_cores);
+  }
   return true;
 }
 
@@ -78,6 +81,7 @@ void Replica::install(Applier::Decoded snapshot) {
   }
   parts_.agreement->installed(applier_.applied(), effects_);
   snapshots_.installed();
+  release_beside(std::move(snapshot), parts_.helper_cores);  // by now it holds the former state
   after_apply();
 }
 
@@ -129,14 +133,16 @@ void Replica::receive_agreement(EndpointId from, std::string_view message) {
   parts_.agreement->receive(from, message, effects_);
 }
 
-bool Replica::has_room_for(std::string_view message) const {
+bool Replica::has_room_for(std::string_view message) {
   constexpr std::size_t kTypeOffset = 2;
   if (message.size() <= kTypeOffset) return true;
   const auto type = static_cast<MessageType>(message[kTypeOffset]);
   if (type != MessageType::kAccept && type != MessageType::kTwoPhasePrepare) return true;
   // Records do not wrap, so one may waste as much as it takes; the outcomes of a window come without a command.
   const std::size_t needed = 2 * stable_record_bytes(message.size()) + 2 * kWindowSlots * stable_record_bytes(0);
-  return parts_.stable->used_bytes() + needed <= parts_.stable->capacity_bytes();
+  const auto fits = [&] { return parts_.stable->used_bytes() + needed <= parts_.stable->capacity_bytes(); };
+  if (!fits()) parts_.stable->make_room();
+  return fits();
 }
 
 // Entries are trimmed once every living voter has applied them and a sealed snapshot holds them. If the segment fills,
@@ -144,7 +150,9 @@ bool Replica::has_room_for(std::string_view message) const {
 // snapshot when it wakes. Who is dead counts for nothing. What is lost if all die where nobody keeps snapshots is in
 // docs/decisions/0155.
 void Replica::compact() {
-  const bool pressed = parts_.stable->used_bytes() > parts_.stable->capacity_bytes() / (2 * kProposeBelowParts);
+  const auto fuller = [&] { return parts_.stable->used_bytes() > parts_.stable->capacity_bytes() / (2 * kProposeBelowParts); };
+  if (fuller()) parts_.stable->make_room();
+  const bool pressed = fuller();
   const Slot applied = applier_.applied();
   if (!pressed && applied < next_trim_) return;
   next_trim_ = applied.plus(kTrimSlots);

@@ -13,7 +13,9 @@ ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
     : options_(std::move(options)),
       applier_(applier),
       writer_(options_.how, options_.helper_cores),
-      reader_(options_.incarnation) {}
+      reader_(options_.incarnation, [this](ReceivedFile file) {
+        if (file.size() > kSnapshotWindowBytes) release_beside(std::move(file), options_.helper_cores);
+      }) {}
 
 void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
   if (options_.sealed_slot == nullptr) return;
@@ -60,9 +62,9 @@ void ReplicaSnapshots::peer_gone(EndpointId peer) {
 }
 
 // What lies below it this replica can tell nobody: so it must be one that outlives all replicas (docs/agreement.md).
-std::optional<std::string> ReplicaSnapshots::take_received() {
+std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
   if (!reader_.complete()) return std::nullopt;
-  if (reader_.name().slot <= applier_.applied()) {
+  if (overtaken()) {
     reader_.give_up();
     return std::nullopt;
   }
@@ -180,6 +182,7 @@ bool ReplicaSnapshots::finish() {
 void ReplicaSnapshots::tick() {
   look_ = true;
   writer_.tick();
+  if (reader_.active() && overtaken()) reader_.give_up();
   reader_.tick(options_.send);
   server_.tick(options_.send);
   ++quiet_ticks_;
@@ -193,6 +196,12 @@ void ReplicaSnapshots::tick() {
     unsealed_ticks_ = 0;
     reader_.give_up();
   }
+}
+
+// Peers' logs of commands brought what is in the one that is being read.
+bool ReplicaSnapshots::overtaken() const {
+  const SnapshotName name = reader_.name();
+  return name.bytes > 0 && name.slot <= applier_.applied();
 }
 
 // Also for a while after what was applied last: a segment elsewhere may be full.

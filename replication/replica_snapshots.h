@@ -45,6 +45,8 @@ class ReplicaSnapshots {
 
   // REQUIRES: `applier` outlives this.
   ReplicaSnapshots(Options options, const Applier& applier);
+  ReplicaSnapshots(const ReplicaSnapshots&) = delete;
+  ReplicaSnapshots& operator=(const ReplicaSnapshots&) = delete;
 
   // A slot was applied that a segment needs so many bytes for.
   void applied(Slot slot, std::size_t record_bytes);
@@ -60,7 +62,7 @@ class ReplicaSnapshots {
   // `may_begin`, hands out one that is made, sends parts. Returns how much it did.
   int poll(const AgreementStatus& status, bool may_begin);
   // A file that has come from a peer and may be installed; it may be whatever a peer sends.
-  std::optional<std::string> take_received();
+  std::optional<ReceivedFile> take_received();
 
   void tick();
   bool wants_tick() const;
@@ -88,6 +90,7 @@ class ReplicaSnapshots {
   std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // neither sealed nor being sealed
   void begin();
   bool finish();
+  bool overtaken() const;
   bool better_maker(EndpointId other, const AgreementStatus& status) const;
 
   Options options_;

@@ -8,21 +8,30 @@ namespace ingot {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31'50'4e'53'54'47'4e'49;  // "INGTSNP1", first byte lowest
+constexpr std::uint64_t kMagic = 0x32'50'4e'53'54'47'4e'49;  // "INGTSNP2", first byte lowest
 constexpr std::uint32_t kVersion = 1;
 
 absl::Status refused(const char* why) {
   return absl::InvalidArgumentError(std::string("the file is not a snapshot of a replica: ") + why);
 }
 
+std::uint64_t checksum_of(std::string_view content) {
+  RunningHash hash;
+  hash.add(content);
+  return hash.value();
+}
+
 }  // namespace
 
-std::string snapshot_header(Slot slot, std::string_view content) {
+std::string snapshot_header(const SnapshotName& name) {
   WireWriter out(kSnapshotHeaderBytes);
-  out.u64(kMagic).u32(kVersion).u32(0).u64(slot.value());
-  out.u64(kSnapshotHeaderBytes + content.size()).u64(hash_bytes(content));
+  out.u64(kMagic).u32(kVersion).u32(0).u64(name.slot.value()).u64(name.bytes).u64(name.checksum);
   out.u64(hash_bytes(out.view()));
   return out.take();
+}
+
+std::string snapshot_header(Slot slot, std::string_view content) {
+  return snapshot_header({slot, kSnapshotHeaderBytes + content.size(), checksum_of(content)});
 }
 
 absl::StatusOr<SnapshotFile> read_snapshot_header(std::string_view file) {
@@ -46,7 +55,7 @@ absl::StatusOr<SnapshotFile> read_snapshot_header(std::string_view file) {
 
 absl::StatusOr<SnapshotFile> read_snapshot(std::string_view file) {
   auto result = read_snapshot_header(file);
-  if (result.ok() && hash_bytes(result->content) != result->name.checksum) return refused("its checksum is wrong");
+  if (result.ok() && checksum_of(result->content) != result->name.checksum) return refused("its checksum is wrong");
   return result;
 }
 

@@ -1,10 +1,10 @@
 // A snapshot of a replica as a file: what is sealed, kept by the supervisor, and sent from peer to peer.
 //
-//    0  u64 magic "INGTSNP1"
+//    0  u64 magic "INGTSNP2"
 //    8  u32 version          u32 zero
 //   16  u64 slot             slots below it are in the snapshot
 //   24  u64 bytes            of the whole file
-//   32  u64 checksum         of the content
+//   32  u64 checksum         of the content, a RunningHash (replication/stable_hash.h)
 //   40  u64 checksum         of the 40 bytes before
 //   48  content              what Applier::save writes
 #pragma once
@@ -30,6 +30,8 @@ struct SnapshotName {
   bool operator==(const SnapshotName&) const = default;
 };
 
+// The header of a file with that name.
+std::string snapshot_header(const SnapshotName& name);
 // The header of a file with that content.
 std::string snapshot_header(Slot slot, std::string_view content);
 
@@ -42,7 +44,8 @@ struct SnapshotFile {
 // wrong with it.
 absl::StatusOr<SnapshotFile> read_snapshot(std::string_view file);
 
-// The same without a look at the content's checksum, for files that the caller has written itself.
+// The same without a look at the content's checksum, for those who know it: they have written the file, or checked each
+// part as it came.
 absl::StatusOr<SnapshotFile> read_snapshot_header(std::string_view file);
 
 }  // namespace ingot

@@ -27,13 +27,15 @@ void SnapshotReader::give_up() {
 
 void SnapshotReader::forget_file() {
   name_ = {};
-  file_ = std::string();
+  checksum_ = {};
   confirmed_ = 0;
+  ReceivedFile file = std::exchange(file_, {});
+  if (let_go_ && file.size() > 0) let_go_(std::move(file));
 }
 
-std::string SnapshotReader::take() {
+ReceivedFile SnapshotReader::take() {
   INGOT_CHECK(complete_, "only a whole file is handed out");
-  std::string file = std::move(file_);
+  ReceivedFile file = std::exchange(file_, {});
   give_up();
   return file;
 }
@@ -61,7 +63,9 @@ void SnapshotReader::send_ask(SendSnapshotMessage send) {
 
 void SnapshotReader::receive(EndpointId from, const SnapshotMessage& message, SendSnapshotMessage send) {
   const bool ours = message.type != SnapshotMessageType::kAsk && message.incarnation == self_;
-  if (!ours || !active_ || from != peers_[asked_ - 1] || message.round != round_) {
+  const bool asked_for = ours && asked_ > 0 && from == peers_[asked_ - 1] && message.round == round_;
+  if (asked_for && !active_) return;  // on its way when it was given up
+  if (!asked_for) {
     ++refused_;
     return;
   }
@@ -80,24 +84,31 @@ void SnapshotReader::take_part(const SnapshotMessage& part, SendSnapshotMessage 
   if (!same) {
     forget_file();
     name_ = part.name;
-    file_.reserve(std::min<std::size_t>(name_.bytes, kSnapshotReserveBytes));
   }
   named_ = true;
   if (part.offset != file_.size()) {  // some were lost on the way; if it never was of use, it is nonsense
     ++refused_;
     return advanced_ ? ask(send) : ask_next(send);
   }
+  if (!append(part.data)) return ask_next(send);
   advanced_ = true;
   fruitless_ticks_ = 0;
-  file_.append(part.data);
   if (file_.size() == name_.bytes) return finish(send);
   if (file_.size() - confirmed_ < kSnapshotConfirmBytes) return;
   send_ask(send);
 }
 
+// False: there is no memory for it.
+bool SnapshotReader::append(std::string_view part) {
+  if (!file_.append(part, name_.bytes)) return false;
+  const std::size_t header = kSnapshotHeaderBytes - std::min(kSnapshotHeaderBytes, file_.size() - part.size());
+  checksum_.add(part.substr(std::min(header, part.size())));
+  return true;
+}
+
 void SnapshotReader::finish(SendSnapshotMessage send) {
-  const auto read = read_snapshot(file_);
-  if (!read.ok() || read->name != name_) {
+  const auto read = read_snapshot_header(file_.bytes());
+  if (!read.ok() || read->name != name_ || checksum_.value() != name_.checksum) {
     ++refused_;
     forget_file();
     return ask_next(send);

@@ -6,16 +6,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "core/types.h"
+#include "replication/received_file.h"
 #include "replication/snapshot_format.h"
 #include "replication/snapshot_messages.h"
+#include "replication/stable_hash.h"
 
 namespace ingot {
 
@@ -24,7 +28,9 @@ using SendSnapshotMessage = absl::FunctionRef<void(EndpointId to, std::string me
 // The side that needs one.
 class SnapshotReader {
  public:
-  explicit SnapshotReader(Incarnation self) : self_(self) {}
+  // `let_go`: gets what came of a file that is not used; it may be large. Null: it ends here.
+  explicit SnapshotReader(Incarnation self, std::function<void(ReceivedFile)> let_go = nullptr)
+      : self_(self), let_go_(std::move(let_go)) {}
 
   // Asks the peers in this order, each at most once, for a snapshot of more than the slots below `above`. If one is being
   // read already, that one goes on.
@@ -41,8 +47,8 @@ class SnapshotReader {
 
   // A file is there, whole and with right checksums. It stays until take() or start().
   bool complete() const { return complete_; }
-  SnapshotName name() const { return name_; }
-  std::string take();
+  SnapshotName name() const { return name_; }  // also of one that is being read; without bytes: none is
+  ReceivedFile take();
 
   // The replica knows as much by now, or the file turned out to be no use.
   void give_up();
@@ -55,9 +61,11 @@ class SnapshotReader {
   void send_ask(SendSnapshotMessage send);
   void take_part(const SnapshotMessage& part, SendSnapshotMessage send);
   void finish(SendSnapshotMessage send);
+  bool append(std::string_view part);
   void forget_file();
 
   Incarnation self_;
+  std::function<void(ReceivedFile)> let_go_;
   bool active_ = false;
   bool complete_ = false;
   Slot above_;
@@ -69,7 +77,8 @@ class SnapshotReader {
   int silent_ticks_ = 0;    // without a word
   int fruitless_ticks_ = 0;  // without a part
   SnapshotName name_;
-  std::string file_;  // its first bytes
+  ReceivedFile file_;     // its first bytes
+  RunningHash checksum_;  // of these, without the header
   std::size_t confirmed_ = 0;
   std::uint64_t refused_ = 0;
 };

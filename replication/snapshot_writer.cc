@@ -18,6 +18,7 @@
 #include "core/helper_cores.h"
 #include "core/wire.h"
 #include "replication/snapshot_limits.h"
+#include "replication/stable_hash.h"
 
 namespace ingot {
 
@@ -44,17 +45,16 @@ bool write_all(int fd, std::string_view bytes) {
 bool write_file(int fd, const Applier& applier) {
   if (!write_all(fd, std::string(kSnapshotHeaderBytes, '\0'))) return false;
   bool written = true;
-  std::size_t bytes = kSnapshotHeaderBytes;
+  SnapshotName name{applier.applied(), kSnapshotHeaderBytes};
+  RunningHash checksum;
   applier.save([&](std::string_view part) {
     written = written && write_all(fd, part);
-    bytes += part.size();
+    name.bytes += part.size();
+    checksum.add(part);
   });
   if (!written) return false;
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) return false;
-  const std::string_view file(static_cast<const char*>(memory), bytes);
-  const std::string header = snapshot_header(applier.applied(), file.substr(kSnapshotHeaderBytes));
-  ::munmap(memory, bytes);
+  name.checksum = checksum.value();
+  const std::string header = snapshot_header(name);
   return ::pwrite(fd, header.data(), header.size(), 0) == static_cast<ssize_t>(header.size()) &&
          ::fcntl(fd, F_ADD_SEALS, kSeals) == 0;
 }

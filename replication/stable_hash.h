@@ -4,6 +4,7 @@
 // accidents; anybody who wants a collision can make one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -27,5 +28,43 @@ inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) 
   if (!bytes.empty()) std::memcpy(words, bytes.data(), bytes.size());
   return mix(mix(words[0] ^ hash, words[1] + 0xa0761d6478bd642f), hash);
 }
+
+// Of bytes that come in parts, however they are cut. Not hash_bytes() of the whole, which begins with its length.
+class RunningHash {
+ public:
+  void add(std::string_view part) {
+    bytes_ += part.size();
+    if (rest_bytes_ > 0) part.remove_prefix(keep(part));
+    if (rest_bytes_ == sizeof rest_) {
+      fold(rest_);
+      rest_bytes_ = 0;
+    }
+    for (; part.size() >= sizeof rest_; part.remove_prefix(sizeof rest_)) fold(part.data());
+    keep(part);
+  }
+
+  std::uint64_t value() const {
+    return mix(hash_, hash_bytes(std::string_view(rest_, rest_bytes_), bytes_));
+  }
+
+ private:
+  // As much as there is room for, until there are two words. Returns how much that is.
+  std::size_t keep(std::string_view part) {
+    const std::size_t kept = part.copy(rest_ + rest_bytes_, sizeof rest_ - rest_bytes_);
+    rest_bytes_ += kept;
+    return kept;
+  }
+
+  void fold(const char* two_words) {
+    std::uint64_t words[2];
+    std::memcpy(words, two_words, sizeof words);
+    hash_ = mix(words[0] ^ hash_, words[1] + 0xd6e8feb86659fd93);
+  }
+
+  std::uint64_t hash_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::size_t rest_bytes_ = 0;  // below sizeof rest_ between two calls
+  char rest_[2 * sizeof(std::uint64_t)] = {};
+};
 
 }  // namespace ingot

@@ -43,12 +43,13 @@ class StateMachine {
   // About how many those are, without the work; 0: unknown.
   virtual std::size_t save_bytes() const { return 0; }
 
-  // Replaces the state, and costs little more than to free the former one. On the loop's thread.
+  // Replaces the state, at no cost that grows with it: on the loop's thread. Afterwards it holds the former state, which may
+  // be large, until it ends, on any thread.
   using Load = absl::AnyInvocable<void() &&>;
 
   // The long part of the way back. On any thread, also while the loop uses the state: so it looks at nothing that apply
-  // or a Load changes. The Load does not need the bytes. REQUIRES: this outlives the Load. Errors: INVALID_ARGUMENT (save
-  // did not write these bytes).
+  // or a Load changes. The Load does not need the bytes. REQUIRES: this is still there when the Load is
+  // called. Errors: INVALID_ARGUMENT (save did not write these bytes).
   virtual absl::StatusOr<Load> decode(std::string_view snapshot) = 0;
 
   // Both at once, on the loop's thread. After an error the state is as before.

@@ -246,5 +246,25 @@ TEST_CASE("who stays silent is passed over, and only trimmed answers call for a 
   CHECK(asked == std::vector<int>{3, 0, 1, 3, 0});
 }
 
+// The bug: what a peer had trimmed before counted as missing afterwards, and a second snapshot was sent for nothing.
+TEST_CASE("what peers had trimmed before a snapshot was installed calls for no other one") {
+  Peer behind(2);
+  behind.learner.heard_of(Slot(1000));
+  behind.catch_up.look(EndpointId(1), behind.effects);
+  const auto learn = [&](Slot slot, const Learner::Command& entry) { behind.learner.learn(slot, entry, behind.effects); };
+  const Message trimmed{.type = MessageType::kFetched, .slot = Slot(500), .number = 1000};
+  behind.catch_up.receive_fetched(EndpointId(1), trimmed, learn, behind.effects);
+  behind.learner.installed(Slot(500), behind.effects);
+  behind.catch_up.installed();
+  behind.take();
+  behind.catch_up.tick(behind.effects);
+  const EndpointId asked = behind.take().messages.at(0).to;
+  const Message nothing{.type = MessageType::kFetched, .slot = Slot(500), .number = 500};
+  behind.catch_up.receive_fetched(asked, nothing, learn, behind.effects);
+  CHECK_FALSE(behind.take().snapshot_needed);
+  behind.catch_up.tick(behind.effects);
+  CHECK(decode_message(*behind.take().messages.at(0).message)->slot == Slot(500));
+}
+
 }  // namespace
 }  // namespace ingot::testing

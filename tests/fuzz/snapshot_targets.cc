@@ -48,7 +48,7 @@ void run_snapshot_message(std::string_view bytes) {
   SnapshotReader reader(Incarnation(1));
   reader.start(Slot(3), {kPeer, EndpointId(1)}, send);
   for (int i = 0; i < 3; ++i) reader.receive(kPeer, *message, send);
-  INGOT_CHECK(!reader.complete() || read_snapshot(reader.take()).ok(), "only a whole file is handed out");
+  INGOT_CHECK(!reader.complete() || read_snapshot(reader.take().bytes()).ok(), "only a whole file is handed out");
   SnapshotServer server;
   const auto file = std::make_shared<const std::string>(snapshot_header(Slot(9), "content") + "content");
   if (bytes.size() % 2 == 0) {
@@ -72,7 +72,7 @@ std::string sample_snapshot_message(Prng& rng) {
   if (message.type == SnapshotMessageType::kAsk) message.above = Slot(rng.below(12));
   const bool part = message.type == SnapshotMessageType::kPart;
   if (part || (message.type == SnapshotMessageType::kAsk && rng.chance(0.5))) {
-    message.name = {Slot(9), file.size(), hash_bytes(content)};
+    message.name = read_snapshot_header(file)->name;
     if (content.empty()) message.name.bytes = file.size() + 1;
   }
   if (part) message.data = rng.chance(0.5) ? std::string_view(file) : std::string_view(file).substr(0, 1 + rng.below(file.size()));

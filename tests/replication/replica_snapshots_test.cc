@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replication/snapshot_limits.h"
+#include "replication/snapshot_messages.h"
 
 namespace ingot {
 namespace {
@@ -37,6 +38,7 @@ struct Maker {
   ReplicaSnapshots::Options options() {
     ReplicaSnapshots::Options all;
     all.self = EndpointId(2);
+    all.incarnation = Incarnation(2);
     all.replicas = all.voters = 3;
     all.segment_bytes = kSegmentBytes;
     all.sealed_slot = &sealed_slot;
@@ -156,6 +158,23 @@ TEST_CASE("a newcomer that has got a state waits for it as others do") {
   CHECK(maker.handed_over.empty());
   maker.ticks(2);
   CHECK(maker.handed_over.size() == 1);
+}
+
+TEST_CASE("a snapshot that peers' logs have overtaken is read no further") {
+  Maker maker;
+  maker.state.bytes = 1024 * 1024 * 1024;  // so that it makes none itself
+  maker.snapshots.needed(maker.status);
+  const std::string part = encode({.type = SnapshotMessageType::kPart, .incarnation = Incarnation(2), .round = 1,
+                                   .above = Slot(0), .name = {Slot(2), 1'000, 7}, .offset = 0, .data = "its beginning"});
+  maker.snapshots.receive(EndpointId(1), part);
+  maker.apply_slot();
+  maker.ticks(kSnapshotQuietTicks + 1);
+  CHECK(maker.snapshots.wants_tick());
+  maker.apply_slot();
+  maker.ticks(kSnapshotQuietTicks + 1);
+  CHECK_FALSE(maker.snapshots.wants_tick());
+  maker.snapshots.receive(EndpointId(1), part);  // was on its way
+  CHECK(maker.snapshots.refused() == 0);
 }
 
 }  // namespace

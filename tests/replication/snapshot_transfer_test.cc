@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <random>
 #include <set>
 
 #include "core/prng.h"
@@ -135,7 +136,7 @@ TEST_CASE("a snapshot of several MiB arrives, in windows") {
   net.start(2, Slot(3), {0});
   REQUIRE(net.run(reader));
   REQUIRE(reader.name().slot == Slot(7));
-  REQUIRE(reader.take() == file);
+  REQUIRE(reader.take().bytes() == file);
   REQUIRE(reader.refused() == 0);
   REQUIRE_FALSE(reader.complete());
 }
@@ -151,7 +152,7 @@ TEST_CASE("a peer makes one for who asks, and says so meanwhile") {
   const std::string file = make_file(Slot(7), 100'000, 1);
   server.offer(offer_of(file), net.sender(kServer));
   REQUIRE(net.run(reader));
-  REQUIRE(reader.take() == file);
+  REQUIRE(reader.take().bytes() == file);
 }
 
 TEST_CASE("who asks for more than anybody has is told so, and one that is too old is not offered") {
@@ -191,7 +192,7 @@ TEST_CASE("when the serving peer dies the next one goes on, from where the first
   while (net.sent_bytes[kServer] < 2'500'000) net.round();
   net.kill(0);
   REQUIRE(net.run(reader));
-  REQUIRE(reader.take() == other);
+  REQUIRE(reader.take().bytes() == other);
   if (same) REQUIRE(net.sent_bytes[kOther] < 2'000'000);
 }
 
@@ -207,7 +208,7 @@ TEST_CASE("a peer that falls silent is given up") {
   SnapshotReader& reader = net.add_reader(2);
   net.start(2, Slot(3), {0, 1});
   REQUIRE(net.run(reader));
-  REQUIRE(reader.take() == file);
+  REQUIRE(reader.take().bytes() == file);
 }
 
 TEST_CASE("two newcomers are served at once, each by turns") {
@@ -223,8 +224,8 @@ TEST_CASE("two newcomers are served at once, each by turns") {
   server.offer(offer_of(make_file(Slot(8), 1000, 2)), net.sender(kServer));  // they read on what they have begun
   REQUIRE(net.run(first));
   REQUIRE(net.run(second));
-  REQUIRE(first.take() == file);
-  REQUIRE(second.take() == file);
+  REQUIRE(first.take().bytes() == file);
+  REQUIRE(second.take().bytes() == file);
 }
 
 TEST_CASE("lost, repeated, altered and cut messages cost time only") {
@@ -254,7 +255,7 @@ TEST_CASE("lost, repeated, altered and cut messages cost time only") {
       if (!reader.active()) net.start(2, Slot(3), {1, 0});  // all were asked in vain: it is still needed
       net.round();
     }
-    const std::string arrived = reader.take();
+    const std::string arrived(reader.take().bytes());
     REQUIRE(read_snapshot(arrived).ok());
     REQUIRE((arrived == file || read_snapshot(arrived)->name.slot == Slot(8)));
   }
@@ -274,7 +275,7 @@ TEST_CASE("a file with a wrong content is refused, and the next peer asked") {
   net.start(2, Slot(3), {0, 1});
   REQUIRE(net.run(reader));
   REQUIRE(reader.refused() > 0);
-  REQUIRE(reader.take() == good);
+  REQUIRE(reader.take().bytes() == good);
 }
 
 TEST_CASE("a peer that answers nonsense is given up after its first word") {
@@ -299,7 +300,7 @@ TEST_CASE("a peer that answers nonsense is given up after its first word") {
   if (decoded) reader.receive(kServer, *decoded, net.sender(EndpointId(2)));
   if (lie != 2) REQUIRE(reader.refused() == 1);
   REQUIRE(net.run(reader));
-  REQUIRE(reader.take() == file);
+  REQUIRE(reader.take().bytes() == file);
 }
 
 TEST_CASE("old chunks, of an earlier round or another peer, are refused") {
@@ -321,7 +322,7 @@ TEST_CASE("old chunks, of an earlier round or another peer, are refused") {
   reader.receive(kOther, *decode_snapshot_message(late), net.sender(EndpointId(2)));
   REQUIRE(reader.refused() == before + 2);
   REQUIRE(net.run(reader));
-  REQUIRE(reader.take() == file);
+  REQUIRE(reader.take().bytes() == file);
 }
 
 TEST_CASE("a new life of a reader is served anew, and its former life no more") {
@@ -365,6 +366,50 @@ TEST_CASE("a snapshot's file is read whole or refused") {
     REQUIRE_FALSE(read_snapshot(file.substr(0, i)).ok());
   }
   REQUIRE_FALSE(read_snapshot(file + '\0').ok());
+}
+
+TEST_CASE("a checksum is the same however the bytes are cut, and another one for other bytes") {
+  const std::uint64_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  Prng rng(seed);
+  std::set<std::uint64_t> seen;
+  for (std::size_t bytes = 0; bytes < 200; ++bytes) {
+    const std::string whole(bytes, '\0');
+    RunningHash at_once;
+    at_once.add(whole);
+    RunningHash in_parts;
+    for (std::string_view left = whole; !left.empty();) {
+      const std::size_t part = rng.below(40);  // some are empty
+      in_parts.add(left.substr(0, part));
+      left.remove_prefix(std::min(part, left.size()));
+    }
+    REQUIRE(in_parts.value() == at_once.value());
+    REQUIRE(seen.insert(at_once.value()).second);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      std::string other = whole;
+      other[i] = 1;
+      RunningHash hash;
+      hash.add(other);
+      REQUIRE(seen.insert(hash.value()).second);
+    }
+  }
+}
+
+TEST_CASE("a received file is all that was added, far beyond the room it began with, whatever length was promised") {
+  const std::uint64_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  Prng rng(seed);
+  for (const std::size_t promised : {std::size_t{0}, kSnapshotReserveBytes + 1, kSnapshotBytesMax}) {
+    ReceivedFile file;
+    std::string expected;
+    while (expected.size() < kSnapshotReserveBytes + 8 * kSnapshotPartBytes) {
+      const std::string part(rng.below(64 * kSnapshotPartBytes), static_cast<char>(rng()));
+      expected += part;
+      REQUIRE(file.append(part, promised));
+    }
+    const ReceivedFile moved = std::move(file);
+    REQUIRE((moved.bytes() == expected));
+  }
 }
 
 }  // namespace ingot
