@@ -17,14 +17,17 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) {
+// Folds the next two words into a hash.
+inline std::uint64_t fold_words(std::uint64_t hash, const char* two_words) {
   std::uint64_t words[2];
+  std::memcpy(words, two_words, sizeof words);
+  return mix(words[0] ^ hash, words[1] + 0xd6e8feb86659fd93);
+}
+
+inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) {
+  std::uint64_t words[2] = {};
   std::uint64_t hash = mix(seed, bytes.size());
-  for (; bytes.size() >= sizeof words; bytes.remove_prefix(sizeof words)) {
-    std::memcpy(words, bytes.data(), sizeof words);
-    hash = mix(words[0] ^ hash, words[1] + 0xd6e8feb86659fd93);
-  }
-  words[0] = words[1] = 0;
+  for (; bytes.size() >= sizeof words; bytes.remove_prefix(sizeof words)) hash = fold_words(hash, bytes.data());
   if (!bytes.empty()) std::memcpy(words, bytes.data(), bytes.size());
   return mix(mix(words[0] ^ hash, words[1] + 0xa0761d6478bd642f), hash);
 }
@@ -36,10 +39,10 @@ class RunningHash {
     bytes_ += part.size();
     if (rest_bytes_ > 0) part.remove_prefix(keep(part));
     if (rest_bytes_ == sizeof rest_) {
-      fold(rest_);
+      hash_ = fold_words(hash_, rest_);
       rest_bytes_ = 0;
     }
-    for (; part.size() >= sizeof rest_; part.remove_prefix(sizeof rest_)) fold(part.data());
+    for (; part.size() >= sizeof rest_; part.remove_prefix(sizeof rest_)) hash_ = fold_words(hash_, part.data());
     keep(part);
   }
 
@@ -53,12 +56,6 @@ class RunningHash {
     const std::size_t kept = part.copy(rest_ + rest_bytes_, sizeof rest_ - rest_bytes_);
     rest_bytes_ += kept;
     return kept;
-  }
-
-  void fold(const char* two_words) {
-    std::uint64_t words[2];
-    std::memcpy(words, two_words, sizeof words);
-    hash_ = mix(words[0] ^ hash_, words[1] + 0xd6e8feb86659fd93);
   }
 
   std::uint64_t hash_ = 0;

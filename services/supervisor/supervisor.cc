@@ -54,7 +54,7 @@ void Supervisor::child_ready(Child& child) {
     if (auto status = children_.start(ChildRole::front_end(instance_.config().replicas)); !status.ok()) stop(status);
   } else {
     phase_ = Phase::kServing;
-    children_.prepare_spare();
+    prepare_spare();
     say_serving();
   }
 }
