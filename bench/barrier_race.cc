@@ -8,12 +8,12 @@
 #include <span>
 
 #include "core/check.h"
-#include "core/cost_model_derive.h"
-#include "core/topology.h"
-#include "core/tree_planner/planner.h"
-#include "transport/shm/host_memory.h"
-#include "transport/shm/thread_waiting.h"
-#include "transport/tree_barrier.h"
+#include "core/planning/cost_model_derive.h"
+#include "core/planning/topology.h"
+#include "core/planning/tree_planner/planner.h"
+#include "transport/host/host_memory.h"
+#include "transport/host/thread_waiting.h"
+#include "transport/collectives/tree_barrier.h"
 
 namespace ingot::bench {
 namespace {

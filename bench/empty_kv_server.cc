@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "proto/etcd/rpc.grpc.pb.h"
-#include "services/front_end/grpc_server.h"
+#include "services/serving/grpc_server.h"
 
 namespace ingot::bench {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "core/check.h"
-#include "transport/channel_transport.h"
-#include "transport/shm/host_memory.h"
+#include "transport/host/channel_transport.h"
+#include "transport/host/host_memory.h"
 
 namespace ingot::bench {
 namespace {

@@ -15,7 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "bench/line_race.h"
 #include "core/limits.h"
-#include "core/topology.h"
+#include "core/planning/topology.h"
 #include "services/cli/cli.h"
 #include "services/cli/table.h"
 

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "core/check.h"
-#include "core/cost_model_derive.h"
-#include "core/tree_planner/planner.h"
+#include "core/planning/cost_model_derive.h"
+#include "core/planning/tree_planner/planner.h"
 #include "services/cli/cli.h"
 #include "services/cli/table.h"
 

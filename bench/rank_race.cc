@@ -14,13 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "bench/open_mpi.h"
 #include "core/check.h"
-#include "core/tree.h"
-#include "transport/channel_transport.h"
-#include "transport/schedule/collectives.h"
-#include "transport/schedule/progress_engine.h"
-#include "transport/shm/host_memory.h"
-#include "transport/tree_barrier.h"
-#include "transport/tree_collectives.h"
+#include "core/planning/tree.h"
+#include "transport/host/channel_transport.h"
+#include "transport/collectives/collectives.h"
+#include "transport/collectives/progress_engine.h"
+#include "transport/host/host_memory.h"
+#include "transport/collectives/tree_barrier.h"
+#include "transport/collectives/tree_collectives.h"
 
 namespace ingot::bench {
 namespace {

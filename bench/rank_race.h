@@ -20,7 +20,7 @@ struct RankOptions {
 struct RankSeries {
   std::string operation;  // "barrier", "broadcast", "reduction", "allreduce"
   std::size_t bytes = 0;
-  std::string contender;   // "open_mpi", "schedule" (transport/schedule) or "tree_lines" (transport/tree_*.h)
+  std::string contender;   // "open_mpi", "schedule" (transport/collectives) or "tree_lines" (transport/tree_*.h)
   std::vector<double> ns;  // of one operation, by repetition
 };
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/check.h"
-#include "replication/applier.h"
-#include "replication/kv_codec.h"
-#include "replication/kv_store.h"
-#include "replication/request.h"
-#include "replication/snapshot_writer.h"
+#include "replication/replica/applier.h"
+#include "replication/store/codec.h"
+#include "replication/store/kv_store.h"
+#include "replication/requests/request.h"
+#include "replication/replica/snapshots/writer.h"
 
 namespace ingot {
 namespace {

@@ -6,18 +6,18 @@
 
 #include "absl/status/statusor.h"
 #include "core/check.h"
-#include "core/cost_model_derive.h"
-#include "core/topology.h"
+#include "core/planning/cost_model_derive.h"
+#include "core/planning/topology.h"
 #include "core/wire.h"
-#include "replication/agreement_factory.h"
-#include "replication/kv_codec.h"
-#include "replication/kv_store.h"
-#include "replication/replica.h"
-#include "replication/request.h"
-#include "replication/stable_segment.h"
-#include "replication/tree_limits.h"
+#include "replication/agreement/registry.h"
+#include "replication/store/codec.h"
+#include "replication/store/kv_store.h"
+#include "replication/replica/replica.h"
+#include "replication/requests/request.h"
+#include "replication/stable/segment.h"
+#include "replication/replica/trees/limits.h"
 #include "services/process/shared_core_wait.h"
-#include "transport/channel_transport.h"
+#include "transport/host/channel_transport.h"
 
 namespace ingot::bench {
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/types.h"
-#include "replication/pages.h"
-#include "replication/tree_plan.h"
+#include "replication/pages/pages.h"
+#include "replication/replica/trees/plan.h"
 #include "transport/pollable.h"
-#include "transport/shm/event_loop.h"
-#include "transport/shm/fabric.h"
+#include "transport/host/event_loop.h"
+#include "transport/host/fabric.h"
 #include "transport/transport.h"
 
 namespace ingot::bench {

@@ -19,7 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "bench/tree_group.h"
 #include "core/limits.h"
-#include "core/topology.h"
+#include "core/planning/topology.h"
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/cli/table.h"

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/topology.h"
-#include "transport/shm/event_loop.h"
-#include "transport/shm/fabric.h"
+#include "core/planning/topology.h"
+#include "transport/host/event_loop.h"
+#include "transport/host/fabric.h"
 
 namespace ingot {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "replication/stable_view.h"
-#include "transport/shm/descriptor.h"
+#include "replication/stable/view.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot::bench {
 namespace {

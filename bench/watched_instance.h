@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "replication/pages.h"
-#include "transport/shm/segment.h"
+#include "replication/pages/pages.h"
+#include "transport/host/segment.h"
 
 namespace ingot::bench {
 

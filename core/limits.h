@@ -52,7 +52,7 @@ inline constexpr std::uint64_t kFalseNewsSleepNs = 1'000'000;
 inline constexpr int kWindowSlots = 64;  // slots proposed and undecided; further commands wait at the leader
 inline constexpr std::size_t kWindowBytesMax = 8 * 1024 * 1024;  // bytes of those slots; further batches wait likewise
 // Promises, votes and proposals of one replica. When full the store refuses, which the window and trimming prevent:
-// replication/stable_layout.h asserts it.
+// replication/stable/layout.h asserts it.
 inline constexpr std::size_t kStableSegmentBytes = 64 * 1024 * 1024;
 // Slots undecided beyond which the leader lets a batch grow until it is full. Where replicas share cores, each slot costs
 // every one of them a switch, so one at a time; on cores of their own, switches are no reason to wait.

@@ -59,7 +59,7 @@ bazel_tests "optimised" -- //...
 if [ "$quick" -eq 0 ]; then
   bazel_tests "asan+ubsan" --config=asan --config=ubsan --test_tag_filters=-no-asan --build_tests_only -- //... -//bench/...
   # TSan has something to say where our own threads meet without gRPC's: a state machine on one thread is no case for it.
-  bazel_tests "tsan" --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- //tests/transport/... //tests/shm/... //tests/replication:snapshot_loader_test //tests/collectives:oversubscribed_test //tests/collectives:example_test
+  bazel_tests "tsan" --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- //tests/transport/... //tests/transport/host/... //tests/replication/replica/snapshots:loader_test //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test
 fi
 
 if [ "$quick" -eq 0 ]; then

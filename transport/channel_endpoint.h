@@ -10,7 +10,7 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "transport/channel_transport.h"
+#include "transport/host/channel_transport.h"
 #include "transport/fragments.h"
 #include "transport/transport.h"
 #include "transport/waker.h"

@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "client/openmp/settings.h"
-#include "core/cost_model_derive.h"
-#include "core/topology.h"
-#include "core/tree_planner/planner.h"
+#include "core/planning/cost_model_derive.h"
+#include "core/planning/topology.h"
+#include "core/planning/tree_planner/planner.h"
 
 namespace ingot::openmp {
 namespace {

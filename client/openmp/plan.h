@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/cost_model.h"
-#include "core/tree.h"
+#include "core/planning/cost_model.h"
+#include "core/planning/tree.h"
 
 namespace ingot::openmp {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/cost_model_file.h"
+#include "core/planning/cost_model_file.h"
 
 namespace ingot::openmp {
 namespace {

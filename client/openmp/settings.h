@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/cost_model.h"
+#include "core/planning/cost_model.h"
 
 namespace ingot::openmp {
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "core/tree.h"
+#include "core/planning/tree.h"
 #include "core/types.h"
-#include "transport/shm/host_memory.h"
-#include "transport/shm/thread_waiting.h"
-#include "transport/tree_barrier.h"
+#include "transport/host/host_memory.h"
+#include "transport/host/thread_waiting.h"
+#include "transport/collectives/tree_barrier.h"
 
 namespace ingot::openmp {
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "replication/pages/instance_view.h"
 #include "services/control/digests.h"
 #include "services/control/drill_stream.h"
 #include "services/control/move.h"

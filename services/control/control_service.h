@@ -6,11 +6,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include "proto/ingot/control/v1/control.grpc.pb.h"
+#include "replication/pages/instance_view.h"
 #include "services/control/drill_hand.h"
 #include "services/control/status_hub.h"
 #include "services/control/topology.h"
-#include "services/daemon_config.h"
-#include "services/front_end/replica_client.h"
+#include "services/config/daemon_config.h"
+#include "replication/client/replica_client.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot {

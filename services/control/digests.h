@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/front_end/replica_client.h"
+#include "replication/client/replica_client.h"
 
 namespace ingot {
 

@@ -3,7 +3,8 @@
 
 #include "absl/status/status.h"
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 #include "services/process/process_signal.h"
 
 namespace ingot {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "replication/pages/instance_view.h"
 #include "services/control/drill.h"
 #include "services/control/outage_meter.h"
 #include "services/control/refused_stream.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replication/kv_api.h"
+#include "replication/store/api.h"
 
 namespace ingot {
 

@@ -8,7 +8,7 @@
 
 #include <grpcpp/alarm.h>
 
-#include "services/front_end/replica_client.h"
+#include "replication/client/replica_client.h"
 
 namespace ingot {
 

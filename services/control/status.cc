@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "replication/page_status.h"
-#include "replication/tree_plan.h"
+#include "replication/pages/page_status.h"
+#include "replication/replica/trees/plan.h"
 
 namespace ingot {
 namespace {

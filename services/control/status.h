@@ -5,7 +5,8 @@
 #include <string>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "replication/pages/instance_view.h"
 
 namespace ingot {
 namespace {

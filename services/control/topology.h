@@ -2,9 +2,10 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "core/topology.h"
+#include "core/planning/topology.h"
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot {
 

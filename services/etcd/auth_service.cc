@@ -1,5 +1,6 @@
 // etcdserverpb.Auth: an instance has no users and no roles, which etcd's clients know as "not enabled".
 #include "proto/etcd/rpc.grpc.pb.h"
+#include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/header.h"

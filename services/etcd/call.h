@@ -11,10 +11,10 @@
 #include <variant>
 
 #include "core/limits.h"
-#include "replication/kv_api.h"
+#include "replication/store/api.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/translate.h"
-#include "services/front_end/replica_client.h"
+#include "replication/client/replica_client.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot::etcd {

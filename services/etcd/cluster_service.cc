@@ -3,6 +3,7 @@
 #include <string>
 
 #include "proto/etcd/rpc.grpc.pb.h"
+#include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
 #include "services/etcd/header.h"
 #include "services/etcd/refusal.h"

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "replication/kv_api.h"
-#include "services/front_end/replica_client.h"
+#include "replication/store/api.h"
+#include "replication/client/replica_client.h"
 
 namespace ingot::etcd {
 

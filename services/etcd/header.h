@@ -4,7 +4,8 @@
 #include <cstdint>
 
 #include "proto/etcd/rpc.pb.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot::etcd {
 

@@ -1,5 +1,6 @@
 // etcdserverpb.Maintenance: what operators' tools ask before anything else.
 #include "proto/etcd/rpc.grpc.pb.h"
+#include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/header.h"

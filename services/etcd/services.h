@@ -1,7 +1,7 @@
 // etcd's v3 services on top of the replicas, as gRPC callback services. docs/etcd.md says what each call does.
 //
 // Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
-// outlive the server, which is set up as services/front_end/grpc_server.h says (ping interval, message sizes). The
+// outlive the server, which is set up as services/serving/grpc_server.h says (ping interval, message sizes). The
 // services keep no state of their own but count their calls; gRPC calls them from many threads.
 #pragma once
 
@@ -11,8 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "services/daemon_config.h"
-#include "services/front_end/replica_client.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
+#include "replication/client/replica_client.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot::etcd {

@@ -9,7 +9,7 @@
 #include <grpcpp/support/status.h>
 
 #include "proto/etcd/rpc.pb.h"
-#include "replication/kv_api.h"
+#include "replication/store/api.h"
 
 namespace ingot::etcd {
 

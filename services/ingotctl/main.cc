@@ -4,11 +4,11 @@
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
-#include "services/daemon_config.h"
-#include "services/ingotctl/commands.h"
-#include "services/ingotctl/drill_cli.h"
-#include "services/ingotctl/planning_cli.h"
-#include "services/ingotctl/scc_commands.h"
+#include "services/config/daemon_config.h"
+#include "services/ingotctl/verbs/verbs.h"
+#include "services/ingotctl/verbs/drill_cli.h"
+#include "services/ingotctl/verbs/planning_cli.h"
+#include "services/ingotctl/verbs/scc.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "services/daemon_config.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "services/cli/cli.h"
-#include "services/front_end/front_end_process.h"
+#include "services/serving/front_end_process.h"
 #include "services/ingotd/flags.h"
 #include "services/ingotd/scc_flags.h"
 #include "services/process/launch_spec.h"
@@ -21,9 +21,9 @@
 #include "services/process/spare_process.h"
 #include "services/scc/replay.h"
 #include "services/scc/scc_daemon.h"
-#include "services/supervisor/attach.h"
-#include "services/supervisor/instance.h"
-#include "services/supervisor/supervisor.h"
+#include "services/supervision/attach.h"
+#include "services/supervision/instance.h"
+#include "services/supervision/supervisor.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
-#include "services/daemon_config.h"
+#include "services/config/daemon_config.h"
 #include "services/scc/scc_config.h"
 
 namespace ingot {

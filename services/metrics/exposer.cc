@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replication/pages/instance_view.h"
 #include "services/metrics/instance_collectable.h"
 #include "services/metrics/process_collectable.h"
 

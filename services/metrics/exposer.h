@@ -9,7 +9,8 @@
 #include <prometheus/exposer.h>
 
 #include "absl/status/statusor.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replication/pages/instance_view.h"
 #include "services/control/status.h"
 #include "services/metrics/families.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "replication/pages.h"
+#include "replication/pages/pages.h"
 
 namespace ingot {
 

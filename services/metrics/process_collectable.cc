@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "replication/pages/instance_view.h"
 #include "services/metrics/families.h"
 
 namespace ingot {

@@ -17,7 +17,8 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 #include "services/metrics/page_snapshot.h"
 
 namespace ingot {

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "services/process/descriptor_passing.h"
-#include "transport/shm/descriptor.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 

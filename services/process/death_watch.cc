@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/limits.h"
-#include "replication/stable_view.h"
+#include "replication/stable/view.h"
 
 namespace ingot {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "transport/shm/descriptor.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/wire.h"
-#include "replication/agreement_factory.h"
-#include "replication/kv_gauges.h"
-#include "replication/segment_lives.h"
+#include "replication/agreement/registry.h"
+#include "replication/store/gauges.h"
+#include "replication/stable/incarnation_segments.h"
 #include "services/process/process_signal.h"
 
 namespace ingot {

@@ -9,14 +9,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "replication/kv_store.h"
-#include "replication/replica.h"
-#include "replication/stable_segment.h"
+#include "replication/store/kv_store.h"
+#include "replication/replica/replica.h"
+#include "replication/stable/segment.h"
 #include "services/process/control_channel.h"
 #include "services/process/instance_memory.h"
 #include "services/process/launch_spec.h"
-#include "transport/channel_transport.h"
-#include "transport/shm/lives.h"
+#include "transport/host/channel_transport.h"
+#include "transport/host/lives.h"
 
 namespace ingot {
 

@@ -53,7 +53,7 @@ absl::Status InstanceMemory::map_stable(const ReplicaLaunch& launch) {
   return absl::OkStatus();
 }
 
-// The newest of those that are kept is the one that counts (replication/segment_lives.h). Its writer is dead, or there
+// The newest of those that are kept is the one that counts (replication/stable/incarnation_segments.h). Its writer is dead, or there
 // would be no life after it.
 std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, bool with_records) const {
   const LifeSegments& lives = stable_segments_[replica];

@@ -8,12 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "replication/segment_lives.h"
-#include "replication/stable_view.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "replication/stable/incarnation_segments.h"
+#include "replication/stable/view.h"
+#include "services/config/daemon_config.h"
 #include "services/process/launch_spec.h"
-#include "transport/shm/fabric.h"
-#include "transport/shm/segment.h"
+#include "transport/host/fabric.h"
+#include "transport/host/segment.h"
 
 namespace ingot {
 
@@ -49,7 +50,7 @@ class InstanceMemory {
   std::vector<LifeSegments> stable_segments_;
 };
 
-// Of an ended life, by its stable segment: for add_life (replication/segment_lives.h). What cannot be looked at is kept.
+// Of an ended life, by its stable segment: for add_life (replication/stable/incarnation_segments.h). What cannot be looked at is kept.
 bool life_counts(int stable_fd, std::uint32_t incarnation);
 bool life_is_needed(int stable_fd, Slot sealed);
 

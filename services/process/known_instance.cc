@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "core/helper_cores.h"
-#include "replication/segment_lives.h"
+#include "core/planning/helper_cores.h"
+#include "replication/stable/incarnation_segments.h"
 #include "services/process/instance_memory.h"
 
 namespace ingot {

@@ -11,7 +11,7 @@
 #include "core/types.h"
 #include "services/process/control_channel.h"
 #include "services/process/launch_spec.h"
-#include "transport/shm/descriptor.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 

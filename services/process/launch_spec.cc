@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/topology.h"
+#include "core/planning/topology.h"
 
 namespace ingot {
 

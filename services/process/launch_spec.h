@@ -7,9 +7,10 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 #include "services/process/tree_launch.h"
-#include "transport/shm/descriptor.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 
@@ -26,7 +27,7 @@ struct ReplicaLaunch {
   int core = 0;        // where its loop runs
   int page_fd = -1;    // ReplicaPage, of all its lives
   int stable_fd = -1;  // StableSegment, of this life
-  std::vector<EarlierLife> earlier;  // that still count (replication/peer_segments.h), oldest first
+  std::vector<EarlierLife> earlier;  // that still count (replication/replica/peer_segments.h), oldest first
 };
 
 struct LaunchSpec {

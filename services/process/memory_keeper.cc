@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "transport/shm/descriptor.h"
+#include "transport/host/descriptor.h"
 
 // glibc's clone by its other name: thread sanitizers wrap the first one for a child with memory of its own.
 extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept;

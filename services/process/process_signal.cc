@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "transport/shm/descriptor.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 

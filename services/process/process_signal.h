@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "replication/pages.h"
+#include "replication/pages/pages.h"
 
 namespace ingot {
 

@@ -16,14 +16,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "core/topology.h"
+#include "core/planning/topology.h"
 #include "services/process/death_watch.h"
 #include "services/process/hosted_replica.h"
 #include "services/process/instance_memory.h"
 #include "services/process/memory_keeper.h"
 #include "services/process/shared_core_wait.h"
 #include "services/process/supervisor_link.h"
-#include "transport/shm/event_loop.h"
+#include "transport/host/event_loop.h"
 
 namespace ingot {
 
@@ -194,7 +194,7 @@ int run_replica_process(LaunchSpec spec) {
   const std::vector<CoreId> helper_cores = cores_beside_loops(spec.replicas);
   std::optional<MemoryKeeper> keeper;
   if (spec.replica >= 0) {
-    ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervisor/child_process.cc)
+    ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervision/child_process.cc)
     bind_this_thread(helper_cores).IgnoreError();  // until its loop has its core: for the keeper, who inherits it
     keeper.emplace();  // others go on when this one has died
   }

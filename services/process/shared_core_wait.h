@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "transport/shm/event_loop.h"
+#include "transport/host/event_loop.h"
 
 namespace ingot {
 

@@ -2,9 +2,10 @@
 
 #include <signal.h>
 
-#include "services/daemon_config.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
 #include "services/process/process_signal.h"
-#include "transport/shm/segment.h"
+#include "transport/host/segment.h"
 
 namespace ingot {
 

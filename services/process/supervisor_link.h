@@ -11,7 +11,7 @@
 #include "services/process/control_channel.h"
 #include "services/process/known_instance.h"
 #include "services/process/launch_spec.h"
-#include "transport/shm/event_loop.h"
+#include "transport/host/event_loop.h"
 
 namespace ingot {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "core/cost_model_file.h"
-#include "replication/tree_limits.h"
+#include "core/planning/cost_model_file.h"
+#include "replication/replica/trees/limits.h"
 
 namespace ingot {
 

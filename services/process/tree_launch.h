@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "replication/pages.h"
-#include "replication/tree_router.h"
-#include "services/daemon_config.h"
+#include "replication/pages/pages.h"
+#include "replication/replica/trees/router.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot {
 

@@ -10,8 +10,8 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/cost_model_derive.h"
-#include "replication/stable_hash.h"
+#include "core/planning/cost_model_derive.h"
+#include "core/stable_hash.h"
 #include "services/process/tree_launch.h"
 
 namespace ingot {

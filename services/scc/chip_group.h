@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "replication/pages.h"
-#include "services/daemon_config.h"
+#include "replication/pages/pages.h"
+#include "services/config/daemon_config.h"
 #include "services/scc/chip_placement.h"
 #include "services/scc/chip_replica.h"
 #include "services/scc/gateway.h"

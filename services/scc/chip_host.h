@@ -15,7 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "services/front_end/replica_client.h"
+#include "replication/client/replica_client.h"
+#include "replication/pages/instance_view.h"
 #include "services/scc/chip_group.h"
 #include "services/scc/recording.h"
 

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "replication/agreement_factory.h"
-#include "replication/kv_gauges.h"
-#include "replication/kv_store.h"
+#include "replication/agreement/registry.h"
+#include "replication/store/gauges.h"
+#include "replication/store/kv_store.h"
 #include "services/scc/core_loop.h"
 #include "transport/scc/chip.h"
 

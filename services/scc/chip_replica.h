@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "replication/pages.h"
-#include "replication/replica.h"
-#include "replication/segment_lives.h"
-#include "replication/stable_segment.h"
-#include "replication/tree_router.h"
-#include "services/daemon_config.h"
+#include "replication/pages/pages.h"
+#include "replication/replica/replica.h"
+#include "replication/stable/incarnation_segments.h"
+#include "replication/stable/segment.h"
+#include "replication/replica/trees/router.h"
+#include "services/config/daemon_config.h"
 #include "transport/scc/chip_transport.h"
-#include "transport/shm/segment.h"
+#include "transport/host/segment.h"
 
 namespace ingot {
 

@@ -1,4 +1,4 @@
-// The loop of one endpoint on a simulated core: what transport/shm/event_loop.h is on the host.
+// The loop of one endpoint on a simulated core: what transport/host/event_loop.h is on the host.
 #pragma once
 
 #include <cstdint>

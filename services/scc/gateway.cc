@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "services/front_end/shm_replica_client.h"
+#include "replication/client/session_client.h"
 
 namespace ingot {
 

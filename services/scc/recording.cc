@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "core/limits.h"
-#include "replication/stable_hash.h"
-#include "replication/tree_plan.h"
+#include "core/stable_hash.h"
+#include "replication/replica/trees/plan.h"
 
 namespace ingot {
 

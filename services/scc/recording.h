@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "services/daemon_config.h"
+#include "services/config/daemon_config.h"
 #include "services/scc/chip_group.h"
 #include "services/scc/scc_config.h"
 

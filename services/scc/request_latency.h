@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "services/front_end/replica_client.h"
+#include "replication/client/replica_client.h"
 
 namespace ingot {
 

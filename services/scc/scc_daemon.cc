@@ -14,16 +14,17 @@
 #include "absl/strings/str_join.h"
 #include "core/check.h"
 #include "core/limits.h"
+#include "replication/pages/instance_view.h"
 #include "services/control/control_service.h"
 #include "services/etcd/services.h"
-#include "services/front_end/grpc_server.h"
+#include "services/serving/grpc_server.h"
 #include "services/metrics/exposer.h"
 #include "services/scc/chip_hand.h"
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_metrics.h"
 #include "services/scc/chip_service.h"
-#include "services/supervisor/instance.h"
-#include "services/supervisor/listen_check.h"
+#include "services/supervision/instance.h"
+#include "services/supervision/listen_check.h"
 
 namespace ingot {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "services/daemon_config.h"
+#include "services/config/daemon_config.h"
 #include "services/scc/scc_config.h"
 
 namespace ingot {

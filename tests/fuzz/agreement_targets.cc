@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "replication/agreement_messages.h"
-#include "replication/config_entry.h"
+#include "replication/agreement/messages.h"
+#include "replication/agreement/one_paxos/config_entry.h"
 #include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {

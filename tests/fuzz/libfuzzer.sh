@@ -16,8 +16,8 @@ mkdir -p "$work/corpus"
 "$clang" -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
   -DINGOT_FUZZ_RUN="run_$target" -DINGOT_FUZZ_SAMPLE="sample_$target" -I. \
   tests/fuzz/libfuzzer.cc tests/fuzz/targets.cc tests/fuzz/agreement_targets.cc tests/fuzz/snapshot_targets.cc \
-  tests/kv/random_requests.cc replication/config_entry.cc replication/agreement_messages.cc replication/kv_*.cc \
-  replication/request.cc replication/sessions.cc replication/applier.cc \
-  replication/snapshot_{format,messages,transfer}.cc \
+  tests/replication/store/random_requests.cc replication/agreement/one_paxos/config_entry.cc replication/agreement/messages.cc replication/store/*.cc \
+  replication/requests/request.cc replication/replica/sessions.cc replication/replica/applier.cc \
+  replication/replica/snapshots/{format,messages,transfer}.cc \
   $(pkg-config --libs absl_status absl_statusor absl_raw_hash_set absl_hash) -o "$work/fuzz_$target"
 "$work/fuzz_$target" -max_total_time="$seconds" -max_len=4096 -len_control=0 -artifact_prefix="$work/" "$work/corpus"

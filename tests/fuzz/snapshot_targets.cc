@@ -2,11 +2,11 @@
 
 #include "core/check.h"
 #include "core/wire.h"
-#include "replication/applier.h"
-#include "replication/kv_store.h"
-#include "replication/snapshot_limits.h"
-#include "replication/snapshot_transfer.h"
-#include "replication/stable_hash.h"
+#include "replication/replica/applier.h"
+#include "replication/store/kv_store.h"
+#include "replication/replica/snapshots/limits.h"
+#include "replication/replica/snapshots/transfer.h"
+#include "core/stable_hash.h"
 #include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {

@@ -1,10 +1,10 @@
 #include "tests/fuzz/targets.h"
 
 #include "core/check.h"
-#include "replication/applier.h"
-#include "replication/kv_store.h"
-#include "replication/request.h"
-#include "tests/kv/random_requests.h"
+#include "replication/replica/applier.h"
+#include "replication/store/kv_store.h"
+#include "replication/requests/request.h"
+#include "tests/replication/store/random_requests.h"
 
 namespace ingot::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "replication/request.h"
+#include "replication/requests/request.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/surroundings.h"
 

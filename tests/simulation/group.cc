@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "replication/agreement_factory.h"
+#include "replication/agreement/registry.h"
 
 namespace ingot::simulation {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "replication/stable_view.h"
+#include "replication/stable/view.h"
 #include "tests/simulation/node.h"
 #include "tests/simulation/plan.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "replication/kv_api.h"
+#include "replication/store/api.h"
 
 namespace ingot::simulation {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/types.h"
-#include "replication/agreement.h"
+#include "replication/agreement/agreement.h"
 #include "tests/simulation/checker.h"
 
 namespace ingot::simulation {

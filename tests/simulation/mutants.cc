@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "replication/agreement_messages.h"
-#include "replication/config_entry.h"
-#include "replication/stable_view.h"
+#include "replication/agreement/messages.h"
+#include "replication/agreement/one_paxos/config_entry.h"
+#include "replication/stable/view.h"
 
 namespace ingot::simulation {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "replication/agreement.h"
+#include "replication/agreement/agreement.h"
 
 namespace ingot::simulation {
 

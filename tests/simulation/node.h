@@ -1,4 +1,4 @@
-// A simulated replica: what replication/replica.h does, step by step, so that it can die or stop between any two steps.
+// A simulated replica: what replication/replica/replica.h does, step by step, so that it can die or stop between any two steps.
 //
 // Agreement, batcher, read queue, sessions and store are the real ones. Channels, stable segment and clock are
 // simulated.
@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "core/types.h"
-#include "replication/agreement.h"
-#include "replication/applier.h"
-#include "replication/batcher.h"
-#include "replication/kv_store.h"
-#include "replication/read_queue.h"
-#include "replication/request.h"
+#include "replication/agreement/agreement.h"
+#include "replication/replica/applier.h"
+#include "replication/replica/batcher.h"
+#include "replication/store/kv_store.h"
+#include "replication/replica/read_queue.h"
+#include "replication/requests/request.h"
 #include "tests/simulation/effect_checker.h"
 #include "tests/simulation/fifo.h"
 #include "tests/simulation/mutants.h"
-#include "tests/shm/stable_model.h"
+#include "tests/replication/stable/stable_model.h"
 #include "tests/simulation/surroundings.h"
 #include "tests/simulation/virtual_time.h"
 

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "replication/agreement_messages.h"
-#include "tests/agreement/trace.h"
+#include "replication/agreement/messages.h"
+#include "tests/replication/agreement/trace.h"
 #include "tests/simulation/node.h"
 
 namespace ingot::simulation {

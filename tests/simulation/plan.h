@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replication/agreement.h"
+#include "replication/agreement/agreement.h"
 #include "tests/simulation/client.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/network.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "tests/agreement/trace.h"
+#include "tests/replication/agreement/trace.h"
 #include "tests/simulation/linearizability.h"
 
 namespace ingot::simulation {

@@ -4,8 +4,8 @@
 #include <string>
 #include <tuple>
 
-#include "replication/agreement.h"
-#include "replication/stable_view.h"
+#include "replication/agreement/agreement.h"
+#include "replication/stable/view.h"
 #include "tests/simulation/checker.h"
 
 namespace ingot::simulation {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "replication/agreement.h"
+#include "replication/agreement/agreement.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/judges.h"
 #include "tests/simulation/network.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "replication/stable_view.h"
+#include "replication/stable/view.h"
 #include "tests/simulation/client.h"
 #include "tests/simulation/node.h"
 #include "tests/simulation/plan.h"

@@ -15,7 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "core/counters.h"
 #include "tests/transport/message_pattern.h"
-#include "transport/channel_transport.h"
+#include "transport/host/channel_transport.h"
 #include "transport/transport.h"
 
 namespace ingot::test {

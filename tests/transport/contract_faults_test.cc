@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "tests/shm/child.h"
+#include "tests/transport/host/child.h"
 #include "tests/transport/contract_party.h"
 
 using namespace ingot;

@@ -11,7 +11,7 @@
 
 #include "core/check.h"
 #include "tests/transport/message_pattern.h"
-#include "transport/shm/fence.h"
+#include "transport/host/fence.h"
 
 namespace ingot::test {
 

@@ -16,8 +16,8 @@
 
 #include "core/prng.h"
 #include "core/types.h"
-#include "transport/channel_transport.h"
-#include "transport/shm/fabric.h"
+#include "transport/host/channel_transport.h"
+#include "transport/host/fabric.h"
 
 namespace ingot::test {
 

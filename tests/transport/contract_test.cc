@@ -12,7 +12,7 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "tests/shm/child.h"
+#include "tests/transport/host/child.h"
 #include "tests/transport/contract_cases.h"
 #include "tests/transport/contract_party.h"
 #include "tests/transport/message_pattern.h"

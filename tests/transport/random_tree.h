@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "core/tree.h"
+#include "core/planning/tree.h"
 
 namespace ingot::test {
 

@@ -11,7 +11,7 @@
 #include "tests/transport/message_pattern.h"
 #include "transport/channel_endpoint.h"
 #include "transport/nvp_channel.h"
-#include "transport/shm/host_memory.h"
+#include "transport/host/host_memory.h"
 #include "transport/srbp_channel.h"
 
 using namespace ingot;

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "transport/channel_transport.h"
+#include "transport/host/channel_transport.h"
 #include "transport/scc/core.h"
 #include "transport/scc/scc_memory.h"
 #include "transport/transport.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/tree.h"
+#include "core/planning/tree.h"
 #include "transport/scc/rcce/group.h"
 
 namespace ingot::scc {

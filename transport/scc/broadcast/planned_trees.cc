@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "core/check.h"
-#include "core/tree_planner/planner.h"
+#include "core/planning/tree_planner/planner.h"
 #include "transport/scc/broadcast/get_tree.h"
 
 namespace ingot::scc {

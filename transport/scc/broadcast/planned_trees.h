@@ -11,8 +11,8 @@
 #include <map>
 #include <tuple>
 
-#include "core/cost_model.h"
-#include "core/tree.h"
+#include "core/planning/cost_model.h"
+#include "core/planning/tree.h"
 #include "transport/scc/chip.h"
 #include "transport/scc/rcce/group.h"
 

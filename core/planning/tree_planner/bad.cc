@@ -1,0 +1,10 @@
+// A tree to be worse than: the spanning tree of the dearest edges, which crosses between NUMA nodes all the time.
+#include "core/planning/tree_planner/prim.h"
+
+namespace ingot {
+
+absl::StatusOr<Tree> plan_bad(const CostModel& model, const PlanRequest& request) {
+  return grow_tree(model, request.root.value_or(0), Prefer::kDearest);
+}
+
+}  // namespace ingot

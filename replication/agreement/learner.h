@@ -1,0 +1,62 @@
+// The learner: turns what it hears of decided slots, in any order and any number of times, into decisions in order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/command_log.h"
+
+namespace ingot {
+
+// Invariant: slots below decided() were emitted, each once; decided() itself is not known here; end() is above
+// everything heard of. decided() < end() is a gap: something was missed. Keeps kLearnerAheadSlots slots and
+// kLearnerAheadBytesMax bytes above the gap and forgets what exceeds that, to be fetched later. Not thread-safe.
+class Learner {
+ public:
+  using Command = std::shared_ptr<const std::string>;
+
+  explicit Learner(const AgreementBounds& bounds);
+
+  // Slot `slot` is decided with `command`. The first word counts; repetitions change nothing.
+  void learn(Slot slot, const Command& command, Effects& effects);
+
+  // Some slot just below `end` is decided, somewhere.
+  void heard_of(Slot end) { end_ = std::max(end_, end); }
+
+  // Slots below `first_undecided` came with a snapshot.
+  void installed(Slot first_undecided, Effects& effects);
+
+  // True if learn(slot) would change nothing.
+  bool knows(Slot slot) const;
+
+  // The command of a slot that is decided, if it is at hand here; null: it is not, or it is not known to be decided.
+  Command command(Slot slot) const;
+
+  // Above every slot whose command is known here, in order or ahead.
+  Slot known_end() const;
+
+  Slot decided() const { return log_.end(); }
+  Slot end() const { return end_; }
+  bool has_gap() const { return decided() < end_; }
+  const CommandLog& log() const { return log_; }
+
+ private:
+  Command& ahead(Slot slot) { return ahead_[slot.value() & (ahead_.size() - 1)]; }
+  const Command& ahead(Slot slot) const { return ahead_[slot.value() & (ahead_.size() - 1)]; }
+  bool in_reach(Slot slot) const { return slot.value() - decided().value() < ahead_.size(); }
+  void emit(Command command, Effects& effects);
+  void emit_ahead(Effects& effects);
+
+  CommandLog log_;
+  Slot end_;
+  // Ring of decided commands above the gap: slot s at s % size, a power of two; null where unknown.
+  std::vector<Command> ahead_;
+  std::size_t ahead_bytes_ = 0;
+  std::size_t ahead_entries_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,174 @@
+// Who leads: when to doubt a leader, when to stand, and what to do once the promises of a majority are here.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replication/agreement/multi_paxos/multi_paxos.h"
+#include "replication/agreement/multi_paxos/ballot.h"
+
+namespace ingot {
+
+void MultiPaxos::settle(Effects& effects) {
+  handle_own(effects);
+  if (voter_.promised() > following_) {
+    follow(voter_.promised(), peers_.name(ballot_owner(voter_.promised(), group_.voters)));
+  }
+  beaten(voter_.promised(), effects);
+  if (nobody_leads()) campaign_.leader_gone(rank());
+  if (campaign_.due()) stand(effects);
+  if (prepare_.ready()) take_over(effects);
+  if (leader_.recovering()) leader_.feed(effects);
+  handle_own(effects);
+}
+
+// A ballot that somebody uses, or is about to.
+void MultiPaxos::follow(Ballot ballot, ReplicaName leader) {
+  if (ballot <= following_) return;
+  if (leader.id != leader_name_.id && peers_.up(leader_name_.id)) suspicion_.strike();
+  following_ = ballot;
+  leader_name_ = leader;
+  leader_.set_leader_hint(leader.id);
+  suspicion_.stop();
+}
+
+// Only who leads says what this message says.
+void MultiPaxos::heard_leading(EndpointId from, const Message& message) {
+  if (message.ballot < following_ || ballot_owner(message.ballot, group_.voters) != from) return;
+  follow(message.ballot, {from, message.incarnation});
+  leader_name_ = {from, message.incarnation};
+  campaign_.leader_heard();
+  suspicion_.answered();
+}
+
+// Somebody has promised ballot `by`: no lower one of ours will get far.
+void MultiPaxos::beaten(Ballot by, Effects& effects) {
+  if (leader_.leading() && by > leader_.ballot()) leader_.depose(leader_name_.id, effects);
+  if (!prepare_.under_way() || by <= prepare_.ballot()) return;
+  prepare_.give_up();
+  campaign_.beaten(by);
+}
+
+void MultiPaxos::on_abandon(EndpointId from, const Message& abandon, Effects& effects) {
+  if (from.value() >= group_.voters || abandon.epoch != Epoch(1)) return mailbox_.refuse();
+  if (abandon.ballot <= following_) return beaten(abandon.ballot, effects);
+  follow(abandon.ballot, peers_.name(ballot_owner(abandon.ballot, group_.voters)));
+  beaten(abandon.ballot, effects);
+}
+
+bool MultiPaxos::nobody_leads() const {
+  if (!voter_.active() || leader_.leading() || prepare_.under_way()) return false;
+  if (leader_name_.id == group_.self) return true;
+  const bool known = leader_name_.incarnation > Incarnation(0);
+  return known ? peers_.dead(leader_name_) : !peers_.up(leader_name_.id);
+}
+
+// Voters that live and come after the old leader, before this one.
+int MultiPaxos::rank() const {
+  int before = 0;
+  for (int i = 1; i < group_.voters; ++i) {
+    const EndpointId voter(static_cast<std::uint16_t>((leader_name_.id.value() + i) % group_.voters));
+    if (voter == group_.self) break;
+    before += peers_.up(voter) && !peers_.suspected(voter);
+  }
+  return before;
+}
+
+void MultiPaxos::stand(Effects& effects) {
+  if (!voter_.active() || leader_.leading() || prepare_.under_way()) return;
+  const auto ballot = next_ballot(std::max(following_, voter_.promised()), group_.self, group_.voters);
+  if (!ballot) return;
+  prepare_.start(*ballot, effects);
+  handle_own(effects);
+  follow(*ballot, {group_.self, group_.incarnation});
+}
+
+void MultiPaxos::take_over(Effects& effects) {
+  const Ballot ballot = prepare_.ballot();
+  leader_.take_over(ballot, learner_.decided(), prepare_.take(), effects);
+  has_led_ = true;
+  campaign_.leader_heard();
+  mailbox_.broadcast(
+      {.type = MessageType::kMark, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
+  handle_own(effects);
+}
+
+void MultiPaxos::peer_died(ReplicaName name, Effects& effects) {
+  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.died(name)) return;
+  settle(effects);
+}
+
+void MultiPaxos::peer_started(ReplicaName name, Effects& effects) {
+  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.heard(name)) return;
+  settle(effects);
+}
+
+void MultiPaxos::tell(EndpointId peer, Effects& effects) {
+  const Ballot ballot = leader_.leading() ? leader_.ballot() : Ballot(0);
+  if (learner_.end() == Slot(0) && ballot == Ballot(0)) return;
+  mailbox_.send(
+      peer, {.type = MessageType::kMark, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
+}
+
+// What it lacks, who leads, and what was asked of its predecessor in vain.
+void MultiPaxos::on_hello(EndpointId from, Effects& effects) {
+  tell(from, effects);
+  if (from.value() < group_.voters) leader_.resend(effects);
+  prepare_.ask(from, effects);
+}
+
+void MultiPaxos::client_waits(Effects& effects) {
+  const bool doubts = !leader_.leading() && !prepare_.under_way() && leader_name_.id != group_.self;
+  if (!doubts || suspicion_.waiting()) return;
+  suspicion_.expect();
+  mailbox_.send(leader_name_.id, {.type = MessageType::kPing, .epoch = Epoch(1), .ballot = following_}, effects);
+}
+
+void MultiPaxos::ask_leader(Effects& effects) {
+  switch (suspicion_.tick()) {
+    case Suspicion::Verdict::kNone:
+      return;
+    case Suspicion::Verdict::kAskAgain:
+      mailbox_.send(leader_name_.id, {.type = MessageType::kPing, .epoch = Epoch(1), .ballot = following_}, effects);
+      return;
+    case Suspicion::Verdict::kSuspicious:
+      peers_.suspect(leader_name_.id);
+      effects.suspects.push_back(leader_name_.id);
+      leader_doubted(effects);
+  }
+}
+
+// Who may not lead tells those who may; they ask for themselves.
+void MultiPaxos::leader_doubted(Effects& effects) {
+  if (voter_.active()) return campaign_.leader_gone(rank());
+  for (std::uint16_t voter = 0; voter < group_.voters; ++voter) {
+    const EndpointId to(voter);
+    if (to != group_.self && to != leader_name_.id) mailbox_.send(to, {.type = MessageType::kDoubt}, effects);
+  }
+}
+
+// One that does not lead, and does not try to, is as good as gone.
+void MultiPaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
+  if (from != leader_name_.id) return;
+  suspicion_.answered();
+  if (pong.verdict || pong.ballot > following_) return;
+  if (!leader_.leading() && !prepare_.under_way()) leader_doubted(effects);
+}
+
+absl::Status MultiPaxos::move(Role role, EndpointId to, Effects& effects) {
+  if (role != Role::kLeader) return absl::InvalidArgumentError("Multi-Paxos has no acceptor that could be moved");
+  if (to.value() >= group_.voters) {
+    return absl::InvalidArgumentError(absl::StrCat("replica ", to.value(), " is no voter, so it cannot lead"));
+  }
+  if (to != group_.self) return absl::FailedPreconditionError("only the future leader itself can take over");
+  if (leader_.leading()) return absl::FailedPreconditionError("this replica leads already");
+  if (!voter_.active()) {
+    return absl::FailedPreconditionError("this replica does not know what its predecessor promised, so it cannot lead");
+  }
+  if (prepare_.under_way()) return absl::FailedPreconditionError("this replica is taking over already");
+  stand(effects);
+  settle(effects);
+  return absl::OkStatus();
+}
+
+}  // namespace ingot

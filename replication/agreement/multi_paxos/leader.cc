@@ -1,0 +1,138 @@
+#include "replication/agreement/multi_paxos/leader.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/check.h"
+
+namespace ingot {
+
+namespace {
+std::uint64_t bit(EndpointId replica) { return std::uint64_t{1} << replica.value(); }
+}  // namespace
+
+MultiPaxosLeader::MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox)
+    : Leader(group, EndpointId(0), Epoch(1), Ballot(1), mailbox),
+      self_(group.self),
+      voters_(group.voters),
+      window_slots_(static_cast<std::size_t>(group.bounds.window_slots)) {}
+
+void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, Effects& effects) {
+  rest_.clear();
+  stalled_ticks_ = 0;
+  orphan_unless_in(recovered, decided);
+  const std::size_t now = std::min(recovered.size(), window_slots_);
+  for (std::size_t i = now; i < recovered.size(); ++i) rest_.push_back(std::move(recovered[i].command));
+  recovered.resize(now);
+  rest_begin_ = decided.plus(now);
+  effects.stable.push_back({StableWrite::Kind::kLeading, Epoch(1), ballot, decided, nullptr});
+  INGOT_CHECK(lead(Epoch(1), ballot, decided, recovered, effects), "so many fit into a window");
+}
+
+void MultiPaxosLeader::orphan_unless_in(const std::vector<Recovered>& recovered, Slot first) {
+  orphans_.erase(orphans_.begin(), orphans_.lower_bound(first));  // came with a snapshot
+  std::vector<Slot> orphaned;
+  window_.for_each_open([&](Slot slot, const Proposal& proposal) {
+    const bool covered = slot >= first && slot.value() - first.value() < recovered.size();
+    if (covered && *recovered[slot.value() - first.value()].command == *proposal.command) return;
+    orphaned.push_back(slot);
+    if (proposal.id != 0 && orphans_.size() < kOrphansMax) orphans_.emplace(slot, proposal);
+  });
+  for (const Slot slot : orphaned) window_.close(slot);
+}
+
+void MultiPaxosLeader::settle_orphans(Slot slot, const std::string& command, EndpointId leader, Effects& effects) {
+  if (orphans_.empty()) return;
+  const auto [begin, end] = orphans_.equal_range(slot);
+  for (auto orphan = begin; orphan != end; ++orphan) {
+    if (*orphan->second.command == command) continue;
+    effects.rejected.push_back({Rejection::Kind::kCommand, Rejection::Why::kNotLeader, orphan->second.id, leader});
+  }
+  orphans_.erase(begin, end);
+}
+
+// Slots that were learned from others meanwhile are skipped.
+void MultiPaxosLeader::feed(Effects& effects) {
+  while (leading() && !rest_.empty()) {
+    const Slot slot = window_.next();
+    if (rest_begin_ >= slot) {
+      if (!window_.add_recovered(0, rest_.front())) return;
+      offer(slot, *window_.find(slot), effects);
+    }
+    rest_.pop_front();
+    rest_begin_ = rest_begin_.next();
+  }
+}
+
+void MultiPaxosLeader::depose(EndpointId leader, Effects& effects) {
+  rest_.clear();
+  step_down(leader, effects);
+}
+
+void MultiPaxosLeader::count_tick(Slot decided) {
+  const bool waits = leading() && window_.open() > 0 && decided == stalled_at_;
+  stalled_ticks_ = waits ? std::min(stalled_ticks_ + 1, kBlockedTicks) : 0;
+  stalled_at_ = decided;
+}
+
+EndpointId MultiPaxosLeader::awaited() const {
+  const Proposal* oldest = window_.find(window_.base());
+  for (std::uint16_t voter = 0; oldest && voter < voters_; ++voter) {
+    if ((oldest->votes & bit(EndpointId(voter))) == 0) return EndpointId(voter);
+  }
+  return self_;
+}
+
+bool MultiPaxosLeader::majority(std::uint64_t votes) const { return 2 * std::popcount(votes) > voters_; }
+
+void MultiPaxosLeader::offer(Slot slot, const Proposal& proposal, Effects& effects) {
+  Message message = accept(slot, proposal);
+  mailbox_.multicast(voters_, message, effects);
+  mailbox_.send(self_, std::move(message), effects);
+}
+
+void MultiPaxosLeader::offer_again(Slot slot, const Proposal& proposal, Effects& effects) {
+  to_voters_except(proposal.votes, accept(slot, proposal), effects);
+}
+
+void MultiPaxosLeader::send_probe(Effects& effects) { to_voters_except(reads_.votes, probe(), effects); }
+
+void MultiPaxosLeader::resend_to(EndpointId voter, Effects& effects) {
+  spared_ = ~bit(voter);
+  resend(effects);
+  spared_ = 0;
+}
+
+void MultiPaxosLeader::to_voters_except(std::uint64_t answered, const Message& message, Effects& effects) {
+  for (std::uint16_t voter = 0; voter < voters_; ++voter) {
+    if (((answered | spared_) & bit(EndpointId(voter))) == 0) mailbox_.send(EndpointId(voter), message, effects);
+  }
+}
+
+void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Effects& effects) {
+  if (from.value() >= voters_) return mailbox_.refuse();
+  Proposal* proposal = leading() && owns(accepted) ? window_.find(accepted.slot) : nullptr;
+  if (!proposal) return;
+  proposal->votes |= bit(from);
+  timer_.progress();
+  if (!majority(proposal->votes)) return;
+  Message learn{.type = MessageType::kLearn,
+                .epoch = epoch_,
+                .ballot = ballot_,
+                .slot = accepted.slot,
+                .command = proposal->command};
+  mailbox_.broadcast(learn, effects);
+  window_.close(accepted.slot);
+  mailbox_.send(self_, std::move(learn), effects);
+}
+
+void MultiPaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, Effects& effects) {
+  if (from.value() >= voters_) return mailbox_.refuse();
+  const bool answers = leading() && owns(confirm) && reads_.under_way() && confirm.number == reads_.number();
+  if (!answers) return;
+  reads_.votes |= bit(from);
+  if (majority(reads_.votes)) confirm_reads(effects);
+}
+
+}  // namespace ingot

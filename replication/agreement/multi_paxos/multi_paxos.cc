@@ -1,0 +1,192 @@
+#include "replication/agreement/multi_paxos/multi_paxos.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replication/agreement/multi_paxos/ballot.h"
+
+namespace ingot {
+
+MultiPaxos::MultiPaxos(const GroupConfig& group)
+    : group_(group),
+      mailbox_(group),
+      peers_(group),
+      learner_(group.bounds),
+      catch_up_(group, learner_, mailbox_),
+      leader_(group, mailbox_),
+      voter_(group, mailbox_),
+      prepare_(group, learner_, mailbox_),
+      campaign_(group.self),
+      suspicion_(group.bounds.suspect_ticks),
+      leader_name_{EndpointId(0), Incarnation(1)},
+      has_led_(leader_.leading()) {
+  group_.predecessor = nullptr;  // the voter has taken what it needs
+  if (group.incarnation == Incarnation(1)) return;
+  following_ = std::max(following_, voter_.promised());
+  leader_name_ = {ballot_owner(following_, group.voters), Incarnation(0)};
+  leader_.set_leader_hint(leader_name_.id);
+  // What the predecessor had trimmed is decided, and maybe nobody else who lives can tell. Maybe it is not known here.
+  learner_.heard_of(voter_.trimmed());
+  catch_up_.heard_trimmed(voter_.trimmed());
+}
+
+void MultiPaxos::start(Effects& effects) {
+  if (group_.incarnation == Incarnation(1)) return;
+  voter_.start(effects);
+  mailbox_.broadcast({.type = MessageType::kHello, .slot = learner_.decided()}, effects);
+  settle(effects);
+}
+
+void MultiPaxos::reject_busy(Rejection::Kind kind, std::uint64_t id, Effects& effects) {
+  effects.rejected.push_back({kind, Rejection::Why::kBusy, id, group_.self});
+}
+
+void MultiPaxos::propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) {
+  if (leader_.recovering()) return reject_busy(Rejection::Kind::kCommand, proposal_id, effects);
+  leader_.propose(proposal_id, std::move(command), effects);
+  settle(effects);
+}
+
+// A read's mark is the next slot: it is too low while recovered slots wait to be proposed again.
+void MultiPaxos::read(std::uint64_t read_id, Effects& effects) {
+  if (leader_.recovering()) return reject_busy(Rejection::Kind::kRead, read_id, effects);
+  leader_.read(read_id, effects);
+  settle(effects);
+}
+
+void MultiPaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
+  const auto message = mailbox_.open(from, bytes);
+  if (!message) return;
+  peers_.heard({from, message->incarnation});
+  handle(from, *message, effects);
+  settle(effects);
+  catch_up_.look(from, effects);
+}
+
+void MultiPaxos::handle_own(Effects& effects) {
+  while (const auto message = mailbox_.take_own()) handle(group_.self, *message, effects);
+}
+
+void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effects) {
+  switch (message.type) {
+    case MessageType::kAccept:
+      heard_leading(from, message);
+      return voter_.on_accept(from, message, learner_.decided(), effects);
+    case MessageType::kAccepted:
+      return leader_.on_accepted(from, message, effects);
+    case MessageType::kLearn:
+      heard_leading(from, message);
+      if (!learner_.knows(message.slot)) learn(message.slot, voter_.shared_command(message), effects);
+      return;
+    case MessageType::kAbandon:
+      return on_abandon(from, message, effects);
+    case MessageType::kPrepare:
+      return voter_.on_prepare(from, message, effects);
+    case MessageType::kPromise:
+      prepare_.on_promise(from, message, effects);
+      catch_up_.heard_trimmed(prepare_.trimmed());
+      if (group_.replicas > 1) return learner_.heard_of(prepare_.trimmed());
+      effects.snapshot_needed |= learner_.decided() < prepare_.trimmed();  // nobody else could give what is missing
+      return;
+    case MessageType::kReadProbe:
+      heard_leading(from, message);
+      return voter_.on_read_probe(from, message, effects);
+    case MessageType::kReadConfirm:
+      return leader_.on_read_confirm(from, message, effects);
+    case MessageType::kFetch:
+      return catch_up_.answer_fetch(from, message, effects);
+    case MessageType::kFetched:
+      learner_.heard_of(Slot(message.number));
+      return catch_up_.receive_fetched(
+          from, message, [&](Slot slot, const Learner::Command& command) { learn(slot, command, effects); }, effects);
+    case MessageType::kMark:
+      heard_leading(from, message);
+      return learner_.heard_of(message.slot);
+    case MessageType::kPing:
+      return mailbox_.send(from,
+                           {.type = MessageType::kPong,
+                            .epoch = Epoch(1),
+                            .ballot = following_,
+                            .number = message.number,
+                            .verdict = leader_.leading() || prepare_.under_way()},
+                           effects);
+    case MessageType::kPong:
+      return on_pong(from, message, effects);
+    case MessageType::kDoubt:
+      return client_waits(effects);
+    case MessageType::kHello:
+      return on_hello(from, effects);
+    default:
+      mailbox_.refuse();
+  }
+}
+
+void MultiPaxos::learn(Slot slot, const Learner::Command& command, Effects& effects) {
+  learner_.learn(slot, command, effects);
+  leader_.learned(slot, *command);
+  leader_.settle_orphans(slot, *command, leader_name_.id, effects);
+  leader_.advance(learner_.decided(), effects);
+}
+
+bool MultiPaxos::wants_tick() const {
+  return leader_.wants_tick() || leader_.recovering() || catch_up_.wants_tick() || prepare_.under_way() ||
+         campaign_.wants_tick() || suspicion_.waiting();
+}
+
+void MultiPaxos::tick(Effects& effects) {
+  leader_.count_tick(learner_.decided());
+  leader_.tick(effects);
+  catch_up_.tick(effects);
+  prepare_.tick(effects);
+  campaign_.tick();
+  ask_leader(effects);
+  settle(effects);
+}
+
+void MultiPaxos::peer_drained(EndpointId peer, Effects& effects) {
+  if (peer.value() < group_.voters) leader_.resend_to(peer, effects);
+  prepare_.ask(peer, effects);
+  catch_up_.send_mark(peer, effects);
+  settle(effects);
+}
+
+void MultiPaxos::compact(Slot keep_from, Effects& effects) {
+  voter_.trim(std::min(keep_from, learner_.decided()), effects);
+}
+
+void MultiPaxos::installed(Slot first_undecided, Effects& effects) {
+  learner_.installed(first_undecided, effects);
+  catch_up_.installed();
+  leader_.advance(learner_.decided(), effects);
+  settle(effects);
+}
+
+AgreementStatus MultiPaxos::status() const {
+  AgreementStatus status;
+  status.role = leader_.leading() ? Role::kLeader : Role::kReplica;
+  status.leader = status.acceptor = leader_name_.id;
+  status.leader_incarnation = status.acceptor_incarnation =
+      leader_name_.incarnation > Incarnation(0) ? leader_name_.incarnation : peers_.name(leader_name_.id).incarnation;
+  status.epoch = Epoch(1);
+  status.ballot = following_;
+  status.proposed = leader_.leading() ? leader_.next_slot() : std::max(learner_.end(), voter_.end());
+  status.decided = learner_.decided();
+  status.taking_over = prepare_.under_way() || leader_.recovering();
+  status.deposed = has_led_ && !leader_.leading() && leader_name_.id != group_.self;
+  status.deposed_by = leader_name_.id;
+  add_blocked(status);
+  return status;
+}
+
+void MultiPaxos::add_blocked(AgreementStatus& status) const {
+  if (prepare_.blocked()) {
+    status.why = prepare_.has_majority() ? Blocked::kCatchingUp : Blocked::kNoMajority;
+    status.blocked_by = prepare_.has_majority() ? group_.self : prepare_.awaited();
+  } else if (leader_.blocked()) {
+    status.why = Blocked::kVoters;
+    status.blocked_by = leader_.awaited();
+  }
+  status.blocked = status.why != Blocked::kNo;
+}
+
+}  // namespace ingot

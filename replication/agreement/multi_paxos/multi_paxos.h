@@ -1,0 +1,80 @@
+// Multi-Paxos, the baseline that everybody knows: the leader asks the voters, a majority decides, the leader relays.
+// 2 (voters - 1) + (replicas - 1) messages per commit. When the leader is gone, another voter takes over, as long as a
+// majority of the voters is there.
+#pragma once
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/mailbox.h"
+#include "replication/agreement/peers.h"
+#include "replication/agreement/learner.h"
+#include "replication/agreement/learner_catch_up.h"
+#include "replication/agreement/multi_paxos/campaign.h"
+#include "replication/agreement/multi_paxos/leader.h"
+#include "replication/agreement/multi_paxos/prepare.h"
+#include "replication/agreement/multi_paxos/voter.h"
+#include "replication/agreement/suspicion.h"
+
+namespace ingot {
+
+class MultiPaxos : public Agreement {
+ public:
+  explicit MultiPaxos(const GroupConfig& group);
+
+  void start(Effects& effects) override;
+  void propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) override;
+  bool can_propose() const override { return leader_.can_propose() && !leader_.recovering(); }
+  void read(std::uint64_t read_id, Effects& effects) override;
+  void receive(EndpointId from, std::string_view message, Effects& effects) override;
+  void tick(Effects& effects) override;
+  bool wants_tick() const override;
+  void peer_drained(EndpointId peer, Effects& effects) override;
+  void applied(Slot, Effects&) override {}
+  void compact(Slot keep_from, Effects& effects) override;
+  void installed(Slot first_undecided, Effects& effects) override;
+  void peer_died(ReplicaName name, Effects& effects) override;
+  void peer_started(ReplicaName name, Effects& effects) override;
+  void client_waits(Effects& effects) override;
+  [[nodiscard]] absl::Status move(Role role, EndpointId to, Effects& effects) override;
+  AgreementStatus status() const override;
+  std::uint64_t refused_messages() const override { return mailbox_.refused(); }
+
+ private:
+  // multi_paxos.cc: inputs, and who handles which message.
+  void handle(EndpointId from, const Message& message, Effects& effects);
+  void handle_own(Effects& effects);
+  void learn(Slot slot, const Learner::Command& command, Effects& effects);
+  void reject_busy(Rejection::Kind kind, std::uint64_t id, Effects& effects);
+  void add_blocked(AgreementStatus& status) const;
+
+  // multi_paxos_succession.cc: who leads.
+  void settle(Effects& effects);  // after every input: what follows from it
+  void follow(Ballot ballot, ReplicaName leader);
+  void heard_leading(EndpointId from, const Message& message);
+  void beaten(Ballot by, Effects& effects);
+  void stand(Effects& effects);
+  void take_over(Effects& effects);
+  bool nobody_leads() const;
+  int rank() const;
+  void tell(EndpointId peer, Effects& effects);
+  void ask_leader(Effects& effects);
+  void on_abandon(EndpointId from, const Message& abandon, Effects& effects);
+  void on_pong(EndpointId from, const Message& pong, Effects& effects);
+  void leader_doubted(Effects& effects);
+  void on_hello(EndpointId from, Effects& effects);
+
+  GroupConfig group_;
+  Mailbox mailbox_;
+  Peers peers_;
+  Learner learner_;
+  CatchUp catch_up_;
+  MultiPaxosLeader leader_;
+  MultiPaxosVoter voter_;
+  MultiPaxosPrepare prepare_;
+  MultiPaxosCampaign campaign_;
+  Suspicion suspicion_;
+  Ballot following_{1};       // the highest ballot known to be in use
+  ReplicaName leader_name_;   // its owner; incarnation 0: the one of then, whichever it was
+  bool has_led_ = false;
+};
+
+}  // namespace ingot

@@ -1,0 +1,96 @@
+#include "replication/agreement/multi_paxos/prepare.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/check.h"
+#include "core/limits.h"
+
+namespace ingot {
+
+MultiPaxosPrepare::MultiPaxosPrepare(const GroupConfig& group, const Learner& learner, Mailbox& mailbox)
+    : self_(group.self), voters_(group.voters), learner_(learner), mailbox_(mailbox) {}
+
+void MultiPaxosPrepare::start(Ballot ballot, Effects& effects) {
+  give_up();
+  ballot_ = ballot;
+  next_.assign(static_cast<std::size_t>(voters_), learner_.decided());
+  timer_.progress();
+  const Message prepare{
+      .type = MessageType::kPrepare, .epoch = Epoch(1), .ballot = ballot_, .slot = learner_.decided()};
+  mailbox_.send(self_, prepare, effects);  // first: it is promised and stored before anybody hears of it
+  mailbox_.multicast(voters_, prepare, effects);
+}
+
+void MultiPaxosPrepare::give_up() {
+  ballot_ = Ballot(0);
+  complete_ = 0;
+  trimmed_ = Slot(0);
+  found_.clear();
+  stalled_ticks_ = 0;
+}
+
+bool MultiPaxosPrepare::majority() const { return 2 * std::popcount(complete_) > voters_; }
+
+void MultiPaxosPrepare::ask(EndpointId voter, Effects& effects) {
+  if (!under_way() || voter.value() >= voters_ || complete(voter)) return;
+  const Slot from = std::max(next_[voter.value()], learner_.decided());
+  mailbox_.send(
+      voter, {.type = MessageType::kPrepare, .epoch = Epoch(1), .ballot = ballot_, .slot = from}, effects);
+}
+
+// A part begins where it was asked to, which is not above what was known of that voter then: nothing is left out.
+void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effects& effects) {
+  if (from.value() >= voters_ || promise.epoch != Epoch(1)) return mailbox_.refuse();
+  if (!under_way() || promise.ballot != ballot_) return;
+  for (const Vote& vote : votes_of(promise)) {
+    if (vote.slot < learner_.decided()) continue;
+    Found& found = found_[vote.slot];
+    if (found.command && found.ballot >= vote.ballot) continue;
+    found = {vote.ballot, std::make_shared<const std::string>(vote.command)};
+  }
+  found_.erase(found_.begin(), found_.lower_bound(learner_.decided()));
+  trimmed_ = std::max(trimmed_, Slot(promise.number));
+  const bool news = next_[from.value()] < promise.slot || promise.verdict;
+  next_[from.value()] = std::max(next_[from.value()], promise.slot);
+  if (!news) return;
+  timer_.progress();
+  stalled_ticks_ = 0;
+  if (promise.verdict) {
+    complete_ |= std::uint64_t{1} << from.value();
+  } else {
+    ask(from, effects);
+  }
+}
+
+std::vector<Leader::Recovered> MultiPaxosPrepare::take() {
+  INGOT_CHECK(ready());
+  std::vector<Leader::Recovered> recovered;
+  Slot end = learner_.known_end();
+  if (!found_.empty()) end = std::max(end, found_.rbegin()->first.next());
+  for (Slot slot = learner_.decided(); slot < end; slot = slot.next()) {
+    auto command = learner_.command(slot);
+    const auto found = found_.find(slot);
+    if (!command && found != found_.end()) command = found->second.command;
+    recovered.push_back({command ? command : std::make_shared<const std::string>(), false});
+  }
+  give_up();
+  return recovered;
+}
+
+void MultiPaxosPrepare::tick(Effects& effects) {
+  if (!under_way()) return;
+  stalled_ticks_ = std::min(stalled_ticks_ + 1, kBlockedTicks);
+  if (!timer_.due()) return;
+  for (std::uint16_t voter = 0; voter < voters_; ++voter) ask(EndpointId(voter), effects);
+}
+
+EndpointId MultiPaxosPrepare::awaited() const {
+  for (std::uint16_t voter = 0; voter < voters_; ++voter) {
+    if (!complete(EndpointId(voter))) return EndpointId(voter);
+  }
+  return self_;
+}
+
+}  // namespace ingot

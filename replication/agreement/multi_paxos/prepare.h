@@ -1,0 +1,71 @@
+// Multi-Paxos, a candidate: collects promises of a majority, and with them all that can have been decided.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/leader.h"
+#include "replication/agreement/mailbox.h"
+#include "replication/agreement/window.h"
+#include "replication/agreement/learner.h"
+
+namespace ingot {
+
+// A voter answers in parts: each Prepare to it asks for votes from where the last part ended, or from what has been
+// decided here meanwhile. Ready once a majority has given all, and everything below what any of those has trimmed is
+// decided here. Holds what is undecided of the voters' segments, and forgets it when the slot is decided or the
+// candidacy ends. Not thread-safe.
+class MultiPaxosPrepare {
+ public:
+  // REQUIRES: both outlive this.
+  MultiPaxosPrepare(const GroupConfig& group, const Learner& learner, Mailbox& mailbox);
+
+  bool under_way() const { return ballot_ > Ballot(0); }
+  Ballot ballot() const { return ballot_; }  // valid if under way
+
+  // REQUIRES: the ballot is this replica's and was never used.
+  void start(Ballot ballot, Effects& effects);
+  void give_up();
+
+  void on_promise(EndpointId from, const Message& promise, Effects& effects);
+
+  // A slot below which everything must be decided here before this candidate may lead.
+  Slot trimmed() const { return trimmed_; }
+  bool ready() const { return under_way() && majority() && learner_.decided() >= trimmed_; }
+  // Ends the candidacy. What must be proposed, from learner.decided() on, without holes: for each slot the vote of the
+  // highest ballot, or what is known to be decided, or a no-op. REQUIRES: ready().
+  std::vector<Leader::Recovered> take();
+
+  void tick(Effects& effects);
+  // Says again to `voter` what it has not answered.
+  void ask(EndpointId voter, Effects& effects);
+
+  bool blocked() const { return under_way() && stalled_ticks_ >= kBlockedTicks; }
+  bool has_majority() const { return majority(); }
+  EndpointId awaited() const;  // a voter that has not answered. REQUIRES: under_way()
+
+ private:
+  struct Found {
+    Ballot ballot;
+    std::shared_ptr<const std::string> command;
+  };
+
+  bool majority() const;
+  bool complete(EndpointId voter) const { return (complete_ >> voter.value() & 1) != 0; }
+
+  const EndpointId self_;
+  const int voters_;
+  const Learner& learner_;
+  Mailbox& mailbox_;
+  Ballot ballot_;  // 0: not a candidate
+  std::vector<Slot> next_;  // by voter: votes below it are here, or decided
+  std::uint64_t complete_ = 0;  // bit n: voter n has told all
+  Slot trimmed_;
+  std::map<Slot, Found> found_;
+  RetransmitTimer timer_;
+  int stalled_ticks_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,115 @@
+#include "replication/agreement/one_paxos/acceptor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/limits.h"
+#include "core/wire.h"
+
+namespace ingot {
+
+OnePaxosAcceptor::OnePaxosAcceptor(const GroupConfig& group, Mailbox& mailbox)
+    : self_(group.self), incarnation_(group.incarnation), mailbox_(mailbox) {
+  if (initial_entry(group).acceptor != name_of_self(group)) return;
+  epoch_ = Epoch(1);
+  promised_ = Ballot(1);
+}
+
+// A promise is kept by whoever gave it; one meant for a predecessor is not this incarnation's to give.
+void OnePaxosAcceptor::on_prepare(EndpointId from, const Message& prepare, Effects& effects) {
+  if (prepare.target != incarnation_ || prepare.epoch < epoch_ ||
+      (prepare.epoch == epoch_ && prepare.ballot < promised_)) {
+    return abandon(from, effects);
+  }
+  const bool news = prepare.epoch > epoch_ || prepare.ballot > promised_ || !stored_promise_;
+  if (prepare.epoch > epoch_) accepted_.restart(Slot(prepare.number));
+  epoch_ = prepare.epoch;
+  promised_ = prepare.ballot;
+  if (news) effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
+  stored_promise_ = true;
+  mailbox_.send(from, promise(prepare.slot), effects);
+}
+
+Message OnePaxosAcceptor::promise(Slot from) const {
+  WireWriter votes;
+  Slot slot = std::max(from, accepted_.trimmed());
+  int count = 0;
+  for (; slot < accepted_.end() && count < kFetchEntriesMax && votes.size() < kFetchBytesMax; slot = slot.next()) {
+    const AcceptedLog::Entry* entry = accepted_.find(slot);
+    if (!entry) continue;
+    append_vote({slot, entry->ballot, *entry->command}, votes);
+    ++count;
+  }
+  Message promise{.type = MessageType::kPromise, .epoch = epoch_, .ballot = promised_, .slot = slot,
+                  .number = accepted_.trimmed().value(), .verdict = slot >= accepted_.end()};
+  promise.command = std::make_shared<const std::string>(votes.take());
+  promise.payload = *promise.command;
+  return promise;
+}
+
+bool OnePaxosAcceptor::on_accept(EndpointId from, const Message& accept, Slot decided, Effects& effects) {
+  if (accept.epoch != epoch_ || accept.ballot < promised_ || accept.slot < accepted_.trimmed()) {
+    abandon(from, effects);
+    return true;
+  }
+  const AcceptedLog::Entry* stored = accepted_.find(accept.slot);
+  if (!stored) {
+    // A leader's window is smaller.
+    if (accept.slot.value() >= std::max(decided, accepted_.end()).value() + kLearnerAheadSlots) return false;
+    store(accept, effects);
+    return true;
+  }
+  // Said again, or the slot is taken: the sender alone has something to learn.
+  mailbox_.send(from,
+                {.type = MessageType::kLearn,
+                 .epoch = epoch_,
+                 .ballot = stored->ballot,
+                 .slot = accept.slot,
+                 .command = stored->command},
+                effects);
+  return true;
+}
+
+void OnePaxosAcceptor::store(const Message& accept, Effects& effects) {
+  if (!stored_promise_) {
+    effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
+    stored_promise_ = true;
+  }
+  Message learn{.type = MessageType::kLearn,
+                .epoch = epoch_,
+                .ballot = accept.ballot,
+                .slot = accept.slot,
+                .command = command_of(accept)};
+  effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, accept.ballot, accept.slot, learn.command});
+  accepted_.store(accept.slot, accept.ballot, learn.command);
+  mailbox_.broadcast(learn, effects);
+  mailbox_.send(self_, std::move(learn), effects);
+}
+
+void OnePaxosAcceptor::abandon(EndpointId to, Effects& effects) {
+  mailbox_.send(to,
+                {.type = MessageType::kAbandon,
+                 .epoch = epoch_,
+                 .ballot = promised_,
+                 .number = accepted_.trimmed().value()},
+                effects);
+}
+
+void OnePaxosAcceptor::on_read_probe(EndpointId from, const Message& probe, Effects& effects) {
+  if (probe.epoch != epoch_ || probe.ballot != promised_) return abandon(from, effects);
+  mailbox_.send(
+      from,
+      {.type = MessageType::kReadConfirm, .epoch = epoch_, .ballot = promised_, .number = probe.number},
+      effects);
+}
+
+// In the segment lies what was accepted in the epochs before, too; so its mark may lie above that of accepted_, which begins
+// anew with each epoch. Below either mark all is decided.
+void OnePaxosAcceptor::trim(Slot keep_from, Effects& effects) {
+  if (!active() || keep_from <= kept_from_) return;
+  kept_from_ = keep_from;
+  accepted_.trim(std::min(keep_from, accepted_.end()));
+  effects.stable.push_back({StableWrite::Kind::kTrimmed, epoch_, promised_, keep_from, nullptr});
+}
+
+}  // namespace ingot

@@ -1,0 +1,148 @@
+#include "replication/agreement/one_paxos/knowledge.h"
+
+#include <algorithm>
+
+#include "replication/stable/view.h"
+
+namespace ingot {
+
+void OnePaxosKnowledge::reset() {
+  salvaging_ = known_ = facts_ = missing_ = false;
+  at_ = 0;
+  need_ = proposed_end_ = Slot(0);
+  found_.clear();
+  timer_.progress();
+}
+
+void OnePaxosKnowledge::salvage(Effects& effects) {
+  if (salvaging_ || known_) return;
+  salvaging_ = true;
+  effects.salvage_needed.push_back(state_.now().acceptor);
+}
+
+void OnePaxosKnowledge::walk_back(Effects& effects) {
+  if (at_ > 0 || known_) return;
+  at_ = state_.log.tip() - 1;
+  ask(effects);
+}
+
+// Goes back as far as it can without waiting for anybody.
+void OnePaxosKnowledge::ask(Effects& effects) {
+  const Epoch epoch = state_.log.epoch();
+  for (; at_ >= epoch.value(); --at_) {
+    const ReplicaName name = state_.log.at(at_).leader;
+    if (name == state_.self()) {
+      if (state_.leader.epoch() != epoch || state_.leader.ballot() != Ballot(at_)) continue;
+      state_.leader.for_each_proposal([&](Slot slot, const Proposal& own) { found_[slot] = own.command; });
+      return finish(state_.epoch_entry().base, state_.leader.next_slot());
+    }
+    if (state_.peers.dead(name)) {
+      effects.salvage_needed.push_back(name);
+    } else {
+      state_.mailbox.send(name.id,
+                          {.type = MessageType::kStepDown, .epoch = epoch, .ballot = Ballot(state_.log.tip()),
+                           .number = at_, .target = name.incarnation},
+                          effects);
+    }
+    return;
+  }
+  finish(state_.epoch_entry().base, Slot(0));
+}
+
+void OnePaxosKnowledge::finish(Slot need, Slot proposed_end) {
+  known_ = true;
+  at_ = 0;
+  need_ = std::max(need, state_.epoch_entry().base);
+  proposed_end_ = std::max({proposed_end, need_, state_.carry_end()});
+  if (!found_.empty()) proposed_end_ = std::max(proposed_end_, found_.rbegin()->first.next());
+  state_.learner.heard_of(need_);
+  state_.catch_up.heard_trimmed(need_);
+}
+
+void OnePaxosKnowledge::salvaged(ReplicaName name, const StableView* view, Effects& effects) {
+  if (known_ || !state_.peers.dead(name)) return;
+  if (view && (view->replica != name.id || view->incarnation != name.incarnation)) view = nullptr;
+  if (salvaging_ && name == state_.now().acceptor) read_acceptor(view, effects);
+  else if (at_ > 0 && name == waits_for()) read_leader(view, effects);
+}
+
+void OnePaxosKnowledge::read_acceptor(const StableView* view, Effects& effects) {
+  missing_ = view == nullptr;
+  if (!view) return walk_back(effects);
+  Slot need, end;
+  if (view->epoch == state_.log.epoch()) {
+    need = view->trimmed;
+    end = view->accepted_end;
+    for (const auto& [slot, entry] : view->accepted) found_[slot] = entry.command;
+  }
+  facts_ = true;
+  finish(need, end);
+}
+
+void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
+  missing_ = view == nullptr;
+  if (!view) return;
+  if (view->leader_epoch != state_.log.epoch() || view->leader_ballot != Ballot(at_)) {
+    --at_;
+    return ask(effects);
+  }
+  const auto proposed = view->proposed.find(view->leader_ballot);
+  if (proposed != view->proposed.end()) found_ = proposed->second;
+  finish(view->leader_trimmed, view->proposed_end);
+}
+
+void OnePaxosKnowledge::on_stepped_down(EndpointId from, const Message& answer, Effects& effects) {
+  const bool ours = at_ > 0 && !known_ && ReplicaName{from, answer.incarnation} == waits_for() &&
+                    answer.epoch == state_.log.epoch() && answer.ballot == Ballot(state_.log.tip()) &&
+                    answer.number == at_;
+  if (!ours) return;
+  timer_.progress();
+  if (!answer.verdict) {
+    --at_;
+    return ask(effects);
+  }
+  for (const Vote& vote : votes_of(answer)) found_[vote.slot] = std::make_shared<const std::string>(vote.command);
+  finish(answer.slot, Slot(0));
+}
+
+// Known above all that was found is only what somebody newer has proposed: then the log will say so, and what was found
+// says nothing about the slots in between.
+bool OnePaxosKnowledge::complete(Effects& effects) {
+  if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
+  state_.learn_carry(effects);
+  if (facts_) {
+    for (const auto& [slot, command] : found_) {
+      if (!state_.learner.knows(slot)) state_.learn(slot, command, effects);
+    }
+  }
+  state_.learn_outside_window(found_, effects);
+  found_.erase(found_.begin(), found_.lower_bound(state_.learner.decided()));
+  return true;
+}
+
+void OnePaxosKnowledge::tick(Effects& effects) {
+  if (known_ || (!salvaging_ && at_ == 0) || !timer_.due()) return;
+  if (salvaging_) effects.salvage_needed.push_back(state_.now().acceptor);
+  if (at_ > 0) ask(effects);
+}
+
+Message stepped_down(const OnePaxosState& state, const Message& question) {
+  const Leader& leader = state.leader;
+  const bool complete = leader.epoch() == question.epoch && leader.ballot() == Ballot(question.number) &&
+                        state.log.epoch() <= question.epoch && leader.has_led();
+  Message answer{.type = MessageType::kSteppedDown, .epoch = question.epoch, .ballot = question.ballot,
+                 .slot = state.learner.decided(), .number = question.number, .verdict = complete};
+  WireWriter votes;
+  // What is known above the last own proposal is somebody newer's.
+  for (Slot slot = state.learner.decided(); complete && slot < leader.next_slot(); slot = slot.next()) {
+    auto command = state.learner.command(slot);
+    const Proposal* proposal = leader.proposal(slot);
+    if (!command && proposal) command = proposal->command;
+    if (command) append_vote({slot, leader.ballot(), *command}, votes);
+  }
+  answer.command = std::make_shared<const std::string>(votes.take());
+  answer.payload = *answer.command;
+  return answer;
+}
+
+}  // namespace ingot

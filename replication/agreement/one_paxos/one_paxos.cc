@@ -1,0 +1,259 @@
+#include "replication/agreement/one_paxos/one_paxos.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "replication/stable/view.h"
+
+namespace ingot {
+
+OnePaxos::OnePaxos(const GroupConfig& group)
+    : state_(group), takeover_(state_), knowledge_(state_), roles_(state_, takeover_, knowledge_) {}
+
+// ---- Commands and reads ----------------------------------------------------------------------------------------------
+
+void OnePaxos::propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) {
+  state_.leader.propose(proposal_id, std::move(command), effects);
+  if (!state_.leader.leading()) roles_.client_waits(effects);
+  settle(effects);
+}
+
+void OnePaxos::read(std::uint64_t read_id, Effects& effects) {
+  state_.leader.read(read_id, effects);
+  if (!state_.leader.leading()) roles_.client_waits(effects);
+  settle(effects);
+}
+
+void OnePaxos::client_waits(Effects& effects) {
+  roles_.client_waits(effects);
+  settle(effects);
+}
+
+// ---- Messages --------------------------------------------------------------------------------------------------------
+
+void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
+  const auto message = state_.mailbox.open(from, bytes);
+  if (!message) return;
+  const ReplicaName sender{from, message->incarnation};
+  state_.peers.heard(sender);
+  roles_.heard(sender);
+  if (message->ballot.value() > state_.log.tip()) state_.log.ask(from, effects);
+  const bool led = state_.leader.leading();
+  handle(from, *message, effects);
+  if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // for who leads now
+  call_for_history(effects);
+  settle(effects);
+  state_.catch_up.look(from, effects);
+}
+
+// A round of the peers brought nothing. What was decided before this epoch lies in segments: of the dead, and of those who
+// accepted it and could not keep it besides.
+void OnePaxos::call_for_history(Effects& effects) {
+  if (effects.snapshot_needed && state_.catch_up.lacks_trimmed()) effects.history_needed = true;
+}
+
+// Messages to oneself, and what follows from what was learned, until nothing does.
+void OnePaxos::settle(Effects& effects) {
+  do {
+    while (const auto message = state_.mailbox.take_own()) handle(state_.group.self, *message, effects);
+    if (!caught_up()) catch_up_with_group(effects);
+    roles_.look(effects);
+  } while (state_.mailbox.has_own());
+}
+
+void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects) {
+  switch (message.type) {
+    case MessageType::kAccept:
+      if (!state_.acceptor.on_accept(from, message, state_.learner.decided(), effects)) {
+        state_.learner.heard_of(message.slot);
+      }
+      return;
+    case MessageType::kLearn:
+      if (!state_.learner.knows(message.slot)) state_.learn(message.slot, command_of(message), effects);
+      return;
+    case MessageType::kAbandon:
+      state_.learner.heard_of(Slot(message.number));
+      return state_.leader.on_abandon(message, effects);
+    case MessageType::kReadProbe:
+      return state_.acceptor.on_read_probe(from, message, effects);
+    case MessageType::kReadConfirm:
+      return state_.leader.on_read_confirm(from, message, effects);
+    case MessageType::kFetch:
+      return state_.catch_up.answer_fetch(from, message, effects);
+    case MessageType::kFetched:
+      state_.learner.heard_of(Slot(message.number));
+      return state_.catch_up.receive_fetched(
+          from, message,
+          [&](Slot slot, const Learner::Command& command) { state_.learn(slot, command, effects); }, effects);
+    case MessageType::kMark:
+      return state_.learner.heard_of(message.slot);
+    default:
+      handle_roles(from, message, effects);
+  }
+}
+
+void OnePaxos::handle_roles(EndpointId from, const Message& message, Effects& effects) {
+  switch (message.type) {
+    case MessageType::kPrepare:
+      return state_.acceptor.on_prepare(from, message, effects);
+    case MessageType::kPromise:
+      return takeover_.on_promise(from, message, effects);
+    case MessageType::kStepDown:
+      return roles_.on_step_down(from, message, effects);
+    case MessageType::kSteppedDown:
+      return knowledge_.on_stepped_down(from, message, effects);
+    case MessageType::kPing:
+      return roles_.on_ping(from, message, effects);
+    case MessageType::kPong:
+      return on_pong(from, message, effects);
+    case MessageType::kDoubt:
+      return roles_.client_waits(effects);
+    case MessageType::kHello:
+      return on_hello(from, message, effects);
+    case MessageType::kConfigPrepare:
+    case MessageType::kConfigPromise:
+    case MessageType::kConfigAccept:
+    case MessageType::kConfigAccepted:
+    case MessageType::kConfigReject:
+    case MessageType::kConfigDecided:
+    case MessageType::kConfigFetch:
+      return state_.log.receive(from, message, effects);
+    default:
+      state_.mailbox.refuse();
+  }
+}
+
+// ---- Lives -----------------------------------------------------------------------------------------------------------
+
+void OnePaxos::start(Effects& effects) {
+  state_.log.start(effects);
+  if (state_.group.incarnation > Incarnation(1)) say_hello(effects);
+  settle(effects);
+}
+
+void OnePaxos::say_hello(Effects& effects) {
+  state_.mailbox.broadcast({.type = MessageType::kHello, .epoch = state_.log.epoch(),
+                            .ballot = Ballot(state_.log.tip()), .slot = state_.learner.decided(),
+                            .verdict = caught_up()}, effects);
+}
+
+void OnePaxos::on_hello(EndpointId from, const Message& hello, Effects& effects) {
+  state_.peers.set_caught_up(from, hello.verdict);
+  state_.log.tell(from, hello.ballot.value(), effects);
+  roles_.pong(from, 0, effects);
+  state_.catch_up.send_mark(from, effects);
+}
+
+void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
+  state_.log.tell(from, pong.ballot.value(), effects);
+  state_.peers.set_caught_up(from, pong.verdict);
+  if (caught_up() || from.value() >= state_.group.voters) return;
+  known_elsewhere_ = std::max(known_elsewhere_, pong.slot);
+  marks_ |= std::uint64_t{1} << from.value();
+  state_.learner.heard_of(known_elsewhere_);
+}
+
+// A new incarnation has caught up when a majority of the voters, itself among them, has said how far it is, and it has
+// come that far. When everybody died that may be not far: what they knew is then in their segments, for a new leader.
+void OnePaxos::catch_up_with_group(Effects& effects) {
+  const int self = state_.group.self.value();
+  const std::uint64_t own = self < state_.group.voters ? std::uint64_t{1} << self : 0;
+  if (loading_ || 2 * std::popcount(marks_ | own) <= state_.group.voters || state_.learner.decided() < known_elsewhere_) return;
+  state_.peers.set_caught_up(state_.group.self, true);
+  say_hello(effects);
+}
+
+void OnePaxos::peer_died(ReplicaName name, Effects& effects) {
+  if (name.id.value() >= state_.group.replicas || name.id == state_.group.self) return;
+  state_.peers.died(name);
+  settle(effects);
+}
+
+void OnePaxos::peer_started(ReplicaName name, Effects& effects) {
+  if (name.id.value() >= state_.group.replicas || name.id == state_.group.self) return;
+  state_.peers.heard(name);
+  settle(effects);
+}
+
+void OnePaxos::salvaged(ReplicaName name, const StableView* view, Effects& effects) {
+  if (name.id.value() >= state_.group.replicas) return;
+  state_.peers.died(name);
+  if (takeover_.active()) knowledge_.salvaged(name, view, effects);
+  settle(effects);
+}
+
+void OnePaxos::history(const StableView& view, Effects& effects) {
+  state_.learn_history(view, effects);
+  settle(effects);
+}
+
+absl::Status OnePaxos::move(Role role, EndpointId to, Effects& effects) {
+  absl::Status status = roles_.move(role, to, effects);
+  settle(effects);
+  return status;
+}
+
+// ---- Time, room, status ----------------------------------------------------------------------------------------------
+
+void OnePaxos::tick(Effects& effects) {
+  state_.leader.tick(effects);
+  state_.catch_up.tick(effects);
+  call_for_history(effects);
+  roles_.tick(effects);
+  if (!caught_up() && hello_timer_.due()) {
+    marks_ = 0;  // who answered may have died since, and what it knew with it
+    known_elsewhere_ = Slot(0);
+    say_hello(effects);
+  }
+  settle(effects);
+}
+
+bool OnePaxos::wants_tick() const {
+  return state_.leader.wants_tick() || state_.catch_up.wants_tick() || roles_.wants_tick() || !caught_up();
+}
+
+// A Ping shows what a Mark does.
+void OnePaxos::peer_drained(EndpointId peer, Effects& effects) {
+  if (peer == state_.now().acceptor.id) state_.leader.resend(effects);
+  state_.log.resend(peer, effects);
+  if (state_.log.tip() > 1) roles_.ping(peer, effects);
+  else state_.catch_up.send_mark(peer, effects);
+}
+
+void OnePaxos::applied(Slot, Effects&) {}
+
+void OnePaxos::compact(Slot keep_from, Effects& effects) {
+  keep_from = std::min(keep_from, state_.learner.decided());
+  state_.leader.trim(keep_from, effects);
+  state_.acceptor.trim(keep_from, effects);
+}
+
+void OnePaxos::installed(Slot first_undecided, Effects& effects) {
+  state_.learner.installed(first_undecided, effects);
+  state_.catch_up.installed();
+  state_.leader.advance(state_.learner.decided(), effects);
+  settle(effects);
+}
+
+AgreementStatus OnePaxos::status() const {
+  AgreementStatus status;
+  const ConfigEntry& now = state_.now();
+  const bool leads = state_.leads(state_.self()) &&
+                     (state_.leader.leading() || state_.leader.frozen() || takeover_.active());
+  const bool accepts = now.acceptor == state_.self() && state_.acceptor.epoch() == state_.log.epoch();
+  status.role = leads ? Role::kLeader : accepts ? Role::kAcceptor : Role::kReplica;
+  status.leader = now.leader.id;
+  status.leader_incarnation = now.leader.incarnation;
+  status.acceptor = now.acceptor.id;
+  status.acceptor_incarnation = now.acceptor.incarnation;
+  status.epoch = state_.log.epoch();
+  status.ballot = Ballot(state_.log.tip());
+  status.configuration = state_.log.tip();
+  status.proposed = leads ? state_.leader.next_slot() : std::max(state_.learner.end(), state_.acceptor.end());
+  status.decided = state_.learner.decided();
+  roles_.describe(status);
+  return status;
+}
+
+}  // namespace ingot

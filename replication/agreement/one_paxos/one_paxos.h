@@ -1,0 +1,61 @@
+// 1Paxos (David, Guerraoui, Yabandeh, Middleware 2014; our reading is docs/agreement.md): one active acceptor,
+// N messages per commit. Every replica is a learner; the configuration log says which one leads and which one accepts.
+#pragma once
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/one_paxos/knowledge.h"
+#include "replication/agreement/one_paxos/roles.h"
+#include "replication/agreement/one_paxos/state.h"
+#include "replication/agreement/one_paxos/takeover.h"
+
+namespace ingot {
+
+class OnePaxos : public Agreement {
+ public:
+  explicit OnePaxos(const GroupConfig& group);
+
+  void start(Effects& effects) override;
+  void propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) override;
+  bool can_propose() const override { return state_.leader.can_propose(); }
+  void read(std::uint64_t read_id, Effects& effects) override;
+  void receive(EndpointId from, std::string_view message, Effects& effects) override;
+  void tick(Effects& effects) override;
+  bool wants_tick() const override;
+  void peer_drained(EndpointId peer, Effects& effects) override;
+  void applied(Slot applied, Effects& effects) override;
+  void compact(Slot keep_from, Effects& effects) override;
+  void installed(Slot first_undecided, Effects& effects) override;
+  void peer_died(ReplicaName name, Effects& effects) override;
+  void peer_started(ReplicaName name, Effects& effects) override;
+  void salvaged(ReplicaName name, const StableView* view, Effects& effects) override;
+  void client_waits(Effects& effects) override;
+  void history(const StableView& view, Effects& effects) override;
+  bool reads_history() const override { return true; }
+  void loading(bool loading) override { loading_ = loading; }
+  absl::Status move(Role role, EndpointId to, Effects& effects) override;
+  AgreementStatus status() const override;
+  std::uint64_t refused_messages() const override { return state_.mailbox.refused(); }
+
+ private:
+  void handle(EndpointId from, const Message& message, Effects& effects);
+  void handle_roles(EndpointId from, const Message& message, Effects& effects);
+  void on_pong(EndpointId from, const Message& pong, Effects& effects);
+  void on_hello(EndpointId from, const Message& hello, Effects& effects);
+  void call_for_history(Effects& effects);
+  void say_hello(Effects& effects);
+  void catch_up_with_group(Effects& effects);
+  void settle(Effects& effects);
+  bool caught_up() const { return state_.peers.caught_up(state_.group.self); }
+
+  OnePaxosState state_;
+  OnePaxosTakeover takeover_;
+  OnePaxosKnowledge knowledge_;
+  OnePaxosRoles roles_;
+  // A new incarnation: which voters have said how far they are, and when to ask again.
+  std::uint64_t marks_ = 0;
+  Slot known_elsewhere_;  // slots below it are decided at one of them
+  RetransmitTimer hello_timer_;
+  bool loading_ = false;
+};
+
+}  // namespace ingot

@@ -1,0 +1,110 @@
+#include "replication/agreement/one_paxos/takeover.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+void OnePaxosTakeover::begin(Effects& effects) {
+  active_ = true;
+  promised_ = again_ = false;
+  need_ = state_.epoch_entry().base;
+  state_.catch_up.heard_trimmed(need_);
+  state_.leader.freeze(effects);
+  state_.learner.heard_of(need_);
+  prepare(effects);
+  if (state_.now().acceptor.id != state_.group.self) state_.catch_up.look(state_.now().acceptor.id, effects);
+}
+
+void OnePaxosTakeover::prepare(Effects& effects) {
+  again_ = false;
+  timer_.progress();
+  const ConfigEntry& now = state_.now();
+  state_.mailbox.send(now.acceptor.id,
+                      {.type = MessageType::kPrepare,
+                       .epoch = state_.log.epoch(),
+                       .ballot = Ballot(state_.log.tip()),
+                       .slot = state_.learner.decided(),
+                       .number = state_.epoch_entry().base.value(),
+                       .target = now.acceptor.incarnation},
+                      effects);
+}
+
+// Pages come one after the other, each from what is decided here on: so what one leaves out an earlier one has brought.
+void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effects& effects) {
+  const ReplicaName acceptor{from, promise.incarnation};
+  const bool ours = active_ && acceptor == state_.now().acceptor && promise.epoch == state_.log.epoch() &&
+                    promise.ballot == Ballot(state_.log.tip());
+  if (!ours) return;
+  promised_ = true;
+  need_ = std::max(need_, Slot(promise.number));
+  state_.catch_up.heard_trimmed(need_);
+  state_.learner.heard_of(need_);
+  state_.learn_carry(effects);
+  if (state_.learner.decided() < need_) {
+    again_ = true;
+    if (from != state_.group.self) state_.catch_up.look(from, effects);
+  } else if (!learn_votes(promise, effects)) {
+    learn_outside_window(promise, effects);
+  } else if (promise.verdict) {
+    complete(promise.slot, effects);
+  } else {
+    prepare(effects);
+  }
+}
+
+// What its author knew above a gap an AcceptorChange carries as if it were in doubt, and who leads then does not propose it
+// again. So the acceptor has none of it, and what it has may lie too far ahead.
+void OnePaxosTakeover::learn_outside_window(const Message& promise, Effects& effects) {
+  if (state_.learner.known_end() > std::max(promise.slot, state_.carry_end())) return;
+  OnePaxosState::Slots found;
+  for (const Vote& vote : votes_of(promise)) found[vote.slot] = std::make_shared<const std::string>(vote.command);
+  state_.learn_outside_window(found, effects);
+}
+
+// False: some lie too far ahead of what is decided here to be kept. The acceptor is asked again at a tick.
+bool OnePaxosTakeover::learn_votes(const Message& promise, Effects& effects) {
+  bool all_known = true;
+  for (const Vote& vote : votes_of(promise)) {
+    if (state_.learner.knows(vote.slot)) continue;
+    state_.learn(vote.slot, std::make_shared<const std::string>(vote.command), effects);
+    all_known = all_known && state_.learner.knows(vote.slot);
+  }
+  return all_known;
+}
+
+void OnePaxosTakeover::look(Effects& effects) {
+  if (active_ && again_ && state_.learner.decided() >= need_) prepare(effects);
+}
+
+void OnePaxosTakeover::tick(Effects& effects) {
+  if (active_ && timer_.due() && !state_.peers.dead(state_.now().acceptor)) prepare(effects);
+}
+
+// All of it goes into the segment, learned or not: who reads that one day may know less. Known above what the acceptor
+// has accepted and what was carried is only what somebody newer has proposed: then this promise is an old one, and says
+// nothing about the slots in between.
+void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
+  if (state_.learner.known_end() > std::max(accepted_end, state_.carry_end())) return;
+  state_.learn_outside_window({}, effects);
+  const std::vector<Leader::Recovered> recovered = state_.recover({});
+  const Slot decided = state_.learner.decided();
+  // Somebody newer leads, or something is still on its way: ask again at a tick.
+  if (state_.learner.end() > decided.plus(recovered.size())) return;
+  const Epoch epoch = state_.log.epoch();
+  const Ballot ballot(state_.log.tip());
+  std::size_t bytes = 0;
+  for (const auto& each : recovered) bytes += each.command->size() + kCarrySlotBytes;
+  const Slot from = state_.repeat_from(state_.now().base, bytes);
+  const auto store = [&](Slot slot, OnePaxosState::Command command) {
+    effects.stable.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
+  };
+  for (Slot slot = from; slot < decided; slot = slot.next()) store(slot, state_.learner.command(slot));
+  for (std::size_t i = 0; i < recovered.size(); ++i) store(decided.plus(i), recovered[i].command);
+  effects.stable.push_back({StableWrite::Kind::kLeading, epoch, ballot, from, nullptr});
+  state_.leader.set_acceptor(state_.now().acceptor.id);
+  if (!state_.leader.lead(epoch, ballot, decided, recovered, effects)) return;
+  active_ = false;
+  if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kMark, .slot = decided}, effects);
+}
+
+}  // namespace ingot

@@ -1,0 +1,70 @@
+// What a replica knows of the lives of the others: who is dead for certain, who is new, who does not answer.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "replication/agreement/agreement.h"
+
+namespace ingot {
+
+// Death is a fact: the kernel reported it, or a later incarnation runs. Suspicion is an opinion, and any message ends it.
+// Not thread-safe.
+class Peers {
+ public:
+  explicit Peers(const GroupConfig& group) : voters_(group.voters), self_(group.self), peers_(static_cast<std::size_t>(group.replicas)) {
+    at(self_).incarnation = group.incarnation;
+    at(self_).caught_up = group.incarnation == Incarnation(1);
+  }
+
+  // `name` runs, or ran. True: that is news, so that its predecessors are dead.
+  bool heard(ReplicaName name) {
+    Peer& peer = at(name.id);
+    peer.suspected = false;
+    if (name.incarnation <= peer.incarnation) return false;
+    peer.incarnation = name.incarnation;
+    peer.caught_up = false;
+    return true;
+  }
+
+  // True: that is news.
+  bool died(ReplicaName name) {
+    if (dead(name)) return false;
+    at(name.id).dead_up_to = name.incarnation;
+    return true;
+  }
+
+  bool dead(ReplicaName name) const {
+    const Peer& peer = at(name.id);
+    return name.incarnation < peer.incarnation || name.incarnation <= peer.dead_up_to;
+  }
+
+  void suspect(EndpointId id) { at(id).suspected = true; }
+  bool suspected(EndpointId id) const { return at(id).suspected; }
+  void set_caught_up(EndpointId id, bool caught_up) { at(id).caught_up = caught_up; }
+  bool caught_up(EndpointId id) const { return at(id).caught_up; }
+
+  // The newest incarnation known.
+  ReplicaName name(EndpointId id) const { return {id, at(id).incarnation}; }
+  bool up(EndpointId id) const { return !dead(name(id)); }
+
+  // A voter that may get a role, as far as this replica knows.
+  bool fit(EndpointId id) const { return id.value() < voters_ && up(id) && at(id).caught_up; }
+
+ private:
+  struct Peer {
+    Incarnation incarnation{1};
+    Incarnation dead_up_to{0};
+    bool caught_up = true;
+    bool suspected = false;
+  };
+  Peer& at(EndpointId id) { return peers_[id.value()]; }
+  const Peer& at(EndpointId id) const { return peers_[id.value()]; }
+
+  int voters_;
+  EndpointId self_;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,71 @@
+// 2PC, the coordinator: asks everybody, decides once everybody said yes or somebody no, and answers once everybody has
+// applied.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/mailbox.h"
+#include "replication/agreement/window.h"
+
+namespace ingot {
+
+// Replica 0, in its first incarnation. Its own vote is its proposal, stored before anybody hears of it. A slot passes
+// through preparing -> committed or aborted -> decided here, the last only when every replica has acknowledged that it
+// applied the slot: whoever is answered by the coordinator may read the effect anywhere. Slots overlap within the
+// window. Not thread-safe.
+class TwoPhaseCoordinator {
+ public:
+  // REQUIRES: mailbox outlives this.
+  TwoPhaseCoordinator(const GroupConfig& group, Mailbox& mailbox);
+
+  bool active() const { return active_; }
+  bool can_propose() const { return active_ && window_.has_room(); }
+  Slot next_slot() const { return window_.next(); }
+  Slot oldest() const { return window_.base(); }  // proposed or next
+  // Slots that anybody can have applied lie below it.
+  Slot settled_end() const { return settled_end_; }
+
+  void propose(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects);
+  void on_vote(EndpointId from, const Message& vote, Effects& effects);
+  void on_acknowledge(EndpointId from, const Message& acknowledge, Effects& effects);
+  void advance(Slot decided);
+
+  void tick(Effects& effects);
+  bool wants_tick() const { return window_.open() > 0; }
+  // Says again to `peer` whatever it has not answered.
+  void resend(EndpointId peer, Effects& effects);
+
+  // Slots are proposed, and nothing has come of it for kBlockedTicks.
+  bool blocked() const { return window_.open() > 0 && stalled_ticks_ >= kBlockedTicks; }
+  std::uint64_t stalled_ticks() const { return window_.open() > 0 ? stalled_ticks_ : 0; }
+  // Who has not answered about the oldest undecided slot; oneself if there is none.
+  EndpointId awaited() const;
+
+ private:
+  enum Phase : std::uint8_t { kPreparing = 0, kCommitted = 1, kAborted = 2 };
+
+  void settle(Slot slot, Proposal& proposal, Phase phase, Effects& effects);
+  void decide_acknowledged(Effects& effects);
+  bool awaits(EndpointId peer, Slot slot, const Proposal& proposal) const;
+  Message prepare(Slot slot, const Proposal& proposal) const;
+  Message outcome(Slot slot, const Proposal& proposal) const;
+  void progress();
+
+  const GroupConfig group_;
+  Mailbox& mailbox_;
+  const bool active_;
+  const Epoch epoch_{1};
+  const Ballot ballot_{1};
+  ProposalWindow window_;
+  std::vector<Slot> applied_by_;  // by replica: slots below it are applied there; for oneself, no bound
+  Slot learned_;                  // slots below it were handed to the own learner
+  Slot settled_end_;
+  RetransmitTimer timer_;
+  std::uint64_t stalled_ticks_ = 0;
+};
+
+}  // namespace ingot

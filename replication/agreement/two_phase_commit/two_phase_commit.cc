@@ -1,0 +1,142 @@
+#include "replication/agreement/two_phase_commit/two_phase_commit.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace ingot {
+
+TwoPhaseCommit::TwoPhaseCommit(const GroupConfig& group)
+    : group_(group),
+      mailbox_(group),
+      learner_(group.bounds),
+      coordinator_(group, mailbox_),
+      participant_(group, learner_, mailbox_) {}
+
+void TwoPhaseCommit::propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) {
+  coordinator_.propose(proposal_id, std::move(command), effects);
+  handle_own(effects);
+}
+
+// What a client was told of, or read elsewhere, was committed, hence prepared here or settled by us. A slot that is
+// prepared and undecided here may be applied elsewhere already: without waiting for it, two readers could see time go
+// backwards.
+void TwoPhaseCommit::read(std::uint64_t read_id, Effects& effects) {
+  if (!coordinator_.active() && !participant_.active()) {
+    effects.rejected.push_back({Rejection::Kind::kRead, Rejection::Why::kNotLeader, read_id, EndpointId(0)});
+    return;
+  }
+  const Slot seen = coordinator_.active() ? coordinator_.settled_end() : participant_.prepared_end();
+  effects.reads_ready.push_back({read_id, std::max(seen, learner_.decided())});
+}
+
+void TwoPhaseCommit::receive(EndpointId from, std::string_view bytes, Effects& effects) {
+  const auto message = mailbox_.open(from, bytes);
+  if (!message) return;
+  if (message->type == MessageType::kLearn) return mailbox_.refuse();  // ours to ourselves only
+  handle(from, *message, effects);
+  handle_own(effects);
+}
+
+void TwoPhaseCommit::handle_own(Effects& effects) {
+  while (const auto message = mailbox_.take_own()) handle(group_.self, *message, effects);
+}
+
+void TwoPhaseCommit::handle(EndpointId from, const Message& message, Effects& effects) {
+  switch (message.type) {
+    case MessageType::kTwoPhasePrepare:
+      return participant_.on_prepare(from, message, effects);
+    case MessageType::kTwoPhaseVote:
+      return coordinator_.on_vote(from, message, effects);
+    case MessageType::kTwoPhaseOutcome:
+      return participant_.on_outcome(from, message, effects);
+    case MessageType::kTwoPhaseAcknowledge:
+      return coordinator_.on_acknowledge(from, message, effects);
+    case MessageType::kLearn:
+      learner_.learn(message.slot, command_of(message), effects);
+      return coordinator_.advance(learner_.decided());
+    default:
+      mailbox_.refuse();
+  }
+}
+
+void TwoPhaseCommit::tick(Effects& effects) {
+  coordinator_.tick(effects);
+  participant_.tick();
+}
+
+void TwoPhaseCommit::peer_drained(EndpointId peer, Effects& effects) {
+  if (coordinator_.active()) coordinator_.resend(peer, effects);
+  if (peer == EndpointId(0)) participant_.resend(effects);
+}
+
+void TwoPhaseCommit::applied(Slot applied, Effects& effects) { participant_.applied(applied, effects); }
+
+void TwoPhaseCommit::compact(Slot keep_from, Effects& effects) {
+  keep_from = std::min(keep_from, learner_.decided());
+  if (keep_from <= trimmed_) return;
+  trimmed_ = keep_from;
+  effects.stable.push_back({StableWrite::Kind::kTrimmed, Epoch(1), Ballot(1), keep_from, nullptr});
+}
+
+void TwoPhaseCommit::installed(Slot first_undecided, Effects& effects) {
+  participant_.installed(first_undecided);
+  learner_.installed(first_undecided, effects);
+  coordinator_.advance(learner_.decided());
+}
+
+AgreementStatus TwoPhaseCommit::status() const {
+  AgreementStatus status;
+  status.role = coordinator_.active() ? Role::kLeader : Role::kReplica;
+  status.leader = EndpointId(0);
+  status.acceptor = EndpointId(0);
+  status.epoch = Epoch(1);
+  status.ballot = Ballot(1);
+  status.proposed =
+      coordinator_.active() ? coordinator_.next_slot() : std::max(participant_.prepared_end(), learner_.end());
+  status.decided = learner_.decided();
+  add_blocked(status);
+  return status;
+}
+
+// Death is said at once, silence after kBlockedTicks. Only first lives take part: of a later one, the first is missing.
+void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
+  const EndpointId coordinator(0);
+  if (group_.incarnation > Incarnation(1)) {
+    status.why = group_.self == coordinator ? Blocked::kCoordinatorDead : Blocked::kParticipantDead;
+    status.blocked_by = group_.self;
+  } else if (coordinator_.active()) {
+    status.blocked_ticks = coordinator_.stalled_ticks();
+    status.blocked_from = coordinator_.oldest();
+    status.blocked_to = coordinator_.next_slot();
+    status.why = coordinator_.blocked() ? Blocked::kParticipant : Blocked::kNo;
+    status.blocked_by = coordinator_.awaited();
+    if (dead_ != 0) {
+      status.why = Blocked::kParticipantDead;
+      status.blocked_by = EndpointId(static_cast<std::uint16_t>(std::countr_zero(dead_)));
+    }
+  } else {
+    status.blocked_ticks = participant_.stalled_ticks();
+    status.blocked_from = participant_.doubt_begin();
+    status.blocked_to = participant_.prepared_end();
+    status.why = participant_.blocked() ? Blocked::kCoordinator : Blocked::kNo;
+    status.blocked_by = coordinator;
+    if ((dead_ & 1) != 0) status.why = Blocked::kCoordinatorDead;
+  }
+  status.blocked = status.why != Blocked::kNo;
+  if (status.blocked) return;
+  status.blocked_by = EndpointId{};
+  status.blocked_ticks = 0;
+  status.blocked_from = status.blocked_to = Slot(0);
+}
+
+void TwoPhaseCommit::peer_died(ReplicaName name, Effects&) {
+  if (name.id.value() < group_.replicas && name.id != group_.self) dead_ |= std::uint64_t{1} << name.id.value();
+}
+
+// A later life takes no part: the first is what is missing.
+void TwoPhaseCommit::peer_started(ReplicaName name, Effects& effects) {
+  if (name.incarnation > Incarnation(1)) peer_died(name, effects);
+}
+
+}  // namespace ingot

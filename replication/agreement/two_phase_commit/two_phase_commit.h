@@ -1,0 +1,49 @@
+// Two-phase commit: every replica prepares, every replica commits, and the coordinator answers when all have applied.
+// 4 (replicas - 1) messages per commit. In return every replica serves linearizable reads without a message. One
+// replica that does not answer stalls every write, and without the coordinator participants stay in doubt, for good if
+// it is dead: that is the nature of two-phase commit, and status() says so.
+#pragma once
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/mailbox.h"
+#include "replication/agreement/learner.h"
+#include "replication/agreement/two_phase_commit/coordinator.h"
+#include "replication/agreement/two_phase_commit/participant.h"
+
+namespace ingot {
+
+class TwoPhaseCommit : public Agreement {
+ public:
+  explicit TwoPhaseCommit(const GroupConfig& group);
+
+  void propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) override;
+  bool can_propose() const override { return coordinator_.can_propose(); }
+  void read(std::uint64_t read_id, Effects& effects) override;
+  void receive(EndpointId from, std::string_view message, Effects& effects) override;
+  void tick(Effects& effects) override;
+  bool wants_tick() const override { return coordinator_.wants_tick() || participant_.wants_tick(); }
+  void peer_drained(EndpointId peer, Effects& effects) override;
+  void applied(Slot applied, Effects& effects) override;
+  void compact(Slot keep_from, Effects& effects) override;
+  void installed(Slot first_undecided, Effects& effects) override;
+  void peer_died(ReplicaName name, Effects& effects) override;
+  void peer_started(ReplicaName name, Effects& effects) override;
+  AgreementStatus status() const override;
+  std::uint64_t refused_messages() const override { return mailbox_.refused(); }
+
+ private:
+  void handle(EndpointId from, const Message& message, Effects& effects);
+  void handle_own(Effects& effects);
+  void add_blocked(AgreementStatus& status) const;
+
+  GroupConfig group_;
+  // The lives that take part are the first of each replica; bit n: that of replica n is over.
+  std::uint64_t dead_ = 0;
+  Mailbox mailbox_;
+  Learner learner_;
+  TwoPhaseCoordinator coordinator_;
+  TwoPhaseParticipant participant_;
+  Slot trimmed_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,126 @@
+// What the processes of an instance show each other in shared memory: one writer each, everybody reads.
+// Zero-filled memory is a valid initial page.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/counters.h"
+#include "core/limits.h"
+#include "replication/agreement/agreement.h"
+
+namespace ingot {
+
+inline constexpr std::uint64_t kPageLayoutVersion = 2;
+
+// Counters of one replica: X(id, metric name, kind, help). The name becomes ingot_NAME{replica="N"}.
+#define INGOT_REPLICA_COUNTERS(X)                                                                              \
+  X(kProposedSlots, "proposed_slots_total", kCounter, "Slots this replica proposed as leader.")                \
+  X(kDecidedSlots, "decided_slots_total", kCounter, "Slots known to be decided here, contiguous from 0.")      \
+  X(kAppliedSlots, "applied_slots_total", kCounter, "Slots applied to the state here.")                        \
+  X(kAppliedCommands, "applied_commands_total", kCounter, "Commands applied to the state here.")               \
+  X(kDuplicateCommands, "duplicate_commands_total", kCounter, "Commands recognised as retries, not applied.")  \
+  X(kAnsweredRequests, "answered_requests_total", kCounter, "Answers sent to clients.")                        \
+  X(kRefusedMessages, "refused_messages_total", kCounter, "Malformed, foreign or outdated messages refused.")  \
+  X(kBacklogDrops, "backlog_drops_total", kCounter, "Messages dropped because a peer's backlog was full.")     \
+  X(kBacklogBytes, "backlog_bytes", kGauge, "Bytes that wait for peers whose channels are full.")              \
+  X(kLoopWakeups, "loop_wakeups_total", kCounter, "Times the loop was woken from sleep.")                      \
+  X(kLoopSleeps, "loop_sleeps_total", kCounter, "Times the loop went to sleep.")                               \
+  X(kLoopPolls, "loop_polls_total", kCounter, "Rounds of the loop.")                                           \
+  X(kRole, "replica_role", kGauge, "0 replica, 1 leader, 2 acceptor.")                                         \
+  X(kEpoch, "replica_epoch", kGauge, "Epoch of the configuration in force here.")                              \
+  X(kBallot, "replica_ballot", kGauge, "Ballot of the leadership in force here.")                              \
+  X(kLeader, "replica_leader", kGauge, "Id of the leader as known here.")                                      \
+  X(kAcceptor, "replica_acceptor", kGauge, "Id of the acceptor as known here.")                                \
+  X(kBlocked, "replica_blocked", kGauge, "1 while agreement waits for a replica that does not answer.")        \
+  X(kBlockedBy, "replica_blocked_by", kGauge, "Id of the replica that agreement waits for, if blocked.")       \
+  X(kBlockedWhy, "replica_blocked_why", kGauge, "Why it is blocked: the numbers of replication/agreement/status.h.") \
+  X(kBlockedFrom, "replica_blocked_from_slot", kGauge, "First slot that waits while blocked, if any does.")     \
+  X(kBlockedTo, "replica_blocked_to_slot", kGauge, "Slots below it and from the first on wait while blocked.")  \
+  X(kBlockedSinceNs, "replica_blocked_since", kGauge, "Steady time since when it is blocked (not exported).")   \
+  X(kSuspicions, "suspicions_total", kCounter, "Replicas that took too long to answer, as seen here.")          \
+  X(kFenced, "fenced_total", kCounter, "Processes that this replica killed because only their end helps.")      \
+  X(kStoreRevision, "store_revision", kGauge, "Revision of the key-value store here.")                         \
+  X(kStoreCompactRevision, "store_compact_revision", kGauge, "Compacted revision of the store here.")          \
+  X(kStoreKeys, "store_keys", kGauge, "Live keys in the store here.")                                          \
+  X(kStoreBytes, "store_bytes", kGauge, "Bytes of keys and values, history included, in the store here.")      \
+  X(kTreeVersion, "tree_version", kGauge, "Version of the broadcast trees in force here; each change adds one.") \
+  X(kTreeParent, "tree_parent", kGauge, "Id of the replica that passes broadcasts on to this one; the root's is its own.") \
+  X(kTreeBypassed, "tree_bypassed_mask", kGauge, "Sum of 2^n for each replica n that is by-passed.")             \
+  X(kTreeReason, "tree_reason", kGauge, "Why: 0 initial, 1 by-pass, 2 return, 3 leader, 4 costs.")             \
+  X(kRelayedMessages, "relayed_messages_total", kCounter, "Copies of broadcasts passed on for others.")        \
+  X(kLateRelays, "late_broadcasts_total", kCounter, "Broadcasts overtaken by newer ones, hence not handled.")  \
+  X(kHandledMessages, "handled_messages_total", kCounter, "Messages received and sent.")                       \
+  X(kBusyNs, "busy_seconds_total", kCounter, "Time from rounds that found work to the next; in ns on the page.")    \
+  X(kStableUsedBytes, "stable_used_bytes", kGauge, "Bytes of records in this replica's stable segment.")       \
+  X(kSnapshotsMade, "snapshots_made_total", kCounter, "Snapshots that this replica made.")                     \
+  X(kSnapshotPauseNs, "snapshot_pause_seconds_total", kCounter, "Time that making them stopped the loop; in ns on the page.") \
+  X(kDigest, "replica_digest", kGauge, "Digest of the state after the applied slots (not exported).")
+
+enum class ReplicaCounter : std::uint16_t {
+#define INGOT_X(id, name, kind, help) id,
+  INGOT_REPLICA_COUNTERS(INGOT_X)
+#undef INGOT_X
+      kCount
+};
+
+inline constexpr std::array<CounterSpec, static_cast<std::size_t>(ReplicaCounter::kCount)> kReplicaCounterSpecs{{
+#define INGOT_X(id, name, kind, help) {name, CounterKind::kind, help},
+    INGOT_REPLICA_COUNTERS(INGOT_X)
+#undef INGOT_X
+}};
+
+// Traffic of one directed link, written by its receiver or sender as the array's name says.
+struct LinkCounters {
+  Counter messages;
+  Counter bytes;
+};
+
+// Commands per decided batch: bucket b counts batches of at most kBatchBuckets[b] commands, the last one the rest.
+inline constexpr std::array<int, 11> kBatchBuckets{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+
+// Written by one replica's loop. One page a replica.
+struct ReplicaPage {
+  Counter layout_version;
+  Counter incarnation;  // set with release when the replica is ready: its state in DaemonPage may become kUp
+  std::array<Counter, static_cast<std::size_t>(ReplicaCounter::kCount)> counters;
+  std::array<LinkCounters, kEndpointsMax> sent;      // by destination
+  std::array<LinkCounters, kEndpointsMax> received;  // by source
+  std::array<Counter, kBatchBuckets.size() + 1> batch_commands;  // histogram of commands per batch
+  Counter batch_commands_sum;
+
+  Counter& operator[](ReplicaCounter id) { return counters[static_cast<std::size_t>(id)]; }
+  const Counter& operator[](ReplicaCounter id) const { return counters[static_cast<std::size_t>(id)]; }
+};
+
+enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
+
+// What the supervisor knows of one child. Of a new life the state is set first, then the incarnation, then when it started,
+// then the pid, the incarnation and the pid with release: so whoever sees the pid by get_acquire() does not take it for an
+// earlier life's, and whoever sees the incarnation does not take the death of an earlier life for its own.
+struct ProcessEntry {
+  Counter pid;          // 0: none
+  Counter started;      // when, in the kernel's ticks since boot: a number is used again, number and time are not
+  Counter incarnation;  // of the running or last process
+  Counter state;        // ProcessState as known from the kernel; kStarting until its ReplicaPage says ready
+  Counter core;         // where placement put it
+};
+
+// Written by the supervisor. One page an instance.
+struct DaemonPage {
+  Counter layout_version;
+  Counter start_unix_ms;
+  Counter supervisor_pid;
+  Counter supervisor_started;  // as in ProcessEntry, and set before the pid
+  std::array<ProcessEntry, kReplicasMax> replicas;
+  ProcessEntry front_end;
+  // Replicas that the kernel has reported dead, each after its state. Set with release; whoever sees a new number looks
+  // who it is.
+  Counter deaths;
+  // Slots below it are in a sealed snapshot that the supervisor keeps. Set with release.
+  Counter sealed_slot;
+};
+
+}  // namespace ingot

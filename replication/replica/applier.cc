@@ -1,0 +1,110 @@
+// A replica's state as bytes:
+//
+//   snapshot  u64 magic  u64 applied  u64 n  n bytes of sessions  u64 checksum  the rest: state machine
+//
+// The checksum is the stable hash of everything before it; the store checks its own part, and a file's checksum
+// (replication/replica/snapshots/format.h) is of all of it. The last character of the magic is the format's version.
+#include "replication/replica/applier.h"
+
+#include <utility>
+
+#include "core/check.h"
+#include "core/wire.h"
+#include "core/stable_hash.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x33'50'50'41'54'47'4e'49;  // "INGTAPP3"
+
+absl::Status refused(const char* why) {
+  return absl::InvalidArgumentError(std::string("the bytes are not a snapshot of a replica: ") + why);
+}
+
+}  // namespace
+
+void Applier::apply(Slot slot, std::string_view batch, absl::FunctionRef<void(const Applied&)> each) {
+  INGOT_CHECK(slot == applied_, "slots are applied in order, each once");
+  applied_ = slot.next();  // already true for who hears of it in `each`: nobody looks at the state in between
+  const auto commands = decode_batch(batch);
+  if (!commands) {
+    ++malformed_batches_;
+    return;
+  }
+  for (const Request& command : *commands) apply_command(slot, command, each);
+}
+
+void Applier::apply_command(Slot slot, const Request& command, absl::FunctionRef<void(const Applied&)> each) {
+  using Status = Response::Status;
+  const Sessions::Answer known = sessions_.begin(command.client, command.sequence, command.acknowledged_below);
+  switch (known.verdict) {
+    case Sessions::Verdict::kApply: {
+      ++applied_commands_;
+      std::string result = machine_.apply(slot, command.payload);
+      each({command, Status::kOk, result});
+      sessions_.record(command.client, command.sequence, std::move(result));
+      return;
+    }
+    case Sessions::Verdict::kDuplicate:
+      ++duplicate_commands_;
+      return each({command, Status::kOk, known.result});
+    case Sessions::Verdict::kResultGone:
+    case Sessions::Verdict::kStale:
+      ++duplicate_commands_;
+      return each({command, Status::kResultGone, {}});
+    case Sessions::Verdict::kOutsideWindow:
+      ++refused_commands_;
+      return each({command, Status::kBusy, {}});
+  }
+}
+
+std::uint64_t Applier::digest() const {
+  return mix(mix(machine_.digest(), sessions_.digest()), applied_.value());
+}
+
+std::string Applier::save() const {
+  std::string out;
+  save([&](std::string_view part) { out.append(part); });
+  return out;
+}
+
+void Applier::save(StateMachine::Sink sink) const {
+  WireWriter sessions;
+  sessions_.save(sessions);
+  WireWriter first(48 + sessions.size());
+  first.u64(kMagic).u64(applied_.value());
+  first.u64(sessions.size()).raw(sessions.view());
+  first.u64(hash_bytes(first.view()));
+  sink(first.view());
+  machine_.save(sink);
+}
+
+absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
+  WireReader in(snapshot);
+  if (in.u64() != kMagic) return refused(in.failed() ? "it is cut short" : "the format is unknown");
+  const Slot applied(in.u64());
+  const std::string_view sessions_bytes = in.raw(in.u64());
+  const std::string_view first = snapshot.substr(0, snapshot.size() - in.remaining());
+  const std::uint64_t checksum = in.u64();
+  const std::string_view machine = in.rest();
+  if (in.failed()) return refused("it is cut short");
+  if (checksum != hash_bytes(first)) return refused("the checksum is wrong");
+  WireReader sessions_in(sessions_bytes);
+  Sessions sessions = Sessions::load(sessions_in, {});
+  if (!sessions_in.ok()) return refused("its sessions are malformed");
+  absl::StatusOr<StateMachine::Load> load = machine_.decode(machine);
+  if (!load.ok()) return load.status();
+  return Decoded{applied, [this, applied, sessions = std::move(sessions), load = *std::move(load)]() mutable {
+                   std::move(load)();
+                   std::swap(sessions_, sessions);  // the former ones end with this
+                   applied_ = applied;
+                 }};
+}
+
+absl::Status Applier::load(std::string_view snapshot) {
+  auto decoded = decode(snapshot);
+  if (decoded.ok()) std::move(decoded->load)();
+  return decoded.status();
+}
+
+}  // namespace ingot

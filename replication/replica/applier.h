@@ -1,0 +1,74 @@
+// Applies decided batches to a state machine, each command once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "replication/requests/request.h"
+#include "replication/replica/sessions.h"
+#include "replication/store/state_machine.h"
+
+namespace ingot {
+
+// Not thread-safe; used by its replica's loop only. Deterministic, like what it wraps.
+class Applier {
+ public:
+  // Valid during the callback only.
+  struct Applied {
+    Request request;  // payload is a view into the batch
+    // kOk: with the result, of this or of an earlier time. kResultGone: carried out earlier, the result is no longer
+    // kept. kBusy: refused, the client has too many requests outstanding.
+    Response::Status status = Response::Status::kOk;
+    std::string_view result;
+  };
+
+  // REQUIRES: `machine` outlives this, and nobody else applies to it.
+  explicit Applier(StateMachine& machine) : machine_(machine) {}
+
+  // Applies what one slot decided, and hands out what became of each command, in order. An empty batch is a no-op; one
+  // that does not decode changes nothing, on any replica, and is counted. REQUIRES: slot == applied().
+  void apply(Slot slot, std::string_view batch, absl::FunctionRef<void(const Applied&)> each);
+
+  Slot applied() const { return applied_; }  // slots below it are applied
+
+  // Equal on replicas that have applied the same slots.
+  std::uint64_t digest() const;
+
+  std::uint64_t applied_commands() const { return applied_commands_; }
+  std::uint64_t duplicate_commands() const { return duplicate_commands_; }
+  std::uint64_t refused_commands() const { return refused_commands_; }  // outside of their client's window
+  std::uint64_t malformed_batches() const { return malformed_batches_; }
+
+  // Sessions, applied slot and state machine as bytes.
+  void save(StateMachine::Sink sink) const;
+  std::string save() const;  // at once
+
+  // About how many of them are the state machine's.
+  std::size_t save_bytes() const { return machine_.save_bytes(); }
+
+  // And back, as StateMachine::decode and load.
+  struct Decoded {
+    Slot applied;
+    StateMachine::Load load;
+  };
+  absl::StatusOr<Decoded> decode(std::string_view snapshot);
+  absl::Status load(std::string_view snapshot);
+
+ private:
+  void apply_command(Slot slot, const Request& command, absl::FunctionRef<void(const Applied&)> each);
+
+  StateMachine& machine_;
+  Sessions sessions_;
+  Slot applied_;
+  std::uint64_t applied_commands_ = 0;
+  std::uint64_t duplicate_commands_ = 0;
+  std::uint64_t refused_commands_ = 0;
+  std::uint64_t malformed_batches_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,56 @@
+#include "replication/replica/batcher.h"
+
+#include <utility>
+
+#include "core/check.h"
+
+namespace ingot {
+
+namespace {
+// Room for a command's header beside its payload (replication/requests/request.h).
+constexpr std::size_t kCommandHeaderBytesMax = 64;
+static_assert(kRequestBytesMax + kCommandHeaderBytesMax <= kBatchBytesMax);
+}  // namespace
+
+Batcher::Added Batcher::add(const Request& command) {
+  const CommandKey key(command.client, command.sequence);
+  if (on_their_way_.contains(key)) return Added::kRepeated;
+  const std::size_t size = command.payload.size() + kCommandHeaderBytesMax;
+  if (on_their_way_.size() >= kLeaderQueueCommandsMax || bytes_ + size > kLeaderQueueBytesMax) return Added::kFull;
+  const bool fits = !batches_.empty() && batches_.back().commands < kBatchCommandsMax &&
+                    batches_.back().bytes.size() + size <= kBatchBytesMax;
+  if (!fits) {
+    batches_.emplace_back();
+    ++opened_;
+  }
+  append_command(batches_.back().bytes, command);
+  ++batches_.back().commands;
+  on_their_way_.emplace(key, Entry{size, opened_ - 1});
+  bytes_ += size;
+  return Added::kYes;
+}
+
+void Batcher::decided(const Request& command) {
+  const auto found = on_their_way_.find(CommandKey(command.client, command.sequence));
+  if (found == on_their_way_.end()) return;
+  bytes_ -= found->second.bytes;
+  on_their_way_.erase(found);
+}
+
+void Batcher::forget_proposals() {
+  absl::erase_if(on_their_way_, [this](const auto& entry) {
+    if (entry.second.batch >= taken_) return false;
+    bytes_ -= entry.second.bytes;
+    return true;
+  });
+}
+
+std::shared_ptr<const std::string> Batcher::take() {
+  INGOT_CHECK(!batches_.empty());
+  auto batch = std::make_shared<const std::string>(std::move(batches_.front().bytes));
+  batches_.pop_front();
+  ++taken_;
+  return batch;
+}
+
+}  // namespace ingot

@@ -1,0 +1,59 @@
+// Commands that wait at the leader for a slot: what arrives together is agreed on together.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "core/limits.h"
+#include "replication/requests/request.h"
+
+namespace ingot {
+
+// Collects commands into batches of at most kBatchCommandsMax commands and kBatchBytesMax bytes. Holds at most
+// kLeaderQueueCommandsMax commands and kLeaderQueueBytesMax bytes, those taken and not yet decided included: a client
+// that repeats itself meanwhile is not proposed again. Not thread-safe.
+class Batcher {
+ public:
+  enum class Added { kYes, kRepeated, kFull };
+
+  // Appends a command to the newest batch, or opens another; unless the same command is on its way already.
+  Added add(const Request& command);
+
+  // The command was applied, whoever proposed it.
+  void decided(const Request& command);
+
+  // What was taken may be decided or not: repeats of it are taken again (sessions keep their effect to one).
+  void forget_proposals();
+
+  bool empty() const { return batches_.empty(); }
+  // The oldest batch will not grow any more.
+  bool full_batch() const { return batches_.size() > 1; }
+
+  // The oldest batch. REQUIRES: !empty().
+  std::shared_ptr<const std::string> take();
+
+ private:
+  struct Batch {
+    std::string bytes;
+    int commands = 0;
+  };
+
+  using CommandKey = std::pair<std::uint64_t, std::uint64_t>;  // client, sequence
+
+  std::deque<Batch> batches_;
+  struct Entry {
+    std::size_t bytes;
+    std::uint64_t batch;  // which it went into, counted from the first
+  };
+
+  absl::flat_hash_map<CommandKey, Entry> on_their_way_;
+  std::uint64_t opened_ = 0;  // batches, ever
+  std::uint64_t taken_ = 0;
+  std::size_t bytes_ = 0;                                       // of those
+};
+
+}  // namespace ingot

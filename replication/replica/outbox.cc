@@ -1,0 +1,76 @@
+#include "replication/replica/outbox.h"
+
+#include <utility>
+
+#include "core/check.h"
+#include "core/wire.h"
+
+namespace ingot {
+
+void Outbox::send(EndpointId peer, Message message) {
+  if (!send_now(peer, *message)) queue(peer, std::move(message));
+}
+
+void Outbox::send(EndpointId peer, std::string_view bytes) {
+  if (!send_now(peer, bytes)) queue(peer, std::make_shared<const std::string>(bytes));
+}
+
+bool Outbox::send_now(EndpointId peer, std::string_view bytes) {
+  INGOT_CHECK(peer.value() < kEndpointsMax);
+  if (!backlogs_[peer.value()].messages.empty() || !transport_.send(peer, as_bytes(bytes))) return false;
+  ++sent_messages_;
+  return true;
+}
+
+void Outbox::queue(EndpointId peer, Message message) {
+  Backlog& backlog = backlogs_[peer.value()];
+  if (backlog.dead) return;
+  if (backlog.messages.size() >= kBacklogMessagesMax || backlog.bytes + message->size() > kBacklogBytesMax) {
+    backlog.dropped = true;
+    ++dropped_messages_;
+    return;
+  }
+  backlog.bytes += message->size();
+  waiting_bytes_ += message->size();
+  ++waiting_messages_;
+  backlog.messages.push_back(std::move(message));
+}
+
+void Outbox::forget(EndpointId peer) {
+  Backlog& backlog = backlogs_[peer.value()];
+  waiting_messages_ -= static_cast<int>(backlog.messages.size());
+  waiting_bytes_ -= backlog.bytes;
+  backlog = {};
+  backlog.dead = true;
+}
+
+int Outbox::flush(absl::FunctionRef<void(EndpointId)> drained) {
+  if (waiting_messages_ == 0) return 0;
+  int sent = 0;
+  for (std::uint16_t i = 0; i < backlogs_.size(); ++i) {
+    Backlog& backlog = backlogs_[i];
+    if (backlog.messages.empty()) continue;
+    sent += flush_peer(EndpointId(i), backlog);
+    if (backlog.messages.empty() && backlog.dropped) {
+      backlog.dropped = false;
+      drained(EndpointId(i));
+    }
+  }
+  return sent;
+}
+
+int Outbox::flush_peer(EndpointId peer, Backlog& backlog) {
+  int sent = 0;
+  while (!backlog.messages.empty() && transport_.send(peer, as_bytes(*backlog.messages.front()))) {
+    const std::size_t bytes = backlog.messages.front()->size();
+    backlog.messages.pop_front();
+    backlog.bytes -= bytes;
+    waiting_bytes_ -= bytes;
+    --waiting_messages_;
+    ++sent;
+  }
+  sent_messages_ += static_cast<std::uint64_t>(sent);
+  return sent;
+}
+
+}  // namespace ingot

@@ -1,0 +1,35 @@
+#include "replication/replica/read_queue.h"
+
+#include <utility>
+
+namespace ingot {
+
+std::optional<std::uint64_t> ReadQueue::add(PendingRead read) {
+  if (reads_.size() >= kPendingReadsMax) return std::nullopt;
+  reads_.emplace(next_id_, std::move(read));
+  return next_id_++;
+}
+
+std::optional<PendingRead> ReadQueue::remove(std::uint64_t read_id) {
+  auto node = reads_.extract(read_id);
+  if (node.empty()) return std::nullopt;
+  return std::move(node.mapped());
+}
+
+void ReadQueue::ready(std::uint64_t read_id, Slot applied_needed) {
+  if (reads_.contains(read_id)) waiting_.emplace(applied_needed, read_id);
+}
+
+int ReadQueue::take_answerable(Slot applied, absl::FunctionRef<void(const PendingRead&)> each) {
+  int taken = 0;
+  while (!waiting_.empty() && waiting_.begin()->first <= applied) {
+    if (auto read = remove(waiting_.begin()->second)) {
+      each(*read);
+      ++taken;
+    }
+    waiting_.erase(waiting_.begin());
+  }
+  return taken;
+}
+
+}  // namespace ingot

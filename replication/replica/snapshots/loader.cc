@@ -1,0 +1,66 @@
+#include "replication/replica/snapshots/loader.h"
+
+#include <system_error>
+#include <utility>
+
+#include "core/check.h"
+#include "core/planning/helper_cores.h"
+#include "replication/replica/snapshots/format.h"
+
+namespace ingot {
+
+namespace {
+
+// Until it is done the group is one short, and the peers' logs reach back for some seconds only.
+constexpr int kThreadNice = 0;
+
+// The slot stands in the header and in the content: a file that contradicts itself is none.
+SnapshotLoader::Outcome decode_file(Applier& applier, std::string_view file) {
+  const auto read = read_snapshot(file);
+  if (!read.ok()) return read.status();
+  auto decoded = applier.decode(read->content);
+  if (decoded.ok() && decoded->applied != read->name.slot) {
+    return absl::InvalidArgumentError("the file is not a snapshot of a replica: its header names another slot");
+  }
+  return decoded;
+}
+
+}  // namespace
+
+SnapshotLoader::~SnapshotLoader() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void SnapshotLoader::start(SnapshotBytes snapshot) {
+  INGOT_CHECK(!running_, "one snapshot at a time");
+  running_ = true;
+  snapshot_ = std::move(snapshot);
+  decoded_.store(false, std::memory_order_relaxed);
+  if (how_ == How::kInline) return run();
+  try {
+    thread_ = std::thread([this] { run_beside(); });
+  } catch (const std::system_error&) {
+    run();  // no thread is to be had: late is better than not at all
+  }
+}
+
+void SnapshotLoader::run_beside() {
+  become_helper("ingotd-loader", cores_, kThreadNice);
+  run();
+}
+
+void SnapshotLoader::run() {
+  outcome_ = decode_file(applier_, snapshot_.file);
+  snapshot_ = {};
+  decoded_.store(true, std::memory_order_release);
+}
+
+std::optional<SnapshotLoader::Outcome> SnapshotLoader::poll() {
+  INGOT_CHECK(running_, "one is being loaded");
+  if (!decoded_.load(std::memory_order_acquire)) return std::nullopt;
+  if (thread_.joinable()) thread_.join();
+  running_ = false;
+  return std::exchange(outcome_, std::nullopt);
+}
+
+}  // namespace ingot

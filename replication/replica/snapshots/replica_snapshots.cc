@@ -1,0 +1,215 @@
+#include "replication/replica/snapshots/replica_snapshots.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/planning/helper_cores.h"
+#include "core/wire.h"
+#include "replication/replica/snapshots/limits.h"
+
+namespace ingot {
+
+ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
+    : options_(std::move(options)),
+      applier_(applier),
+      writer_(options_.how, options_.helper_cores),
+      reader_(options_.incarnation, [this](ReceivedFile file) {
+        if (file.size() > kSnapshotWindowBytes) release_beside(std::move(file), options_.helper_cores);
+      }) {}
+
+void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
+  if (options_.sealed_slot == nullptr) return;
+  log_.add(slot.next(), record_bytes);
+  quiet_ticks_ = 0;
+}
+
+// It has only now a state whose size tells how long to wait.
+void ReplicaSnapshots::installed() {
+  log_.cut(applier_.applied());
+  if (kept() && !urgent_done()) put_off_urgent();
+}
+
+// ---- To get one ------------------------------------------------------------------------------------------------------
+
+// Leader and acceptor have enough to do, so they are asked last.
+void ReplicaSnapshots::needed(const AgreementStatus& status) {
+  std::vector<EndpointId> peers;
+  for (int id = options_.replicas - 1; id >= 0; --id) {
+    const EndpointId peer(static_cast<std::uint16_t>(id));
+    if (peer != options_.self && !options_.away(peer)) peers.push_back(peer);
+  }
+  const auto busy = [&](EndpointId peer) { return peer == status.leader || peer == status.acceptor; };
+  std::stable_partition(peers.begin(), peers.end(), [&](EndpointId peer) { return !busy(peer); });
+  if (!reader_.complete()) reader_.start(applier_.applied(), std::move(peers), options_.send);
+}
+
+void ReplicaSnapshots::receive(EndpointId from, std::string_view bytes) {
+  const auto message = decode_snapshot_message(bytes);
+  if (!message || from.value() >= options_.replicas) {
+    ++refused_;
+  } else if (message->type == SnapshotMessageType::kAsk) {
+    const std::uint64_t applied = applier_.applied().value();
+    const Slot useful_from(applied > kSnapshotUsefulSlots ? applied - kSnapshotUsefulSlots : 0);
+    server_.receive(from, *message, applier_.applied(), useful_from, options_.send);
+  } else {
+    reader_.receive(from, *message, options_.send);
+  }
+}
+
+void ReplicaSnapshots::peer_gone(EndpointId peer) {
+  reader_.peer_gone(peer, options_.send);
+  server_.peer_gone(peer);
+}
+
+// What lies below it this replica can tell nobody: so it must be one that outlives all replicas (docs/agreement.md).
+std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
+  if (!reader_.complete()) return std::nullopt;
+  if (overtaken()) {
+    reader_.give_up();
+    return std::nullopt;
+  }
+  if (kept() && sealed() < reader_.name().slot) return std::nullopt;
+  unsealed_ticks_ = 0;
+  return reader_.take();
+}
+
+// ---- To make one -----------------------------------------------------------------------------------------------------
+
+int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
+  note_epoch(status);
+  if (kept()) log_.cut(sealed());
+  int done = 0;
+  const bool look = std::exchange(look_, false) || options_.how == SnapshotWriter::How::kInline;
+  if (look && writer_.running() && finish()) ++done;
+  if (may_begin && !writer_.running() && due(status)) {
+    begin();
+    ++done;
+  }
+  return done + server_.send_parts(options_.ready, options_.send);
+}
+
+// What was decided before lies in the segments of former acceptors from now on, and earlier lives are not kept for ever.
+void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
+  if (status.epoch == epoch_) return;
+  epoch_ = status.epoch;
+  urgent_below_ = std::max(applier_.applied(), status.proposed);
+  if (urgent_ticks_ == 0) put_off_urgent();  // one change after the other does not put it off
+}
+
+void ReplicaSnapshots::put_off_urgent() {
+  urgent_ticks_ = kSnapshotAfterChangeTicks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
+}
+
+// Before they are applied here there is no use in one.
+bool ReplicaSnapshots::urgent() const {
+  return !urgent_done() && urgent_ticks_ == 0 && urgent_below_ <= applier_.applied();
+}
+
+bool ReplicaSnapshots::due(const AgreementStatus& status) {
+  if (server_.wanted()) return true;
+  if (!kept()) return false;
+  const bool wanted = new_bytes() > 0 && new_bytes() >= threshold(status);
+  held_back_ = wanted && waits_for_seal();
+  return wanted && !held_back_;
+}
+
+// Not more often than the state's size makes reasonable, unless segments fill; soon when an epoch has changed.
+std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
+  const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
+  const std::size_t least = std::min(kSnapshotLogBytesMin, most);
+  std::size_t bytes = std::clamp(applier_.save_bytes() / kSnapshotStateParts, least, most);
+  const std::uint64_t fullest = fullest_segment_bytes(status);
+  if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
+  if (urgent() || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
+  return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
+}
+
+std::uint64_t ReplicaSnapshots::fullest_segment_bytes(const AgreementStatus& status) const {
+  std::uint64_t fullest = 0;
+  for (std::uint16_t id = 0; id < options_.voters && id < options_.pages.size(); ++id) {
+    if (options_.away(EndpointId(id)) && EndpointId(id) != status.acceptor) continue;
+    fullest = std::max(fullest, (*options_.pages[id])[ReplicaCounter::kStableUsedBytes].get());
+  }
+  return fullest;
+}
+
+// How many of the living voters make snapshots before this replica does.
+int ReplicaSnapshots::turn(const AgreementStatus& status) const {
+  int before = 0;
+  for (std::uint16_t id = 0; id < options_.voters; ++id) {
+    const EndpointId other(id);
+    if (other != options_.self && !options_.away(other) && better_maker(other, status)) ++before;
+  }
+  return before;
+}
+
+// Whoever neither leads nor accepts, then the acceptor, then the leader; of equals the highest. Learners come last.
+bool ReplicaSnapshots::better_maker(EndpointId other, const AgreementStatus& status) const {
+  const auto rank = [&](EndpointId id) {
+    if (id.value() >= options_.voters) return 3;
+    return id == status.leader ? 2 : id == status.acceptor ? 1 : 0;
+  };
+  const int mine = rank(options_.self), theirs = rank(other);
+  return theirs != mine ? theirs < mine : other > options_.self;
+}
+
+void ReplicaSnapshots::begin() {
+  begun_ = applier_.applied();
+  retry_ticks_ = 0;
+  if (!writer_.start(applier_).ok()) return server_.none(options_.send);
+  pauses_ns_ += writer_.pause_ns();
+}
+
+bool ReplicaSnapshots::finish() {
+  auto outcome = writer_.poll();
+  if (!outcome) return false;
+  if (!outcome->ok()) {
+    server_.none(options_.send);
+    return true;
+  }
+  ++made_;
+  auto older = std::exchange(newest_, **std::move(outcome));
+  if (kept()) options_.seal(newest_->name.slot, newest_->fd.get());
+  server_.offer(std::make_shared<const SnapshotServer::File>(
+                    SnapshotServer::File{newest_->name, as_view(newest_->memory.bytes()), newest_}),
+                options_.send);
+  if (older != nullptr) release_beside(std::move(older), options_.helper_cores);
+  return true;
+}
+
+// ---- Time ------------------------------------------------------------------------------------------------------------
+
+void ReplicaSnapshots::tick() {
+  look_ = true;
+  writer_.tick();
+  if (reader_.active() && overtaken()) reader_.give_up();
+  reader_.tick(options_.send);
+  server_.tick(options_.send);
+  ++quiet_ticks_;
+  if (urgent_ticks_ > 0) --urgent_ticks_;
+  if (kept() && waits_for_seal() && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
+    retry_ticks_ = 0;
+    if (newest_ != nullptr && newest_->name.slot > sealed()) options_.seal(newest_->name.slot, newest_->fd.get());
+    else begun_ = Slot(0);  // it could not be made: again, when it is due
+  }
+  if (reader_.complete() && ++unsealed_ticks_ >= kSnapshotSilentTicks) {
+    unsealed_ticks_ = 0;
+    reader_.give_up();
+  }
+}
+
+// Peers' logs of commands brought what is in the one that is being read.
+bool ReplicaSnapshots::overtaken() const {
+  const SnapshotName name = reader_.name();
+  return name.bytes > 0 && name.slot <= applier_.applied();
+}
+
+// Also for a while after what was applied last: a segment elsewhere may be full.
+bool ReplicaSnapshots::wants_tick() const {
+  if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
+  if (!kept()) return false;
+  if (waits_for_seal() || held_back_) return true;
+  return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks);
+}
+
+}  // namespace ingot

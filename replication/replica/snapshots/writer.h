@@ -1,0 +1,71 @@
+// Makes a snapshot of a replica while its loop goes on: a forked child, whose memory stands still, writes it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "replication/replica/applier.h"
+#include "replication/replica/snapshots/format.h"
+#include "transport/host/descriptor.h"
+#include "transport/host/segment.h"
+
+namespace ingot {
+
+// A snapshot's file in memory that nobody can change any more, its writer included.
+struct SealedSnapshot {
+  SnapshotName name;
+  Descriptor fd;
+  Segment memory;
+
+  // Takes a descriptor that somebody else may have made. Errors: INVALID_ARGUMENT (not sealed, or no snapshot), others as
+  // Segment::map.
+  static absl::StatusOr<std::shared_ptr<const SealedSnapshot>> open(Descriptor fd);
+};
+
+// One snapshot at a time. Used by its replica's loop only.
+class SnapshotWriter {
+ public:
+  // kInline: start() itself writes, and the loop waits meanwhile. For processes of several threads.
+  enum class How { kFork, kInline };
+
+  // `cores`: where the child runs (core/planning/helper_cores.h).
+  explicit SnapshotWriter(How how, std::vector<CoreId> cores = {}) : how_(how), cores_(std::move(cores)) {}
+  // A child that is at work is ended.
+  ~SnapshotWriter();
+  SnapshotWriter(const SnapshotWriter&) = delete;
+  SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+
+  // Begins one of what is applied now. REQUIRES: !running(). Errors: RESOURCE_EXHAUSTED (no memory, process or
+  // descriptor).
+  absl::Status start(const Applier& applier);
+
+  bool running() const { return running_; }
+
+  // Nothing while it is being written. REQUIRES: running(). Errors: RESOURCE_EXHAUSTED, INTERNAL (the child died).
+  std::optional<absl::StatusOr<std::shared_ptr<const SealedSnapshot>>> poll();
+
+  // To be called at each tick: ends a child that has stood still for kSnapshotStillTicks, and poll() says that it died.
+  void tick();
+
+  // How long the last start() stopped the loop.
+  std::uint64_t pause_ns() const { return pause_ns_; }
+
+ private:
+  absl::Status fork_child(const Applier& applier);
+
+  const How how_;
+  const std::vector<CoreId> cores_;
+  bool running_ = false;
+  ::pid_t child_ = -1;
+  std::uint64_t child_cpu_ns_ = 0;  // as of the last tick
+  int still_ticks_ = 0;             // since that changed
+  Descriptor fd_;
+  std::uint64_t pause_ns_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,42 @@
+// What a replica tells the operator's log of its agreement: once when something happens, not once a look.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/types.h"
+#include "replication/agreement/agreement.h"
+
+namespace ingot {
+
+// Sentences without a program's name or a line's end. Not thread-safe.
+class StatusLog {
+ public:
+  // `say` may be empty: then nothing is said.
+  StatusLog(EndpointId self, std::function<void(const std::string&)> say);
+
+  // The status now, at `now_ns` of a steady clock. Says a line when agreement becomes blocked, for each other cause that
+  // follows, and when it is no longer blocked.
+  void look(const AgreementStatus& status, std::uint64_t now_ns);
+
+  // When agreement was seen to be blocked for the present cause; 0: it is not.
+  std::uint64_t blocked_since_ns() const { return blocked_ ? cause_since_ns_ : 0; }
+
+  void suspected(EndpointId replica);
+  // `killed`: its process was alive and was sent SIGKILL.
+  void fenced(ReplicaName name, bool killed);
+
+ private:
+  void say(const std::string& what) const;
+
+  const EndpointId self_;
+  const std::function<void(const std::string&)> say_;
+  bool blocked_ = false;
+  Blocked why_ = Blocked::kNo;
+  EndpointId by_;
+  std::uint64_t blocked_since_ns_ = 0;  // by whatever cause
+  std::uint64_t cause_since_ns_ = 0;
+};
+
+}  // namespace ingot

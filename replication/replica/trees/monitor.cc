@@ -1,0 +1,132 @@
+#include "replication/replica/trees/monitor.h"
+
+#include <algorithm>
+
+#include "replication/replica/trees/limits.h"
+
+namespace ingot {
+
+TreeMonitor::TreeMonitor(int replicas)
+    : endpoints_(static_cast<std::size_t>(replicas)), costs_(replicas), looks_since_wish_(kChangeLooks) {}
+
+std::optional<TreeMonitor::Wish> TreeMonitor::look(const TreeSet& trees, int root, int leader,
+                                                   std::span<const ReplicaSample> samples) {
+  leader_ = leader;
+  observe(trees, trees.of(root), samples);
+  measure(trees, samples);
+  if (looks_since_wish_ < kChangeLooks) ++looks_since_wish_;
+
+  const ReplicaMask inner = trees.inner();
+  ReplicaMask leave = 0, come = 0;
+  for (int replica = 0; replica < trees.replicas(); ++replica) {
+    const Endpoint& endpoint = endpoints_[replica];
+    if (to_bypass(replica, trees, inner)) leave |= mask_of(replica);
+    const bool well = endpoint.well_looks >= std::max(endpoint.return_looks, kReturnLooks);
+    if ((trees.bypassed & mask_of(replica)) != 0 && well) come |= mask_of(replica);
+  }
+  suspects_ = suspects_ || leave != 0;
+  Wish wish{TreeReason::kBypass, {leader, (trees.bypassed | leave) & ~come, costs_.slowdown(), kReplanEvaluations}};
+  if (leave == 0) {
+    if (come != 0) {
+      wish.reason = TreeReason::kReturn;
+    } else if (trees.leader != leader) {
+      wish.reason = TreeReason::kLeader;
+    } else if (costs_call(trees, inner)) {
+      wish.reason = TreeReason::kCosts;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (looks_since_wish_ < kChangeLooks) return std::nullopt;
+  looks_since_wish_ = 0;
+  costs_.planned();
+  for (int replica = 0; replica < trees.replicas(); ++replica) {
+    if ((leave & mask_of(replica)) != 0) note_bypass(replica);
+    // Whoever is stopped or dead now would be a bad choice, whatever the trees are planned anew for.
+    if (unfit(replica) && replica != leader) wish.conditions.bypassed |= mask_of(replica);
+  }
+  return wish;
+}
+
+void TreeMonitor::observe(const TreeSet& trees, const RootedTree* tree, std::span<const ReplicaSample> samples) {
+  bar_ = most_;
+  for (const ReplicaSample& sample : samples) most_ = std::max(most_, sample.applied);
+  progress_ = most_ > bar_;
+  behind_ = dead_ = stranded_ = 0;
+  suspects_ = false;
+  for (int replica = 0; replica < trees.replicas(); ++replica) {
+    const ReplicaSample& sample = samples[replica];
+    if (sample.applied > endpoints_[replica].applied) known_dead_ &= ~mask_of(replica);
+    const bool dead = sample.state == ReplicaSample::State::kDead || (known_dead_ & mask_of(replica)) != 0;
+    if (dead && replica != leader_) dead_ |= mask_of(replica);
+    if (!behind(replica, sample)) continue;
+    behind_ |= mask_of(replica);
+    if (!progress_ && !dead && sample.state == ReplicaSample::State::kRunning) stranded_ |= mask_of(replica);
+  }
+  for (int replica = 0; replica < trees.replicas(); ++replica) observe_one(replica, trees, tree, samples[replica]);
+}
+
+void TreeMonitor::observe_one(int replica, const TreeSet& trees, const RootedTree* tree, const ReplicaSample& sample) {
+  Endpoint& endpoint = endpoints_[replica];
+  endpoint.applied = sample.applied;
+  const bool is_behind = (behind_ & mask_of(replica)) != 0;
+  const bool stopped = sample.state == ReplicaSample::State::kStopped;
+  endpoint.stopped_looks = stopped ? std::min(endpoint.stopped_looks + 1, kStoppedLooks) : 0;
+  const bool bypassed = (trees.bypassed & mask_of(replica)) != 0;
+  const bool inner = tree != nullptr && tree->inner(replica) && !bypassed;
+  const int parent = inner ? tree->parent[replica] : -1;
+  const bool to_blame = inner && is_behind && (parent == tree->tree.root || (behind_ & mask_of(parent)) == 0);
+  endpoint.slow_looks = to_blame ? std::min(endpoint.slow_looks + 1, kSlowLooks) : 0;
+  if (to_blame || (stopped && !bypassed)) suspects_ = suspects_ || endpoint.stopped_looks < kStoppedLooks || to_blame;
+  if (bypassed) {
+    const bool unwell = is_behind || stopped || (dead_ & mask_of(replica)) != 0;
+    if (unwell) {
+      endpoint.well_looks = 0;
+    } else if (progress_) {
+      endpoint.well_looks = std::min(endpoint.well_looks + 1, kReturnLooksMax);
+    }
+    endpoint.steady_looks = 0;
+    return;
+  }
+  endpoint.well_looks = 0;
+  if (endpoint.return_looks > 0 && ++endpoint.steady_looks >= kForgiveLooks) {
+    endpoint.steady_looks = 0;
+    endpoint.return_looks = endpoint.return_looks > kReturnLooks ? endpoint.return_looks / 2 : 0;
+  }
+}
+
+bool TreeMonitor::unfit(int replica) const {
+  return (dead_ & mask_of(replica)) != 0 || endpoints_[replica].stopped_looks >= kStoppedLooks;
+}
+
+bool TreeMonitor::to_bypass(int replica, const TreeSet& trees, ReplicaMask inner) const {
+  const bool depended_on = (inner & ~trees.bypassed & mask_of(replica)) != 0 && replica != leader_;
+  return depended_on && (unfit(replica) || endpoints_[replica].slow_looks >= kSlowLooks);
+}
+
+void TreeMonitor::note_bypass(int replica) {
+  Endpoint& endpoint = endpoints_[replica];
+  endpoint.return_looks = std::clamp(2 * endpoint.return_looks, kReturnLooks, kReturnLooksMax);
+  endpoint.slow_looks = 0;
+  endpoint.well_looks = 0;
+}
+
+void TreeMonitor::measure(const TreeSet& trees, std::span<const ReplicaSample> samples) {
+  if (progress_ && ++window_looks_ >= kDriftWindowLooks) {
+    window_looks_ = 0;
+    std::vector<CostTotals> totals;
+    for (const ReplicaSample& sample : samples) totals.push_back(sample.costs);
+    costs_.window(totals, trees.slowdown);
+  }
+}
+
+// A leaf that has become dear harms nobody; one that was made a leaf for that, and is cheap again, may do its part.
+bool TreeMonitor::costs_call(const TreeSet& trees, ReplicaMask inner) const {
+  for (int replica = 0; replica < trees.replicas(); ++replica) {
+    const bool depended_on = (inner & mask_of(replica)) != 0;
+    if ((depended_on && costs_.dearer(replica)) || costs_.cheaper(replica)) return true;
+  }
+  return false;
+}
+
+}  // namespace ingot

@@ -1,0 +1,40 @@
+// The agreed trees as a part of the replicated state: changes come through the log like any command, and digests and
+// snapshots include them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "replication/store/state_machine.h"
+#include "replication/replica/trees/table.h"
+
+namespace ingot {
+
+// Takes tree changes out of the commands of another state machine, told apart by their first byte. That one never sees
+// them; who accepts requests from outside must refuse those that begin like a change (Replica does). Not thread-safe.
+//
+//   snapshot  u32 length of the trees in force as a change, the change, the other machine's snapshot to the end
+class TreeStateMachine final : public StateMachine {
+ public:
+  // REQUIRES: both outlive this.
+  TreeStateMachine(StateMachine& machine, TreeTable& table) : machine_(machine), table_(table), replicas_(table.replicas()) {}
+
+  std::string apply(Slot slot, std::string_view command) override;
+  std::string query(std::string_view query) const override { return machine_.query(query); }
+  using StateMachine::save;
+  void save(Sink sink) const override;
+  std::size_t save_bytes() const override { return machine_.save_bytes(); }
+  absl::StatusOr<Load> decode(std::string_view snapshot) override;
+  std::uint64_t digest() const override;
+
+ private:
+  StateMachine& machine_;
+  TreeTable& table_;
+  const int replicas_;  // so that decode needs no look at the table
+  mutable std::uint32_t hashed_version_ = ~std::uint32_t{0};  // what hash_ stands for
+  mutable std::uint64_t hash_ = 0;
+};
+
+}  // namespace ingot

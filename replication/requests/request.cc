@@ -1,0 +1,99 @@
+#include "replication/requests/request.h"
+
+#include "core/limits.h"
+#include "core/wire.h"
+#include "replication/agreement/agreement.h"
+
+namespace ingot {
+namespace {
+
+// Fixed part of a command within a batch; keeps a hostile length from reserving memory that its bytes do not back.
+constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
+
+constexpr auto kRequestClass = static_cast<std::uint8_t>(MessageClass::kRequest);
+constexpr auto kResponseClass = static_cast<std::uint8_t>(MessageClass::kResponse);
+
+void write_header(WireWriter& out, const Request& request) {
+  out.u64(request.client).u64(request.sequence).u64(request.acknowledged_below);
+  out.u16(request.reply_to.value()).u16(request.answerer.value());
+}
+
+void read_header(WireReader& in, Request& request) {
+  request.client = in.u64();
+  request.sequence = in.u64();
+  request.acknowledged_below = in.u64();
+  request.reply_to = EndpointId(in.u16());
+  request.answerer = EndpointId(in.u16());
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+  WireWriter out(2 + kCommandHeaderBytes + request.payload.size());
+  out.u8(kRequestClass).u8(static_cast<std::uint8_t>(request.kind));
+  write_header(out, request);
+  out.raw(request.payload);
+  return out.take();
+}
+
+std::string encode(const Response& response) {
+  WireWriter out(24 + response.payload.size());
+  out.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
+  out.u64(response.sequence).u64(response.slot.value());
+  out.u16(response.leader.value()).u16(response.acceptor.value());
+  out.raw(response.payload);
+  return out.take();
+}
+
+std::optional<Request> decode_request(std::string_view bytes) {
+  WireReader in(bytes);
+  if (in.u8() != kRequestClass) return std::nullopt;
+  const std::uint8_t kind = in.u8();
+  Request request;
+  request.kind = static_cast<Request::Kind>(kind);
+  read_header(in, request);
+  request.payload = in.rest();
+  const bool known = kind >= static_cast<std::uint8_t>(Request::Kind::kCommand) &&
+                     kind <= static_cast<std::uint8_t>(Request::Kind::kMove);
+  if (!in.ok() || !known || request.payload.size() > kRequestBytesMax) return std::nullopt;
+  return request;
+}
+
+std::optional<Response> decode_response(std::string_view bytes) {
+  WireReader in(bytes);
+  if (in.u8() != kResponseClass) return std::nullopt;
+  const std::uint8_t status = in.u8();
+  Response response;
+  response.status = static_cast<Response::Status>(status);
+  response.sequence = in.u64();
+  response.slot = Slot(in.u64());
+  response.leader = EndpointId(in.u16());
+  response.acceptor = EndpointId(in.u16());
+  response.payload = in.rest();
+  if (!in.ok() || status > static_cast<std::uint8_t>(Response::Status::kRefused)) return std::nullopt;
+  return response;
+}
+
+void append_command(std::string& batch, const Request& command) {
+  WireWriter out(kCommandHeaderBytes);
+  write_header(out, command);
+  out.u32(static_cast<std::uint32_t>(command.payload.size()));
+  batch.append(out.view()).append(command.payload);
+}
+
+std::optional<std::vector<Request>> decode_batch(std::string_view batch) {
+  if (batch.size() > kBatchBytesMax) return std::nullopt;
+  WireReader in(batch);
+  std::vector<Request> commands;
+  while (in.remaining() > 0) {
+    Request command;
+    read_header(in, command);
+    command.payload = in.bytes();
+    if (in.failed() || commands.size() == kBatchCommandsMax) return std::nullopt;
+    if (command.payload.size() > kRequestBytesMax) return std::nullopt;
+    commands.push_back(command);
+  }
+  return commands;
+}
+
+}  // namespace ingot

@@ -1,0 +1,64 @@
+// What clients (the front end first of all) and replicas say to each other over the transport.
+//
+//   request   u8 class=kRequest  u8 kind  u64 client  u64 sequence  u64 acknowledged_below  u16 reply_to  u16 answerer
+//             payload to the end
+//   response  u8 class=kResponse u8 status  u64 sequence  u64 slot  u16 leader  u16 acceptor  payload to the end
+//
+// A command in a batch is the request from `client` on, with its payload length-prefixed (encode_batch).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/types.h"
+
+namespace ingot {
+
+struct Request {
+  enum class Kind : std::uint8_t {
+    kCommand = 1,            // agreed on, applied once, answered by `answerer`; sent to the leader
+    kLinearizableQuery = 2,  // sent to the leader
+    kLocalQuery = 3,         // any replica answers from its own state ("serializable")
+    kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
+    kMove = 5,               // an operator moves a role (replication/requests/move_request.h); not to be sent twice
+  };
+  Kind kind = Kind::kCommand;
+  std::uint64_t client = 0;    // session; chosen at random by each client process
+  std::uint64_t sequence = 0;  // names the request within the session; a retry repeats it
+  std::uint64_t acknowledged_below = 0;  // results of all sequences below this have arrived: forget them
+  EndpointId reply_to;
+  EndpointId answerer;  // the replica that answers a command once it has applied it
+  std::string_view payload;
+};
+
+struct Response {
+  enum class Status : std::uint8_t {
+    kOk = 0,
+    kNotLeader = 1,   // not carried out; `leader` says who leads
+    kBusy = 2,        // not carried out; a bound was reached
+    kResultGone = 3,  // carried out earlier, but the result is no longer kept
+    kRefused = 4,     // malformed
+  };
+  Status status = Status::kOk;
+  std::uint64_t sequence = 0;
+  Slot slot;  // slots below it are applied in the state that answers
+  EndpointId leader;
+  EndpointId acceptor;
+  std::string_view payload;
+};
+
+// The payload views point into `bytes`.
+std::string encode(const Request& request);
+std::string encode(const Response& response);
+std::optional<Request> decode_request(std::string_view bytes);
+std::optional<Response> decode_response(std::string_view bytes);
+
+// A batch: what one slot agrees on. Appends one command; all commands of a batch decode or none does.
+void append_command(std::string& batch, const Request& command);
+std::optional<std::vector<Request>> decode_batch(std::string_view batch);
+
+}  // namespace ingot

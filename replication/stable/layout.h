@@ -1,0 +1,158 @@
+// The bytes of a stable segment: fixed state in two cells, a ring of records, and the configuration in two cells.
+//
+//      0  u64 magic "INGTSTB1"       stored last, with release: all of the first line is there
+//      8  u32 layout version   u16 replica   u16 zero
+//     16  u32 incarnation      u32 zero
+//     24  u64 bytes of the ring
+//     64  WriterLock
+//    128  u64 flips            cell[flips % 2] is in force
+//    192  cell 0               one line each (StableCell)
+//    256  cell 1
+//    320  u64 head             no record before that position counts; of those after it not all need to
+//    384  u64 tail             position after the newest record
+//    392  u64 accepted end     above every slot that was ever voted for here
+//    448  u64 configuration flips   0: none was stored; otherwise configuration cell [flips % 2] is in force
+//   4096  ring
+//   then  configuration cell 0, configuration cell 1: as many bytes each as stable_configuration_cell_bytes() says,
+//         u64 checksum, u64 bytes, content (StableConfigurationCell)
+//
+// A position counts bytes from the segment's first record on, and never goes back; it lies at position % ring bytes.
+// 0 <= tail - head <= ring bytes. Records do not wrap: one that would is preceded by a skip record, which reaches to
+// the ring's end (or by nothing, if not even its header fits there).
+//
+// What is published is never torn, wherever its writer dies: a cell is written while the other is in force, then
+// `flips` is stored with release, for the fixed state and the configuration alike; a record lies whole before `tail` is stored with release; its bytes are used anew
+// only after `head` was.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/limits.h"
+#include "replication/agreement/limits.h"
+#include "core/stable_hash.h"
+#include "replication/stable/writer_lock.h"
+
+namespace ingot {
+
+inline constexpr std::uint64_t kStableMagic = 0x31'4254'5354'474e'49;  // "INGTSTB1", first byte lowest
+inline constexpr std::uint32_t kStableLayoutVersion = 3;
+inline constexpr std::size_t kStableRingOffset = 4096;
+inline constexpr std::size_t kStableRecordAlignment = 8;
+
+// All that is stored besides the records. Written as words, so that a reader of a living writer's segment sees garbage
+// at worst, which the checksum tells.
+struct StableFixed {
+  std::uint64_t epoch = 0;           // as acceptor or voter
+  std::uint64_t promised = 0;        // ballot
+  std::uint64_t trimmed = 0;         // votes and outcomes below this slot, of whatever epoch, are no longer needed
+  std::uint64_t leader_epoch = 0;    // as leader
+  std::uint64_t leader_ballot = 0;   // of the last leadership that was taken over; 0: none
+  std::uint64_t leader_trimmed = 0;  // proposals of that ballot below this slot are no longer needed
+  bool operator==(const StableFixed&) const = default;
+};
+inline constexpr std::size_t kStableFixedWords = sizeof(StableFixed) / sizeof(std::uint64_t);
+
+struct alignas(64) StableCell {
+  std::atomic<std::uint64_t> words[kStableFixedWords];
+  std::atomic<std::uint64_t> checksum;  // of words, seeded with the flip that put them in force
+};
+
+struct StableHeader {
+  std::atomic<std::uint64_t> magic;
+  std::uint32_t layout_version;
+  std::uint16_t replica;
+  std::uint16_t zero16;
+  std::uint32_t incarnation;
+  std::uint32_t zero32;
+  std::uint64_t ring_bytes;
+  WriterLock lock;
+  alignas(64) std::atomic<std::uint64_t> flips;
+  StableCell cells[2];
+  alignas(64) std::atomic<std::uint64_t> head;
+  alignas(64) std::atomic<std::uint64_t> tail;
+  std::atomic<std::uint64_t> accepted_end;
+  alignas(64) std::atomic<std::uint64_t> configuration_flips;
+};
+static_assert(offsetof(StableHeader, layout_version) == 8 && offsetof(StableHeader, replica) == 12);
+static_assert(offsetof(StableHeader, incarnation) == 16 && offsetof(StableHeader, ring_bytes) == 24);
+static_assert(offsetof(StableHeader, lock) == 64 && offsetof(StableHeader, flips) == 128);
+static_assert(offsetof(StableHeader, cells) == 192 && sizeof(StableCell) == 64);
+static_assert(offsetof(StableHeader, head) == 320 && offsetof(StableHeader, tail) == 384);
+static_assert(offsetof(StableHeader, accepted_end) == 392);
+static_assert(offsetof(StableHeader, configuration_flips) == 448);
+static_assert(sizeof(StableHeader) <= kStableRingOffset);
+
+// Heads a configuration cell; its content follows.
+struct StableConfigurationCell {
+  std::uint64_t checksum;  // of the content, seeded with the flip that put it in force
+  std::uint64_t bytes;
+};
+inline constexpr std::size_t kStableConfigurationCellBytes =
+    (sizeof(StableConfigurationCell) + kConfigurationStateBytesMax + 4095) / 4096 * 4096;
+
+// Of each cell, in a segment of that many bytes. Only those of tests are too small for the largest configuration.
+inline constexpr std::size_t stable_configuration_cell_bytes(std::size_t segment_bytes) {
+  const std::size_t tenth = segment_bytes / 10 / 4096 * 4096;
+  return tenth < kStableConfigurationCellBytes ? tenth : kStableConfigurationCellBytes;
+}
+
+inline constexpr std::size_t stable_ring_bytes(std::size_t segment_bytes) {
+  return segment_bytes - kStableRingOffset - 2 * stable_configuration_cell_bytes(segment_bytes);
+}
+
+enum class StableRecordKind : std::uint32_t { kSkip = 0, kAccepted = 1, kProposed = 2, kOutcome = 3 };
+
+//   0  u64 checksum        of everything below but the zeros, and of the position: no record of an earlier turn fits
+//   8  u32 kind            u32 bytes of the command (skip: bytes of the whole record)
+//  16  u64 epoch
+//  24  u64 ballot          outcome: 1 committed, 0 aborted
+//  32  u64 slot
+//  40  command, and zeros up to a multiple of 8
+struct StableRecord {
+  std::uint64_t checksum;
+  StableRecordKind kind;
+  std::uint32_t bytes;
+  std::uint64_t epoch;
+  std::uint64_t ballot;
+  std::uint64_t slot;
+};
+
+// Whether a record other than a skip still counts. Outcomes count for their epoch only; votes of the epochs before are
+// history, since what a 1Paxos acceptor stored was chosen. Proposals of ballots above the last leadership taken
+// over are kept whole: that leadership may be about to be.
+inline bool stable_record_counts(const StableRecord& record, const StableFixed& fixed) {
+  if (record.kind == StableRecordKind::kAccepted) return record.epoch <= fixed.epoch && record.slot >= fixed.trimmed;
+  if (record.kind == StableRecordKind::kOutcome) return record.epoch == fixed.epoch && record.slot >= fixed.trimmed;
+  if (record.ballot != fixed.leader_ballot) return record.ballot > fixed.leader_ballot;
+  return record.slot >= fixed.leader_trimmed;
+}
+static_assert(sizeof(StableRecord) == 40 && std::endian::native == std::endian::little);
+
+// Bytes in the ring of a record whose command has that many.
+inline constexpr std::size_t stable_record_bytes(std::size_t command_bytes) {
+  const std::size_t bytes = sizeof(StableRecord) + command_bytes;
+  return (bytes + kStableRecordAlignment - 1) / kStableRecordAlignment * kStableRecordAlignment;
+}
+
+inline std::uint64_t stable_checksum(const StableRecord& record, std::string_view command, std::uint64_t position) {
+  const char* fields = reinterpret_cast<const char*>(&record) + sizeof record.checksum;
+  return hash_bytes(command, hash_bytes({fields, sizeof record - sizeof record.checksum}, position));
+}
+
+inline std::uint64_t stable_checksum(const StableFixed& fixed, std::uint64_t flip) {
+  return hash_bytes({reinterpret_cast<const char*>(&fixed), sizeof fixed}, flip);
+}
+
+static_assert(kStableSegmentBytes > kStableRingOffset && kStableSegmentBytes <= kSegmentBytesMax);
+static_assert(kBatchBytesMax <= ~std::uint32_t{0}, "a record's length is 32 bits");
+static_assert(stable_configuration_cell_bytes(kStableSegmentBytes) == kStableConfigurationCellBytes);
+static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
+                  2 * kWindowBytesMax + 4 * stable_record_bytes(kBatchBytesMax) +
+                      2 * kWindowSlots * stable_record_bytes(0),
+              "above half, where trimming starts to press, two windows and the largest batches fit");
+
+}  // namespace ingot

@@ -1,0 +1,217 @@
+#include "replication/stable/segment.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace ingot {
+namespace {
+
+using Kind = StableWrite::Kind;
+
+std::string_view command_of(const StableWrite& write) {
+  return write.command != nullptr ? std::string_view(*write.command) : std::string_view();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StableSegment>> StableSegment::open(int fd, EndpointId self, Incarnation incarnation,
+                                                                   std::size_t bytes_min) {
+  if (new_writers_forbidden(fd)) {
+    return absl::FailedPreconditionError(absl::StrCat("the stable segment of replica ", self.value(),
+                                                      " had a writer already: a new incarnation needs a new one"));
+  }
+  auto segment = Segment::map(fd, Segment::Access::kReadWrite);
+  if (!segment.ok()) return segment.status();
+  if (segment->size() < bytes_min || segment->size() <= kStableRingOffset) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a stable segment has at least ", bytes_min, " bytes, not ", segment->size()));
+  }
+  if (auto status = forbid_new_writers(fd); !status.ok()) return status;
+  auto stable = std::unique_ptr<StableSegment>(new StableSegment(*std::move(segment)));
+  StableHeader& header = stable->header_;
+  header.layout_version = kStableLayoutVersion;
+  header.replica = self.value();
+  header.incarnation = incarnation.value();
+  header.ring_bytes = stable->ring_bytes_;
+  header.lock.acquire();
+  stable->publish_fixed();
+  header.magic.store(kStableMagic, std::memory_order_release);  // pairs with StableView::read
+  return stable;
+}
+
+StableSegment::StableSegment(Segment segment)
+    : segment_(std::move(segment)),
+      header_(*segment_.as<StableHeader>()),
+      ring_(segment_.data() + kStableRingOffset),
+      ring_bytes_(stable_ring_bytes(segment_.size())) {}
+
+StableSegment::~StableSegment() { header_.lock.release(); }
+
+bool StableSegment::store(const StableWrite& write) {
+  switch (write.kind) {
+    case Kind::kPromise:
+      promise(write.epoch.value(), write.ballot.value());
+      return true;
+    case Kind::kLeading:
+      lead(write.epoch.value(), write.ballot.value(), write.slot.value());
+      return true;
+    case Kind::kTrimmed:
+      trim(write.slot.value());
+      return true;
+    case Kind::kProposed:
+      return append(StableRecordKind::kProposed, write);
+    case Kind::kAccepted:
+      return vote(StableRecordKind::kAccepted, write);
+    case Kind::kOutcome:
+      return vote(StableRecordKind::kOutcome, write);
+    case Kind::kConfiguration:
+      return configure(command_of(write));
+  }
+  INGOT_CHECK(false, "a write has one of these kinds");
+}
+
+void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
+  INGOT_CHECK(std::tie(epoch, ballot) >= std::tie(fixed_.epoch, fixed_.promised), "a promise is kept");
+  fixed_.epoch = epoch;
+  fixed_.promised = ballot;
+  publish_fixed();
+}
+
+void StableSegment::lead(std::uint64_t epoch, std::uint64_t ballot, std::uint64_t first) {
+  INGOT_CHECK(epoch >= fixed_.leader_epoch && ballot >= fixed_.leader_ballot, "leaderships only get newer");
+  if (ballot > fixed_.leader_ballot) fixed_.leader_trimmed = first;
+  fixed_.leader_epoch = epoch;
+  fixed_.leader_ballot = ballot;
+  publish_fixed();
+}
+
+void StableSegment::trim(std::uint64_t keep_from) {
+  const StableFixed before = fixed_;
+  fixed_.trimmed = std::max(fixed_.trimmed, keep_from);
+  fixed_.leader_trimmed = std::max(fixed_.leader_trimmed, keep_from);
+  if (fixed_ != before) publish_fixed();
+  free_records(kAllRecords);
+}
+
+// A vote or an outcome; the first one of a new epoch begins it. That is one step for readers: the record does not count
+// before the epoch is in force.
+bool StableSegment::vote(StableRecordKind kind, const StableWrite& write) {
+  INGOT_CHECK(write.epoch.value() >= fixed_.epoch, "only the newest epoch is voted in");
+  if (!append(kind, write)) return false;
+  if (write.epoch.value() > fixed_.epoch) promise(write.epoch.value(), 0);
+  return true;
+}
+
+// Writes the cell that is not in force, then puts it in force.
+void StableSegment::publish_fixed() {
+  const std::uint64_t flip = flips_ + 1;
+  StableCell& cell = header_.cells[flip % 2];
+  std::uint64_t words[kStableFixedWords];
+  std::memcpy(words, &fixed_, sizeof words);
+  for (std::size_t i = 0; i < kStableFixedWords; ++i) cell.words[i].store(words[i], std::memory_order_relaxed);
+  cell.checksum.store(stable_checksum(fixed_, flip), std::memory_order_relaxed);
+  header_.flips.store(flip, std::memory_order_release);  // pairs with StableView::read
+  flips_ = flip;
+}
+
+// Fills the cell that is not in force, then puts it in force.
+bool StableSegment::configure(std::string_view content) {
+  const std::size_t cell_bytes = stable_configuration_cell_bytes(segment_.size());
+  if (sizeof(StableConfigurationCell) + content.size() > cell_bytes) return false;
+  const std::uint64_t flip = configuration_flips_ + 1;
+  std::byte* const out = ring_ + ring_bytes_ + (flip % 2) * cell_bytes;
+  const StableConfigurationCell cell{.checksum = hash_bytes(content, flip), .bytes = content.size()};
+  std::memcpy(out, &cell, sizeof cell);
+  std::memcpy(out + sizeof cell, content.data(), content.size());
+  header_.configuration_flips.store(flip, std::memory_order_release);  // pairs with StableView::read
+  configuration_flips_ = flip;
+  return true;
+}
+
+// What lies unused between the tail and a record of so many bytes, since records do not wrap.
+std::size_t StableSegment::skipped_before(std::size_t record_bytes) const {
+  return to_end(tail_) < record_bytes ? to_end(tail_) : 0;
+}
+
+bool StableSegment::has_room(std::size_t command_bytes) const {
+  INGOT_CHECK(command_bytes <= kBatchBytesMax, "one slot agrees on a bounded batch");
+  const std::size_t bytes = stable_record_bytes(command_bytes);
+  return used_bytes() + skipped_before(bytes) + bytes <= ring_bytes_;
+}
+
+bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
+  const std::size_t command_bytes = command_of(write).size();
+  free_records(kFreeRecordsPerWrite);
+  if (!has_room(command_bytes)) free_records(kAllRecords);
+  if (!has_room(command_bytes)) return false;
+  const std::size_t bytes = stable_record_bytes(command_bytes);
+  const std::size_t skipped = skipped_before(bytes);
+  if (skipped > 0) write_skip(tail_, skipped);
+  write_record(tail_ + skipped, kind, write);
+  tail_ += skipped + bytes;
+  if (kind == StableRecordKind::kAccepted && write.slot >= accepted_end_) {
+    accepted_end_ = write.slot.next();
+    header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
+  }
+  header_.tail.store(tail_, std::memory_order_release);  // pairs with StableView::read
+  return true;
+}
+
+void StableSegment::write_record(std::uint64_t position, StableRecordKind kind, const StableWrite& write) {
+  const std::string_view command = command_of(write);
+  StableRecord record{.checksum = 0,
+                      .kind = kind,
+                      .bytes = static_cast<std::uint32_t>(command.size()),
+                      .epoch = write.epoch.value(),
+                      .ballot = write.ballot.value(),
+                      .slot = write.slot.value()};
+  record.checksum = stable_checksum(record, command, position);
+  std::byte* const out = at(position);
+  std::memcpy(out, &record, sizeof record);
+  if (!command.empty()) std::memcpy(out + sizeof record, command.data(), command.size());  // an outcome has none
+  const std::size_t written = sizeof record + command.size();
+  std::memset(out + written, 0, stable_record_bytes(command.size()) - written);
+}
+
+void StableSegment::write_skip(std::uint64_t position, std::size_t bytes) {
+  if (bytes < sizeof(StableRecord)) return;  // readers skip what cannot hold a header
+  StableRecord record{.checksum = 0,
+                      .kind = StableRecordKind::kSkip,
+                      .bytes = static_cast<std::uint32_t>(bytes),
+                      .epoch = 0,
+                      .ballot = 0,
+                      .slot = 0};
+  record.checksum = stable_checksum(record, {}, position);
+  std::memcpy(at(position), &record, sizeof record);
+}
+
+// Moves the head over the oldest records that nobody needs. A change of roles leaves MiB of them: to look at each takes
+// a millisecond or two, which the group waits for if it is done then, and not if each later write frees some.
+void StableSegment::free_records(std::size_t most) {
+  const std::uint64_t before = head_;
+  for (std::size_t freed = 0; head_ != tail_ && freed < most; ++freed) {
+    const std::size_t left = to_end(head_);
+    if (left < sizeof(StableRecord)) {
+      head_ += left;
+      continue;
+    }
+    StableRecord record;
+    std::memcpy(&record, at(head_), sizeof record);
+    if (record.kind == StableRecordKind::kSkip) {
+      head_ += record.bytes;
+    } else if (!stable_record_counts(record, fixed_)) {
+      head_ += stable_record_bytes(record.bytes);
+    } else {
+      break;
+    }
+  }
+  if (head_ != before) header_.head.store(head_, std::memory_order_release);  // pairs with StableView::read
+}
+
+}  // namespace ingot

@@ -1,0 +1,89 @@
+// A replica's own stable state: promises, votes and proposals, in a sealed memory segment that its one writer thread
+// writes and everybody else may read, above all after the writer's death (replication/stable/view.h).
+//
+// Layout, byte by byte: replication/stable/layout.h. What a store has done is visible to readers when it returns, and
+// no earlier in parts: a writer that dies inside it leaves the state before or the state after.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "replication/agreement/agreement.h"
+#include "replication/stable/layout.h"
+#include "transport/host/segment.h"
+
+namespace ingot {
+
+// Used, from open to destruction, by one thread: the writer. It holds the segment's WriterLock all that time.
+class StableSegment {
+ public:
+  // Maps the segment, closes it to every other writer for ever, and takes its lock. A new incarnation needs a new
+  // segment. The bounds of agreement fit into kStableSegmentBytes; only tests are content with fewer.
+  // Errors: INVALID_ARGUMENT (not a segment, or smaller than `bytes_min`), FAILED_PRECONDITION (it had a writer
+  // already), others as for Segment::map.
+  static absl::StatusOr<std::unique_ptr<StableSegment>> open(int fd, EndpointId self, Incarnation incarnation,
+                                                             std::size_t bytes_min = kStableSegmentBytes);
+
+  ~StableSegment();
+  StableSegment(const StableSegment&) = delete;
+  StableSegment& operator=(const StableSegment&) = delete;
+
+  // Executes one write. Returns false, with nothing stored, if there is no room until kTrimmed frees some; only
+  // kAccepted, kProposed, kOutcome and a kConfiguration above its bound need room.
+  //
+  //  kPromise   a newer epoch makes the acceptor's state anew in one step: what it accepted before is history
+  //  kAccepted, kOutcome   of an epoch not promised before (2PC promises none): likewise, with ballot 0, then stored
+  //  kLeading   proposals of older ballots, and of this one below `slot`, are no longer needed: so it is stored after
+  //             those that it repeats
+  //  kTrimmed   votes and outcomes, and proposals of the leadership in force, of slots below it are no longer needed
+  //  kConfiguration   replaces the one before
+  //
+  // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.
+  [[nodiscard]] bool store(const StableWrite& write);
+
+  // Room for records, in bytes, and how much is in use: also by those that a change of roles has left without account, of
+  // which each later write frees some. Trimming frees all that are of no account, in the order of storing.
+  std::size_t capacity_bytes() const { return ring_bytes_; }
+  std::size_t used_bytes() const { return tail_ - head_; }
+
+  // Frees those at once; milliseconds, if they are MiB. For those who would do without something for want of room.
+  void make_room() { free_records(kAllRecords); }
+
+ private:
+  static constexpr std::size_t kFreeRecordsPerWrite = 16;
+  static constexpr std::size_t kAllRecords = SIZE_MAX;
+
+  explicit StableSegment(Segment segment);
+
+  void promise(std::uint64_t epoch, std::uint64_t ballot);
+  void lead(std::uint64_t epoch, std::uint64_t ballot, std::uint64_t first);
+  bool configure(std::string_view content);
+  void trim(std::uint64_t keep_from);
+  bool vote(StableRecordKind kind, const StableWrite& write);
+  void publish_fixed();
+  std::size_t skipped_before(std::size_t record_bytes) const;
+  bool has_room(std::size_t command_bytes) const;
+  bool append(StableRecordKind kind, const StableWrite& write);
+  void write_record(std::uint64_t position, StableRecordKind kind, const StableWrite& write);
+  void write_skip(std::uint64_t position, std::size_t bytes);
+  void free_records(std::size_t most);
+  std::byte* at(std::uint64_t position) const { return ring_ + position % ring_bytes_; }
+  std::size_t to_end(std::uint64_t position) const { return ring_bytes_ - position % ring_bytes_; }
+
+  Segment segment_;
+  StableHeader& header_;
+  std::byte* const ring_;
+  const std::size_t ring_bytes_;
+  StableFixed fixed_;         // as published
+  std::uint64_t flips_ = 0;   // likewise
+  std::uint64_t configuration_flips_ = 0;  // likewise
+  std::uint64_t head_ = 0;    // likewise
+  std::uint64_t tail_ = 0;    // likewise
+  Slot accepted_end_;         // likewise
+};
+
+}  // namespace ingot

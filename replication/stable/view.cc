@@ -1,0 +1,217 @@
+#include "replication/stable/view.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/limits.h"
+#include "replication/stable/layout.h"
+
+namespace ingot {
+namespace {
+
+absl::Status corrupt(const char* what) { return absl::DataLossError(absl::StrCat("not a stable segment: ", what)); }
+
+// The fixed state in force, or nothing if its checksum does not fit.
+std::optional<StableFixed> read_fixed(const StableHeader& header) {
+  const std::uint64_t flip = header.flips.load(std::memory_order_acquire);  // pairs with publish_fixed
+  const StableCell& cell = header.cells[flip % 2];
+  std::uint64_t words[kStableFixedWords];
+  for (std::size_t i = 0; i < kStableFixedWords; ++i) words[i] = cell.words[i].load(std::memory_order_relaxed);
+  StableFixed fixed;
+  std::memcpy(&fixed, words, sizeof fixed);
+  if (cell.checksum.load(std::memory_order_relaxed) != stable_checksum(fixed, flip)) return std::nullopt;
+  return fixed;
+}
+
+// Walks the records between two positions. Every record that next() hands out is a checked copy, but for commands of slots
+// below `from`, which are checked only.
+class RecordReader {
+ public:
+  RecordReader(std::span<const std::byte> ring, std::uint64_t head, std::uint64_t tail, Slot from)
+      : ring_(ring), position_(head), tail_(tail), from_(from) {}
+
+  bool done() const { return position_ == tail_; }
+
+  // Reads one record, or skips to the ring's start (then kSkip). False: the bytes are no record.
+  bool next() {
+    const std::size_t left = std::min<std::uint64_t>(ring_.size() - position_ % ring_.size(), tail_ - position_);
+    const bool at_tail = left == tail_ - position_;
+    command.clear();
+    record.kind = StableRecordKind::kSkip;
+    if (left < sizeof record) {
+      if (at_tail) return false;  // a skip is followed by a record
+      position_ += left;
+      return true;
+    }
+    const std::byte* const from = ring_.data() + position_ % ring_.size();
+    std::memcpy(&record, from, sizeof record);
+    return record.kind == StableRecordKind::kSkip ? skip(left, at_tail) : copy(from, left);
+  }
+
+  StableRecord record;
+  std::string command;
+
+ private:
+  bool skip(std::size_t left, bool at_tail) {
+    if (record.bytes != left || at_tail || record.checksum != stable_checksum(record, {}, position_)) return false;
+    position_ += left;
+    return true;
+  }
+
+  bool copy(const std::byte* from, std::size_t left) {
+    if (record.bytes > kBatchBytesMax || stable_record_bytes(record.bytes) > left) return false;
+    const std::string_view there(reinterpret_cast<const char*>(from) + sizeof record, record.bytes);
+    if (Slot(record.slot) >= from_) command.assign(there);
+    if (record.checksum != stable_checksum(record, Slot(record.slot) >= from_ ? command : there, position_)) return false;
+    position_ += stable_record_bytes(record.bytes);
+    return true;
+  }
+
+  std::span<const std::byte> ring_;
+  std::uint64_t position_;
+  const std::uint64_t tail_;
+  const Slot from_;
+};
+
+// Adds one record to the view, if it still counts. False: of no known kind.
+bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::string& command, StableView& view) {
+  if (record.kind > StableRecordKind::kOutcome) return false;
+  if (record.kind == StableRecordKind::kSkip || !stable_record_counts(record, fixed)) return true;
+  const Slot slot(record.slot);
+  const Ballot ballot(record.ballot);
+  if (record.kind == StableRecordKind::kOutcome) {
+    view.committed[slot] = record.ballot != 0;
+    return true;
+  }
+  const bool accepted = record.kind == StableRecordKind::kAccepted;
+  if (accepted && record.epoch == fixed.epoch) view.accepted_end = std::max(view.accepted_end, slot.next());
+  if (!accepted && record.ballot == fixed.leader_ballot) view.proposed_end = std::max(view.proposed_end, slot.next());
+  if (slot < from) return true;
+  auto shared = std::make_shared<const std::string>(std::move(command));
+  if (accepted && record.epoch < fixed.epoch) {
+    view.history[slot] = std::move(shared);
+  } else if (accepted) {
+    view.accepted[slot] = {ballot, std::move(shared)};
+  } else {
+    view.proposed[ballot][slot] = std::move(shared);
+  }
+  return true;
+}
+
+// The configuration in force. False: not what a writer leaves.
+bool read_configuration(const StableHeader& header, std::span<const std::byte> segment, std::string& content) {
+  const std::uint64_t flip = header.configuration_flips.load(std::memory_order_acquire);  // pairs with configure
+  if (flip == 0) return true;
+  const std::size_t cell_bytes = stable_configuration_cell_bytes(segment.size());
+  if (cell_bytes == 0) return false;
+  const auto from = segment.subspan(segment.size() - (2 - flip % 2) * cell_bytes, cell_bytes);
+  StableConfigurationCell cell;
+  std::memcpy(&cell, from.data(), sizeof cell);
+  if (cell.bytes > cell_bytes - sizeof cell) return false;
+  content.assign(reinterpret_cast<const char*>(from.data()) + sizeof cell, cell.bytes);
+  return cell.checksum == hash_bytes(content, flip);
+}
+
+const StableHeader& header_of(std::span<const std::byte> segment) {
+  return *reinterpret_cast<const StableHeader*>(segment.data());
+}
+
+absl::Status check_header(std::span<const std::byte> segment) {
+  if (segment.size() < kStableRingOffset) return corrupt("too few bytes");
+  const StableHeader& header = header_of(segment);
+  const std::uint64_t magic = header.magic.load(std::memory_order_acquire);  // pairs with StableSegment::open
+  if (magic == 0) return absl::NotFoundError("no writer has opened the stable segment: nothing was stored");
+  if (magic != kStableMagic) return corrupt("wrong magic number");
+  if (header.layout_version != kStableLayoutVersion) return corrupt("another layout version");
+  if (header.replica >= kReplicasMax || header.incarnation == 0) return corrupt("its owner cannot be");
+  if (segment.size() % kStableRecordAlignment != 0) return corrupt("another size");
+  const std::size_t ring_bytes = stable_ring_bytes(segment.size());
+  if (header.ring_bytes != ring_bytes || ring_bytes % kStableRecordAlignment != 0) return corrupt("another size");
+  return absl::OkStatus();
+}
+
+StableView view_of(const StableHeader& header, const StableFixed& fixed) {
+  StableView view;
+  view.replica = EndpointId(header.replica);
+  view.incarnation = Incarnation(header.incarnation);
+  view.epoch = Epoch(fixed.epoch);
+  view.promised = Ballot(fixed.promised);
+  view.trimmed = Slot(fixed.trimmed);
+  view.leader_epoch = Epoch(fixed.leader_epoch);
+  view.leader_ballot = Ballot(fixed.leader_ballot);
+  view.leader_trimmed = Slot(fixed.leader_trimmed);
+  return view;
+}
+
+// All but the records.
+absl::StatusOr<StableView> read_cells(std::span<const std::byte> segment, StableFixed& fixed) {
+  if (auto status = check_header(segment); !status.ok()) return status;
+  const StableHeader& header = header_of(segment);
+  const std::optional<StableFixed> in_force = read_fixed(header);
+  if (!in_force) return corrupt("the fixed state's checksum does not fit");
+  fixed = *in_force;
+  StableView view = view_of(header, fixed);
+  if (!read_configuration(header, segment, view.configuration)) {
+    return corrupt("the configuration's checksum does not fit");
+  }
+  return view;
+}
+
+}  // namespace
+
+absl::StatusOr<StableView> StableView::read_without_records(std::span<const std::byte> segment) {
+  StableFixed fixed;
+  return read_cells(segment, fixed);
+}
+
+absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, Slot from) {
+  StableFixed fixed;
+  auto view = read_cells(segment, fixed);
+  if (!view.ok()) return view;
+  const StableHeader& header = header_of(segment);
+  const std::span<const std::byte> ring = segment.subspan(kStableRingOffset, header.ring_bytes);
+  const std::uint64_t head = header.head.load(std::memory_order_acquire);  // pairs with free_records
+  const std::uint64_t tail = header.tail.load(std::memory_order_acquire);  // pairs with append
+  if (head > tail || tail - head > ring.size() || head % kStableRecordAlignment != 0 ||
+      tail % kStableRecordAlignment != 0) {
+    return corrupt("the bounds of its records cannot be");
+  }
+  RecordReader reader(ring, head, tail, from);
+  while (!reader.done()) {
+    if (!reader.next() || !add(reader.record, fixed, from, reader.command, *view)) return corrupt("a record is damaged");
+  }
+  return view;
+}
+
+std::optional<Incarnation> StableView::incarnation_in(std::span<const std::byte> segment) {
+  if (!check_header(segment).ok()) return std::nullopt;
+  return Incarnation(header_of(segment).incarnation);
+}
+
+bool StableView::ended_before_inheriting(std::span<const std::byte> segment) {
+  const absl::Status header = check_header(segment);
+  if (!header.ok()) return absl::IsNotFound(header);
+  std::string configuration;
+  return read_configuration(header_of(segment), segment, configuration) && configuration.empty();
+}
+
+Slot StableView::accepted_end_in(std::span<const std::byte> segment) {
+  if (!check_header(segment).ok()) return Slot(0);
+  return Slot(header_of(segment).accepted_end.load(std::memory_order_relaxed));
+}
+
+WriterState StableView::writer_state(std::span<const std::byte> segment) {
+  if (segment.size() < sizeof(StableHeader)) return WriterState::kNone;
+  return header_of(segment).lock.state();
+}
+
+const std::uint32_t* StableView::writer_word(std::span<const std::byte> segment) {
+  return segment.size() < sizeof(StableHeader) ? nullptr : header_of(segment).lock.word();
+}
+
+}  // namespace ingot

@@ -1,0 +1,67 @@
+// Parts of the key-value codec that the store shares, to write a range's answer without copying what it found.
+//
+// Grammar (core/wire.h; "?f" stands only if flag f is set, and a set flag's field is never zero or empty, so that
+// every value has one encoding):
+//
+//   request  u8 kind, then
+//     1 range    u16 flags  bytes key  ?1 bytes range_end  ?2 i64 limit  ?4 i64 revision  ?8 (u8 order u8 target)
+//                ?16 (i64 min_mod i64 max_mod i64 min_create i64 max_create)  ?32 i64 offset
+//                64 keys_only  128 count_only  256 page
+//     2 put      u8 flags  bytes key  bytes value  ?1 i64 lease   2 prev_kv  4 ignore_value  8 ignore_lease
+//     3 delete   u8 flags  bytes key  ?1 bytes range_end   2 prev_kv
+//     4 txn      u32 n  n compares  u32 n  n operations (success)  u32 n  n operations (failure)
+//     5 compact  i64 revision
+//     6 hash     i64 revision
+//   compare    u8 result  u8 target  u8 flags  bytes key  ?1 bytes range_end  (target value: bytes, else: i64)
+//   operation  a request of kind 1 to 4
+//
+//   result   u8 code  i64 revision  u8 kind, then (kind 0: nothing, as for every code but kOk)
+//     1 range    i64 revision  i64 count  i64 next_offset  u8 more  u32 n  n key_values
+//     2 put      i64 revision  u8 has_prev  [key_value]
+//     3 delete   i64 revision  i64 deleted  u32 n  n key_values
+//     4 txn      i64 revision  u8 succeeded  u32 n  n (u8 kind 1 to 4, body)
+//     5 compact  nothing
+//     6 hash     u32 hash  i64 compact_revision
+//   key_value  bytes key  bytes value  i64 create_revision  i64 mod_revision  i64 version  i64 lease
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/wire.h"
+#include "replication/store/api.h"
+
+namespace ingot::kv {
+
+// Kinds of requests and of the results that answer them.
+enum class Kind : std::uint8_t { kNone = 0, kRange = 1, kPut = 2, kDelete = 3, kTxn = 4, kCompact = 5, kHash = 6 };
+
+// A key and value that live elsewhere.
+struct KeyValueView {
+  std::string_view key;
+  std::string_view value;
+  Revision create_revision = 0;
+  Revision mod_revision = 0;
+  std::int64_t version = 0;
+  std::int64_t lease = 0;
+};
+
+inline KeyValue to_key_value(const KeyValueView& view) {
+  return {std::string(view.key), std::string(view.value), view.create_revision, view.mod_revision,
+          view.version,          view.lease};
+}
+
+// Bytes of an encoded key_value beside its key and value.
+inline constexpr std::size_t kKeyValueHeaderBytes = 4 + 4 + 4 * 8;
+
+inline std::size_t encoded_size(const KeyValueView& kv) {
+  return kKeyValueHeaderBytes + kv.key.size() + kv.value.size();
+}
+
+void write_key_value(WireWriter& out, const KeyValueView& kv);
+
+// What stands before a result's body, and before the key_values of a range's.
+void write_result_head(WireWriter& out, Code code, Revision revision, Kind kind);
+void write_range_head(WireWriter& out, const RangeResult& head, std::size_t kvs);
+
+}  // namespace ingot::kv

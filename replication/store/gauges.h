@@ -1,0 +1,18 @@
+// A store's gauges on its replica's page.
+#pragma once
+
+#include <algorithm>
+
+#include "replication/store/kv_store.h"
+#include "replication/pages/pages.h"
+
+namespace ingot {
+
+inline void publish_store(const kv::KvStore& store, ReplicaPage& page) {
+  page[ReplicaCounter::kStoreRevision].set(store.revision());
+  page[ReplicaCounter::kStoreCompactRevision].set(std::max<kv::Revision>(store.compact_revision(), 0));
+  page[ReplicaCounter::kStoreKeys].set(store.live_keys());
+  page[ReplicaCounter::kStoreBytes].set(store.bytes());
+}
+
+}  // namespace ingot

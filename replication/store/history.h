@@ -1,0 +1,150 @@
+// Every version of every key that compaction has not removed: what reads look at, now and at old revisions.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "core/wire.h"
+#include "replication/store/api.h"
+#include "replication/store/codec.h"
+#include "replication/store/state_machine.h"
+
+namespace ingot::kv {
+
+// One value that a key had, or a tombstone where it was deleted. Never changes once written.
+struct Version {
+  Revision mod_revision = 0;     // of the transaction that wrote it
+  Revision create_revision = 0;  // 0: tombstone
+  std::int64_t version = 0;      // 1 for the first since creation; 0: tombstone
+  std::int64_t lease = 0;
+  std::uint32_t sub = 0;  // its place among the changes of that transaction
+  std::string value;
+
+  bool tombstone() const { return version == 0; }
+};
+
+// A key and its versions, oldest first. Invariant: never empty, (mod_revision, sub) ascends.
+class KeyRecord {
+ public:
+  explicit KeyRecord(std::string_view key) : key_(key) {}
+
+  const std::string& key() const { return key_; }
+  std::size_t size() const { return versions_.size() - first_; }
+  const Version& operator[](std::size_t i) const { return *versions_[first_ + i]; }
+  const Version& newest() const { return *versions_.back(); }
+
+  // The version in force at a revision; null if the key did not exist then.
+  const Version* at(Revision revision) const;
+
+  void append(std::unique_ptr<Version> version) { versions_.push_back(std::move(version)); }
+  void drop_newest() { versions_.pop_back(); }
+  void drop_oldest();  // amortized constant time
+
+ private:
+  std::string key_;
+  std::uint32_t first_ = 0;  // versions below it are gone
+  absl::InlinedVector<std::unique_ptr<Version>, 2> versions_;
+};
+
+// Which keys a request means, as etcd writes it. The views must outlive it.
+class KeyRange {
+ public:
+  // An empty `range_end` means the key alone, "\0" everything from `key` on; otherwise [key, range_end).
+  KeyRange(std::string_view key, std::string_view range_end) : key_(key), end_(range_end) {}
+
+  bool one_key() const { return end_.empty(); }
+  bool open_ended() const { return end_.size() == 1 && end_[0] == '\0'; }
+  bool empty() const { return !one_key() && !open_ended() && end_ <= key_; }
+  std::string_view begin() const { return key_; }
+  std::string_view end() const { return end_; }
+
+ private:
+  std::string_view key_, end_;
+};
+
+inline KeyValueView view_of(const KeyRecord& record, const Version& version) {
+  return {record.key(), version.value, version.create_revision, version.mod_revision, version.version, version.lease};
+}
+
+// A superseded version (one that has a newer sibling, or a tombstone) is kept until compaction reaches the revision
+// that superseded it. A queue in the order of that revision makes compaction cost what it removes and no more.
+//
+// Not thread-safe. Movable; records stay where they are in memory.
+class History {
+ public:
+  // Where a change went, so that it can be undone.
+  using Change = KeyRecord*;
+
+  const KeyRecord* find(std::string_view key) const;
+
+  // Calls visit(record, version) for the keys of the range that exist at the revision, in key order; stops when it
+  // returns false.
+  template <typename Visit>
+  void visit(const KeyRange& range, Revision revision, Visit&& visit) const {
+    if (range.one_key()) {
+      const KeyRecord* record = find(range.begin());
+      const Version* version = record ? record->at(revision) : nullptr;
+      if (version) visit(*record, *version);
+      return;
+    }
+    if (range.empty()) return;
+    const auto end = range.open_ended() ? records_.end() : records_.lower_bound(range.end());
+    for (auto it = records_.lower_bound(range.begin()); it != end; ++it) {
+      const Version* version = it->second->at(revision);
+      if (version && !visit(*it->second, *version)) return;
+    }
+  }
+
+  // Appends a version to a key. REQUIRES: (mod_revision, sub) is above every one so far; a tombstone only where the
+  // key exists.
+  Change append(std::string_view key, std::unique_ptr<Version> version);
+
+  // Takes back the newest change. REQUIRES: in reverse order of append; no compact_some in between.
+  void undo(Change change);
+
+  // Frees at most `limit` versions that were superseded at or below `compacted`. Returns true if some are left.
+  bool compact_some(Revision compacted, int limit);
+
+  // Hash of all versions up to a revision that a compaction at `compacted` leaves; takes time for every version.
+  std::uint64_t hash_at(Revision revision, Revision compacted) const;
+
+  // Sum of the hashes of all versions held, those that wait for compact_some included. Kept up to date by each change.
+  std::uint64_t digest() const { return digest_; }
+  // The same from scratch, for tests and for loading.
+  std::uint64_t compute_digest() const;
+
+  std::int64_t live_keys() const { return live_keys_; }
+  std::int64_t bytes() const { return bytes_; }  // of keys and values of all versions held
+  std::int64_t versions() const { return versions_; }
+
+  // Every record, for snapshots.
+  void save(StateMachine::Sink sink) const;
+  // Refuses anything that save cannot have written. `revision` is the store's: no version is above it.
+  static absl::StatusOr<History> load(WireReader& in, Revision revision);
+
+ private:
+  struct Superseded {
+    Revision at = 0;
+    KeyRecord* record = nullptr;  // its oldest version is the superseded one when this entry reaches the front
+  };
+
+  void count(const KeyRecord& record, const Version& version, int sign);
+  bool rebuild_superseded();  // false if two changes claim the same place
+
+  // The key views point into the records.
+  absl::btree_map<std::string_view, std::unique_ptr<KeyRecord>> records_;
+  std::deque<Superseded> superseded_;  // ascending by `at`
+  std::uint64_t digest_ = 0;
+  std::int64_t live_keys_ = 0;
+  std::int64_t bytes_ = 0;
+  std::int64_t versions_ = 0;
+};
+
+}  // namespace ingot::kv

@@ -1,0 +1,114 @@
+#include "replication/store/kv_store.h"
+
+#include <utility>
+#include <variant>
+
+#include "core/limits.h"
+#include "replication/store/codec.h"
+#include "replication/store/txn.h"
+#include "replication/store/writer.h"
+#include "core/stable_hash.h"
+
+namespace ingot::kv {
+
+std::string KvStore::apply(Slot, std::string_view command) {
+  absl::StatusOr<Request> request = decode_request(command);
+  Code code = request.ok() ? validate(*request) : Code::kMalformed;
+  std::string result = code != Code::kOk        ? failure(code)
+                       : is_mutating(*request) ? write(*request)
+                                               : read(*request);
+  history_.compact_some(compacted_, kCompactionStepVersions);
+  return result;
+}
+
+std::string KvStore::query(std::string_view query) const {
+  absl::StatusOr<Request> request = decode_request(query);
+  if (!request.ok() || is_mutating(*request)) return failure(Code::kMalformed);
+  const Code code = validate(*request);
+  return code == Code::kOk ? read(*request) : failure(code);
+}
+
+std::string KvStore::failure(Code code) const {
+  Result result;
+  result.code = code;
+  result.revision = revision_;
+  return encode(result);
+}
+
+// ---- Mutating requests ----
+
+std::string KvStore::write(Request& request) {
+  Result result;
+  Writer writer(history_, revision_);
+  if (auto* put = std::get_if<PutRequest>(&request)) {
+    result.code = writer.put(*put, result.body.emplace<PutResult>());
+  } else if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) {
+    result.code = writer.remove(*del, result.body.emplace<DeleteRangeResult>());
+  } else if (auto* txn = std::get_if<TxnRequest>(&request)) {
+    result.code = Txn(writer, read_point()).run(*txn, result.body.emplace<TxnResult>());
+  } else {
+    result.code = compact(std::get<CompactRequest>(request).revision);
+    result.body = CompactResult{};
+  }
+  if (result.code != Code::kOk) writer.undo();
+  revision_ = writer.revision();
+  result.revision = revision_;
+  return encode(result);
+}
+
+Code KvStore::compact(Revision revision) {
+  if (revision <= compacted_) return Code::kCompacted;
+  if (revision > revision_) return Code::kFutureRevision;
+  compacted_ = revision;
+  return Code::kOk;
+}
+
+// ---- Reads ----
+
+std::string KvStore::read(Request& request) const {
+  if (const auto* range = std::get_if<RangeRequest>(&request)) return read(*range);
+  if (const auto* hash = std::get_if<HashRequest>(&request)) return read(*hash);
+  return read(std::get<TxnRequest>(request));
+}
+
+std::string KvStore::read(const RangeRequest& request) const {
+  const Code code = check_revision(read_point(), request.revision);
+  if (code != Code::kOk) return failure(code);
+  const RangeAnswer answer(history_, request, read_point());
+  if (answer.bytes() > kResultBytesMax) return failure(Code::kResultTooLarge);
+  constexpr std::size_t kHeadBytes = 64;
+  WireWriter out(kHeadBytes + answer.bytes());
+  write_result_head(out, Code::kOk, revision_, Kind::kRange);
+  answer.write(out, revision_);
+  return out.take();
+}
+
+// At the compacted revision itself etcd reads but does not hash.
+std::string KvStore::read(const HashRequest& request) const {
+  if (request.revision > 0 && request.revision <= compacted_) return failure(Code::kCompacted);
+  if (request.revision > revision_) return failure(Code::kFutureRevision);
+  const std::uint64_t hash = history_.hash_at(read_point().meant_by(request.revision), compacted_);
+  Result result;
+  result.revision = revision_;
+  result.body = HashResult{static_cast<std::uint32_t>(hash ^ (hash >> 32)), compacted_};
+  return encode(result);
+}
+
+std::string KvStore::read(TxnRequest& request) const {
+  Result result;
+  Writer writer(history_, revision_);
+  result.code = Txn(writer, read_point()).run(request, result.body.emplace<TxnResult>());
+  result.revision = revision_;
+  return encode(result);
+}
+
+// ---- Digest ----
+
+std::uint64_t KvStore::digest_of(std::uint64_t history_digest) const {
+  return mix(mix(history_digest, static_cast<std::uint64_t>(revision_)), static_cast<std::uint64_t>(compacted_));
+}
+
+std::uint64_t KvStore::digest() const { return digest_of(history_.digest()); }
+std::uint64_t KvStore::compute_digest() const { return digest_of(history_.compute_digest()); }
+
+}  // namespace ingot::kv

@@ -1,0 +1,58 @@
+// The replicated key-value store: etcd's semantics as a deterministic state machine. See docs/store.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "replication/store/api.h"
+#include "replication/store/history.h"
+#include "replication/store/range.h"
+#include "replication/store/state_machine.h"
+
+namespace ingot::kv {
+
+// Commands and queries are encoded Requests, results encoded Results (kv_api.h). Not thread-safe.
+class KvStore final : public StateMachine {
+ public:
+  // Carries out any request; a read-only one changes nothing. Each call also frees up to kCompactionStepVersions of
+  // what compaction left behind, so that no command pays for all of it.
+  std::string apply(Slot slot, std::string_view command) override;
+
+  // Answers a range, a hash, or a transaction that cannot write; any other request is kMalformed.
+  std::string query(std::string_view query) const override;
+
+  using StateMachine::save;
+  void save(Sink sink) const override;
+  std::size_t save_bytes() const override;
+  absl::StatusOr<Load> decode(std::string_view snapshot) override;
+  std::uint64_t digest() const override;
+
+  Revision revision() const { return revision_; }
+  Revision compact_revision() const { return compacted_; }  // -1: never compacted, as etcd reports it
+  std::int64_t live_keys() const { return history_.live_keys(); }
+  std::int64_t bytes() const { return history_.bytes(); }        // of keys and values, history included
+  std::int64_t versions() const { return history_.versions(); }  // held, those that wait to be freed included
+
+  // digest() computed from every version held: equal unless the store is broken.
+  std::uint64_t compute_digest() const;
+
+ private:
+  ReadPoint read_point() const { return {revision_, compacted_}; }
+  std::string write(Request& request);
+  Code compact(Revision revision);
+  std::string read(Request& request) const;
+  std::string read(const RangeRequest& request) const;
+  std::string read(const HashRequest& request) const;
+  std::string read(TxnRequest& request) const;
+  std::uint64_t digest_of(std::uint64_t history_digest) const;
+  std::string failure(Code code) const;
+  static absl::StatusOr<KvStore> read_snapshot(std::string_view snapshot);
+
+  History history_;
+  Revision revision_ = 1;
+  Revision compacted_ = -1;
+};
+
+}  // namespace ingot::kv

@@ -1,0 +1,260 @@
+#include "absl/status/status.h"
+#include "core/limits.h"
+#include "core/wire.h"
+#include "replication/store/codec.h"
+
+namespace ingot::kv {
+namespace {
+
+// Flags of a range.
+constexpr std::uint16_t kRangeEnd = 1, kLimit = 2, kRevision = 4, kSort = 8, kFilters = 16, kOffset = 32,
+                        kKeysOnly = 64, kCountOnly = 128, kPage = 256, kRangeFlags = 511;
+// Flags of a put, of a delete, of a compare.
+constexpr std::uint8_t kPutLease = 1, kPutPrev = 2, kPutIgnoreValue = 4, kPutIgnoreLease = 8, kPutFlags = 15;
+constexpr std::uint8_t kDeleteEnd = 1, kDeletePrev = 2, kDeleteFlags = 3;
+constexpr std::uint8_t kCompareEnd = 1, kCompareFlags = 1;
+
+template <typename Flags>
+Flags flag_if(bool condition, Flags flag) {
+  return condition ? flag : Flags{0};
+}
+
+bool has_filters(const RangeRequest& r) {
+  return (r.min_mod_revision | r.max_mod_revision | r.min_create_revision | r.max_create_revision) != 0;
+}
+
+bool has_sort(const RangeRequest& r) { return r.sort_order != SortOrder::kNone || r.sort_target != SortTarget::kKey; }
+
+void write(WireWriter& out, const RangeRequest& r) {
+  std::uint16_t flags = 0;
+  flags |= flag_if(!r.range_end.empty(), kRangeEnd) | flag_if(r.limit != 0, kLimit);
+  flags |= flag_if(r.revision != 0, kRevision) | flag_if(has_sort(r), kSort) | flag_if(has_filters(r), kFilters);
+  flags |= flag_if(r.offset != 0, kOffset) | flag_if(r.keys_only, kKeysOnly) | flag_if(r.count_only, kCountOnly);
+  flags |= flag_if(r.page, kPage);
+  out.u8(static_cast<std::uint8_t>(Kind::kRange)).u16(flags).bytes(r.key);
+  if (flags & kRangeEnd) out.bytes(r.range_end);
+  if (flags & kLimit) out.i64(r.limit);
+  if (flags & kRevision) out.i64(r.revision);
+  if (flags & kSort) out.u8(static_cast<std::uint8_t>(r.sort_order)).u8(static_cast<std::uint8_t>(r.sort_target));
+  if (flags & kFilters) {
+    out.i64(r.min_mod_revision).i64(r.max_mod_revision).i64(r.min_create_revision).i64(r.max_create_revision);
+  }
+  if (flags & kOffset) out.i64(r.offset);
+}
+
+void write(WireWriter& out, const PutRequest& r) {
+  std::uint8_t flags = 0;
+  flags |= flag_if(r.lease != 0, kPutLease) | flag_if(r.prev_kv, kPutPrev);
+  flags |= flag_if(r.ignore_value, kPutIgnoreValue) | flag_if(r.ignore_lease, kPutIgnoreLease);
+  out.u8(static_cast<std::uint8_t>(Kind::kPut)).u8(flags).bytes(r.key).bytes(r.value);
+  if (flags & kPutLease) out.i64(r.lease);
+}
+
+void write(WireWriter& out, const DeleteRangeRequest& r) {
+  std::uint8_t flags = 0;
+  flags |= flag_if(!r.range_end.empty(), kDeleteEnd) | flag_if(r.prev_kv, kDeletePrev);
+  out.u8(static_cast<std::uint8_t>(Kind::kDelete)).u8(flags).bytes(r.key);
+  if (flags & kDeleteEnd) out.bytes(r.range_end);
+}
+
+void write(WireWriter& out, const Compare& c) {
+  const std::uint8_t flags = flag_if(!c.range_end.empty(), kCompareEnd);
+  out.u8(static_cast<std::uint8_t>(c.result)).u8(static_cast<std::uint8_t>(c.target)).u8(flags).bytes(c.key);
+  if (flags & kCompareEnd) out.bytes(c.range_end);
+  if (c.target == CompareTarget::kValue) {
+    out.bytes(c.value);
+  } else {
+    out.i64(c.number);
+  }
+}
+
+void write(WireWriter& out, const TxnRequest& txn);
+
+void write(WireWriter& out, const std::vector<Operation>& operations) {
+  out.u32(static_cast<std::uint32_t>(operations.size()));
+  for (const Operation& operation : operations) {
+    if (const auto* nested = std::get_if<std::shared_ptr<TxnRequest>>(&operation)) {
+      write(out, **nested);
+    } else if (const auto* range = std::get_if<RangeRequest>(&operation)) {
+      write(out, *range);
+    } else if (const auto* put = std::get_if<PutRequest>(&operation)) {
+      write(out, *put);
+    } else {
+      write(out, std::get<DeleteRangeRequest>(operation));
+    }
+  }
+}
+
+void write(WireWriter& out, const TxnRequest& txn) {
+  out.u8(static_cast<std::uint8_t>(Kind::kTxn)).u32(static_cast<std::uint32_t>(txn.compare.size()));
+  for (const Compare& compare : txn.compare) write(out, compare);
+  write(out, txn.success);
+  write(out, txn.failure);
+}
+
+void write(WireWriter& out, const CompactRequest& r) {
+  out.u8(static_cast<std::uint8_t>(Kind::kCompact)).i64(r.revision);
+}
+
+void write(WireWriter& out, const HashRequest& r) {
+  out.u8(static_cast<std::uint8_t>(Kind::kHash)).i64(r.revision);
+}
+
+// ---- Decoding. A field that its flag announces and that is zero or empty fails: encode leaves it out. ----
+
+template <typename Enum>
+Enum read_enum(WireReader& in, Enum last) {
+  const std::uint8_t value = in.u8();
+  if (value > static_cast<std::uint8_t>(last)) in.fail();
+  return in.failed() ? Enum{} : static_cast<Enum>(value);
+}
+
+std::int64_t read_nonzero(WireReader& in) {
+  const std::int64_t value = in.i64();
+  if (value == 0) in.fail();
+  return value;
+}
+
+std::string_view read_nonempty(WireReader& in) {
+  const std::string_view value = in.bytes();
+  if (value.empty()) in.fail();
+  return value;
+}
+
+RangeRequest read_range(WireReader& in) {
+  RangeRequest r;
+  const std::uint16_t flags = in.u16();
+  if (flags & ~kRangeFlags) in.fail();
+  r.key = in.bytes();
+  if (flags & kRangeEnd) r.range_end = read_nonempty(in);
+  if (flags & kLimit) r.limit = read_nonzero(in);
+  if (flags & kRevision) r.revision = read_nonzero(in);
+  if (flags & kSort) {
+    r.sort_order = read_enum(in, SortOrder::kDescend);
+    r.sort_target = read_enum(in, SortTarget::kValue);
+    if (!has_sort(r)) in.fail();
+  }
+  if (flags & kFilters) {
+    r.min_mod_revision = in.i64();
+    r.max_mod_revision = in.i64();
+    r.min_create_revision = in.i64();
+    r.max_create_revision = in.i64();
+    if (!has_filters(r)) in.fail();
+  }
+  if (flags & kOffset) r.offset = read_nonzero(in);
+  r.keys_only = flags & kKeysOnly;
+  r.count_only = flags & kCountOnly;
+  r.page = flags & kPage;
+  return r;
+}
+
+PutRequest read_put(WireReader& in) {
+  PutRequest r;
+  const std::uint8_t flags = in.u8();
+  if (flags & ~kPutFlags) in.fail();
+  r.key = in.bytes();
+  r.value = in.bytes();
+  if (flags & kPutLease) r.lease = read_nonzero(in);
+  r.prev_kv = flags & kPutPrev;
+  r.ignore_value = flags & kPutIgnoreValue;
+  r.ignore_lease = flags & kPutIgnoreLease;
+  return r;
+}
+
+DeleteRangeRequest read_delete(WireReader& in) {
+  DeleteRangeRequest r;
+  const std::uint8_t flags = in.u8();
+  if (flags & ~kDeleteFlags) in.fail();
+  r.key = in.bytes();
+  if (flags & kDeleteEnd) r.range_end = read_nonempty(in);
+  r.prev_kv = flags & kDeletePrev;
+  return r;
+}
+
+Compare read_compare(WireReader& in) {
+  Compare c;
+  c.result = read_enum(in, CompareResult::kNotEqual);
+  c.target = read_enum(in, CompareTarget::kLease);
+  const std::uint8_t flags = in.u8();
+  if (flags & ~kCompareFlags) in.fail();
+  c.key = in.bytes();
+  if (flags & kCompareEnd) c.range_end = read_nonempty(in);
+  if (c.target == CompareTarget::kValue) {
+    c.value = in.bytes();
+  } else {
+    c.number = in.i64();
+  }
+  return c;
+}
+
+// Vectors grow as elements decode, never by an announced count alone: memory stays proportional to the input.
+TxnRequest read_txn(WireReader& in, int depth);
+
+std::vector<Operation> read_operations(WireReader& in, int depth) {
+  std::vector<Operation> operations;
+  for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
+    switch (static_cast<Kind>(in.u8())) {
+      case Kind::kRange:
+        operations.emplace_back(read_range(in));
+        break;
+      case Kind::kPut:
+        operations.emplace_back(read_put(in));
+        break;
+      case Kind::kDelete:
+        operations.emplace_back(read_delete(in));
+        break;
+      case Kind::kTxn:
+        operations.emplace_back(std::make_shared<TxnRequest>(read_txn(in, depth + 1)));
+        break;
+      default:
+        in.fail();
+    }
+  }
+  return operations;
+}
+
+TxnRequest read_txn(WireReader& in, int depth) {
+  TxnRequest txn;
+  if (depth > kTxnDepthMax) in.fail();
+  for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) txn.compare.push_back(read_compare(in));
+  txn.success = read_operations(in, depth);
+  txn.failure = read_operations(in, depth);
+  return txn;
+}
+
+Request read_request(WireReader& in) {
+  switch (static_cast<Kind>(in.u8())) {
+    case Kind::kRange:
+      return read_range(in);
+    case Kind::kPut:
+      return read_put(in);
+    case Kind::kDelete:
+      return read_delete(in);
+    case Kind::kTxn:
+      return read_txn(in, 1);
+    case Kind::kCompact:
+      return CompactRequest{in.i64()};
+    case Kind::kHash:
+      return HashRequest{in.i64()};
+    default:
+      in.fail();
+      return RangeRequest{};
+  }
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+  WireWriter out;
+  std::visit([&](const auto& r) { write(out, r); }, request);
+  return out.take();
+}
+
+absl::StatusOr<Request> decode_request(std::string_view bytes) {
+  WireReader in(bytes);
+  Request request = read_request(in);
+  if (!in.ok()) return absl::InvalidArgumentError("the bytes are not an encoded key-value request");
+  return request;
+}
+
+}  // namespace ingot::kv

@@ -1,0 +1,189 @@
+#include "absl/status/status.h"
+#include "core/limits.h"
+#include "core/wire.h"
+#include "replication/store/codec.h"
+
+namespace ingot::kv {
+namespace {
+
+KeyValueView view_of(const KeyValue& kv) {
+  return {kv.key, kv.value, kv.create_revision, kv.mod_revision, kv.version, kv.lease};
+}
+
+Kind kind_of(const OperationResult& result) { return static_cast<Kind>(result.index() + 1); }
+
+void write_body(WireWriter& out, const RangeResult& r) {
+  write_range_head(out, r, r.kvs.size());
+  for (const KeyValue& kv : r.kvs) write_key_value(out, view_of(kv));
+}
+
+void write_body(WireWriter& out, const PutResult& r) {
+  out.i64(r.revision).u8(r.has_prev);
+  if (r.has_prev) write_key_value(out, view_of(r.prev));
+}
+
+void write_body(WireWriter& out, const DeleteRangeResult& r) {
+  out.i64(r.revision).i64(r.deleted).u32(static_cast<std::uint32_t>(r.prev.size()));
+  for (const KeyValue& kv : r.prev) write_key_value(out, view_of(kv));
+}
+
+void write_body(WireWriter& out, const TxnResult& r);
+void write_body(WireWriter& out, const std::shared_ptr<TxnResult>& r) { write_body(out, *r); }
+
+void write_body(WireWriter& out, const TxnResult& r) {
+  out.i64(r.revision).u8(r.succeeded).u32(static_cast<std::uint32_t>(r.responses.size()));
+  for (const OperationResult& response : r.responses) {
+    out.u8(static_cast<std::uint8_t>(kind_of(response)));
+    std::visit([&](const auto& body) { write_body(out, body); }, response);
+  }
+}
+
+void write_body(WireWriter&, const CompactResult&) {}
+void write_body(WireWriter& out, const HashResult& r) { out.u32(r.hash).i64(r.compact_revision); }
+void write_body(WireWriter&, const std::monostate&) {}
+
+bool read_bool(WireReader& in) {
+  const std::uint8_t value = in.u8();
+  if (value > 1) in.fail();
+  return value == 1;
+}
+
+KeyValue read_key_value(WireReader& in) {
+  KeyValue kv;
+  kv.key = in.bytes();
+  kv.value = in.bytes();
+  kv.create_revision = in.i64();
+  kv.mod_revision = in.i64();
+  kv.version = in.i64();
+  kv.lease = in.i64();
+  return kv;
+}
+
+// Grows as elements decode: a hostile count reserves nothing.
+std::vector<KeyValue> read_key_values(WireReader& in) {
+  std::vector<KeyValue> kvs;
+  std::uint32_t left = in.u32();
+  if (left <= in.remaining() / kKeyValueHeaderBytes) kvs.reserve(left);
+  for (; left > 0 && !in.failed(); --left) kvs.push_back(read_key_value(in));
+  return kvs;
+}
+
+RangeResult read_range(WireReader& in) {
+  RangeResult r;
+  r.revision = in.i64();
+  r.count = in.i64();
+  r.next_offset = in.i64();
+  r.more = read_bool(in);
+  r.kvs = read_key_values(in);
+  return r;
+}
+
+PutResult read_put(WireReader& in) {
+  PutResult r;
+  r.revision = in.i64();
+  r.has_prev = read_bool(in);
+  if (r.has_prev) r.prev = read_key_value(in);
+  return r;
+}
+
+DeleteRangeResult read_delete(WireReader& in) {
+  DeleteRangeResult r;
+  r.revision = in.i64();
+  r.deleted = in.i64();
+  r.prev = read_key_values(in);
+  return r;
+}
+
+TxnResult read_txn(WireReader& in, int depth);
+
+OperationResult read_operation(WireReader& in, int depth) {
+  switch (static_cast<Kind>(in.u8())) {
+    case Kind::kRange:
+      return read_range(in);
+    case Kind::kPut:
+      return read_put(in);
+    case Kind::kDelete:
+      return read_delete(in);
+    case Kind::kTxn:
+      return std::make_shared<TxnResult>(read_txn(in, depth + 1));
+    default:
+      in.fail();
+      return RangeResult{};
+  }
+}
+
+TxnResult read_txn(WireReader& in, int depth) {
+  TxnResult r;
+  if (depth > kTxnDepthMax) in.fail();
+  r.revision = in.i64();
+  r.succeeded = read_bool(in);
+  for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
+    r.responses.push_back(read_operation(in, depth));
+  }
+  return r;
+}
+
+void read_body(WireReader& in, Result& result) {
+  switch (static_cast<Kind>(in.u8())) {
+    case Kind::kNone:
+      break;
+    case Kind::kRange:
+      result.body = read_range(in);
+      break;
+    case Kind::kPut:
+      result.body = read_put(in);
+      break;
+    case Kind::kDelete:
+      result.body = read_delete(in);
+      break;
+    case Kind::kTxn:
+      result.body = read_txn(in, 1);
+      break;
+    case Kind::kCompact:
+      result.body = CompactResult{};
+      break;
+    case Kind::kHash: {
+      const std::uint32_t hash = in.u32();
+      result.body = HashResult{hash, in.i64()};
+      break;
+    }
+    default:
+      in.fail();
+  }
+}
+
+}  // namespace
+
+void write_key_value(WireWriter& out, const KeyValueView& kv) {
+  out.bytes(kv.key).bytes(kv.value).i64(kv.create_revision).i64(kv.mod_revision).i64(kv.version).i64(kv.lease);
+}
+
+void write_result_head(WireWriter& out, Code code, Revision revision, Kind kind) {
+  out.u8(static_cast<std::uint8_t>(code)).i64(revision).u8(static_cast<std::uint8_t>(kind));
+}
+
+void write_range_head(WireWriter& out, const RangeResult& head, std::size_t kvs) {
+  out.i64(head.revision).i64(head.count).i64(head.next_offset).u8(head.more).u32(static_cast<std::uint32_t>(kvs));
+}
+
+std::string encode(const Result& result) {
+  WireWriter out;
+  const bool ok = result.code == Code::kOk;
+  write_result_head(out, result.code, result.revision, ok ? static_cast<Kind>(result.body.index()) : Kind::kNone);
+  if (ok) std::visit([&](const auto& body) { write_body(out, body); }, result.body);
+  return out.take();
+}
+
+absl::StatusOr<Result> decode_result(std::string_view bytes) {
+  WireReader in(bytes);
+  Result result;
+  const std::uint8_t code = in.u8();
+  result.code = static_cast<Code>(code);
+  result.revision = in.i64();
+  read_body(in, result);
+  const bool consistent = code == 0 || (code <= static_cast<std::uint8_t>(kCodeLast) && result.body.index() == 0);
+  if (!in.ok() || !consistent) return absl::InvalidArgumentError("the bytes are not an encoded key-value result");
+  return result;
+}
+
+}  // namespace ingot::kv

@@ -1,0 +1,171 @@
+// The store as bytes:
+//
+//   snapshot  u64 magic  i64 revision  i64 compacted  u64 digest  u64 keys  keys x record
+//   record    bytes key  u32 versions  versions x version      (keys ascend)
+//   version   i64 mod_revision  u32 sub  i64 create_revision  i64 version  i64 lease  bytes value   (oldest first)
+//
+// No bit of it can change without the digest, or the form, being wrong. The last character of the magic is the format's
+// version.
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/wire.h"
+#include "replication/store/history.h"
+#include "replication/store/kv_store.h"
+
+namespace ingot::kv {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x32'56'4b'54'4f'47'4e'49;  // "INGOTKV2"
+constexpr std::size_t kPartBytes = 64 * 1024;  // of what is handed out at a time, about
+
+constexpr std::int64_t kVersionBytesMax = 48;  // of a version besides its key and value, its part of a record included
+
+absl::Status refused(const char* why) {
+  return absl::InvalidArgumentError(std::string("the bytes are not a snapshot of the store: ") + why);
+}
+
+void write_version(WireWriter& out, const Version& v) {
+  out.i64(v.mod_revision).u32(v.sub).i64(v.create_revision).i64(v.version).i64(v.lease).bytes(v.value);
+}
+
+std::unique_ptr<Version> read_version(WireReader& in) {
+  auto v = std::make_unique<Version>();
+  v->mod_revision = in.i64();
+  v->sub = in.u32();
+  v->create_revision = in.i64();
+  v->version = in.i64();
+  v->lease = in.i64();
+  v->value = in.bytes();
+  return v;
+}
+
+// A version by itself: a tombstone is nothing but its revision, anything else was created at or before its revision.
+bool plausible(const Version& v, Revision newest) {
+  if (v.mod_revision < 2 || v.mod_revision > newest) return false;
+  if (v.version == 0) return v.create_revision == 0 && v.lease == 0 && v.value.empty();
+  return v.version > 0 && v.create_revision >= 2 && v.create_revision <= v.mod_revision;
+}
+
+// A version after its predecessor, which compaction may have removed.
+bool follows(const Version& v, const Version* before) {
+  if (!before) return true;
+  if (std::tie(v.mod_revision, v.sub) <= std::tie(before->mod_revision, before->sub)) return false;
+  if (before->tombstone()) return v.version == 1 && v.create_revision == v.mod_revision;
+  if (v.tombstone()) return true;
+  return v.version == before->version + 1 && v.create_revision == before->create_revision;
+}
+
+// Null if the record is not one that save wrote.
+std::unique_ptr<KeyRecord> read_record(WireReader& in, Revision newest) {
+  auto record = std::make_unique<KeyRecord>(in.bytes());
+  std::uint32_t left = in.u32();
+  if (in.failed() || left == 0) return nullptr;
+  for (; left > 0; --left) {
+    std::unique_ptr<Version> version = read_version(in);
+    const Version* before = record->size() > 0 ? &record->newest() : nullptr;
+    if (in.failed() || !plausible(*version, newest) || !follows(*version, before)) return nullptr;
+    record->append(std::move(version));
+  }
+  return record;
+}
+
+}  // namespace
+
+void History::save(StateMachine::Sink sink) const {
+  WireWriter part(2 * kPartBytes);
+  part.u64(records_.size());
+  for (const auto& [key, record] : records_) {
+    part.bytes(key).u32(static_cast<std::uint32_t>(record->size()));
+    for (std::size_t i = 0; i < record->size(); ++i) {
+      write_version(part, (*record)[i]);
+      if (part.size() < kPartBytes) continue;
+      sink(part.view());
+      part.clear();
+    }
+  }
+  sink(part.view());
+}
+
+absl::StatusOr<History> History::load(WireReader& in, Revision revision) {
+  History history;
+  for (std::uint64_t left = in.u64(); left > 0; --left) {
+    std::unique_ptr<KeyRecord> record = read_record(in, revision);
+    if (!record || record->key().empty()) return refused("a key's record is malformed");
+    const bool ascends = history.records_.empty() || history.records_.rbegin()->first < record->key();
+    if (!ascends) return refused("the keys do not ascend");
+    for (std::size_t i = 0; i < record->size(); ++i) history.count(*record, (*record)[i], 1);
+    if (!record->newest().tombstone()) ++history.live_keys_;
+    const std::string_view key = record->key();
+    history.records_.emplace_hint(history.records_.end(), key, std::move(record));
+  }
+  if (in.failed()) return refused("it is cut short");
+  if (!history.rebuild_superseded()) return refused("two changes have one revision");
+  return history;
+}
+
+// The queue follows from the versions: each that is followed by another, and each tombstone, in the order of changes.
+bool History::rebuild_superseded() {
+  struct Changed {
+    Revision revision;
+    std::uint32_t sub;
+    KeyRecord* record;
+    int superseded;  // versions that the change superseded, itself included if it is a tombstone
+  };
+  std::vector<Changed> changes;
+  for (const auto& [key, record] : records_) {
+    for (std::size_t i = 0; i < record->size(); ++i) {
+      const Version& v = (*record)[i];
+      const bool replaces = i > 0 && !(*record)[i - 1].tombstone();
+      changes.push_back({v.mod_revision, v.sub, record.get(), (replaces ? 1 : 0) + (v.tombstone() ? 1 : 0)});
+    }
+  }
+  const auto place = [](const Changed& c) { return std::make_pair(c.revision, c.sub); };
+  std::sort(changes.begin(), changes.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  const auto same = [&](const auto& a, const auto& b) { return place(a) == place(b); };
+  if (std::adjacent_find(changes.begin(), changes.end(), same) != changes.end()) return false;
+  for (const Changed& change : changes) {
+    for (int i = 0; i < change.superseded; ++i) superseded_.push_back({change.revision, change.record});
+  }
+  return true;
+}
+
+void KvStore::save(Sink sink) const {
+  WireWriter first;
+  first.u64(kMagic).i64(revision_).i64(compacted_).u64(digest());
+  sink(first.view());
+  history_.save(sink);
+}
+
+// No less than it takes.
+std::size_t KvStore::save_bytes() const {
+  return 64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions());
+}
+
+absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
+  WireReader in(snapshot);
+  if (in.u64() != kMagic) return refused(in.failed() ? "it is cut short" : "the format is unknown");
+  KvStore loaded;
+  loaded.revision_ = in.i64();
+  loaded.compacted_ = in.i64();
+  const std::uint64_t digest = in.u64();
+  if (loaded.revision_ < 1 || loaded.compacted_ < -1 || loaded.compacted_ > loaded.revision_) {
+    return refused("its revisions are impossible");
+  }
+  absl::StatusOr<History> history = History::load(in, loaded.revision_);
+  if (!history.ok()) return history.status();
+  if (!in.ok()) return refused("bytes are left over");
+  loaded.history_ = *std::move(history);
+  if (loaded.digest() != digest) return refused("the digest is wrong");
+  return loaded;
+}
+
+absl::StatusOr<StateMachine::Load> KvStore::decode(std::string_view snapshot) {
+  absl::StatusOr<KvStore> loaded = read_snapshot(snapshot);
+  if (!loaded.ok()) return loaded.status();
+  return Load([this, loaded = *std::move(loaded)]() mutable { std::swap(*this, loaded); });
+}
+
+}  // namespace ingot::kv

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/limits.h"
+#include "replication/store/api.h"
+
+namespace ingot::kv {
+namespace {
+
+// ---- Fields: order of checks as in etcd 3.4, since the first failure names the error. ----
+
+Code check_fields(const RangeRequest& r) {
+  if (r.key.empty()) return Code::kEmptyKey;
+  return r.offset < 0 || (r.offset > 0 && !r.page) ? Code::kMalformed : Code::kOk;
+}
+
+Code check_fields(const PutRequest& r) {
+  if (r.key.empty()) return Code::kEmptyKey;
+  if (r.ignore_value && !r.value.empty()) return Code::kValueProvided;
+  if (r.ignore_lease && r.lease != 0) return Code::kLeaseProvided;
+  return Code::kOk;
+}
+
+Code check_fields(const DeleteRangeRequest& r) { return r.key.empty() ? Code::kEmptyKey : Code::kOk; }
+
+Code check_txn(const TxnRequest& txn, int operations_max, int depth);
+
+Code check_operations(const std::vector<Operation>& operations, int operations_max, int depth) {
+  for (const Operation& operation : operations) {
+    Code code = Code::kOk;
+    if (const auto* range = std::get_if<RangeRequest>(&operation)) {
+      code = range->page ? Code::kMalformed : check_fields(*range);  // a page cannot be continued later
+    } else if (const auto* put = std::get_if<PutRequest>(&operation)) {
+      code = check_fields(*put);
+    } else if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) {
+      code = check_fields(*del);
+    } else {
+      code = check_txn(*std::get<std::shared_ptr<TxnRequest>>(operation), operations_max, depth + 1);
+    }
+    if (code != Code::kOk) return code;
+  }
+  return Code::kOk;
+}
+
+// etcd's count: the longest of the three lists, and nested transactions share what their parent's longest leaves.
+Code check_txn(const TxnRequest& txn, int operations_max, int depth) {
+  if (depth > kTxnDepthMax) return Code::kTooDeep;
+  const std::size_t longest = std::max({txn.compare.size(), txn.success.size(), txn.failure.size()});
+  if (longest > static_cast<std::size_t>(operations_max)) return Code::kTooManyOps;
+  for (const Compare& compare : txn.compare) {
+    if (compare.key.empty()) return Code::kEmptyKey;
+  }
+  const int left = operations_max - static_cast<int>(longest);
+  const Code code = check_operations(txn.success, left, depth);
+  return code != Code::kOk ? code : check_operations(txn.failure, left, depth);
+}
+
+// ---- Duplicate keys: no key may be put twice, or put and deleted, where both could be carried out. ----
+
+// A union of half-open intervals of keys, kept disjoint.
+class KeyIntervals {
+ public:
+  // "\0" as the end is taken by the letter, as etcd 3.4 does in this check: such an interval holds nothing.
+  void add(std::string begin, std::string end) {
+    if (end <= begin) return;
+    auto it = intervals_.upper_bound(begin);
+    if (it != intervals_.begin() && std::prev(it)->second >= begin) --it;
+    while (it != intervals_.end() && it->first <= end) {
+      begin = std::min(begin, it->first);
+      end = std::max(end, it->second);
+      it = intervals_.erase(it);
+    }
+    intervals_.emplace(std::move(begin), std::move(end));
+  }
+
+  void add(const DeleteRangeRequest& r) { add(r.key, r.range_end.empty() ? r.key + '\0' : r.range_end); }
+
+  void add(const KeyIntervals& other) {
+    for (const auto& [begin, end] : other.intervals_) add(begin, end);
+  }
+
+  bool contain(std::string_view key) const {
+    auto it = intervals_.upper_bound(key);
+    return it != intervals_.begin() && std::prev(it)->second > key;
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> intervals_;  // begin -> end
+};
+
+// What one branch may put and delete, nested transactions included.
+struct Touched {
+  std::set<std::string_view> puts;
+  KeyIntervals deletes;
+};
+
+bool collect_branch(const std::vector<Operation>& operations, Touched& touched);
+
+// Adds a nested transaction's branches. They exclude each other, so both may put the same key. A put is checked against
+// the deletes of this level and of the nested transactions before it, not of those after it: etcd's order.
+bool collect_nested(const TxnRequest& txn, Touched& touched) {
+  Touched then, otherwise;
+  if (!collect_branch(txn.success, then) || !collect_branch(txn.failure, otherwise)) return false;
+  for (const std::string_view key : then.puts) {
+    if (touched.deletes.contain(key) || !touched.puts.insert(key).second) return false;
+  }
+  for (const std::string_view key : otherwise.puts) {
+    const bool new_key = touched.puts.insert(key).second;
+    if (touched.deletes.contain(key) || (!new_key && !then.puts.contains(key))) return false;
+  }
+  touched.deletes.add(then.deletes);
+  touched.deletes.add(otherwise.deletes);
+  return true;
+}
+
+// Returns false for a duplicate.
+bool collect_branch(const std::vector<Operation>& operations, Touched& touched) {
+  for (const Operation& operation : operations) {
+    if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) touched.deletes.add(*del);
+  }
+  for (const Operation& operation : operations) {
+    const auto* nested = std::get_if<std::shared_ptr<TxnRequest>>(&operation);
+    if (nested && !collect_nested(**nested, touched)) return false;
+  }
+  for (const Operation& operation : operations) {
+    const auto* put = std::get_if<PutRequest>(&operation);
+    if (put && (touched.deletes.contain(put->key) || !touched.puts.insert(put->key).second)) return false;
+  }
+  return true;
+}
+
+bool has_duplicates(const std::vector<Operation>& operations) {
+  Touched touched;
+  return !collect_branch(operations, touched);
+}
+
+bool writes(const std::vector<Operation>& operations) {
+  for (const Operation& operation : operations) {
+    if (std::holds_alternative<RangeRequest>(operation)) continue;
+    const auto* nested = std::get_if<std::shared_ptr<TxnRequest>>(&operation);
+    if (!nested || writes((*nested)->success) || writes((*nested)->failure)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_mutating(const Request& request) {
+  if (const auto* txn = std::get_if<TxnRequest>(&request)) return writes(txn->success) || writes(txn->failure);
+  return !std::holds_alternative<RangeRequest>(request) && !std::holds_alternative<HashRequest>(request);
+}
+
+Code validate(const Request& request) {
+  if (const auto* range = std::get_if<RangeRequest>(&request)) return check_fields(*range);
+  if (const auto* put = std::get_if<PutRequest>(&request)) return check_fields(*put);
+  if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) return check_fields(*del);
+  if (const auto* txn = std::get_if<TxnRequest>(&request)) {
+    const Code code = check_txn(*txn, kTxnOperationsMax, 1);
+    if (code != Code::kOk) return code;
+    if (has_duplicates(txn->success) || has_duplicates(txn->failure)) return Code::kDuplicateKey;
+  }
+  return Code::kOk;
+}
+
+}  // namespace ingot::kv

@@ -1,0 +1,46 @@
+// One mutating transaction on the history: puts and deletes under one new revision, which can be taken back as a whole.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replication/store/api.h"
+#include "replication/store/history.h"
+
+namespace ingot::kv {
+
+// Not thread-safe; lives for one command. Without commit-time action: what is not undone stays.
+class Writer {
+ public:
+  // `base` is the store's revision; changes get the next one.
+  Writer(History& history, Revision base) : history_(history), changed_(&history), base_(base) {}
+  // For a transaction that only reads: put and remove are then a bug.
+  Writer(const History& history, Revision base) : history_(history), base_(base) {}
+
+  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound: nothing changed. Takes the request's value.
+  Code put(PutRequest& request, PutResult& result);
+  // kResultTooLarge: the keys deleted so far stay deleted until undo().
+  Code remove(const DeleteRangeRequest& request, DeleteRangeResult& result);
+
+  // The revision that reads within the transaction see.
+  Revision revision() const { return changes_.empty() ? base_ : base_ + 1; }
+  const History& history() const { return history_; }
+
+  // Adds to the bytes of the answer; kResultTooLarge when it passes kResultBytesMax.
+  Code charge(std::size_t bytes);
+
+  // Takes every change back.
+  void undo();
+
+ private:
+  const KeyRecord* live(std::string_view key) const;
+  void append(std::string_view key, std::unique_ptr<Version> version);
+
+  const History& history_;
+  History* const changed_ = nullptr;  // the same, or null
+  const Revision base_;
+  std::vector<History::Change> changes_;
+  std::size_t result_bytes_ = 0;
+};
+
+}  // namespace ingot::kv

@@ -1,0 +1,14 @@
+// A machine's costs as a picture.
+#pragma once
+
+#include <string>
+
+#include "core/planning/cost_model.h"
+
+namespace ingot {
+
+// An SVG with two matrices, sends and receives: row sender, column receiver, the darker the dearer; lines between
+// packages and between NUMA nodes.
+std::string heat_map(const CostModel& model);
+
+}  // namespace ingot

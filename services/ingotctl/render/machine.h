@@ -1,0 +1,17 @@
+// Machine files as text for people.
+#pragma once
+
+#include <string>
+
+#include "core/planning/cost_model.h"
+
+namespace ingot {
+
+// Costs by distance (same NUMA node, same package, other package): how many pairs, and least, median and most; then how
+// far the two directions of a pair differ.
+std::string machine_table(const CostModel& model);
+
+// {"machine","cores","packages","numa_nodes","frequency_hz","distances":[...],"asymmetry":{...}}
+std::string machine_json(const CostModel& model);
+
+}  // namespace ingot

@@ -1,0 +1,40 @@
+// Planned trees as text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/planning/cost_model.h"
+#include "core/planning/tree.h"
+#include "core/planning/tree_prediction.h"
+
+namespace ingot {
+
+struct PlannedTree {
+  std::string planner;  // "given": the tree comes from a file
+  Objective objective;
+  Tree tree;
+  Prediction prediction;
+};
+
+struct Comparison {
+  Objective objective;
+  std::vector<PlannedTree> plans;
+};
+
+// {"machine","planner","objective","root","children","predicted"} on one line, without its end.
+std::string plan_json(const CostModel& model, const PlannedTree& plan);
+
+// The predictions, then the tree: a core on each line, indented by its depth, with when it has a broadcast.
+std::string plan_table(const CostModel& model, const PlannedTree& plan);
+
+// For Graphviz: cores in clusters by package and NUMA node, edges with their costs and their place in the send order.
+std::string plan_dot(const CostModel& model, const PlannedTree& plan);
+
+// A row for each planner; "*" marks the least in the objective's column.
+std::string comparison_table(const CostModel& model, const Comparison& comparison);
+
+// 1301.2 -> "1301"; with the time where the frequency is known: "1301 cycles (0.52 us)".
+std::string cycles_and_time(double cycles, double frequency_hz);
+
+}  // namespace ingot

@@ -1,0 +1,244 @@
+#include "services/ingotctl/render/status.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "services/cli/duration.h"
+#include "services/cli/table.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string digest_text(const control_v1::Digest& digest) {
+  return absl::StrCat(absl::Hex(digest.digest(), absl::kZeroPad16));
+}
+
+std::vector<std::uint32_t> list(const google::protobuf::RepeatedField<std::uint32_t>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+std::string counted(std::uint32_t count, const char* what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+ordered_json replica_json(const control_v1::Replica& replica, bool digests) {
+  ordered_json json{{"id", replica.id()},
+                    {"pid", replica.pid()},
+                    {"incarnation", replica.incarnation()},
+                    {"state", state_name(replica.state())},
+                    {"core", replica.core()},
+                    {"voter", replica.voter()},
+                    {"role", role_name(replica.role())},
+                    {"epoch", replica.epoch()},
+                    {"ballot", replica.ballot()},
+                    {"proposed", replica.proposed()},
+                    {"decided", replica.decided()},
+                    {"applied", replica.applied()},
+                    {"lag", replica.lag()}};
+  if (digests) {
+    const bool known = replica.has_digest();
+    json["digest"] = known ? ordered_json(digest_text(replica.digest())) : ordered_json();
+    json["digest_slot"] = known ? ordered_json(replica.digest().slot()) : ordered_json();
+  }
+  return json;
+}
+
+std::string headline(const control_v1::Instance& instance) {
+  return absl::StrCat(instance.name(), ": ", instance.agreement(), " over ", instance.transport(), ", ",
+                      instance.backend(), " backend, ", instance.isolation(), " isolation, version ",
+                      instance.version(), ", up ", format_duration(std::chrono::seconds(instance.uptime().seconds())),
+                      "\n");
+}
+
+
+// " (life 2)", and nothing in the first.
+std::string life_text(const control_v1::Replica& replica) {
+  return replica.incarnation() > 1 ? absl::StrCat(" (life ", replica.incarnation(), ")") : "";
+}
+
+ordered_json tree_json(const control_v1::Tree& tree) {
+  ordered_json json{{"version", tree.version()},
+                    {"reason", tree.reason()},
+                    {"root", tree.root()},
+                    {"replicas", ordered_json::array()}};
+  for (const auto& node : tree.nodes()) {
+    json["replicas"].push_back({{"id", node.replica()},
+                                {"version", node.version()},
+                                {"parent", node.parent()},
+                                {"children", list(node.children())},
+                                {"bypassed", node.bypassed()}});
+  }
+  return json;
+}
+
+// "tree 3 (by-pass): 1 sends to 0 2 4, 2 to 5 6; by-passed: 3"
+std::string tree_line(const control_v1::Tree& tree) {
+  std::vector<std::string> parts, bypassed;
+  const auto add = [&](const control_v1::TreeNode& node) {
+    if (node.children().empty()) return;
+    parts.push_back(absl::StrCat(node.replica(), parts.empty() ? " sends to " : " to ",
+                                 absl::StrJoin(node.children(), " ")));
+  };
+  for (const auto& node : tree.nodes()) {
+    if (node.replica() == tree.root()) add(node);
+    if (node.bypassed()) bypassed.push_back(absl::StrCat(node.replica()));
+  }
+  for (const auto& node : tree.nodes()) {
+    if (node.replica() != tree.root()) add(node);
+  }
+  return absl::StrCat("tree ", tree.version(), " (", tree.reason(), "): ", absl::StrJoin(parts, ", "),
+                      bypassed.empty() ? "" : "; by-passed: ", absl::StrJoin(bypassed, " "), "\n");
+}
+
+std::vector<std::string> replica_row(const control_v1::Replica& replica, bool digests) {
+  std::vector<std::string> row{absl::StrCat(replica.id()),
+                               absl::StrCat(replica.pid()),
+                               std::string(state_name(replica.state())),
+                               std::string(role_name(replica.role())),
+                               replica.voter() ? "yes" : "no",
+                               absl::StrCat(replica.core()),
+                               absl::StrCat(replica.incarnation()),
+                               absl::StrCat(replica.epoch()),
+                               absl::StrCat(replica.ballot()),
+                               absl::StrCat(replica.proposed()),
+                               absl::StrCat(replica.decided()),
+                               absl::StrCat(replica.applied()),
+                               absl::StrCat(replica.lag())};
+  if (digests) {
+    row.push_back(replica.has_digest() ? digest_text(replica.digest()) : "-");
+    row.push_back(replica.has_digest() ? absl::StrCat(replica.digest().slot()) : "-");
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string_view state_name(control_v1::State state) {
+  switch (state) {
+    case control_v1::STATE_UP:
+      return "up";
+    case control_v1::STATE_STARTING:
+      return "starting";
+    case control_v1::STATE_STOPPED:
+      return "stopped";
+    default:
+      return "dead";
+  }
+}
+
+std::string_view role_name(control_v1::Role role) {
+  switch (role) {
+    case control_v1::ROLE_LEADER:
+      return "leader";
+    case control_v1::ROLE_ACCEPTOR:
+      return "acceptor";
+    default:
+      return "replica";
+  }
+}
+
+std::string blocked_text(const control_v1::Blocked& blocked, const std::string& why) {
+  const bool one = blocked.reported_by_size() == 1;
+  std::string text = absl::StrCat("blocked: ", one ? "replica " : "replicas ", absl::StrJoin(blocked.reported_by(), ", "));
+  // Who names itself waits for nobody in particular.
+  const bool names_itself = absl::c_linear_search(blocked.reported_by(), blocked.by());
+  if (!names_itself) absl::StrAppend(&text, one ? " waits" : " wait", " for replica ", blocked.by());
+  absl::StrAppend(&text, why.empty() ? "" : ": ", why);
+  return text;
+}
+
+std::string status_json(const control_v1::GetStatusResponse& status, bool digests) {
+  const control_v1::Instance& instance = status.instance();
+  ordered_json json{{"name", instance.name()},
+                    {"agreement", instance.agreement()},
+                    {"transport", instance.transport()},
+                    {"backend", instance.backend()},
+                    {"isolation", instance.isolation()},
+                    {"replicas", ordered_json::array()}};
+  for (const auto& replica : status.replicas()) json["replicas"].push_back(replica_json(replica, digests));
+  if (status.has_blocked()) {
+    json["blocked"] = {{"by", status.blocked().by()}, {"reported_by", list(status.blocked().reported_by())},
+                       {"why", status.blocked().why()}, {"details", status.blocked().details()}};
+  }
+  if (status.has_tree()) json["tree"] = tree_json(status.tree());
+  return json.dump();
+}
+
+std::string status_table(const control_v1::GetStatusResponse& status, bool digests) {
+  using enum Table::Align;
+  std::vector<Table::Column> columns{
+      {"id", kRight},    {"pid", kRight},      {"state", kLeft},    {"role", kLeft},   {"voter", kLeft},
+      {"core", kRight},  {"life", kRight},     {"epoch", kRight},   {"ballot", kRight}, {"proposed", kRight},
+      {"decided", kRight}, {"applied", kRight}, {"lag", kRight}};
+  if (digests) columns.insert(columns.end(), {{"digest", kLeft}, {"at slot", kRight}});
+  Table table(std::move(columns));
+  for (const auto& replica : status.replicas()) table.add_row(replica_row(replica, digests));
+  return absl::StrCat(headline(status.instance()), table.str(),
+                      status.has_tree() ? tree_line(status.tree()) : "",
+                      status.has_blocked() ? blocked_text(status.blocked(), status.blocked().details()) + "\n" : "");
+}
+
+std::string status_line(const control_v1::GetStatusResponse& status) {
+  std::string line;
+  std::uint64_t decided = 0, lag = 0, epoch = 0, ballot = 0;
+  for (const auto& replica : status.replicas()) {
+    decided = std::max(decided, replica.decided());
+    lag = std::max(lag, replica.lag());
+    epoch = std::max<std::uint64_t>(epoch, replica.epoch());
+    ballot = std::max<std::uint64_t>(ballot, replica.ballot());
+    if (replica.state() != control_v1::STATE_UP)
+      absl::StrAppend(&line, "replica ", replica.id(), " ", std::string(state_name(replica.state())), "  ");
+    else if (replica.role() != control_v1::ROLE_REPLICA)
+      absl::StrAppend(&line, std::string(role_name(replica.role())), " ", replica.id(), life_text(replica), "  ");
+  }
+  absl::StrAppend(&line, "epoch ", epoch, "  ballot ", ballot, "  decided ", decided, "  lag ", lag);
+  if (status.has_blocked()) absl::StrAppend(&line, "  ", blocked_text(status.blocked(), status.blocked().why()));
+  return line;
+}
+
+std::string topology_json(const control_v1::GetTopologyResponse& topology) {
+  ordered_json json{{"packages", topology.packages()},
+                    {"numa_nodes", topology.numa_nodes()},
+                    {"cores", ordered_json::array()},
+                    {"caches", ordered_json::array()},
+                    {"placement", ordered_json::array()}};
+  for (const auto& core : topology.cores()) {
+    json["cores"].push_back({{"id", core.id()},
+                             {"package", core.package()},
+                             {"numa_node", core.numa_node()},
+                             {"hardware_threads", list(core.hardware_threads())}});
+  }
+  for (const auto& cache : topology.caches())
+    json["caches"].push_back({{"level", cache.level()}, {"cores", list(cache.cores())}});
+  for (const auto& placement : topology.placements())
+    json["placement"].push_back(
+        {{"process", placement.process()}, {"pid", placement.pid()}, {"core", placement.core()}});
+  return json.dump();
+}
+
+std::string topology_table(const control_v1::GetTopologyResponse& topology) {
+  using enum Table::Align;
+  Table cores({{"core", kRight}, {"package", kRight}, {"numa node", kRight}, {"threads", kLeft}, {"runs", kLeft}});
+  for (const auto& core : topology.cores()) {
+    std::vector<std::string> here;
+    for (const auto& placement : topology.placements())
+      if (placement.core() == core.id()) here.push_back(placement.process());
+    cores.add_row({absl::StrCat(core.id()), absl::StrCat(core.package()), absl::StrCat(core.numa_node()),
+                   absl::StrJoin(core.hardware_threads(), ","), absl::StrJoin(here, ", ")});
+  }
+  Table caches({{"cache", kLeft}, {"of cores", kLeft}});
+  for (const auto& cache : topology.caches())
+    caches.add_row({absl::StrCat("L", cache.level()), absl::StrJoin(cache.cores(), ", ")});
+  return absl::StrCat(counted(topology.packages(), "package"), ", ", counted(topology.numa_nodes(), "NUMA node"), "\n",
+                      cores.str(), topology.caches().empty() ? "" : "\n" + caches.str());
+}
+
+}  // namespace ingot

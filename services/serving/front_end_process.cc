@@ -1,0 +1,179 @@
+#include "services/serving/front_end_process.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "core/limits.h"
+#include "replication/pages/instance_view.h"
+#include "services/control/control_service.h"
+#include "services/etcd/services.h"
+#include "services/serving/grpc_server.h"
+#include "replication/client/session_client.h"
+#include "services/metrics/exposer.h"
+#include "services/process/death_watch.h"
+#include "services/process/instance_memory.h"
+#include "services/process/supervisor_link.h"
+#include "transport/host/channel_transport.h"
+#include "transport/host/event_loop.h"
+#include "transport/host/lives.h"
+
+namespace ingot {
+
+namespace {
+
+std::uint64_t new_session() {
+  std::uint64_t session = 0;
+  INGOT_CHECK(::getrandom(&session, sizeof session, 0) == sizeof session, "the kernel's randomness is missing");
+  return session;
+}
+
+// Of the replica that has seen the newest leadership: whatever the page of a dead one says is older.
+const ReplicaPage& best_informed(const InstanceView& view) {
+  return **std::max_element(view.replicas.begin(), view.replicas.end(), [](const auto* a, const auto* b) {
+    return (*a)[ReplicaCounter::kBallot].get() < (*b)[ReplicaCounter::kBallot].get();
+  });
+}
+
+ShmReplicaClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric, Lives& lives,
+                                         EndpointId self) {
+  ShmReplicaClient::Options options;
+  options.replicas = spec.config.replicas;
+  options.session = new_session();
+  options.incarnation = Incarnation(spec.front_end_incarnation);
+  options.lives = &lives;
+  options.pages = view.replicas;
+  const ReplicaPage& page = best_informed(view);
+  options.leader = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kLeader].get()));
+  options.acceptor = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kAcceptor].get()));
+  options.nearest = EndpointId(static_cast<std::uint16_t>(spec.config.replicas - 1));
+  options.daemon = view.daemon;
+  options.wake_loop = [&fabric, self] { fabric.notify(self); };
+  return options;
+}
+
+// Everything that serves, in the order of construction; destroyed in reverse.
+class FrontEnd {
+ public:
+  FrontEnd(const LaunchSpec& spec, std::unique_ptr<InstanceMemory> memory)
+      : spec_(spec),
+        memory_(std::move(memory)),
+        self_(static_cast<std::uint16_t>(spec.config.replicas)),
+        transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
+        lives_(memory_->fabric(), *transport_, memory_->incarnations()),
+        client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), lives_, self_)),
+        watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }) {
+    for (std::uint16_t id = 0; spec.config.isolation != "thread" && id < memory_->stable_segments().size(); ++id) {
+      const LifeSegments& lives = memory_->stable_segments()[id];
+      if (!lives.empty() && lives.back().memory != nullptr) watch(EndpointId(id), lives.back());
+    }
+    memory_->forget_stable_segments();
+  }
+
+  absl::Status start() {
+    auto loop = EventLoop::create(spec_.shared_cores ? WaitOptions::shared_core() : WaitOptions::own_core());
+    if (!loop.ok()) return loop.status();
+    loop_ = std::move(*loop);
+    loop_->add(client_, memory_->fabric(), self_);
+    auto exposer = MetricsExposer::start(spec_.config, memory_->view(), metrics_);
+    if (!exposer.ok()) return exposer.status();
+    exposer_ = std::move(*exposer);
+    etcd_services_ = etcd::make_services(client_, spec_.config, memory_->view(), metrics_);
+    control_ = make_control_service(spec_.config, memory_->view(), client_, metrics_);
+    std::vector<grpc::Service*> services{control_.get()};
+    for (auto& service : etcd_services_) services.push_back(service.get());
+    auto server = start_grpc_server(spec_.config.listen, services);
+    if (!server.ok()) return server.status();
+    server_ = std::move(*server);
+    return absl::OkStatus();
+  }
+
+  // Runs the loop until drain() has finished or leave is asked for.
+  void run(SupervisorLink& link) {
+    link.watch(*loop_, [&](ControlWord word) {
+      if (word.kind == ControlWord::Kind::kLife) begin_life(word);
+      if (word.kind == ControlWord::Kind::kDrain) drain();
+      if (word.kind == ControlWord::Kind::kLeave) ::_exit(0);  // nobody waits for answers any more
+    });
+    link.say_ready();
+    loop_->run();
+    if (drainer_.joinable()) drainer_.join();
+  }
+
+ private:
+  // One that cannot be taken (no memory to map it) is lost: the front end does not talk to that life.
+  void begin_life(const ControlWord& word) {
+    if (word.endpoint >= spec_.config.replicas) return;
+    auto inbox = memory_->fabric().map_inbox(word.fds[0].get());
+    if (!inbox.ok()) {
+      std::fprintf(stderr, "ingotd: a new life is not heard of: %s\n", inbox.status().ToString().c_str());
+      return;
+    }
+    const EndpointId replica(static_cast<std::uint16_t>(word.endpoint));
+    client_.begin_life({replica, Incarnation(word.incarnation), *std::move(inbox)});
+    if (word.fds.size() < 2) return;
+    if (auto stable = map_stable_segment(word.fds[1].get()); stable.ok()) {
+      watch(replica, {Incarnation(word.incarnation), *std::move(stable)});
+    }
+  }
+
+  void watch(EndpointId replica, const LifeSegment& life) {
+    watch_.watch(replica, life.incarnation, life.memory->bytes(), life.memory);
+  }
+
+  // Shutdown waits for calls whose answers come through the loop: so it runs on a thread of its own.
+  void drain() {
+    if (drainer_.joinable()) return;
+    drainer_ = std::thread([this] {
+      server_->GetHealthCheckService()->SetServingStatus(false);
+      control_->end_watches();
+      server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(kDrainTimeoutMs / 2));
+      loop_->stop();
+    });
+  }
+
+  const LaunchSpec& spec_;
+  std::unique_ptr<InstanceMemory> memory_;
+  const EndpointId self_;
+  std::unique_ptr<ChannelTransport> transport_;
+  Lives lives_;
+  ShmReplicaClient client_;
+  DeathWatch watch_;
+  RequestMetrics metrics_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<MetricsExposer> exposer_;
+  std::vector<std::unique_ptr<grpc::Service>> etcd_services_;
+  std::unique_ptr<ControlService> control_;
+  std::unique_ptr<grpc::Server> server_;
+  std::thread drainer_;
+};
+
+}  // namespace
+
+int run_front_end_process(LaunchSpec spec) {
+  const auto link = SupervisorLink::open(spec, "front-end");
+  if (link == nullptr) return 1;
+  auto memory = InstanceMemory::attach(spec);
+  if (!memory.ok()) {
+    link->say_failed(memory.status());
+    return 1;
+  }
+  spec.close_descriptors();
+  FrontEnd front_end(spec, std::move(*memory));
+  if (auto status = front_end.start(); !status.ok()) {
+    link->say_failed(status);
+    return 1;
+  }
+  front_end.run(*link);
+  return 0;
+}
+
+}  // namespace ingot

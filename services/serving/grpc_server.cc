@@ -1,0 +1,35 @@
+#include "services/serving/grpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "core/limits.h"
+
+namespace ingot {
+
+absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::string& address,
+                                                                const std::vector<grpc::Service*>& services) {
+  // Debian's Abseil looks for deadlocks in every Mutex that gRPC locks.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingIntervalMinMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnectionMax);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(kGrpcReceiveBytesMax));
+  builder.SetMaxSendMessageSize(-1);  // bounded by kRangeBytesMax, not by gRPC
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  auto server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    return absl::AlreadyExistsError(absl::StrCat(address, " cannot be listened on; choose another with --listen"));
+  }
+  return server;
+}
+
+}  // namespace ingot

@@ -1,0 +1,45 @@
+#include "services/supervision/attach.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/cli/endpoint.h"
+#include "services/supervision/flag_agreement.h"
+#include "services/supervision/listen_check.h"
+
+namespace ingot {
+
+namespace {
+
+// Empty: it will be made up, so nobody can have it.
+std::string name_of(const DaemonConfig& config) {
+  if (!config.name.empty()) return config.name;
+  const auto address = parse_host_port(config.listen);
+  return address.ok() && address->port != 0 ? absl::StrCat("ingot-", address->port) : "";
+}
+
+}  // namespace
+
+absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
+  Attachment attachment;
+  const std::string name = name_of(config);
+  if (name.empty()) return attachment;
+  Descriptor claim;
+  if (auto status = claim_instance_name(name, claim); !status.ok()) {
+    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor: whoever starts anew is told
+    return status;
+  }
+  auto orphans = find_orphans(name);
+  if (absl::IsNotFound(orphans.status())) return attachment;
+  if (!orphans.ok()) return orphans.status();
+  if (auto status = flags_agree(config, orphans->known.spec().config); !status.ok()) return status;
+  auto instance = Instance::adopt(std::move(claim), std::move(orphans->known));
+  if (!instance.ok()) return instance.status();
+  attachment.instance = *std::move(instance);
+  attachment.orphans = std::move(orphans->processes);
+  attachment.orphan_ms = orphans->orphan_ms;
+  return attachment;
+}
+
+}  // namespace ingot

@@ -1,0 +1,235 @@
+#include "services/supervision/children.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "services/process/process_signal.h"
+#include "services/supervision/supervision_limits.h"
+
+namespace ingot {
+
+namespace {
+
+std::string how_it_ended(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return absl::StrCat("was killed by signal ", WTERMSIG(wait_status));
+  return absl::StrCat("exited with code ", WEXITSTATUS(wait_status));
+}
+
+// "failed CODE TEXT" as a status.
+absl::Status parse_failure(const std::string& text) {
+  const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits(' ', 2));
+  int code = 0;
+  if (parts.size() < 3 || !absl::SimpleAtoi(parts[1], &code)) return absl::UnknownError(text);
+  return absl::Status(static_cast<absl::StatusCode>(code), parts[2]);
+}
+
+}  // namespace
+
+Children::Children(boost::asio::io_context& io, Instance& instance, ChildObserver& observer)
+    : io_(io), instance_(instance), observer_(observer) {}
+
+void Children::watch() {
+  signals_.add(SIGCHLD);
+  reap();
+}
+
+absl::Status Children::start(const ChildRole& role) {
+  LaunchSpec spec = instance_.launch_spec();
+  spec.replica = role.word == "replica" ? role.endpoint : -1;
+  auto process = spare_.become(role.word, spec, instance_.fabric().descriptors());
+  if (!process) {
+    auto started = start_child(role.word, std::move(spec), instance_.fabric().descriptors());
+    if (!started.ok()) return started.status();
+    process = *std::move(started);
+  }
+  const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
+  add(std::make_shared<Child>(io_, role, process->pid, std::move(process->pidfd), std::move(process->control), incarnation),
+      ProcessState::kStarting);
+  return absl::OkStatus();
+}
+
+void Children::adopt(const ChildRole& role, Orphan orphan) {
+  const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
+  auto child = std::make_shared<Child>(io_, role, orphan.pid, std::move(orphan.pidfd), std::move(orphan.control), incarnation);
+  child->ready = orphan.answered;
+  child->foreign = true;
+  child->stopped = process_state(child->pid) == 'T';
+  child->say("adopted");
+  watch_end(child);
+  add(child, child->stopped ? ProcessState::kStopped : child->ready ? ProcessState::kUp : ProcessState::kStarting);
+  if (children_.size() == 1) look_for_stops();
+}
+
+void Children::watch_end(std::shared_ptr<Child> child) {
+  Child& ref = *child;
+  ref.pidfd.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                       [this, child = std::move(child)](const boost::system::error_code& error) {
+                         if (!error && child->running) ended(*child, "ended");
+                       });
+}
+
+void Children::look_for_stops() {
+  bool any = false;
+  for_each_running([&](Child& child) {
+    if (!child.foreign) return;
+    any = true;
+    const bool stopped = process_state(child.pid) == 'T';
+    if (stopped == child.stopped) return;
+    child.stopped = stopped;
+    note_state(child, stopped ? ProcessState::kStopped : child.ready ? ProcessState::kUp : ProcessState::kStarting);
+  });
+  if (!any) return;
+  look_timer_.expires_after(std::chrono::milliseconds(kStoppedLookMs));
+  look_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) look_for_stops();
+  });
+}
+
+void Children::add(std::shared_ptr<Child> child, ProcessState state) {
+  std::erase_if(children_, [&](const auto& each) { return !each->running && each->role.label == child->role.label; });
+  note_state(*child, state);
+  hear(child);
+  children_.push_back(std::move(child));
+}
+
+void Children::hear(std::shared_ptr<Child> child) {
+  Child& ref = *child;
+  ref.control.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [this, child = std::move(child)](const boost::system::error_code& error) {
+                           if (error || !child->running) return;
+                           // The end says nothing: the process's own end does, and how it came.
+                           if (read(*child) != ReceivedMessage::Outcome::kEnd) hear(child);
+                         });
+}
+
+ReceivedMessage::Outcome Children::read(Child& child) {
+  ReceivedMessage message = receive_message(child.control.native_handle());
+  const ReceivedMessage::Outcome outcome = message.outcome;
+  if (outcome == ReceivedMessage::Outcome::kMessage) understand(child, std::move(message));
+  return outcome;
+}
+
+void Children::understand(Child& child, ReceivedMessage message) {
+  const std::vector<std::string> words = absl::StrSplit(message.text, ' ');
+  std::uint64_t slot = 0;
+  if (message.text == "ready" || words[0] == "instance") {  // the latter: adopted while it was stopped
+    child.ready = true;
+    note_state(child, ProcessState::kUp);
+    observer_.child_ready(child);
+  } else if (words[0] == "failed") {
+    observer_.child_failed(child, parse_failure(message.text));
+  } else if (words[0] == "snapshot" && words.size() == 3 && message.fds.size() == 1 &&
+             absl::SimpleAtoi(words[1], &slot)) {
+    observer_.child_sealed(child, Slot(slot), message.text, std::move(message.fds[0]));
+  }
+}
+
+void Children::reap() {
+  int wait_status = 0;
+  pid_t pid = 0;
+  while ((pid = ::waitpid(-1, &wait_status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+    if (pid == spare_.pid()) {
+      spare_changed(wait_status);
+      continue;
+    }
+    const auto found = std::find_if(children_.begin(), children_.end(),
+                                    [&](const auto& each) { return each->running && each->pid == pid; });
+    if (found == children_.end()) continue;
+    const std::shared_ptr<Child> child = *found;  // its next life may take its place in the table
+    changed(*child, wait_status);
+  }
+  signals_.async_wait([this](const boost::system::error_code& error, int) {
+    if (!error) reap();
+  });
+}
+
+// There is another one when the next life is up. One that is stopped would not hear what it is to be.
+void Children::spare_changed(int wait_status) {
+  if (WIFSTOPPED(wait_status)) spare_.discard();
+  else if (!WIFCONTINUED(wait_status)) spare_.ended();
+}
+
+void Children::changed(Child& child, int wait_status) {
+  if (WIFSTOPPED(wait_status)) {
+    note_state(child, ProcessState::kStopped);
+  } else if (WIFCONTINUED(wait_status)) {
+    note_state(child, child.ready ? ProcessState::kUp : ProcessState::kStarting);
+  } else {
+    ended(child, how_it_ended(wait_status));
+  }
+}
+
+void Children::ended(Child& child, const std::string& how) {
+  while (read(child) == ReceivedMessage::Outcome::kMessage) {  // its last words: why it could not start
+  }
+  child.running = false;
+  boost::system::error_code ignored;
+  child.control.close(ignored);
+  child.pidfd.close(ignored);
+  note_state(child, ProcessState::kDead);
+  tell_of_death();
+  observer_.child_ended(child, how);
+}
+
+// Those who sleep look who it was: a group without its leader, or its acceptor, finds another before anybody waits.
+void Children::tell_of_death() {
+  Counter& deaths = instance_.page().deaths;
+  deaths.set_release(deaths.get() + 1);  // pairs with the readers' acquire: they see the state that was noted before
+  for (int id = 0; id < instance_.fabric().endpoints(); ++id) {
+    instance_.fabric().notify(EndpointId(static_cast<std::uint16_t>(id)));
+  }
+}
+
+void Children::note_missing(const ChildRole& role) {
+  note(role, 0, role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint), ProcessState::kDead);
+  tell_of_death();
+}
+
+void Children::note_state(const Child& child, ProcessState state) {
+  note(child.role, state == ProcessState::kDead ? 0 : child.pid, child.incarnation, state);
+}
+
+void Children::note(const ChildRole& role, pid_t pid, std::uint32_t incarnation, ProcessState state) {
+  const std::uint64_t started = process_start(pid);
+  const auto note = [&](ProcessEntry& entry) {
+    entry.state.set(static_cast<std::uint64_t>(state));
+    entry.incarnation.set_release(incarnation);  // in this order: pages.h
+    entry.started.set(started);
+    entry.pid.set_release(pid);
+  };
+  for (const int id : role.replicas) note(instance_.page().replicas[id]);
+  if (role.front_end()) note(instance_.page().front_end);
+}
+
+void Children::for_each_running(absl::FunctionRef<void(Child&)> visit) {
+  const auto now = children_;
+  for (const auto& child : now) {
+    if (child->running) visit(*child);
+  }
+}
+
+Child* Children::running(std::string_view label) {
+  for (const auto& child : children_) {
+    if (child->running && child->role.label == label) return child.get();
+  }
+  return nullptr;
+}
+
+bool Children::any_running() const {
+  return std::any_of(children_.begin(), children_.end(), [](const auto& child) { return child->running; });
+}
+
+bool Children::all_ready() const {
+  return std::all_of(children_.begin(), children_.end(), [](const auto& child) { return !child->running || child->ready; });
+}
+
+}  // namespace ingot

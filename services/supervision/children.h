@@ -1,0 +1,85 @@
+// The processes of an instance: starts or adopts them, hears them, sees them stop and end, and shows on DaemonPage how they are.
+// What follows from that is the observer's affair.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "services/process/descriptor_passing.h"
+#include "services/supervision/child.h"
+#include "services/supervision/child_process.h"
+#include "services/supervision/instance.h"
+#include "services/supervision/orphans.h"
+
+namespace ingot {
+
+class ChildObserver {
+ public:
+  virtual ~ChildObserver() = default;
+  virtual void child_ready(Child& child) = 0;
+  virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start, and ends next
+  virtual void child_sealed(Child& child, Slot slot, const std::string& text, Descriptor snapshot) = 0;
+  virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
+};
+
+// Used by the supervisor's one thread. Signals of the process's children are this class's alone.
+class Children {
+ public:
+  Children(boost::asio::io_context& io, Instance& instance, ChildObserver& observer);
+
+  // From now on the observer is called, from io's loop.
+  void watch();
+
+  // Starts a process in its endpoint's newest life. REQUIRES: none runs in that role. Errors: RESOURCE_EXHAUSTED.
+  absl::Status start(const ChildRole& role);
+
+  // From now on a process waits for the next start, so that it takes less time: the next time that it is called there is
+  // another one, if it has been used.
+  void prepare_spare() { spare_.prepare(); }
+
+  // Takes over a process that somebody else started. REQUIRES: none runs in that role.
+  void adopt(const ChildRole& role, Orphan orphan);
+
+  // Shows a process as dead that is not there at all.
+  void note_missing(const ChildRole& role);
+
+  void for_each_running(absl::FunctionRef<void(Child&)> visit);
+  // The process that runs in a role, by its label, or null.
+  Child* running(std::string_view label);
+  bool any_running() const;
+  bool all_ready() const;  // those that run
+
+ private:
+  void add(std::shared_ptr<Child> child, ProcessState state);
+  void watch_end(std::shared_ptr<Child> child);
+  void look_for_stops();
+  void hear(std::shared_ptr<Child> child);
+  ReceivedMessage::Outcome read(Child& child);
+  void understand(Child& child, ReceivedMessage message);
+  void reap();
+  void spare_changed(int wait_status);
+  void changed(Child& child, int wait_status);
+  void ended(Child& child, const std::string& how);
+  void note_state(const Child& child, ProcessState state);
+  void note(const ChildRole& role, pid_t pid, std::uint32_t incarnation, ProcessState state);
+  void tell_of_death();
+
+  boost::asio::io_context& io_;
+  Instance& instance_;
+  ChildObserver& observer_;
+  boost::asio::signal_set signals_{io_};
+  boost::asio::steady_timer look_timer_{io_};
+  SpareProcess spare_;
+  std::vector<std::shared_ptr<Child>> children_;  // those that run, and the last of each role
+};
+
+}  // namespace ingot

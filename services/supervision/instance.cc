@@ -1,0 +1,194 @@
+#include "services/supervision/instance.h"
+
+#include <chrono>
+#include <unistd.h>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "core/planning/helper_cores.h"
+#include "core/limits.h"
+#include "core/planning/placement.h"
+#include "core/planning/topology.h"
+#include "replication/stable/incarnation_segments.h"
+#include "replication/stable/segment.h"
+#include "services/cli/endpoint.h"
+#include "services/process/instance_memory.h"
+#include "services/process/process_signal.h"
+#include "services/supervision/listen_check.h"
+#include "services/supervision/tree_setup.h"
+#include "transport/host/channel_transport.h"
+
+namespace ingot {
+
+namespace {
+
+// FNV-1a; never 0, which etcd's clients take for "unknown".
+std::uint64_t id_from(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash == 0 ? 1 : hash;
+}
+
+absl::Status check_counts(DaemonConfig& config) {
+  if (config.replicas < 1 || config.replicas > kReplicasMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--replicas=", config.replicas, " is out of range; give 1 to ", kReplicasMax));
+  }
+  if (config.voters == 0) config.voters = std::min(config.replicas, kVotersDefault);
+  const int most = std::min(config.replicas, kVotersMax);
+  if (config.voters < 1 || config.voters > most) {
+    return absl::InvalidArgumentError(absl::StrCat("--voters=", config.voters, " is out of range; with --replicas=",
+                                                   config.replicas, " give 1 to ", most));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status complete(DaemonConfig& config) {
+  if (auto status = check_counts(config); !status.ok()) return status;
+  if (auto status = check_tree_flags(config); !status.ok()) return status;
+  if (config.fence && config.isolation == "thread") {
+    return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
+                                      "leave one of the two out");
+  }
+  // Both are held until both are known: else the kernel may give one free port twice.
+  auto listen = claim_listen_address(config.listen, "--listen");
+  if (!listen.ok()) return listen.status();
+  if (!config.metrics_listen.empty()) {
+    if (config.metrics_listen == config.listen) {
+      return absl::InvalidArgumentError("--listen and --metrics-listen name the same address; give two ports");
+    }
+    auto metrics = claim_listen_address(config.metrics_listen, "--metrics-listen");
+    if (!metrics.ok()) return metrics.status();
+  }
+  if (config.name.empty()) config.name = absl::StrCat("ingot-", parse_host_port(config.listen)->port);
+  config.cluster_id = id_from("cluster/" + config.name);
+  config.member_id = id_from("member/" + config.name);
+  return absl::OkStatus();
+}
+
+Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric)
+    : config_(std::move(config)), name_(std::move(name)), fabric_(std::move(fabric)) {}
+
+absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) {
+  if (auto status = complete(config); !status.ok()) return status;
+  Descriptor name;
+  if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
+  const int endpoints = config.replicas + 1;  // and the front end
+  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
+  if (!fabric.ok()) return fabric.status();
+  std::unique_ptr<Instance> instance(new Instance(std::move(config), std::move(name), std::move(*fabric)));
+  if (auto status = instance->make_pages(); !status.ok()) return status;
+  if (auto status = instance->place_replicas(); !status.ok()) return status;
+  return instance;
+}
+
+absl::Status Instance::make_pages() {
+  auto page_fd = create_segment(absl::StrCat(config_.name, "-daemon"), sizeof(DaemonPage));
+  if (!page_fd.ok()) return page_fd.status();
+  auto segment = Segment::map(page_fd->get(), Segment::Access::kReadWrite);
+  if (!segment.ok()) return segment.status();
+  page_fd_ = std::move(*page_fd);
+  page_segment_ = std::move(*segment);
+  for (int id = 0; id < config_.replicas; ++id) {
+    auto page = create_segment(absl::StrCat(config_.name, "-page-", id), sizeof(ReplicaPage));
+    if (!page.ok()) return page.status();
+    auto stable = make_stable(id);
+    if (!stable.ok()) return stable.status();
+    ReplicaLaunch launch;
+    launch.id = id;
+    launch.page_fd = page->get();
+    replicas_.push_back(launch);
+    pages_.push_back(*std::move(page));
+    stable_.emplace_back().push_back({1, *std::move(stable)});
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  page().start_unix_ms.set(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  page().supervisor_started.set(process_start(::getpid()));
+  page().supervisor_pid.set_release(::getpid());
+  page().layout_version.set_release(kPageLayoutVersion);
+  return absl::OkStatus();
+}
+
+absl::Status Instance::place_replicas() {
+  auto topology = this_machine();
+  if (!topology.ok()) return topology.status();
+  const Placement placement = place(*topology, config_.replicas);
+  shared_cores_ = false;
+  for (ReplicaLaunch& launch : replicas_) {
+    launch.core = placement.replicas[launch.id].value();
+    page().replicas[launch.id].core.set(launch.core);
+    shared_cores_ = shared_cores_ || !placement.owns_core(launch.id);
+  }
+  auto plan = plan_from(config_, *topology, placement);
+  if (!plan.ok()) return plan.status();
+  trees_ = launch_trees(*plan);
+  return absl::OkStatus();
+}
+
+LaunchSpec Instance::launch_spec() const {
+  LaunchSpec spec;
+  spec.config = config_;
+  spec.fabric = fabric_.describe();
+  spec.daemon_page_fd = page_fd_.get();
+  spec.shared_cores = shared_cores_;
+  spec.replicas = replicas_;
+  for (ReplicaLaunch& launch : spec.replicas) {
+    for (const StableLife& life : stable_[launch.id]) launch.earlier.push_back({life.incarnation, life.fd.get()});
+    launch.incarnation = launch.earlier.back().incarnation;
+    launch.stable_fd = launch.earlier.back().stable_fd;
+    launch.earlier.pop_back();
+  }
+  spec.front_end_incarnation = front_end_incarnation_;
+  spec.snapshot_fd = snapshot_.get();
+  spec.snapshot_slot = snapshot_slot_.value();
+  spec.trees = trees_;
+  return spec;
+}
+
+std::uint32_t Instance::incarnation(int endpoint) const {
+  return endpoint < config_.replicas ? stable_[endpoint].back().incarnation : front_end_incarnation_;
+}
+
+absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
+  return create_segment(absl::StrCat(config_.name, "-stable-", replica), kStableSegmentBytes);
+}
+
+absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
+  INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
+  const std::uint32_t next = incarnation(endpoint) + 1;
+  NewLife life{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
+  Descriptor stable;
+  if (endpoint < config_.replicas) {
+    auto made = make_stable(endpoint);
+    if (!made.ok()) return made.status();
+    stable = *std::move(made);
+  }
+  auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
+  if (!inbox.ok()) return inbox.status();
+  life.fds.push_back(*inbox);
+  if (endpoint == config_.replicas) {
+    front_end_incarnation_ = next;
+    return life;
+  }
+  life.fds.push_back(stable.get());
+  add_life(
+      stable_[endpoint], StableLife{next, std::move(stable)},
+      [](const StableLife& ended) { return life_counts(ended.fd.get(), ended.incarnation); },
+      [this](const StableLife& ended) {
+        return votes_are_history(config_.agreement) && life_is_needed(ended.fd.get(), snapshot_slot_);
+      });
+  return life;
+}
+
+void Instance::keep_snapshot(Slot slot, Descriptor snapshot) {
+  if (snapshot_.valid() && slot <= snapshot_slot_) return;
+  Descriptor older = std::exchange(snapshot_, std::move(snapshot));
+  if (older.valid()) release_beside(std::move(older), cores_beside_loops(replicas_));
+  snapshot_slot_ = slot;
+  page().sealed_slot.set_release(slot.value());  // pairs with the replicas' acquire: what they trim now is kept here
+}
+
+}  // namespace ingot

@@ -1,0 +1,89 @@
+// What must be there before the first child starts: a name, free ports, shared memory, and a place for everyone.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
+#include "services/process/known_instance.h"
+#include "services/process/launch_spec.h"
+#include "transport/host/descriptor.h"
+#include "transport/host/fabric.h"
+#include "transport/host/segment.h"
+
+namespace ingot {
+
+// Checks a configuration and fills in what follows from it (name, voters, ids). Errors: INVALID_ARGUMENT with one
+// sentence that says what is wrong and what is right.
+absl::Status complete(DaemonConfig& config);
+
+// An endpoint's next life, to be told to every process that runs: a word of its control channel.
+struct NewLife {
+  int endpoint = 0;
+  std::string message;
+  std::vector<int> fds;  // owned by the Instance
+};
+
+// Owns the instance's name and shared memory for as long as it lives. Used by the supervisor's one thread.
+class Instance {
+ public:
+  // Takes the name and makes the memory. Errors: ALREADY_EXISTS (name or port in use), INVALID_ARGUMENT,
+  // RESOURCE_EXHAUSTED; nothing is left behind then.
+  static absl::StatusOr<std::unique_ptr<Instance>> create(DaemonConfig config);
+
+  // Takes over an instance that runs: its name, which the caller has claimed, and all that its processes know of it.
+  // Errors: INVALID_ARGUMENT (it is not one of this program's); then nothing has changed.
+  static absl::StatusOr<std::unique_ptr<Instance>> adopt(Descriptor name, KnownInstance known);
+
+  const DaemonConfig& config() const { return config_; }
+  DaemonPage& page() { return *page_segment_.as<DaemonPage>(); }
+  Fabric& fabric() { return fabric_; }
+
+  // A launch document without a control channel: everybody's newest life.
+  LaunchSpec launch_spec() const;
+
+  // Makes the segments of the next life of a replica, or of the front end (the last endpoint). The stable segments of
+  // earlier lives are kept as long as they may be needed. REQUIRES: the life before is dead, as waitpid says. Errors:
+  // RESOURCE_EXHAUSTED; then nothing has changed.
+  absl::StatusOr<NewLife> begin_life(int endpoint);
+  // The newest lives of all endpoints that have had more than one, as begin_life told of them.
+  std::vector<NewLife> current_lives() const;
+  std::uint32_t incarnation(int endpoint) const;  // the newest life of an endpoint
+
+  // A sealed snapshot of the state before `slot`. The newest wins; an older one is closed.
+  void keep_snapshot(Slot slot, Descriptor snapshot);
+
+ private:
+  struct StableLife {
+    std::uint32_t incarnation;
+    Descriptor fd;
+  };
+  Instance(DaemonConfig config, Descriptor name, Fabric fabric);
+  absl::Status make_pages();
+  absl::Status take_over(KnownInstance known);
+  absl::StatusOr<Descriptor> make_stable(int replica) const;
+  absl::Status place_replicas();
+
+  DaemonConfig config_;
+  Descriptor name_;
+  Fabric fabric_;
+  Descriptor page_fd_;
+  Segment page_segment_;
+  std::vector<Descriptor> pages_;  // by replica
+  std::vector<std::deque<StableLife>> stable_;  // by replica: its lives that count, oldest first; the last is the newest
+  std::vector<ReplicaLaunch> replicas_;  // without stable segments
+  std::uint32_t front_end_incarnation_ = 1;
+  Descriptor snapshot_;
+  Slot snapshot_slot_;
+  TreeLaunch trees_;
+  bool shared_cores_ = true;
+};
+
+}  // namespace ingot

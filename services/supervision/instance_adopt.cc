@@ -1,0 +1,66 @@
+// An instance that runs already, in the hands of a new supervisor.
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "services/process/process_signal.h"
+#include "services/supervision/instance.h"
+
+namespace ingot {
+
+absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, KnownInstance known) {
+  const LaunchSpec& spec = known.spec();
+  auto fabric = Fabric::attach(spec.fabric);
+  if (!fabric.ok()) return fabric.status();
+  for (const absl::string_view field : absl::StrSplit(spec.fabric, ',')) {
+    int fd = -1;
+    if (absl::SimpleAtoi(field, &fd)) known.take(fd).release();  // the fabric's now
+  }
+  std::unique_ptr<Instance> instance(new Instance(spec.config, std::move(name), *std::move(fabric)));
+  if (auto status = instance->take_over(std::move(known)); !status.ok()) return status;
+  return instance;
+}
+
+absl::Status Instance::take_over(KnownInstance known) {
+  const LaunchSpec& spec = known.spec();
+  auto segment = Segment::map(spec.daemon_page_fd, Segment::Access::kReadWrite);
+  if (!segment.ok()) return segment.status();
+  if (segment->as<DaemonPage>() == nullptr || static_cast<int>(spec.replicas.size()) != config_.replicas) {
+    return absl::InvalidArgumentError("the processes of the instance describe another one");
+  }
+  page_segment_ = *std::move(segment);
+  for (const ReplicaLaunch& launch : spec.replicas) {
+    std::deque<StableLife>& lives = stable_.emplace_back();
+    for (const EarlierLife& life : launch.earlier) lives.push_back({life.incarnation, known.take(life.stable_fd)});
+    lives.push_back({launch.incarnation, known.take(launch.stable_fd)});
+    pages_.push_back(known.take(launch.page_fd));
+    ReplicaLaunch kept = launch;
+    kept.earlier.clear();
+    replicas_.push_back(kept);
+  }
+  front_end_incarnation_ = spec.front_end_incarnation;
+  shared_cores_ = spec.shared_cores;
+  trees_ = spec.trees;
+  if (spec.snapshot_fd >= 0) keep_snapshot(Slot(spec.snapshot_slot), known.take(spec.snapshot_fd));
+  page().supervisor_started.set(process_start(::getpid()));
+  page().supervisor_pid.set_release(::getpid());
+  page_fd_ = known.take(spec.daemon_page_fd);
+  return absl::OkStatus();
+}
+
+std::vector<NewLife> Instance::current_lives() const {
+  std::vector<NewLife> lives;
+  const std::vector<int> fabric = fabric_.descriptors();  // control, inboxes, bells
+  for (int endpoint = 0; endpoint < fabric_.endpoints(); ++endpoint) {
+    if (incarnation(endpoint) == 1) continue;
+    NewLife life{endpoint, absl::StrCat("life ", endpoint, " ", incarnation(endpoint)), {fabric[1 + endpoint]}};
+    if (endpoint < config_.replicas) life.fds.push_back(stable_[endpoint].back().fd.get());
+    lives.push_back(std::move(life));
+  }
+  return lives;
+}
+
+}  // namespace ingot

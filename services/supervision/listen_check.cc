@@ -1,0 +1,84 @@
+#include "services/supervision/listen_check.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "services/cli/endpoint.h"
+#include "services/process/adoption.h"
+#include "transport/host/descriptor.h"
+
+namespace ingot {
+
+namespace {
+
+int bound_port(int fd) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+  if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port);
+  return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+absl::Status bind_error(const std::string& address, const std::string& flag, int error) {
+  if (error == EADDRINUSE) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(address, " is in use; choose another port with ", flag, "=HOST:PORT, or stop who listens there"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("cannot listen on ", address, ": ", std::strerror(error),
+                                                 "; give an address of this machine with ", flag, "=HOST:PORT"));
+}
+
+}  // namespace
+
+absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std::string& flag) {
+  const auto parsed = parse_host_port(address);
+  if (!parsed.ok()) return absl::InvalidArgumentError(absl::StrCat(flag, ": ", parsed.status().message()));
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(parsed->host.c_str(), std::to_string(parsed->port).c_str(), &hints, &found);
+  if (failed != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, ": cannot resolve \"", parsed->host,
+                                                   "\" (", ::gai_strerror(failed), "); give an address of this machine"));
+  }
+  Descriptor fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // connections of an earlier run that linger do not count as use
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool bound = fd.valid() && ::bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(fd.get(), 1) == 0;
+  const int error = errno;
+  ::freeaddrinfo(found);
+  if (!bound) return bind_error(address, flag, error);
+  if (parsed->port == 0) {
+    const bool ipv6 = parsed->host.find(':') != std::string::npos;
+    address = absl::StrCat(ipv6 ? "[" : "", parsed->host, ipv6 ? "]:" : ":", bound_port(fd.get()));
+  }
+  return fd;
+}
+
+absl::Status claim_instance_name(const std::string& name, Descriptor& claim) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = absl::StrCat("ingot/", name);  // abstract: no file, gone with its owner
+  if (name.size() > kInstanceNameBytesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("--name is too long: at most ", kInstanceNameBytesMax, " bytes"));
+  }
+  std::memcpy(address.sun_path + 1, path.data(), path.size());
+  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
+  if (!fd.valid() || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("an instance named \"", name, "\" is running; choose another name with --name=NAME"));
+  }
+  claim = std::move(fd);
+  return absl::OkStatus();
+}
+
+}  // namespace ingot

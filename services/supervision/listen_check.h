@@ -1,0 +1,21 @@
+// Looks whether an address can be listened on, before anything is started.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "transport/host/descriptor.h"
+
+namespace ingot {
+
+// Binds; whoever drops the descriptor lets go again. A port of 0 in `address` ("HOST:PORT") is replaced by a free one.
+// Errors: ALREADY_EXISTS (in use), INVALID_ARGUMENT (not an address of this machine, no permission for the port).
+// `flag` is the command-line flag to name in the error.
+absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std::string& flag);
+
+// Claims a name for this process; it is free again when the descriptor closes or the process dies.
+// Errors: ALREADY_EXISTS.
+absl::Status claim_instance_name(const std::string& name, Descriptor& claim);
+
+}  // namespace ingot

@@ -1,0 +1,40 @@
+// What is left of an instance whose supervisor has died: its processes, and what they know of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "services/process/known_instance.h"
+#include "services/supervision/child.h"
+#include "transport/host/descriptor.h"
+
+namespace ingot {
+
+// One process. While nobody tells it "adopted" it is an orphan still: to drop this changes nothing.
+struct Orphan {
+  std::string child;  // as in services/process/adoption.h
+  pid_t pid = 0;
+  Descriptor pidfd;
+  Descriptor control;
+  bool answered = false;  // else it is stopped, and answers when it wakes
+};
+
+struct Orphans {
+  std::vector<Orphan> processes;
+  KnownInstance known;
+  std::int64_t orphan_ms = 0;  // how long they have been without a supervisor
+};
+
+// Waits at most kOrphanAnswerMs for those that are not stopped. REQUIRES: the caller holds the instance's name.
+// Errors, one sentence each: NOT_FOUND (there are none), FAILED_PRECONDITION (this program cannot adopt them),
+// UNAVAILABLE (not now: they are stopped, or about to end), ALREADY_EXISTS (they have a supervisor).
+absl::StatusOr<Orphans> find_orphans(const std::string& instance);
+
+// The role of a process by its name. REQUIRES: one of those that find_orphans gives.
+ChildRole role_of(const std::string& child, int replicas);
+
+}  // namespace ingot

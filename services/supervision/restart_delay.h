@@ -1,0 +1,26 @@
+// How long a process that has ended stays away.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "services/supervision/supervision_limits.h"
+
+namespace ingot {
+
+// One endpoint's. Pure.
+class RestartDelay {
+ public:
+  // From the end of a life that lasted `lived_ms` to the start of the next.
+  int next_ms(std::int64_t lived_ms) {
+    if (lived_ms >= kRestartForgetMs) next_ms_ = 0;
+    const int delay_ms = next_ms_;
+    next_ms_ = delay_ms == 0 ? kRestartDelayFirstMs : std::min(2 * delay_ms, kRestartDelayMaxMs);
+    return delay_ms;
+  }
+
+ private:
+  int next_ms_ = 0;
+};
+
+}  // namespace ingot

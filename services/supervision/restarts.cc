@@ -1,0 +1,121 @@
+#include "services/supervision/restarts.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/supervision/say.h"
+
+namespace ingot {
+
+namespace {
+
+std::int64_t lived_ms(const Child& child) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Child::Clock::now() - child.started).count();
+}
+
+}  // namespace
+
+Restarts::Restarts(boost::asio::io_context& io, Instance& instance, Children& children)
+    : io_(io), instance_(instance), children_(children) {}
+
+Restarts::Endpoint& Restarts::endpoint(const ChildRole& role) {
+  return endpoints_.try_emplace(role.endpoint, io_, role).first->second;
+}
+
+void Restarts::died(const Child& child, const std::string& how) {
+  Endpoint& its = endpoint(child.role);
+  if (child.ready) return start_later(its, absl::StrCat(child.name(), " ", how), "", lived_ms(child));
+  const std::string why = std::exchange(its.failure, "");
+  const std::string cause = why.empty() ? absl::StrCat(how, " before it was ready") : absl::StrCat("cannot start: ", why);
+  start_later(its, absl::StrCat(child.name(), " ", cause), cause, 0);
+}
+
+void Restarts::failed(const Child& child, const absl::Status& why) {
+  endpoint(child.role).failure = std::string(why.message());
+}
+
+void Restarts::ready(const Child& child) {
+  Endpoint& its = endpoint(child.role);
+  its.said.clear();
+  if (its.again) say(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
+}
+
+void Restarts::missing(const ChildRole& role, const std::string& what) {
+  start_later(endpoint(role), absl::StrCat(role.label, " ", what), "", 0);
+}
+
+// `cause`: what keeps it from starting, said once; empty: nothing, and said each time.
+void Restarts::start_later(Endpoint& endpoint, const std::string& what, const std::string& cause, std::int64_t lived_ms) {
+  if (cancelled_) return;
+  const int delay_ms = endpoint.delay.next_ms(lived_ms);
+  const std::string when = delay_ms == 0 ? "" : absl::StrCat(" in ", delay_ms, " ms");
+  const std::string next =
+      absl::StrCat("; starting it again as incarnation ", instance_.incarnation(endpoint.role.endpoint) + 1, when);
+  if (cause.empty()) {
+    say(absl::StrCat(what, next));
+  } else if (cause != endpoint.said) {
+    say(absl::StrCat(what, next, ", and from then on at most every ", kRestartDelayMaxMs / 1000,
+                     " s; the same cause is not reported again"));
+  }
+  endpoint.said = cause;
+  const int failover_ms = this->failover_ms(endpoint, delay_ms);
+  endpoint.waits_for_others = delay_ms < failover_ms;
+  start_after(endpoint, std::max(delay_ms, failover_ms));
+}
+
+// Zero if only this start lets the group go on. Others who wait go on waiting if it is enough: their start would take the
+// time of the one that everybody waits for.
+int Restarts::failover_ms(const Endpoint& endpoint, int delay_ms) {
+  const int voters = instance_.config().voters;
+  const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
+  int running = 0;
+  children_.for_each_running([&](const Child& child) { running += votes(child.role) ? 1 : 0; });
+  for (const auto& [id, other] : endpoints_) running += votes(other.role) && other.starts_now ? 1 : 0;
+  if (2 * running > voters) return endpoint.role.front_end() ? 0 : kFailoverFirstMs;
+  if (votes(endpoint.role) && delay_ms == 0) ++running;
+  for (auto& [id, other] : endpoints_) {
+    if (2 * running > voters) break;
+    if (!votes(other.role) || !std::exchange(other.waits_for_others, false)) continue;
+    start_after(other, 0);
+    ++running;
+  }
+  return 0;
+}
+
+void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
+  endpoint.waits = true;
+  endpoint.starts_now = delay_ms == 0;
+  endpoint.timer.expires_after(std::chrono::milliseconds(delay_ms));
+  endpoint.timer.async_wait([this, &endpoint](const boost::system::error_code& error) {
+    // What had expired before it was set anew comes all the same.
+    if (!error && !cancelled_ && std::exchange(endpoint.waits, false)) start(endpoint);
+  });
+}
+
+// Everybody is told of the new life before it can say anything.
+void Restarts::start(Endpoint& endpoint) {
+  endpoint.again = true;
+  endpoint.waits_for_others = endpoint.starts_now = false;
+  const auto life = instance_.begin_life(endpoint.role.endpoint);
+  absl::Status status = life.status();
+  if (life.ok()) {
+    children_.for_each_running([&](Child& child) { child.say(life->message, life->fds, endpoint.role.endpoint); });
+    status = children_.start(endpoint.role);
+  }
+  if (status.ok()) return;
+  const std::string cause = absl::StrCat("cannot be started: ", std::string(status.message()));
+  start_later(endpoint, absl::StrCat(endpoint.role.label, " ", cause), cause, 0);
+}
+
+bool Restarts::any_waits_for_others() const {
+  return std::any_of(endpoints_.begin(), endpoints_.end(), [](const auto& each) { return each.second.waits_for_others; });
+}
+
+void Restarts::cancel() {
+  cancelled_ = true;
+  for (auto& [id, endpoint] : endpoints_) endpoint.timer.cancel();
+}
+
+}  // namespace ingot

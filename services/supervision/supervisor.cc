@@ -1,0 +1,207 @@
+#include "services/supervision/supervisor.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "core/limits.h"
+#include "services/cli/duration.h"
+#include "services/supervision/say.h"
+
+namespace ingot {
+
+Supervisor::Supervisor(Instance& instance) : instance_(instance) {}
+
+absl::Status Supervisor::run() {
+  if (auto status = start_replicas(); !status.ok()) stop(status);
+  return run_loop();
+}
+
+absl::Status Supervisor::run_attached(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
+  adopt(std::move(orphans), orphan_ms);
+  return run_loop();
+}
+
+absl::Status Supervisor::run_loop() {
+  watch_stop_signals();
+  children_.watch();
+  if (children_.any_running()) io_.run();
+  return outcome_;
+}
+
+absl::Status Supervisor::start_replicas() {
+  const DaemonConfig& config = instance_.config();
+  if (config.isolation == "thread") return children_.start(ChildRole::all_replicas(config.replicas));
+  for (int id = 0; id < config.replicas; ++id) {
+    if (auto status = children_.start(ChildRole::replica(id)); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void Supervisor::child_ready(Child& child) {
+  if (phase_ >= Phase::kServing) {
+    if (child.role.endpoint >= 0) restarts_.ready(child);
+    if (child.role.front_end() && !said_serving_) say_serving();
+    if (children_.all_ready()) prepare_spare();
+    return;
+  }
+  if (!children_.all_ready()) return;
+  if (phase_ == Phase::kReplicasStart) {
+    phase_ = Phase::kFrontEndStarts;
+    if (auto status = children_.start(ChildRole::front_end(instance_.config().replicas)); !status.ok()) stop(status);
+  } else {
+    phase_ = Phase::kServing;
+    prepare_spare();
+    say_serving();
+  }
+}
+
+void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
+  phase_ = Phase::kServing;
+  const DaemonConfig& config = instance_.config();
+  std::vector<std::string> stopped;
+  int replicas = 0;
+  for (Orphan& orphan : orphans) {
+    const ChildRole role = role_of(orphan.child, config.replicas);
+    if (!orphan.answered) stopped.push_back(absl::StrCat(role.label, " (pid ", orphan.pid, ")"));
+    replicas += static_cast<int>(role.replicas.size());
+    children_.adopt(role, std::move(orphan));
+  }
+  children_.for_each_running([this](Child& child) { tell_all_lives(child); });
+  const bool front_end = children_.running(kFrontEndLabel) != nullptr;
+  const auto silent = absl::StrJoin(stopped, ", ");
+  say(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ", front_end ? "front end" : "no front end",
+                   "; was without a supervisor for ", format_duration(std::chrono::milliseconds(orphan_ms)),
+                   stopped.empty() ? "" : "; does not answer yet: ", silent));
+  start_missing();
+  if (front_end && phase_ == Phase::kServing) say_serving();
+  prepare_spare();
+}
+
+// Its linker would take the time of a failover (docs/decisions/0205). Whoever waits is ready later.
+void Supervisor::prepare_spare() {
+  if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_spare();
+}
+
+// Whoever missed a life while it had no supervisor hears of it now; who knows it does not mind.
+void Supervisor::tell_all_lives(Child& child) {
+  for (const NewLife& life : instance_.current_lives()) child.say(life.message, life.fds, life.endpoint);
+  const LaunchSpec spec = instance_.launch_spec();
+  if (spec.snapshot_fd < 0) return;
+  const int fds[] = {spec.snapshot_fd};
+  child.say(absl::StrCat("snapshot ", spec.snapshot_slot, " 0"), fds);
+}
+
+void Supervisor::start_missing() {
+  const int replicas = instance_.config().replicas;
+  if (instance_.config().isolation == "thread") {
+    if (children_.running(kAllReplicasLabel) == nullptr) {
+      return stop(absl::InternalError("the replicas' process is gone, and the state with it: replicas that are threads of "
+                                      "one process die together"));
+    }
+  } else {
+    for (int id = 0; id < replicas; ++id) start_if_missing(ChildRole::replica(id));
+  }
+  start_if_missing(ChildRole::front_end(replicas));
+}
+
+void Supervisor::start_if_missing(const ChildRole& role) {
+  if (children_.running(role.label) != nullptr) return;
+  children_.note_missing(role);
+  restarts_.missing(role, "died while there was no supervisor");
+}
+
+// Then whatever ends it ends the instance: who starts an instance learns at once that it cannot work.
+bool Supervisor::starts_for_the_first_time(const Child& child) const {
+  return phase_ == Phase::kReplicasStart || (phase_ == Phase::kFrontEndStarts && child.role.front_end());
+}
+
+void Supervisor::child_failed(Child& child, const absl::Status& why) {
+  if (starts_for_the_first_time(child)) {
+    stop(why);
+  } else if (child.role.endpoint >= 0) {
+    restarts_.failed(child, why);
+  }
+}
+
+// Whoever lives keeps it, too, so that it outlives this process; only then may the replicas trim what it holds.
+void Supervisor::child_sealed(Child&, Slot slot, const std::string& text, Descriptor snapshot) {
+  const int fds[] = {snapshot.get()};
+  children_.for_each_running([&](Child& each) { each.say(text, fds); });
+  instance_.keep_snapshot(slot, std::move(snapshot));
+}
+
+void Supervisor::child_ended(Child& child, const std::string& how) {
+  react_to_end(child, how);
+  if (phase_ == Phase::kStopping && !children_.any_running()) io_.stop();
+}
+
+void Supervisor::react_to_end(Child& child, const std::string& how) {
+  if (phase_ == Phase::kStopping) return;  // expected
+  const std::string what = absl::StrCat(child.name(), " ", how);
+  if (phase_ == Phase::kDraining) {
+    if (child.role.front_end()) return stop(absl::OkStatus());
+    say(absl::StrCat(what, "; it is not started again, since the instance ends"));
+  } else if (starts_for_the_first_time(child)) {
+    stop(absl::InternalError(what));
+  } else if (child.role.endpoint < 0) {
+    stop(absl::InternalError(absl::StrCat(
+        what, ", and the state is gone with it: replicas that are threads of one process die together")));
+  } else {
+    restarts_.died(child, how);
+  }
+}
+
+void Supervisor::say_serving() {
+  said_serving_ = true;
+  const DaemonConfig& config = instance_.config();
+  const std::string metrics =
+      config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
+  say(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", config.agreement, ", ",
+                   config.transport, ", ", config.isolation, " isolation), etcd v3 and control API on ", config.listen,
+                   ", metrics ", metrics));
+}
+
+void Supervisor::watch_stop_signals() {
+  stop_signals_.add(SIGTERM);
+  stop_signals_.add(SIGINT);
+  stop_signals_.async_wait([this](const boost::system::error_code& error, int) {
+    if (!error) drain();
+  });
+}
+
+// Requests in flight get their answers, new ones are turned away; then the front end ends, and that stops the rest.
+void Supervisor::drain() {
+  Child* front_end = children_.running(kFrontEndLabel);
+  if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
+  phase_ = Phase::kDraining;
+  restarts_.cancel();
+  front_end->say("drain");
+  kill_after_deadline();
+}
+
+// Children leave when they are told to; one that is stopped is continued so that it can.
+void Supervisor::stop(absl::Status why) {
+  if (phase_ == Phase::kStopping) return;
+  phase_ = Phase::kStopping;
+  outcome_ = std::move(why);
+  restarts_.cancel();
+  children_.for_each_running([](Child& child) {
+    child.say("leave");
+    child.signal(SIGCONT);
+  });
+  if (!children_.any_running()) io_.stop();
+  kill_after_deadline();
+}
+
+void Supervisor::kill_after_deadline() {
+  deadline_.expires_after(std::chrono::milliseconds(kDrainTimeoutMs));
+  deadline_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) children_.for_each_running([](Child& child) { child.signal(SIGKILL); });
+  });
+}
+
+}  // namespace ingot

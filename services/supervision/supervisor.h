@@ -1,0 +1,67 @@
+// ingotd's first process: starts the others, watches them, starts them again, and takes everything down in order. It
+// serves nobody, has one thread, and never initialises gRPC.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "absl/status/status.h"
+#include "services/supervision/children.h"
+#include "services/supervision/instance.h"
+#include "services/supervision/orphans.h"
+#include "services/supervision/restarts.h"
+
+namespace ingot {
+
+// Life of an instance: replicas start; when all are ready, the front end starts; when it is ready, the instance serves.
+// From then on whoever dies is started again (services/supervision/restarts.h); but not the process of replicas that are
+// threads of one: with it the state is gone, and the instance ends with an error. One that cannot start the first time
+// ends it, too. An instance that has lost its supervisor serves as soon as it is attached to. SIGTERM or SIGINT: the front end drains, then the replicas leave, then run() returns OK.
+class Supervisor final : private ChildObserver {
+ public:
+  explicit Supervisor(Instance& instance);
+
+  // Starts the instance, or attaches to it. Blocks until it has ended and no child is left.
+  absl::Status run();
+  absl::Status run_attached(std::vector<Orphan> orphans, std::int64_t orphan_ms);
+
+ private:
+  enum class Phase { kReplicasStart, kFrontEndStarts, kServing, kDraining, kStopping };
+
+  void child_ready(Child& child) override;
+  void child_failed(Child& child, const absl::Status& why) override;
+  void child_sealed(Child& child, Slot slot, const std::string& text, Descriptor snapshot) override;
+  void child_ended(Child& child, const std::string& how) override;
+
+  absl::Status run_loop();
+  absl::Status start_replicas();
+  void adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms);
+  void tell_all_lives(Child& child);
+  void start_missing();
+  void prepare_spare();
+  void start_if_missing(const ChildRole& role);
+  bool starts_for_the_first_time(const Child& child) const;
+  void react_to_end(Child& child, const std::string& how);
+  void watch_stop_signals();
+  void say_serving();
+  void drain();
+  void stop(absl::Status why);
+  void kill_after_deadline();
+
+  Instance& instance_;
+  boost::asio::io_context io_{1};
+  boost::asio::signal_set stop_signals_{io_};
+  boost::asio::steady_timer deadline_{io_};
+  Children children_{io_, instance_, *this};
+  Restarts restarts_{io_, instance_, children_};
+  Phase phase_ = Phase::kReplicasStart;
+  bool said_serving_ = false;
+  absl::Status outcome_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,223 @@
+"""One daemon under fire, with clients that write down what they are told."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from tests.daemon.ingot_daemon import INGOTCTL, INGOTD, WATCHDOG_S, alive, processes_below
+
+RECORDER = "tests/chaos/recorder"
+POLL_S = 0.02
+
+
+def free_ports(count):
+    held = [socket.socket() for _ in range(count)]
+    for each in held:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
+
+
+class Arena:
+    """Use as a context manager: leaving it ends everything that it started, come what may."""
+
+    def __init__(self, folder, number, replicas, daemon_flags, recorder_flags, seed):
+        self.history = os.path.join(folder, f"history-{number}.jsonl")
+        self.log_path = os.path.join(folder, f"ingotd-{number}.log")
+        self.log = open(self.log_path, "a")
+        self.daemon_flags = [f"--name=fire-{os.getpid()}-{number}", f"--replicas={replicas}", *daemon_flags]
+        self.recorder_flags = [f"--history={self.history}", f"--seed={seed}", *recorder_flags]
+        self.supervisor = self.recorder = None
+        self.seen = set()  # pids of all processes that the status ever named
+        self.wakers = []   # timers that end stops
+
+    def __enter__(self):
+        self.start_on_free_ports()
+        self.recorder = subprocess.Popen([RECORDER, f"--endpoint={self.endpoint}", *self.recorder_flags],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        return self
+
+    def start_on_free_ports(self):
+        """Another program may take a free port first: then with others."""
+        for attempts_left in range(4, -1, -1):
+            listen, metrics = free_ports(2)
+            self.endpoint = f"127.0.0.1:{listen}"
+            self.command = [INGOTD, f"--listen={self.endpoint}", f"--metrics-listen=127.0.0.1:{metrics}",
+                            *self.daemon_flags]
+            try:
+                return self.start_supervisor()
+            except AssertionError:
+                if attempts_left == 0 or self.supervisor.poll() is None or "listen" not in self.log_tail():
+                    raise
+
+    def __exit__(self, *_):
+        for waker in self.wakers:
+            waker.cancel()
+        if self.recorder.poll() is None:
+            self.recorder.kill()
+            self.recorder.communicate()
+        left = [self.supervisor.pid, *processes_below(self.supervisor.pid), *self.seen]
+        for pid in left:
+            self.send(pid, signal.SIGCONT)
+        if self.supervisor.poll() is None:
+            self.supervisor.terminate()
+            try:
+                self.supervisor.wait(WATCHDOG_S)
+            except subprocess.TimeoutExpired:
+                self.supervisor.kill()
+        for pid in left:
+            if self.is_ours(pid):
+                self.send(pid, signal.SIGKILL)
+        self.log.close()
+
+    # ---- The daemon ----
+
+    def start_supervisor(self):
+        """The first one, or one that takes over from a dead one."""
+        self.supervisor = subprocess.Popen(self.command, stderr=self.log)
+        self.wait_until(lambda: self.status() is not None, "ingotd serves")
+        self.instance_processes()
+
+    def status(self, *flags):
+        """None while nobody answers."""
+        if self.supervisor.poll() is not None:
+            raise AssertionError(f"ingotd ended by itself with {self.supervisor.returncode}\n{self.log_tail()}")
+        done = subprocess.run([INGOTCTL, f"--endpoint={self.endpoint}", "status", "-o", "json", *flags],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
+        if done.returncode != 0:
+            return None
+        status = json.loads(done.stdout)
+        self.seen.update(r["pid"] for r in status["replicas"] if r.get("pid"))
+        return status
+
+    def is_ours(self, pid):
+        """Whether it is alive and runs ingotd: a number may be somebody else's by now."""
+        try:
+            return alive(pid) and os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("ingotd")
+        except OSError:
+            return False
+
+    def settled(self, restarts):
+        """Whether every replica that should be up is, has applied everything and knows who leads."""
+        status = self.status()
+        if status is None or status.get("blocked"):
+            return False
+        living = [r for r in status["replicas"] if r["state"] == "up"]
+        expected = len(status["replicas"]) if restarts else sum(r["state"] != "dead" for r in status["replicas"])
+        roles = sorted(r["role"] for r in living if r["role"] in ("leader", "acceptor"))
+        return len(living) == expected and all(r["lag"] <= 64 for r in living) and roles[-1:] == ["leader"]
+
+    def pids(self, target, chance):
+        """Whom a fault hits. Nobody, if nobody has that role right now."""
+        if target == "supervisor":
+            return [self.supervisor.pid]
+        status = self.status()
+        if target == "front-end":
+            fronts = [pid for pid in self.instance_processes() if self.role_word(pid) == "@front-end"]
+            return fronts[:1]
+        if status is None:
+            return []
+        living = [r for r in status["replicas"] if r["state"] in ("up", "stopped") and r.get("pid")]
+        if target == "all":
+            return [r["pid"] for r in living]
+        if target == "two":
+            return [r["pid"] for r in chance.sample(living, min(2, len(living)))]
+        if target == "other":
+            others = [r["pid"] for r in living if r["role"] not in ("leader", "acceptor")]
+            return others and [chance.choice(others)]
+        return [r["pid"] for r in living if r["role"] in target.split("+")]
+
+    def instance_processes(self):
+        return [pid for entry in os.listdir("/proc") if entry.isdigit() for pid in [int(entry)]
+                if self.is_ours(pid) and self.belongs_here(pid)]
+
+    def belongs_here(self, pid):
+        """A child of the supervisor, or one that an earlier supervisor left behind."""
+        if pid in self.seen or pid in processes_below(self.supervisor.pid):
+            self.seen.add(pid)
+            return True
+        return False
+
+    @staticmethod
+    def role_word(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return file.read().decode().split("\0")[1]
+        except (OSError, IndexError):
+            return ""
+
+    # ---- Faults ----
+
+    @staticmethod
+    def send(pid, sig):
+        try:
+            os.kill(pid, sig)
+            return True
+        except ProcessLookupError:
+            return False
+
+    def kill(self, pids):
+        return sum(self.send(pid, signal.SIGKILL) for pid in pids if self.is_ours(pid))
+
+    def stop(self, pids, seconds):
+        stopped = [pid for pid in pids if self.is_ours(pid) and self.send(pid, signal.SIGSTOP)]
+        waker = threading.Timer(seconds, lambda: [self.send(pid, signal.SIGCONT) for pid in stopped])
+        waker.daemon = True
+        waker.start()
+        self.wakers.append(waker)
+        return len(stopped)
+
+    def replace_supervisor(self):
+        self.supervisor.wait(WATCHDOG_S)
+        self.start_supervisor()
+
+    # ---- The end ----
+
+    def finish(self, restarts):
+        """Ends the clients; returns what they saw. The daemon is well again by then, or this fails."""
+        for waker in self.wakers:
+            waker.join()
+        self.wait_until(lambda: self.settled(restarts), "everybody is up again and has caught up")
+        self.recorder.stdin.close()
+        text = self.recorder.stdout.read()
+        self.recorder.wait()
+        if not text.strip():
+            raise AssertionError(f"the recorder failed:\n{self.status_text()}\n{self.log_tail()}")
+        report = json.loads(text)
+        report["digests"] = self.digests(restarts)
+        return report
+
+    def digests(self, restarts):
+        """Equal, or this fails: nobody writes any more."""
+        self.wait_until(lambda: self.settled(restarts), "everybody is up")
+
+        def same():
+            status = self.status("--digest")
+            living = [r for r in (status or {"replicas": []})["replicas"] if r["state"] == "up"]
+            self.last_digests = [(r["id"], r["applied"], r.get("digest")) for r in living]
+            return len({each[1:] for each in self.last_digests}) == 1
+        self.wait_until(same, lambda: f"digests are equal: {self.last_digests}")
+        return "equal"
+
+    def wait_until(self, condition, what):
+        end = time.monotonic() + WATCHDOG_S
+        while not condition():
+            if time.monotonic() > end:
+                what = what if isinstance(what, str) else what()
+                raise AssertionError(f"never happened: {what}\n{self.status_text()}\n{self.log_tail()}")
+            time.sleep(POLL_S)
+
+    def status_text(self):
+        done = subprocess.run([INGOTCTL, f"--endpoint={self.endpoint}", "status"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        return done.stdout
+
+    def log_tail(self):
+        with open(self.log_path) as file:
+            return "".join(file.readlines()[-40:])

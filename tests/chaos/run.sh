@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# A real daemon under fire, for as long as you like: tests/chaos/run.sh --kills=300 --stops=100 [-o json]; --help tells
+# the rest. Builds what it needs.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/../.."
+bazel build //services/ingotd //services/ingotctl //tests/chaos:recorder >&2
+root=$PWD
+cd bazel-bin
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/fire:$root" exec python3 -u "$root/tests/fire/fire.py" "$@"

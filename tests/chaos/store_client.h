@@ -1,0 +1,51 @@
+// One client of etcd's key-value API that knows what became of its requests: blocking, with one connection of its own.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <grpcpp/channel.h>
+
+#include "proto/etcd/rpc.grpc.pb.h"
+#include "services/ingot_load/outcome.h"
+#include "tests/chaos/recorded.h"
+
+namespace ingot::fire {
+
+std::uint64_t now_ns();  // monotonic
+
+// Not thread-safe: a client has one request at a time.
+class StoreClient {
+ public:
+  explicit StoreClient(const std::string& endpoint);
+
+  // Waits until there is a connection, for `patience` at most: what is asked for without one ends with nobody knowing
+  // its outcome.
+  bool connected(std::chrono::milliseconds patience);
+
+  // Carries it out and fills in what the daemon said; `operation` stays open if nobody knows.
+  load::Outcome carry_out(Recorded& operation);
+
+  struct Version {
+    std::uint32_t value = 0;
+    std::int64_t revision = 0;  // of the write that made it
+  };
+  // What the key held at that revision of the store; nothing if the answer was an error.
+  std::optional<Version> look_up(const std::string& key, std::int64_t revision);
+
+  const std::string& last_error() const { return last_error_; }
+
+ private:
+  grpc::Status get(Recorded& operation, grpc::ClientContext& context);
+  grpc::Status put(Recorded& operation, grpc::ClientContext& context);
+  grpc::Status cas(Recorded& operation, grpc::ClientContext& context);
+
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<etcdserverpb::KV::Stub> stub_;
+  std::string last_error_;
+};
+
+}  // namespace ingot::fire

@@ -1,0 +1,56 @@
+// What the planners must reach on a measured machine. Its file is not part of this project: it lies beside it, or the
+// test says that it was skipped.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "core/planning/cost_model_file.h"
+#include "core/planning/tree_planner/planner.h"
+
+namespace ingot {
+namespace {
+
+// The link leads from the place where tests run to the repository.
+std::filesystem::path machine_file() {
+  std::error_code error;
+  const auto root = std::filesystem::canonical("WORKSPACE", error).parent_path();
+  return root / ".." / "shared" / "machines" / "intel-ivybridge-2x10.json";
+}
+
+TEST_CASE("on the measured 20-core machine") {
+  std::stringstream text;
+  text << std::ifstream(machine_file()).rdbuf();
+  if (text.str().empty()) {
+    std::cerr << "skipped: there is no ../shared/machines/intel-ivybridge-2x10.json beside this repository\n";
+    return;
+  }
+  const auto model = read_machine(text.str());
+  REQUIRE(model.ok());
+  CHECK(defects(*model).empty());
+  PlanRequest wanted;
+
+  SECTION("a broadcast takes at most 1320 cycles") {
+    CHECK(predict(*model, *plan_best(*model, wanted)).broadcast <= 1320);
+  }
+  SECTION("Smelt's adaptive tree comes close to what its authors' planner reaches") {
+    CHECK(predict(*model, *plan_smelt(*model, wanted)).broadcast == Approx(1386.5).epsilon(0.03));
+  }
+  SECTION("best is never worse than any other planner, for any objective") {
+    for (const Objective objective : kObjectives) {
+      wanted.objective = objective;
+      wanted.budget.evaluations = 50'000;
+      const double best = cost_of(predict(*model, *plan_best(*model, wanted)), objective);
+      for (const Planner& planner : planners()) {
+        const auto tree = planner.plan(*model, wanted);
+        if (!tree.ok()) continue;
+        CAPTURE(planner.name, std::string(name_of(objective)));
+        CHECK(best <= cost_of(predict(*model, *tree), objective) + 1e-9);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ingot

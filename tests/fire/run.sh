@@ -1,9 +1,0 @@
-#!/usr/bin/env bash
-# A real daemon under fire, for as long as you like: tests/fire/run.sh --kills=300 --stops=100 [-o json]; --help tells
-# the rest. Builds what it needs.
-set -euo pipefail
-cd "$(dirname "$(readlink -f "$0")")/../.."
-bazel build //services/ingotd //services/ingotctl //tests/fire:recorder >&2
-root=$PWD
-cd bazel-bin
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/fire:$root" exec python3 -u "$root/tests/fire/fire.py" "$@"

@@ -1,0 +1,103 @@
+// Judges of a simulated run. They see what goes in and comes out, and know nothing of how a protocol works inside.
+//
+// Each keeps the first violation that it saw, as a sentence; empty: none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "replication/agreement/agreement.h"
+
+namespace ingot::testing {
+
+class Checker {
+ public:
+  const std::string& violation() const { return violation_; }
+
+ protected:
+  void object(const std::string& what) {
+    if (violation_.empty()) violation_ = what;
+  }
+
+ private:
+  std::string violation_;
+};
+
+// No two replicas decide differently; each decides every slot once and in order, but for what a snapshot brought.
+class OrderChecker : public Checker {
+ public:
+  explicit OrderChecker(int replicas) : next_(static_cast<std::size_t>(replicas)) {}
+
+  void decided(int replica, const Decision& decision);
+  void installed(int replica, Slot first_undecided);
+  // A new life begins with nothing.
+  void restarted(int replica) { next_[static_cast<std::size_t>(replica)] = Slot(0); }
+  Slot next(int replica) const { return next_[static_cast<std::size_t>(replica)]; }
+  // By slot, over all replicas.
+  const std::map<Slot, std::string>& log() const { return log_; }
+
+ private:
+  std::vector<Slot> next_;
+  std::map<Slot, std::string> log_;
+};
+
+// What is decided was proposed, in one slot only, and not if it was rejected; a no-op stands only for a rejected
+// command.
+class ProposalChecker : public Checker {
+ public:
+  void proposed(std::uint64_t id, const std::string& command) { id_of_[command] = id; }
+  void rejected(std::uint64_t id) { rejected_.insert(id); }
+  // Its leader was deposed: whether it was carried out is unknown. Then no-ops may have filled gaps, too.
+  void excuse(std::uint64_t id) { excused_.insert(id); }
+  // REQUIRES: the run has ended, faults have stopped, and everything has come to rest.
+  void judge(const std::map<Slot, std::string>& log);
+
+ private:
+  std::map<std::string, std::uint64_t> id_of_;
+  std::set<std::uint64_t> rejected_;
+  std::set<std::uint64_t> excused_;
+};
+
+// A linearizable read sees everything that was acknowledged, or seen by another such read, before it began.
+class ReadChecker : public Checker {
+ public:
+  void acknowledged(Slot end) { floor_ = std::max(floor_, end); }
+  void began(std::uint64_t id) { floor_at_start_[id] = floor_; }
+  void answered(std::uint64_t id, Slot applied);
+  void rejected(std::uint64_t id) { floor_at_start_.erase(id); }
+  // REQUIRES: everything has come to rest.
+  void judge();
+
+ private:
+  Slot floor_;  // slots below it are known to some client
+  std::map<std::uint64_t, Slot> floor_at_start_;
+};
+
+// Nobody says what is not in its segment, and nobody says that a slot is decided before enough segments hold it.
+class StableChecker : public Checker {
+ public:
+  StableChecker(std::string kind, int replicas, int voters);
+
+  void saw(int replica, const Effects& effects);
+
+ private:
+  using Slots = std::map<Slot, std::string>;
+
+  void store(int replica, const StableWrite& write);
+  void check(int replica, const std::string& message);
+  int holders(Slot slot, const std::string& command) const;
+  bool enough(int holders) const;
+
+  std::string kind_;
+  int replicas_;
+  int voters_;
+  std::vector<Slots> accepted_;
+  std::vector<Slots> proposed_;
+  std::vector<std::map<Slot, bool>> outcomes_;
+};
+
+}  // namespace ingot::testing

@@ -1,0 +1,186 @@
+// What leaders are made of: the window, the timer that repeats, and the probes that serve reads.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "core/limits.h"
+#include "core/prng.h"
+#include "replication/agreement/registry.h"
+#include "replication/agreement/messages.h"
+#include "replication/agreement/reads.h"
+#include "replication/agreement/window.h"
+
+namespace ingot::testing {
+namespace {
+
+std::shared_ptr<const std::string> command(std::size_t bytes = 1) {
+  return std::make_shared<const std::string>(bytes, 'x');
+}
+
+TEST_CASE("the window is a map of open slots") {
+  const std::uint64_t seed = std::random_device{}();
+  Prng prng(seed);
+  INFO("seed " << seed);
+  for (int life = 0; life < 100; ++life) {
+    const int slots = 1 + static_cast<int>(prng.below(20));
+    ProposalWindow window(slots);
+    std::map<std::uint64_t, std::uint64_t> open;  // slot -> id
+    std::uint64_t base = 0;
+    std::uint64_t next = 0;
+    for (std::uint64_t step = 1; step < 300; ++step) {
+      REQUIRE(window.has_room() == (next - base < static_cast<std::uint64_t>(slots)));
+      if (window.has_room() && prng.chance(0.5)) {
+        REQUIRE(window.add(step, command()) == Slot(next));
+        open[next++] = step;
+      } else if (!open.empty() && prng.chance(0.5)) {
+        const auto closing = std::next(open.begin(), static_cast<long>(prng.below(open.size())));
+        window.close(Slot(closing->first));
+        open.erase(closing);
+      } else {
+        base = std::max(base, prng.below(next + 2));
+        next = std::max(next, base);
+        open.erase(open.begin(), open.lower_bound(base));
+        window.advance(Slot(base));
+      }
+      REQUIRE(window.base() == Slot(base));
+      REQUIRE(window.next() == Slot(next));
+      REQUIRE(window.open() == static_cast<int>(open.size()));
+      auto expected = open.begin();
+      window.for_each_open([&](Slot slot, const Proposal& proposal) {
+        REQUIRE(slot.value() == expected->first);
+        REQUIRE(proposal.id == expected->second);
+        ++expected;
+      });
+      REQUIRE(expected == open.end());
+    }
+  }
+}
+
+TEST_CASE("repetitions come at doubling distances up to a bound") {
+  RetransmitTimer timer;
+  int distance = kRetransmitTicks;
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    for (int tick = 1; tick < distance; ++tick) REQUIRE_FALSE(timer.due());
+    REQUIRE(timer.due());
+    distance = std::min(2 * distance, kRetransmitTicksMax);
+  }
+  timer.progress();
+  for (int tick = 1; tick < kRetransmitTicks; ++tick) REQUIRE_FALSE(timer.due());
+  REQUIRE(timer.due());
+}
+
+TEST_CASE("a repetition is bounded in bytes, and the oldest slots go first") {
+  GroupConfig group;
+  group.bounds.window_bytes = kWindowSlots * kRetransmitBytesMax;
+  group.bounds.suspect_ticks = 1000;
+  const auto leader = make_agreement("1paxos", group);
+  Effects effects;
+  for (int slot = 0; slot < kWindowSlots; ++slot) leader->propose(1, command(kRetransmitBytesMax / 4), effects);
+  CHECK(effects.messages.size() == kWindowSlots);
+  effects.clear();
+  for (int tick = 0; tick < kRetransmitTicks; ++tick) leader->tick(effects);
+  CHECK(std::count_if(effects.messages.begin(), effects.messages.end(), [](const Outgoing& outgoing) {
+          return outgoing.message->size() > 1000;
+        }) == 4);
+}
+
+TEST_CASE("a leader whose undecided slots could not be carried takes no more") {
+  const auto leader = make_agreement("1paxos", {});
+  Effects effects;
+  std::size_t bytes = 0;
+  while (leader->can_propose()) {
+    const std::size_t next = bytes < kProposalWindowBytesMax - 1 ? kProposalWindowBytesMax - 1 : kBatchBytesMax;
+    leader->propose(1, command(next), effects);
+    bytes += next;
+  }
+  CHECK(bytes + kWindowSlots * kCarrySlotBytes <= kCarryBytesMax);
+  CHECK(bytes > kBatchBytesMax);
+}
+
+TEST_CASE("a probe serves the reads that waited when it left, and no other") {
+  ReadProbes reads;
+  Effects effects;
+  reads.add(1, EndpointId(0), effects);
+  REQUIRE(reads.wants_probe());
+  CHECK(reads.start(Slot(5)) == 1);
+  reads.add(2, EndpointId(0), effects);
+  CHECK_FALSE(reads.wants_probe());
+  reads.confirm(effects);
+  REQUIRE(effects.reads_ready.size() == 1);
+  CHECK(effects.reads_ready[0].read_id == 1);
+  CHECK(effects.reads_ready[0].applied_needed == Slot(5));
+  REQUIRE(reads.wants_probe());
+  CHECK(reads.start(Slot(7)) == 2);
+  reads.add(3, EndpointId(0), effects);
+  reads.reject_all(EndpointId(4), effects);
+  REQUIRE(effects.rejected.size() == 2);
+  CHECK(effects.rejected[0].id == 2);
+  CHECK(effects.rejected[1].id == 3);
+  CHECK(effects.rejected[1].leader == EndpointId(4));
+  CHECK_FALSE(reads.under_way());
+  CHECK_FALSE(reads.wants_probe());
+}
+
+int count(const Effects& effects, MessageType type) {
+  int found = 0;
+  for (const Outgoing& outgoing : effects.messages) found += decode_message(*outgoing.message)->type == type;
+  return found;
+}
+
+std::string from_acceptor(Message message) {
+  message.epoch = Epoch(1);
+  message.ballot = Ballot(1);
+  message.incarnation = Incarnation(1);
+  return encode(message);
+}
+
+// Its Accept was lost. Clients that cannot be told of it read again and again.
+TEST_CASE("a proposal is said again while reads are confirmed") {
+  const auto leader = make_agreement("1paxos", {});
+  Effects effects;
+  leader->propose(1, command(), effects);
+  REQUIRE(count(effects, MessageType::kAccept) == 1);
+  for (std::uint64_t tick = 1; tick <= kRetransmitTicks; ++tick) {
+    CHECK(count(effects, MessageType::kAccept) == 1);
+    leader->read(tick, effects);
+    leader->receive(EndpointId(1), from_acceptor({.type = MessageType::kReadConfirm, .number = tick}), effects);
+    leader->tick(effects);
+  }
+  CHECK(effects.reads_ready.size() == kRetransmitTicks);
+  CHECK(count(effects, MessageType::kAccept) == 2);
+}
+
+// Its probe was lost. Writes go on.
+TEST_CASE("a probe is said again while slots are decided") {
+  const auto leader = make_agreement("1paxos", {});
+  Effects effects;
+  leader->read(1, effects);
+  REQUIRE(count(effects, MessageType::kReadProbe) == 1);
+  for (std::uint64_t tick = 0; tick < kRetransmitTicks; ++tick) {
+    CHECK(count(effects, MessageType::kReadProbe) == 1);
+    leader->propose(1, command(), effects);
+    const Message learn{.type = MessageType::kLearn, .slot = Slot(tick), .command = command()};
+    leader->receive(EndpointId(1), from_acceptor(learn), effects);
+    leader->tick(effects);
+  }
+  CHECK(effects.decided.size() == kRetransmitTicks);
+  CHECK(count(effects, MessageType::kReadProbe) == 2);
+}
+
+TEST_CASE("more reads than may wait are busy") {
+  const auto leader = make_agreement("1paxos", {});
+  Effects effects;
+  for (int read = 0; read < kPendingReadsMax; ++read) leader->read(1, effects);
+  CHECK(effects.rejected.empty());
+  leader->read(77, effects);
+  REQUIRE(effects.rejected.size() == 1);
+  CHECK(effects.rejected[0].id == 77);
+  CHECK(effects.rejected[0].why == Rejection::Why::kBusy);
+}
+
+}  // namespace
+}  // namespace ingot::testing

@@ -1,0 +1,93 @@
+// Batches hold what arrived together, bounded, and nothing twice.
+#include "replication/replica/batcher.h"
+
+#include <catch2/catch.hpp>
+
+namespace ingot {
+namespace {
+
+Request command(std::uint64_t client, std::uint64_t sequence, std::string_view payload = "x") {
+  Request request;
+  request.client = client;
+  request.sequence = sequence;
+  request.payload = payload;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a batch holds commands in the order in which they came") {
+  Batcher batcher;
+  for (int i = 0; i < 3; ++i) REQUIRE(batcher.add(command(7, i)) == Batcher::Added::kYes);
+  const auto batch = batcher.take();
+  const auto commands = decode_batch(*batch);
+  REQUIRE(commands);
+  REQUIRE(commands->size() == 3);
+  REQUIRE(commands->at(2).sequence == 2);
+  REQUIRE(batcher.empty());
+}
+
+TEST_CASE("a full batch is followed by another") {
+  Batcher batcher;
+  for (int i = 0; i <= kBatchCommandsMax; ++i) REQUIRE(batcher.add(command(7, i)) == Batcher::Added::kYes);
+  REQUIRE(decode_batch(*batcher.take())->size() == kBatchCommandsMax);
+  REQUIRE(decode_batch(*batcher.take())->size() == 1);
+
+  const std::string large(kRequestBytesMax, 'x');
+  REQUIRE(batcher.add(command(8, 1, large)) == Batcher::Added::kYes);
+  REQUIRE(batcher.add(command(8, 2, large)) == Batcher::Added::kYes);
+  REQUIRE(batcher.take()->size() <= kBatchBytesMax);
+  REQUIRE(batcher.take()->size() <= kBatchBytesMax);
+}
+
+TEST_CASE("a command that is on its way is not taken again until it is decided") {
+  Batcher batcher;
+  REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
+  REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kRepeated);
+  batcher.take();
+  REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kRepeated);
+  batcher.decided(command(7, 1));
+  REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
+}
+
+TEST_CASE("proposals that were given up may be repeated") {
+  Batcher batcher;
+  batcher.add(command(7, 1));
+  batcher.take();
+  batcher.forget_proposals();
+  REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
+}
+
+// What waited when proposals were forgotten counted for ever: after a few changes of leader the queue was full of nothing.
+TEST_CASE("what still waits when proposals are forgotten is freed once it is decided, and repeats of it are known") {
+  Batcher batcher;
+  const std::string large(kRequestBytesMax, 'x');
+  for (std::uint64_t turn = 0; turn < 200; ++turn) {
+    CAPTURE(turn);
+    REQUIRE(batcher.add(command(7, 2 * turn, large)) == Batcher::Added::kYes);
+    batcher.take();
+    REQUIRE(batcher.add(command(7, 2 * turn + 1, large)) == Batcher::Added::kYes);
+    batcher.forget_proposals();
+    REQUIRE(batcher.add(command(7, 2 * turn + 1, large)) == Batcher::Added::kRepeated);
+    batcher.take();
+    batcher.decided(command(7, 2 * turn + 1, large));
+  }
+}
+
+TEST_CASE("what is not decided is bounded in commands and in bytes") {
+  Batcher by_commands;
+  for (int i = 0; i < kLeaderQueueCommandsMax; ++i) REQUIRE(by_commands.add(command(7, i)) == Batcher::Added::kYes);
+  REQUIRE(by_commands.add(command(8, 0)) == Batcher::Added::kFull);
+  by_commands.decided(command(7, 5));
+  REQUIRE(by_commands.add(command(8, 0)) == Batcher::Added::kYes);
+
+  Batcher by_bytes;
+  const std::string large(kRequestBytesMax, 'x');
+  std::size_t bytes = 0;
+  std::uint64_t sequence = 0;
+  while (by_bytes.add(command(7, ++sequence, large)) == Batcher::Added::kYes) bytes += large.size();
+  REQUIRE(bytes <= kLeaderQueueBytesMax);
+  REQUIRE(bytes + 2 * kRequestBytesMax > kLeaderQueueBytesMax);
+}
+
+}  // namespace ingot

@@ -1,0 +1,130 @@
+// A whole group on one thread: real transport, agreement, store and front-end client, polled in turn, so that a test
+// decides who runs and who does not.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/prng.h"
+#include "replication/store/api.h"
+#include "replication/store/kv_store.h"
+#include "replication/replica/replica.h"
+#include "replication/client/session_client.h"
+#include "transport/host/channel_transport.h"
+#include "transport/host/fabric.h"
+#include "transport/host/lives.h"
+
+namespace ingot {
+
+class GroupOnOneThread {
+ public:
+  // The client first asks `answerer` to answer its commands; without one, whoever knows decisions first. `tree`: a
+  // shape for broadcasts (replication/replica/trees/plan.h), all replicas on one core.
+  GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas, std::uint64_t seed,
+                   std::optional<EndpointId> answerer = std::nullopt, const std::string& tree = "star");
+  ~GroupOnOneThread();
+
+  int replicas() const { return static_cast<int>(members_.size()); }
+
+  // Whether the member is polled at all; one that is not is like a stopped process.
+  void set_running(int replica, bool running) { members_[replica]->running = running; }
+
+  // Whether the others are told that a member does not run, as a supervisor would tell them.
+  void set_reported(bool reported) { reported_ = reported; }
+
+  // The member's thread is gone for good, as far as the kernel's mark on its segment tells. `told`: the supervisor has
+  // seen it, and says so on its page.
+  void kill(int replica, bool told = true);
+  bool alive(int replica) const { return members_[replica]->replica != nullptr; }
+
+  // The next life of a dead member begins: everybody is told, as a supervisor tells them; those who do not run will find
+  // the word when they do.
+  void restart(int replica);
+  std::uint32_t incarnation(int replica) const { return launches_[replica].lives.back().incarnation.value(); }
+
+  // Submits; the result is there once it has arrived.
+  struct Answer {
+    bool arrived = false;
+    ReplicaReply::Outcome outcome{};
+    std::string payload;
+    kv::Result result() const;
+  };
+  std::shared_ptr<Answer> submit(RequestKind kind, const kv::Request& request,
+                                 EndpointId replica = ReplicaClient::kAnyReplica);
+
+  // Submits bytes that no request of the store need be; nobody waits for the answer.
+  void submit_bytes(const std::string& command);
+
+  // Polls everybody who runs once, in seeded random order; virtual time advances by `step_ns`.
+  void round(std::uint64_t step_ns = 100'000);
+
+  // Rounds until nobody has found work for a while and no answer is outstanding; fails after very many.
+  void settle();
+
+  // Convenience: submit and settle.
+  kv::Result put(const std::string& key, const std::string& value);
+  kv::Result get(const std::string& key);
+
+  const Applier& applier(int replica) const { return members_[replica]->replica->applier(); }
+  const ReplicaPage& page(int replica) const { return *launches_[replica].page; }
+  // It sleeps until something arrives.
+  bool idle(int replica) const { return members_[replica]->replica->deadline_ns() == Pollable::kNever; }
+  AgreementStatus status(int replica) const { return members_[replica]->agreement->status(); }
+  const TreeRouter& trees(int replica) const { return *members_[replica]->replica->trees(); }
+
+ private:
+  // What a supervisor has of a member, whatever its life.
+  struct Launch {
+    Segment page_segment;
+    ReplicaPage* page = nullptr;
+    std::vector<Descriptor> stable;  // by life
+    LifeSegments lives;
+  };
+  // A life announced, and not heard of yet.
+  struct Word {
+    EndpointId endpoint;
+    Incarnation incarnation;
+    int inbox;
+    std::shared_ptr<const Segment> stable;
+  };
+  struct Member {
+    bool running = true;
+    std::optional<Fabric> fabric;  // as mapped by it
+    std::unique_ptr<StableSegment> stable;
+    kv::KvStore store;
+    std::unique_ptr<ChannelTransport> transport;
+    std::unique_ptr<Lives> lives;
+    std::vector<Word> words;
+    const Agreement* agreement = nullptr;  // the replica's
+    std::unique_ptr<Replica> replica;
+  };
+
+  void make_launch();
+  void add_member(int id);
+  void begin_stable(Launch& launch, Incarnation incarnation);
+  void hear(Member& member);
+  Fabric attach() const;
+  std::vector<Incarnation> incarnations() const;
+  TreeOptions tree_options(int voters) const;
+
+  const std::string agreement_;
+  const std::string transport_;
+  const std::string tree_;
+  DaemonPage daemon_{};
+  Prng prng_;
+  std::uint64_t now_ns_;
+  std::optional<Fabric> fabric_;  // the supervisor's
+  std::vector<const ReplicaPage*> pages_;
+  std::vector<Launch> launches_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::optional<Fabric> client_fabric_;
+  std::unique_ptr<ChannelTransport> client_transport_;
+  std::unique_ptr<Lives> client_lives_;
+  std::unique_ptr<ShmReplicaClient> client_;
+  int last_work_ = 0;
+  bool reported_ = false;
+};
+
+}  // namespace ingot

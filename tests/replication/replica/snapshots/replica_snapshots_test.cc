@@ -1,0 +1,181 @@
+#include "replication/replica/snapshots/replica_snapshots.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "replication/replica/snapshots/limits.h"
+#include "replication/replica/snapshots/messages.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::size_t kSegmentBytes = 64 * 1024 * 1024;
+constexpr std::size_t kSlotBytes = 512 * 1024;
+
+// A state that says how large it is.
+class Sized final : public StateMachine {
+ public:
+  std::string apply(Slot, std::string_view) override { return ""; }
+  std::string query(std::string_view) const override { return ""; }
+  void save(Sink sink) const override { sink("all of it"); }
+  std::size_t save_bytes() const override { return bytes; }
+  absl::StatusOr<Load> decode(std::string_view) override { return [] {}; }
+  std::uint64_t digest() const override { return 0; }
+
+  std::size_t bytes = 0;
+};
+
+// One replica of three that neither leads nor accepts, so that it is its turn; what it hands over is sealed when the test
+// says so.
+struct Maker {
+  Maker() {
+    status.leader = EndpointId(0);
+    status.acceptor = EndpointId(1);
+  }
+
+  ReplicaSnapshots::Options options() {
+    ReplicaSnapshots::Options all;
+    all.self = EndpointId(2);
+    all.incarnation = Incarnation(2);
+    all.replicas = all.voters = 3;
+    all.segment_bytes = kSegmentBytes;
+    all.sealed_slot = &sealed_slot;
+    all.seal = [this](Slot slot, int) { handed_over.push_back(slot.value()); };
+    all.away = [](EndpointId) { return false; };
+    all.ready = [](EndpointId) { return true; };
+    all.send = [](EndpointId, std::string) {};
+    return all;
+  }
+
+  // A slot of kSlotBytes, and the round after it.
+  void apply_slot() {
+    const Slot slot = applier.applied();
+    applier.apply(slot, "", [](const Applier::Applied&) {});
+    snapshots.applied(slot, kSlotBytes);
+    round();
+  }
+
+  void apply_bytes(std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes; done += kSlotBytes) apply_slot();
+  }
+
+  void round() { snapshots.poll(status, true); }
+
+  void ticks(int count) {
+    for (int i = 0; i < count; ++i) {
+      snapshots.tick();
+      round();
+    }
+  }
+
+  // And then there is log for the next one.
+  void hand_over_one() {
+    apply_bytes(kSnapshotLogBytesMin);
+    round();
+    REQUIRE(handed_over.size() == 1);
+    apply_bytes(8 * kSnapshotLogBytesMin);
+  }
+
+  void seal_newest() {
+    sealed_slot.set_release(handed_over.back());
+    round();
+  }
+
+  Sized state;
+  Applier applier{state};
+  Counter sealed_slot;
+  std::vector<std::uint64_t> handed_over;  // slots
+  AgreementStatus status;
+  ReplicaSnapshots snapshots{options(), applier};
+};
+
+TEST_CASE("while one waits to be sealed no other is made, however much is applied") {
+  Maker maker;
+  maker.hand_over_one();
+  CHECK(maker.handed_over.size() == 1);
+  maker.seal_newest();
+  maker.round();
+  CHECK(maker.handed_over.size() == 2);
+}
+
+TEST_CASE("one that was held back is looked at again when the other is sealed, however quiet it is meanwhile") {
+  Maker maker;
+  maker.hand_over_one();
+  maker.ticks(kSnapshotQuietTicks + 1);
+  maker.sealed_slot.set_release(maker.handed_over.back());
+  REQUIRE(maker.snapshots.wants_tick());
+  maker.ticks(2);
+  CHECK(maker.handed_over.size() == 2);
+}
+
+TEST_CASE("who has never made one knows how large the state is, too") {
+  Maker maker;
+  maker.state.bytes = 1024 * 1024 * 1024;
+  maker.apply_bytes(kSegmentBytes / kSnapshotSegmentParts - kSlotBytes);
+  CHECK(maker.handed_over.empty());
+  maker.apply_bytes(2 * kSlotBytes);
+  maker.round();
+  CHECK(maker.handed_over.size() == 1);
+}
+
+TEST_CASE("after a change of the acceptor one is made, once, later for a larger state, and not before all is applied") {
+  Maker maker;
+  maker.state.bytes = 10 * kSnapshotBytesPerTick;
+  maker.apply_slot();
+  maker.status.epoch = Epoch(1);
+  maker.status.proposed = Slot(3);
+  maker.round();
+  maker.ticks(kSnapshotAfterChangeTicks + 9);
+  CHECK(maker.handed_over.empty());
+  maker.ticks(2);
+  CHECK(maker.handed_over.empty());  // slots 1 and 2 may be in fewer segments than others
+  maker.apply_slot();
+  CHECK(maker.handed_over.empty());
+  maker.apply_slot();
+  maker.round();
+  REQUIRE(maker.handed_over == std::vector<std::uint64_t>{3});
+  maker.apply_slot();
+  maker.ticks(3);
+  CHECK(maker.handed_over.size() == 1);  // the bug: as long as it was not sealed, another one was due at once
+  maker.seal_newest();
+  maker.ticks(3);
+  CHECK(maker.handed_over.size() == 1);
+}
+
+TEST_CASE("a newcomer that has got a state waits for it as others do") {
+  Maker maker;
+  maker.apply_slot();
+  maker.status.epoch = Epoch(1);
+  maker.status.proposed = Slot(1);
+  maker.round();
+  maker.ticks(kSnapshotAfterChangeTicks - 1);
+  maker.state.bytes = 100 * kSnapshotBytesPerTick;
+  maker.snapshots.installed();
+  maker.apply_slot();
+  maker.ticks(kSnapshotAfterChangeTicks + 99);
+  CHECK(maker.handed_over.empty());
+  maker.ticks(2);
+  CHECK(maker.handed_over.size() == 1);
+}
+
+TEST_CASE("a snapshot that peers' logs have overtaken is read no further") {
+  Maker maker;
+  maker.state.bytes = 1024 * 1024 * 1024;  // so that it makes none itself
+  maker.snapshots.needed(maker.status);
+  const std::string part = encode({.type = SnapshotMessageType::kPart, .incarnation = Incarnation(2), .round = 1,
+                                   .above = Slot(0), .name = {Slot(2), 1'000, 7}, .offset = 0, .data = "its beginning"});
+  maker.snapshots.receive(EndpointId(1), part);
+  maker.apply_slot();
+  maker.ticks(kSnapshotQuietTicks + 1);
+  CHECK(maker.snapshots.wants_tick());
+  maker.apply_slot();
+  maker.ticks(kSnapshotQuietTicks + 1);
+  CHECK_FALSE(maker.snapshots.wants_tick());
+  maker.snapshots.receive(EndpointId(1), part);  // was on its way
+  CHECK(maker.snapshots.refused() == 0);
+}
+
+}  // namespace
+}  // namespace ingot

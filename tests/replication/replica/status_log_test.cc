@@ -1,0 +1,100 @@
+// What a replica tells the operator's log: each thing once.
+#include "replication/replica/status_log.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "replication/requests/move_request.h"
+
+namespace ingot {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+AgreementStatus blocked(Blocked why, std::uint16_t by) {
+  AgreementStatus status;
+  status.blocked = true;
+  status.why = why;
+  status.blocked_by = EndpointId(by);
+  return status;
+}
+
+TEST_CASE("a line when agreement is blocked, for each other cause, and when it is over") {
+  Lines lines;
+  StatusLog log(EndpointId(1), [&](const std::string& line) { lines.push_back(line); });
+  constexpr std::uint64_t kMs = 1'000'000;
+  log.look({}, 1 * kMs);
+  CHECK(lines.empty());
+  CHECK(log.blocked_since_ns() == 0);
+
+  AgreementStatus status = blocked(Blocked::kFormerLeader, 2);
+  log.look(status, 10 * kMs);
+  status.blocked_ticks = 7;  // time and slots are no other cause
+  status.blocked_to = Slot(3);
+  log.look(status, 20 * kMs);
+  CHECK(lines == Lines{"replica 1 is blocked: it waits for replica 2: " + std::string(text_of(Blocked::kFormerLeader))});
+  CHECK(log.blocked_since_ns() == 10 * kMs);
+
+  log.look(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another one
+  CHECK(lines.size() == 2);
+  CHECK(log.blocked_since_ns() == 30 * kMs);
+  log.look(blocked(Blocked::kNoMajority, 1), 40 * kMs);  // itself: nobody in particular
+  CHECK(lines.back() == "replica 1 is blocked: " + std::string(text_of(Blocked::kNoMajority)));
+
+  log.look({}, 260 * kMs);
+  log.look({}, 270 * kMs);
+  CHECK(lines.size() == 4);
+  CHECK(lines.back() == "replica 1 is no longer blocked, after 250 ms");
+  CHECK(log.blocked_since_ns() == 0);
+}
+
+TEST_CASE("every cause has a sentence of its own") {
+  std::vector<std::string> seen;
+  for (int why = 1; why <= static_cast<int>(Blocked::kCoordinatorDead); ++why) {
+    const AgreementStatus status = blocked(static_cast<Blocked>(why), 0);
+    const std::string text = describe_blocked(status);
+    CHECK(text.size() > 10);
+    CHECK(text != "unknown");
+    CHECK(std::count(seen.begin(), seen.end(), text) == 0);
+    CHECK(explain_blocked(status) == "waits for replica 0: " + text);
+    CHECK(blocked_sentence(EndpointId(1), status) == "replica 1 is blocked: it waits for replica 0: " + text);
+    CHECK(blocked_sentence(EndpointId(0), status) == "replica 0 is blocked: " + text);
+    seen.push_back(text);
+  }
+}
+
+TEST_CASE("suspects and the fenced are named, and a log that nobody reads takes everything") {
+  Lines lines;
+  StatusLog log(EndpointId(0), [&](const std::string& line) { lines.push_back(line); });
+  log.suspected(EndpointId(2));
+  log.fenced({EndpointId(1), Incarnation(3)}, true);
+  log.fenced({EndpointId(1), Incarnation(3)}, false);
+  CHECK(lines == Lines{"replica 0 suspects replica 2, which takes too long to answer",
+                       "replica 0 fences replica 1, life 3: it does not answer, and what it holds is needed; it was sent "
+                       "SIGKILL",
+                       "replica 0 wants replica 1, life 3 fenced, which does not run any more"});
+  StatusLog silent(EndpointId(0), nullptr);
+  silent.look(blocked(Blocked::kAcceptor, 1), 1);
+  silent.suspected(EndpointId(1));
+}
+
+TEST_CASE("a request to move a role, and its answer, survive the wire, and nothing else does") {
+  for (const RoleMove& move : {RoleMove{Role::kLeader, EndpointId(6)}, RoleMove{Role::kAcceptor, EndpointId(0)}}) {
+    const std::string bytes = encode_move(move);
+    CHECK(decode_move(bytes) == move);
+    CHECK(!decode_move(bytes + "x"));
+    CHECK(!decode_move(bytes.substr(1)));
+  }
+  CHECK(!decode_move(std::string("\x03\0\0", 3)));  // no such role
+  for (const absl::Status& answer : {absl::OkStatus(), absl::FailedPreconditionError("not now"),
+                                     absl::InvalidArgumentError("never")}) {
+    CHECK(decode_move_answer(encode_move_answer(answer)) == answer);
+  }
+  CHECK(!decode_move_answer(""));
+  CHECK(!decode_move_answer("\x11 no such code"));
+}
+
+}  // namespace
+}  // namespace ingot

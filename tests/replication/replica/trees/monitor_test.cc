@@ -1,0 +1,230 @@
+// When trees change, with injected progress and costs: by-pass, return, leader, drift, and that nothing goes to and fro.
+#include <catch2/catch.hpp>
+
+#include "core/prng.h"
+#include "replication/replica/trees/limits.h"
+#include "replication/replica/trees/monitor.h"
+
+namespace ingot {
+namespace {
+
+using State = ReplicaSample::State;
+
+// A group of which only samples exist; whatever the monitor wishes is agreed on at once.
+class World {
+ public:
+  explicit World(int replicas) : monitor(replicas), samples(static_cast<std::size_t>(replicas)) {
+    plan.replicas = replicas;
+    plan.voters = 5;
+    plan.shape = "two-level";
+    trees = plan_trees(plan, {});
+  }
+
+  // Everybody advances by ten slots, but for those in `still`; then the leader looks.
+  bool look(ReplicaMask still = 0, int slots = 10) {
+    for (int i = 0; i < plan.replicas; ++i) {
+      if ((still & mask_of(i)) == 0) samples[i].applied = top + static_cast<std::uint64_t>(slots);
+    }
+    top += static_cast<std::uint64_t>(slots);
+    const auto wish = monitor.look(trees, 1, leader, samples);
+    if (!wish) return false;
+    const std::uint32_t version = trees.version + 1;
+    trees = plan_trees(plan, wish->conditions);
+    trees.version = version;
+    trees.reason = wish->reason;
+    return true;
+  }
+
+  // Looks until the trees change; returns how many it took.
+  int look_until_change(ReplicaMask still, int looks_max, int slots = 10) {
+    for (int looks = 1; looks <= looks_max; ++looks) {
+      if (look(still, slots)) return looks;
+    }
+    return -1;
+  }
+
+  int an_inner() const {
+    for (int i = 0; i < plan.replicas; ++i) {
+      if (trees.of(1)->inner(i)) return i;
+    }
+    return -1;
+  }
+  ReplicaMask subtree(int replica) const { return trees.of(1)->subtree[replica]; }
+  bool bypassed(int replica) const { return (trees.bypassed & mask_of(replica)) != 0; }
+
+  TreePlan plan;
+  TreeSet trees;
+  TreeMonitor monitor;
+  std::vector<ReplicaSample> samples;
+  std::uint64_t top = 0;
+  int leader = 0;
+};
+
+}  // namespace
+
+TEST_CASE("nothing is wrong, nothing changes") {
+  World world(24);
+  REQUIRE(world.look_until_change(0, 5000) == -1);
+  REQUIRE_FALSE(world.monitor.wants_look());
+}
+
+TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slow one later") {
+  World world(24);
+  world.look();
+  const int victim = world.an_inner();
+  SECTION("dead by its state") {
+    world.samples[victim].state = State::kDead;
+    REQUIRE(world.look_until_change(world.subtree(victim), 10) == 1);
+  }
+  SECTION("dead by report") {
+    world.monitor.died(victim);
+    REQUIRE(world.look_until_change(world.subtree(victim), 10) == 1);
+  }
+  SECTION("stopped") {
+    world.samples[victim].state = State::kStopped;
+    REQUIRE(world.look_until_change(world.subtree(victim), 10) == kStoppedLooks);
+  }
+  SECTION("slow: it and those below stand still, and it is the one to blame") {
+    REQUIRE(world.look_until_change(world.subtree(victim), 100) == kSlowLooks + 1);  // behind what was there before
+  }
+  SECTION("stopped, and nothing more is decided") {
+    world.samples[victim].state = State::kStopped;
+    REQUIRE_FALSE(world.look(world.subtree(victim), 0));
+    REQUIRE(world.monitor.wants_look());
+    REQUIRE(world.look_until_change(world.subtree(victim), 10, 0) == 1);
+  }
+  REQUIRE(world.trees.reason == TreeReason::kBypass);
+  REQUIRE(world.trees.bypassed == mask_of(victim));
+  REQUIRE_FALSE((world.trees.inner() & mask_of(victim)) != 0);
+  REQUIRE(world.trees.of(1)->tree.children[1].back() == victim);  // a leaf of the root, the last one
+}
+
+TEST_CASE("a slow leaf is nobody's business") {
+  World world(24);
+  int leaf = 23;
+  while (world.trees.inner() & mask_of(leaf)) --leaf;
+  REQUIRE(world.look_until_change(mask_of(leaf), 500) == -1);
+}
+
+TEST_CASE("slow for a moment is not slow") {
+  World world(24);
+  const int victim = world.an_inner();
+  for (int i = 0; i < 200; ++i) {
+    const ReplicaMask still = i % kSlowLooks != kSlowLooks - 1 ? world.subtree(victim) : 0;
+    REQUIRE_FALSE(world.look(still));
+  }
+}
+
+TEST_CASE("who is well again returns, each time later, and is forgiven in the end") {
+  World world(24);
+  const int victim = world.an_inner();
+  int expected = kReturnLooks;
+  for (int round = 0; round < 10; ++round) {
+    CAPTURE(round);
+    // The victim is inner again only if the plan says so; two-level plans take the first of equals.
+    REQUIRE(world.look_until_change(world.subtree(victim), 100) > 0);
+    REQUIRE(world.bypassed(victim));
+    REQUIRE(world.look_until_change(0, 2 * kReturnLooksMax) == expected);
+    REQUIRE(world.trees.reason == TreeReason::kReturn);
+    REQUIRE_FALSE(world.bypassed(victim));
+    expected = std::min(2 * expected, kReturnLooksMax);
+  }
+  for (int i = 0; i < 10 * kForgiveLooks; ++i) REQUIRE_FALSE(world.look());
+  REQUIRE(world.look_until_change(world.subtree(victim), 100) > 0);
+  REQUIRE(world.look_until_change(0, 2 * kReturnLooksMax) == kReturnLooks);
+}
+
+TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") {
+  World world(24);
+  const int victim = world.an_inner();
+  int changes = 0;
+  const int looks = 40'000;  // more than ten minutes
+  for (int i = 0; i < looks; ++i) {
+    // Slow whenever somebody depends on it, well when not: the worst case of oscillation.
+    changes += world.look(world.bypassed(victim) ? 0 : world.subtree(victim)) ? 1 : 0;
+  }
+  REQUIRE(changes >= 4);
+  REQUIRE(changes <= 2 * (7 + looks / kReturnLooksMax));
+}
+
+TEST_CASE("a new leader is its root's first child, and a leaf") {
+  World world(24);
+  world.leader = 3;
+  REQUIRE(world.look_until_change(0, 10) == 1);
+  REQUIRE(world.trees.reason == TreeReason::kLeader);
+  for (int root = 0; root < 5; ++root) {
+    const RootedTree& tree = *world.trees.of(root);
+    if (root == 3) continue;
+    REQUIRE(tree.tree.children[root].front() == 3);
+    REQUIRE(tree.tree.children[3].empty());
+  }
+  REQUIRE(world.look_until_change(0, 100) == -1);
+}
+
+TEST_CASE("costs that drift change the trees once, and back once when the neighbour is gone") {
+  World world(24);
+  const int victim = world.an_inner();
+  double noise = 1.0;
+  Prng prng(20261120);
+  const auto look_with_costs = [&] {
+    for (int i = 0; i < 24; ++i) {
+      world.samples[i].costs.handled_messages += 100;
+      const double ns = 100 * 500 * (0.7 + 0.6 * prng.unit()) * (i == victim ? noise : 1.0);
+      world.samples[i].costs.busy_ns += static_cast<std::uint64_t>(ns);
+    }
+    return world.look();
+  };
+  const auto until_change = [&](int looks_max) {
+    for (int looks = 1; looks <= looks_max; ++looks) {
+      if (look_with_costs()) return looks;
+    }
+    return -1;
+  };
+  REQUIRE(until_change(2000) == -1);  // noise of 30 % is none
+  noise = 1.8;
+  REQUIRE(until_change(2000) == -1);  // within the hysteresis
+  noise = 10;
+  const int looks = until_change(2000);
+  REQUIRE(looks > (kDriftWindows - 1) * kDriftWindowLooks);
+  REQUIRE(looks <= (kDriftWindows + 1) * kDriftWindowLooks);
+  REQUIRE(world.trees.reason == TreeReason::kCosts);
+  REQUIRE_FALSE((world.trees.inner() & mask_of(victim)) != 0);
+  REQUIRE(world.trees.slowdown[victim] >= 8);
+  REQUIRE(until_change(2000) == -1);
+  noise = 1;
+  REQUIRE(until_change(2000) > (kDriftWindows - 1) * kDriftWindowLooks);
+  REQUIRE(world.trees.slowdown[victim] == 1);
+  REQUIRE(until_change(2000) == -1);
+}
+
+TEST_CASE("a burst of noise that ends before it is believed changes nothing") {
+  CostDrift drift(8);
+  std::vector<CostTotals> totals(8);
+  const std::vector<std::uint8_t> planned(8, 1);
+  for (int window = 0; window < 60; ++window) {
+    for (int i = 0; i < 8; ++i) {
+      totals[i].handled_messages += 10 * kDriftMessagesMin;
+      totals[i].busy_ns += 1'000'000 * (i == 2 && window % kDriftWindows != 0 ? 20 : 1);
+    }
+    drift.window(totals, planned);
+    for (int i = 0; i < 8; ++i) REQUIRE_FALSE(drift.dearer(i));
+  }
+}
+
+TEST_CASE("an endpoint that handles nothing is not judged, nor one that was started again") {
+  CostDrift drift(4);
+  std::vector<CostTotals> totals(4);
+  const std::vector<std::uint8_t> planned(4, 1);
+  for (int window = 0; window < 10; ++window) {
+    for (int i = 0; i < 3; ++i) {
+      totals[i].handled_messages += kDriftMessagesMin;
+      totals[i].busy_ns += 1'000'000;
+    }
+    totals[3].busy_ns += 1'000'000'000;
+    if (window == 5) totals[2] = {};
+    drift.window(totals, planned);
+    REQUIRE(drift.slowdown() == planned);
+  }
+}
+
+}  // namespace ingot

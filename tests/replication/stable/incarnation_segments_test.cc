@@ -1,0 +1,186 @@
+// Which segments of earlier lives are kept, and what is known of replicas that die and come back.
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/check.h"
+#include "replication/replica/peer_segments.h"
+#include "replication/stable/incarnation_segments.h"
+#include "replication/stable/segment.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::size_t kBytes = 1 << 20;  // enough for a test
+constexpr EndpointId kSelf(0), kPeer(1);
+
+// One life of a replica: its segment, and the writer that it may have.
+struct Life {
+  explicit Life(std::uint32_t incarnation_in, EndpointId id = kPeer) : incarnation(incarnation_in), replica(id) {
+    auto made = create_segment("test-life", kBytes);
+    INGOT_CHECK(made.ok());
+    fd = *std::move(made);
+    auto mapped = Segment::map(fd.get(), Segment::Access::kReadOnly);
+    INGOT_CHECK(mapped.ok());
+    segment = std::make_shared<const Segment>(*std::move(mapped));
+  }
+  void open() {
+    auto opened = StableSegment::open(fd.get(), replica, Incarnation(incarnation), kBytes);
+    INGOT_CHECK(opened.ok());
+    writer = *std::move(opened);
+  }
+  void inherit() {
+    StableWrite write{StableWrite::Kind::kConfiguration, Epoch(), Ballot(), Slot(),
+                      std::make_shared<const std::string>("votes")};
+    INGOT_CHECK(writer->store(write));
+  }
+  void die() { writer.reset(); }
+  LifeSegment seen() const { return {Incarnation(incarnation), segment}; }
+  ReplicaName name() const { return {replica, Incarnation(incarnation)}; }
+
+  std::uint32_t incarnation;
+  EndpointId replica;
+  Descriptor fd;
+  std::shared_ptr<const Segment> segment;
+  std::unique_ptr<StableSegment> writer;
+};
+
+std::vector<int> kept_after(int lives, int counts_every, int needed_every = 1000) {
+  std::deque<int> kept;
+  for (int life = 1; life <= lives; ++life) {
+    add_life(
+        kept, life, [&](int ended) { return ended == 1 || ended % counts_every == 0; },
+        [&](int ended) { return ended % needed_every == 0; });
+  }
+  return {kept.begin(), kept.end()};
+}
+
+struct Pair {
+  explicit Pair(const Life& peer) : self(1, kSelf), pages{&page_of_self, &page_of_peer} {
+    peers.emplace(kSelf, std::vector<LifeSegments>{{self.seen()}, {peer.seen()}}, pages);
+  }
+  std::vector<ReplicaName> look() {
+    std::vector<ReplicaName> died;
+    peers->look([&](ReplicaName name) { died.push_back(name); });
+    return died;
+  }
+  std::vector<ReplicaName> begin(const Life& next) {
+    std::vector<ReplicaName> died;
+    peers->begin(next.name(), next.segment, Slot(0), [&](ReplicaName name) { died.push_back(name); });
+    return died;
+  }
+
+  Life self;
+  ReplicaPage page_of_self{}, page_of_peer{};
+  std::vector<const ReplicaPage*> pages;
+  std::optional<PeerSegments> peers;
+};
+
+}  // namespace
+
+TEST_CASE("the newest lives that count are kept; those that ended at their start are not") {
+  CHECK(kept_after(1, 1) == std::vector<int>{1});
+  CHECK(kept_after(3, 1) == std::vector<int>{1, 2, 3});
+  CHECK(kept_after(10, 1) == std::vector<int>{6, 7, 8, 9, 10});
+  CHECK(kept_after(9, 1000) == std::vector<int>{1, 9});  // a process that crashes at each start
+  CHECK(kept_after(12, 3) == std::vector<int>{1, 3, 6, 9, 12});
+  CHECK(kept_after(11, 1, 2) == std::vector<int>{2, 4, 6, 7, 8, 9, 10, 11});  // what holds history stays besides
+  const std::vector<int> all_needed = kept_after(40, 1, 1);
+  CHECK(all_needed.size() == kNeededLivesMax + 1);
+  CHECK(all_needed.front() == 24);
+}
+
+TEST_CASE("a life ended before it had inherited unless its segment says otherwise") {
+  Life never_opened(2), opened(2), inherited(2);
+  CHECK(StableView::ended_before_inheriting(never_opened.segment->bytes()));
+  opened.open();
+  CHECK(StableView::ended_before_inheriting(opened.segment->bytes()));
+  inherited.open();
+  inherited.inherit();
+  CHECK_FALSE(StableView::ended_before_inheriting(inherited.segment->bytes()));
+  // Unreadable: nobody knows, so it counts, and its votes are not replaced by older ones.
+  alignas(64) static std::byte garbage[8192];
+  garbage[0] = std::byte{1};
+  CHECK_FALSE(StableView::ended_before_inheriting(garbage));
+}
+
+TEST_CASE("who has died is away, comes back, and is away until it has caught up") {
+  Life first(1), second(2);
+  first.open();
+  Pair pair(first);
+  CHECK(pair.look().empty());
+  CHECK_FALSE(pair.peers->any_away());
+  pair.page_of_peer.incarnation.set_release(1);
+  pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(90);
+  first.die();
+  CHECK(pair.look() == std::vector<ReplicaName>{first.name()});
+  CHECK(pair.look().empty());
+  CHECK(pair.peers->dead(kPeer));
+  CHECK(pair.begin(second).empty());  // that the first is dead is known
+  CHECK(pair.peers->dead(kPeer));
+
+  pair.peers->back(second.name(), Slot(50));
+  CHECK_FALSE(pair.peers->dead(kPeer));
+  pair.peers->note_returns();
+  CHECK(pair.peers->away(kPeer));  // 90 slots applied, says the page, but by the life before
+  pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(49);
+  pair.page_of_peer.incarnation.set_release(2);
+  pair.peers->note_returns();
+  CHECK(pair.peers->away(kPeer));
+  pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(50);
+  pair.peers->note_returns();
+  CHECK_FALSE(pair.peers->any_away());
+
+  second.open();
+  CHECK(pair.look().empty());
+  second.die();
+  CHECK(pair.look() == std::vector<ReplicaName>{second.name()});
+}
+
+TEST_CASE("a next life proves the death of the one before, whatever its segment says") {
+  Life first(1), second(2), third(3);
+  first.open();
+  Pair pair(first);
+  first.die();
+  CHECK(pair.begin(second) == std::vector<ReplicaName>{first.name()});
+  pair.peers->back(second.name(), Slot(0));
+  // The second never opened its segment: no mark of the kernel tells of its end.
+  CHECK(pair.look().empty());
+  CHECK(pair.begin(third) == std::vector<ReplicaName>{second.name()});
+  CHECK(pair.peers->newest(kPeer) == third.name());
+}
+
+TEST_CASE("segments of dead lives are read by name, those of others are not") {
+  Life first(1), second(2), third(3);
+  first.open();
+  Pair pair(first);
+  CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);
+  first.inherit();
+  first.die();
+  pair.begin(second);
+  second.open();
+  second.inherit();
+  CHECK(pair.peers->read(first.name())->configuration == "votes");
+  CHECK(pair.peers->read(second.name()).status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(pair.peers->read(third.name()).status().code() == absl::StatusCode::kNotFound);
+  second.die();
+  pair.begin(third);
+  CHECK(pair.peers->read(second.name()).ok());
+  CHECK(pair.peers->read(first.name()).ok());
+}
+
+TEST_CASE("a first life that never opened its segment stored nothing: that is known, not missing") {
+  Life first(1), second(2);
+  Pair pair(first);
+  CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet
+  pair.begin(second);
+  const auto view = pair.peers->read(first.name());
+  REQUIRE(view.ok());
+  CHECK(view->accepted.empty());
+  CHECK(view->incarnation == Incarnation(1));
+}
+
+}  // namespace ingot

@@ -1,0 +1,315 @@
+#include "tests/replication/store/model.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace ingot::kv {
+namespace {
+
+bool in_range(const std::string& key, const std::string& begin, const std::string& end) {
+  if (end.empty()) return key == begin;
+  if (end == std::string(1, '\0')) return key >= begin;
+  return key >= begin && key < end;
+}
+
+// ---- Input checks ----
+
+Code check_shape(const PutRequest& r) {
+  if (r.key.empty()) return Code::kEmptyKey;
+  if (r.ignore_value && !r.value.empty()) return Code::kValueProvided;
+  if (r.ignore_lease && r.lease != 0) return Code::kLeaseProvided;
+  return Code::kOk;
+}
+
+Code check_shape(const TxnRequest& r, std::size_t budget) {
+  const std::size_t longest = std::max(r.compare.size(), std::max(r.success.size(), r.failure.size()));
+  if (longest > budget) return Code::kTooManyOps;
+  for (const Compare& compare : r.compare) {
+    if (compare.key.empty()) return Code::kEmptyKey;
+  }
+  for (const auto* operations : {&r.success, &r.failure}) {
+    for (const Operation& operation : *operations) {
+      Code code = Code::kOk;
+      if (operation.index() == 0 && std::get<0>(operation).key.empty()) code = Code::kEmptyKey;
+      if (operation.index() == 1) code = check_shape(std::get<1>(operation));
+      if (operation.index() == 2 && std::get<2>(operation).key.empty()) code = Code::kEmptyKey;
+      if (operation.index() == 3) code = check_shape(*std::get<3>(operation), budget - longest);
+      if (code != Code::kOk) return code;
+    }
+  }
+  return Code::kOk;
+}
+
+struct Touched {
+  std::vector<std::string> puts;
+  std::vector<DeleteRangeRequest> deletes;
+
+  bool puts_key(const std::string& key) const { return std::count(puts.begin(), puts.end(), key) > 0; }
+  bool deletes_key(const std::string& key) const {
+    return std::any_of(deletes.begin(), deletes.end(), [&](const DeleteRangeRequest& d) {
+      const bool from_key_on = d.range_end == std::string(1, '\0');  // which etcd 3.4 takes for an empty range here
+      return !from_key_on && in_range(key, d.key, d.range_end);
+    });
+  }
+};
+
+// Deletes of this level first, then nested transactions in order, then puts of this level.
+bool touch(const std::vector<Operation>& operations, Touched& all) {
+  for (const Operation& operation : operations) {
+    if (operation.index() == 2) all.deletes.push_back(std::get<2>(operation));
+  }
+  for (const Operation& operation : operations) {
+    if (operation.index() != 3) continue;
+    Touched then, otherwise;
+    if (!touch(std::get<3>(operation)->success, then) || !touch(std::get<3>(operation)->failure, otherwise)) {
+      return false;
+    }
+    const Touched before = all;
+    for (const auto* branch : {&then, &otherwise}) {
+      for (const std::string& key : branch->puts) {
+        if (before.puts_key(key) || before.deletes_key(key)) return false;
+        all.puts.push_back(key);
+      }
+      all.deletes.insert(all.deletes.end(), branch->deletes.begin(), branch->deletes.end());
+    }
+  }
+  for (const Operation& operation : operations) {
+    if (operation.index() != 1) continue;
+    const std::string& key = std::get<1>(operation).key;
+    if (all.puts_key(key) || all.deletes_key(key)) return false;
+    all.puts.push_back(key);
+  }
+  return true;
+}
+
+Code check_shape(const Request& request) {
+  if (const auto* r = std::get_if<RangeRequest>(&request)) return r->key.empty() ? Code::kEmptyKey : Code::kOk;
+  if (const auto* r = std::get_if<PutRequest>(&request)) return check_shape(*r);
+  if (const auto* r = std::get_if<DeleteRangeRequest>(&request)) return r->key.empty() ? Code::kEmptyKey : Code::kOk;
+  if (const auto* r = std::get_if<TxnRequest>(&request)) {
+    const Code code = check_shape(*r, 128);
+    if (code != Code::kOk) return code;
+    Touched success, failure;
+    if (!touch(r->success, success) || !touch(r->failure, failure)) return Code::kDuplicateKey;
+  }
+  return Code::kOk;
+}
+
+template <typename T>
+bool holds_for(CompareResult result, const T& actual, const T& wanted) {
+  if (result == CompareResult::kEqual) return actual == wanted;
+  if (result == CompareResult::kNotEqual) return actual != wanted;
+  return result == CompareResult::kGreater ? actual > wanted : actual < wanted;
+}
+
+bool holds_for(const Compare& c, const KeyValue& kv) {
+  if (c.target == CompareTarget::kValue) return holds_for(c.result, kv.value, c.value);
+  const std::int64_t fields[] = {kv.version, kv.create_revision, kv.mod_revision, 0, kv.lease};
+  return holds_for(c.result, fields[static_cast<int>(c.target)], c.number);
+}
+
+}  // namespace
+
+// ---- Single operations ----
+
+Code Model::put(Keys& keys, const PutRequest& r, PutResult& result) {
+  if (r.lease != 0) return Code::kLeaseNotFound;
+  const bool exists = keys.contains(r.key);
+  if (!exists && (r.ignore_value || r.ignore_lease)) return Code::kKeyNotFound;
+  KeyValue& kv = keys[r.key];
+  if (exists && r.prev_kv) {
+    result.has_prev = true;
+    result.prev = kv;
+  }
+  kv.key = r.key;
+  if (!r.ignore_value) kv.value = r.value;
+  kv.mod_revision = revision() + 1;
+  if (!exists) kv.create_revision = revision() + 1;
+  ++kv.version;
+  changed_ = true;
+  result.revision = revision() + 1;
+  return Code::kOk;
+}
+
+void Model::remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& result) {
+  for (auto it = keys.begin(); it != keys.end();) {
+    if (!in_range(it->first, r.key, r.range_end)) {
+      ++it;
+      continue;
+    }
+    if (r.prev_kv) result.prev.push_back(it->second);
+    ++result.deleted;
+    changed_ = true;
+    it = keys.erase(it);
+  }
+  result.revision = revision() + (changed_ ? 1 : 0);
+}
+
+Code Model::check_range(const RangeRequest& r) const {
+  if (r.revision > revision()) return Code::kFutureRevision;
+  const Revision read_at = r.revision <= 0 ? revision() : r.revision;
+  return read_at < compacted_ ? Code::kCompacted : Code::kOk;
+}
+
+RangeResult Model::range(const Keys& newest, const RangeRequest& r) const {
+  RangeResult result;
+  result.revision = revision() + (changed_ ? 1 : 0);
+  std::vector<KeyValue> kvs;
+  for (const auto& [key, kv] : r.revision > 0 ? copies_[r.revision] : newest) {
+    if (in_range(key, r.key, r.range_end)) kvs.push_back(kv);
+  }
+  result.count = static_cast<std::int64_t>(kvs.size());
+  if (r.count_only) return result;
+  const bool filters =
+      r.min_mod_revision != 0 || r.max_mod_revision != 0 || r.min_create_revision != 0 || r.max_create_revision != 0;
+  const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(r.limit, 0));
+  const bool early_limit = limit > 0 && r.sort_order == SortOrder::kNone && !filters;
+  if (early_limit && kvs.size() > limit + 1) kvs.resize(limit + 1);
+  std::vector<KeyValue> passed;
+  for (const KeyValue& kv : kvs) {
+    if (r.min_mod_revision != 0 && kv.mod_revision < r.min_mod_revision) continue;
+    if (r.max_mod_revision != 0 && kv.mod_revision > r.max_mod_revision) continue;
+    if (r.min_create_revision != 0 && kv.create_revision < r.min_create_revision) continue;
+    if (r.max_create_revision != 0 && kv.create_revision > r.max_create_revision) continue;
+    passed.push_back(kv);
+  }
+  const auto ascending = [&](const KeyValue& a, const KeyValue& b) {
+    const std::int64_t numbers_a[] = {0, a.version, a.create_revision, a.mod_revision};
+    const std::int64_t numbers_b[] = {0, b.version, b.create_revision, b.mod_revision};
+    if (r.sort_target == SortTarget::kKey) return a.key < b.key;
+    if (r.sort_target == SortTarget::kValue) return a.value < b.value;
+    return numbers_a[static_cast<int>(r.sort_target)] < numbers_b[static_cast<int>(r.sort_target)];
+  };
+  if (r.sort_order == SortOrder::kDescend) {
+    std::stable_sort(passed.begin(), passed.end(), [&](const auto& a, const auto& b) { return ascending(b, a); });
+  } else {
+    std::stable_sort(passed.begin(), passed.end(), ascending);
+  }
+  result.more = limit > 0 && passed.size() > limit;
+  if (result.more) passed.resize(limit);
+  for (KeyValue& kv : passed) {
+    if (r.keys_only) kv.value.clear();
+  }
+  result.kvs = std::move(passed);
+  return result;
+}
+
+// ---- Transactions ----
+
+bool Model::holds(const Compare& compare) const {
+  bool found = false;
+  for (const auto& [key, kv] : copies_.back()) {
+    if (!in_range(key, compare.key, compare.range_end)) continue;
+    found = true;
+    if (!holds_for(compare, kv)) return false;
+  }
+  return found || (compare.target != CompareTarget::kValue && holds_for(compare, KeyValue{}));
+}
+
+const std::vector<Operation>& Model::branch(const TxnRequest& r) const {
+  const bool all = std::all_of(r.compare.begin(), r.compare.end(), [&](const Compare& c) { return holds(c); });
+  return all ? r.success : r.failure;
+}
+
+Code Model::check_puts(const std::vector<Operation>& operations) const {
+  for (const Operation& operation : operations) {
+    if (operation.index() == 1) {
+      const auto& r = std::get<1>(operation);
+      if ((r.ignore_value || r.ignore_lease) && !copies_.back().contains(r.key)) return Code::kKeyNotFound;
+      if (r.lease != 0) return Code::kLeaseNotFound;
+    } else if (operation.index() == 3) {
+      const Code code = check_puts(branch(*std::get<3>(operation)));
+      if (code != Code::kOk) return code;
+    }
+  }
+  return Code::kOk;
+}
+
+Code Model::check_ranges(const std::vector<Operation>& operations) const {
+  for (const Operation& operation : operations) {
+    if (operation.index() == 0) {
+      const Revision wanted = std::get<0>(operation).revision;
+      if (wanted > revision()) return Code::kFutureRevision;
+      if (wanted != 0 && wanted < compacted_) return Code::kCompacted;
+    } else if (operation.index() == 3) {
+      const Code code = check_ranges(branch(*std::get<3>(operation)));
+      if (code != Code::kOk) return code;
+    }
+  }
+  return Code::kOk;
+}
+
+Code Model::execute(Keys& keys, const Operation& operation, OperationResult& result) {
+  switch (operation.index()) {
+    case 0:
+      result = range(keys, std::get<0>(operation));
+      return Code::kOk;
+    case 1:
+      return put(keys, std::get<1>(operation), result.emplace<PutResult>());
+    case 2:
+      remove(keys, std::get<2>(operation), result.emplace<DeleteRangeResult>());
+      return Code::kOk;
+    default: {
+      auto nested = std::make_shared<TxnResult>();
+      const Code code = execute(keys, *std::get<3>(operation), *nested);
+      result = nested;
+      return code;
+    }
+  }
+}
+
+Code Model::execute(Keys& keys, const TxnRequest& r, TxnResult& result) {
+  const std::vector<Operation>& operations = branch(r);  // decided on the last copy, which `keys` is not
+  result.succeeded = std::all_of(r.compare.begin(), r.compare.end(), [&](const Compare& c) { return holds(c); });
+  for (const Operation& operation : operations) {
+    const Code code = execute(keys, operation, result.responses.emplace_back());
+    if (code != Code::kOk) return code;
+  }
+  return Code::kOk;
+}
+
+Code Model::txn(const TxnRequest& r, TxnResult& result) {
+  Code code = check_puts(branch(r));
+  if (code == Code::kOk) code = check_ranges(branch(r));
+  if (code != Code::kOk) return code;
+  Keys keys = copies_.back();
+  code = execute(keys, r, result);
+  if (code == Code::kOk && changed_) copies_.push_back(std::move(keys));
+  result.revision = revision();
+  return code;
+}
+
+// ---- Requests ----
+
+Result Model::run(const Request& request) {
+  Result result;
+  changed_ = false;
+  result.code = check_shape(request);
+  if (result.code == Code::kOk) {
+    if (const auto* r = std::get_if<RangeRequest>(&request)) {
+      result.code = check_range(*r);
+      if (result.code == Code::kOk) result.body = range(copies_.back(), *r);
+    } else if (const auto* r = std::get_if<PutRequest>(&request)) {
+      Keys keys = copies_.back();
+      result.code = put(keys, *r, result.body.emplace<PutResult>());
+      if (result.code == Code::kOk) copies_.push_back(std::move(keys));
+    } else if (const auto* r = std::get_if<DeleteRangeRequest>(&request)) {
+      Keys keys = copies_.back();
+      remove(keys, *r, result.body.emplace<DeleteRangeResult>());
+      if (changed_) copies_.push_back(std::move(keys));
+    } else if (const auto* r = std::get_if<TxnRequest>(&request)) {
+      result.code = txn(*r, result.body.emplace<TxnResult>());
+    } else {
+      const Revision wanted = std::get<CompactRequest>(request).revision;
+      result.code = wanted <= compacted_    ? Code::kCompacted
+                    : wanted > revision() ? Code::kFutureRevision
+                                            : Code::kOk;
+      if (result.code == Code::kOk) compacted_ = wanted;
+      result.body = CompactResult{};
+    }
+  }
+  result.revision = revision();
+  return result;
+}
+
+}  // namespace ingot::kv

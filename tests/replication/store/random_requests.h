@@ -1,0 +1,40 @@
+// Random requests over few keys and values, so that they meet: ranges, old and impossible revisions, transactions in
+// transactions, compactions, and every kind of bad input.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/prng.h"
+#include "replication/store/api.h"
+
+namespace ingot::kv {
+
+// Deterministic for a seed and for the revisions it is told.
+class RandomRequests {
+ public:
+  explicit RandomRequests(std::uint64_t seed) : rng_(seed) {}
+
+  // `newest` is the store's revision, around which revisions are chosen.
+  Request next(Revision newest);
+
+  // The parts, for tests that want more of one kind.
+  RangeRequest range();
+  PutRequest put();
+  DeleteRangeRequest remove();
+  TxnRequest txn(int depth);
+
+ private:
+  std::string key();
+  std::string range_end();
+  std::string value();
+  Revision revision();
+  Compare compare();
+  std::vector<Operation> operations(int depth);
+  bool one_in(int n) { return rng_.below(n) == 0; }
+
+  Prng rng_;
+  Revision newest_ = 1;
+};
+
+}  // namespace ingot::kv

@@ -1,0 +1,23 @@
+// Requests and results of the store as JSON, for scenario files and for messages of failed tests. Field names are those
+// of etcd's own JSON, so that the same files can be put to etcd; keys and values are plain text; zero, false and empty
+// fields are left out.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "replication/store/api.h"
+
+namespace ingot::kv {
+
+using Json = nlohmann::ordered_json;
+
+// {"put":{...}}, {"range":{...}}, {"delete_range":{...}}, {"txn":{...}}, {"compact":{...}} or {"hash":{...}}.
+Json to_json(const Request& request);
+Json to_json(const Result& result);  // a failure: {"error": etcd's text}
+
+// Throws what nlohmann::json throws, or std::runtime_error, if the text is no request.
+Request request_from_json(const Json& json);
+
+}  // namespace ingot::kv

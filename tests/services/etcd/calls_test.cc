@@ -1,0 +1,292 @@
+// Single calls: what clients are told when the replicas are silent or busy, when something is missing, and what
+// happens when a client leaves in the middle.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tests/services/etcd/in_process_server.h"
+
+namespace ingot {
+namespace {
+
+namespace pb = etcdserverpb;
+
+template <typename Stub, typename Method, typename Request, typename Response>
+grpc::Status call(Stub& stub, Method method, const Request& request, Response& response) {
+  grpc::ClientContext context;
+  return (stub.*method)(&context, request, &response);
+}
+
+pb::PutRequest put_request(const std::string& key, const std::string& value) {
+  pb::PutRequest request;
+  request.set_key(key);
+  request.set_value(value);
+  return request;
+}
+
+void check_error(const grpc::Status& status, grpc::StatusCode code, const std::string& text) {
+  CHECK(status.error_code() == code);
+  CHECK(status.error_message() == text);
+}
+
+TEST_CASE("Overload and a block say that nothing was done, silence says that nobody knows") {
+  InProcessServer server;
+  auto stub = pb::KV::NewStub(server.connect());
+  pb::PutResponse response;
+  server.client.set_outcome(ReplicaReply::Outcome::kOverloaded);
+  check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", "v"), response),
+              grpc::StatusCode::RESOURCE_EXHAUSTED, "etcdserver: too many requests");
+  server.client.set_outcome(ReplicaReply::Outcome::kBlocked, "replica 0 is blocked: it waits");
+  check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", "v"), response), grpc::StatusCode::UNAVAILABLE,
+              "nothing was done: replica 0 is blocked: it waits");
+  server.client.set_outcome(ReplicaReply::Outcome::kUnknown);
+  check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", "v"), response), grpc::StatusCode::UNAVAILABLE,
+              "etcdserver: request timed out");
+  pb::RangeRequest range;
+  range.set_key("k");
+  pb::RangeResponse found;
+  check_error(call(*stub, &pb::KV::Stub::Range, range, found), grpc::StatusCode::UNAVAILABLE,
+              "etcdserver: request timed out");
+}
+
+TEST_CASE("The largest request is taken, a larger one is refused in etcd's words") {
+  InProcessServer server;
+  auto stub = pb::KV::NewStub(server.connect());
+  pb::PutResponse response;
+  const kv::Request empty_put = kv::PutRequest{.key = "k", .value = ""};
+  const std::size_t value_bytes_max = kRequestBytesMax - kv::encode(empty_put).size();
+  CHECK(call(*stub, &pb::KV::Stub::Put, put_request("k", std::string(value_bytes_max, 'x')), response).ok());
+  check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", std::string(value_bytes_max + 1, 'x')), response),
+              grpc::StatusCode::INVALID_ARGUMENT, "etcdserver: request is too large");
+  const std::string beyond(kGrpcReceiveBytesMax + 1, 'x');
+  CHECK(call(*stub, &pb::KV::Stub::Put, put_request("k", beyond), response).error_code() ==
+        grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(server.client.leader().revision() == 2);
+}
+
+TEST_CASE("Transactions that nest too deep or order what does not exist are refused") {
+  InProcessServer server;
+  auto stub = pb::KV::NewStub(server.connect());
+  pb::TxnRequest deep;
+  pb::TxnRequest* inner = &deep;
+  for (int depth = 1; depth <= kTxnDepthMax; ++depth) inner = inner->add_success()->mutable_request_txn();
+  *inner->add_success()->mutable_request_put() = put_request("k", "v");
+  pb::TxnResponse response;
+  check_error(call(*stub, &pb::KV::Stub::Txn, deep, response), grpc::StatusCode::INVALID_ARGUMENT,
+              "etcdserver: too many operations in txn request");
+
+  pb::TxnRequest strange;
+  strange.add_compare()->set_key("k");
+  strange.mutable_compare(0)->set_result(static_cast<pb::Compare::CompareResult>(17));
+  CHECK(call(*stub, &pb::KV::Stub::Txn, strange, response).error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+
+  pb::RangeRequest unsortable;
+  unsortable.set_key("k");
+  unsortable.set_sort_target(static_cast<pb::RangeRequest::SortTarget>(17));
+  pb::RangeResponse found;
+  check_error(call(*stub, &pb::KV::Stub::Range, unsortable, found), grpc::StatusCode::INVALID_ARGUMENT,
+              "etcdserver: invalid sort option");
+  CHECK(server.client.leader().revision() == 1);
+}
+
+// Holds the client's loop at the first request until open() is called.
+class Gate {
+ public:
+  void pass() {
+    std::unique_lock lock(mutex_);
+    waiting_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  void wait_until_somebody_waits() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return waiting_; });
+  }
+  void open() {
+    std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool waiting_ = false, open_ = false;
+};
+
+TEST_CASE("A client that cancels in the middle harms nobody, and its write still happens") {
+  InProcessServer server;
+  Gate gate;
+  server.client.set_interloper([&](RequestKind) { gate.pass(); });
+  {
+    auto leaver = pb::KV::NewStub(server.connect());
+    grpc::ClientContext context;
+    grpc::Status status;
+    std::thread caller([&] {
+      pb::PutResponse response;
+      status = leaver->Put(&context, put_request("k", "v"), &response);
+    });
+    gate.wait_until_somebody_waits();
+    context.TryCancel();
+    caller.join();
+    CHECK(status.error_code() == grpc::StatusCode::CANCELLED);
+  }  // the connection is gone, too
+  gate.open();
+
+  auto stub = pb::KV::NewStub(server.connect());
+  pb::RangeRequest range;
+  range.set_key("k");
+  pb::RangeResponse response;
+  REQUIRE(call(*stub, &pb::KV::Stub::Range, range, response).ok());
+  REQUIRE(response.kvs_size() == 1);
+  CHECK(response.kvs(0).value() == "v");
+}
+
+TEST_CASE("A range whose caller has gone stops between two pages") {
+  InProcessServer server;
+  constexpr int kValues = 20;
+  for (int i = 0; i < kValues; ++i) {  // one a page
+    server.client.apply(kv::PutRequest{.key = "k" + std::to_string(i), .value = std::string(kPageBytesMax, 'x')});
+  }
+  Gate gate;
+  std::atomic<int> pages = 0;
+  server.client.set_interloper([&](RequestKind) {
+    ++pages;
+    gate.pass();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // for gRPC to notice, on a machine with few cores
+  });
+  const auto channel = server.connect();
+  auto stub = pb::KV::NewStub(channel);
+  pb::RangeRequest range;
+  range.set_key("k");
+  range.set_range_end("l");
+  grpc::ClientContext context;
+  grpc::Status status;
+  std::thread caller([&] {
+    pb::RangeResponse response;
+    status = stub->Range(&context, range, &response);
+  });
+  gate.wait_until_somebody_waits();
+  context.TryCancel();
+  caller.join();
+  CHECK(status.error_code() == grpc::StatusCode::CANCELLED);
+  // The connection carries this call, which needs no loop, behind the cancellation: once it is answered the server has
+  // read that, however long the machine made it wait.
+  pb::StatusResponse behind;
+  REQUIRE(call(*pb::Maintenance::NewStub(channel), &pb::Maintenance::Stub::Status, pb::StatusRequest(), behind).ok());
+  gate.open();
+
+  pb::RangeRequest other;  // answered when the loop has done with the first
+  other.set_key("nothing");
+  pb::RangeResponse response;
+  int pages_before = 0;
+  do {
+    pages_before = pages;
+    REQUIRE(call(*stub, &pb::KV::Stub::Range, other, response).ok());
+  } while (pages > pages_before + 1);  // more than the other call: pages of the first still came between
+  CHECK(pages < kValues);
+}
+
+TEST_CASE("Status is read from the replicas' pages") {
+  InProcessServer server;
+  auto stub = pb::Maintenance::NewStub(server.connect());
+  pb::StatusResponse response;
+  REQUIRE(call(*stub, &pb::Maintenance::Stub::Status, pb::StatusRequest(), response).ok());
+  CHECK(response.leader() == 0);
+  REQUIRE(response.errors_size() == 1);
+  CHECK(response.errors(0) == "etcdserver: no leader");
+  CHECK(response.raftterm() == 1);
+
+  ReplicaPage& page = *server.pages[1];
+  page[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(Role::kLeader));
+  page[ReplicaCounter::kBallot].set(7);
+  page[ReplicaCounter::kDecidedSlots].set(100);
+  page[ReplicaCounter::kAppliedSlots].set(90);
+  page[ReplicaCounter::kStoreRevision].set(55);
+  page[ReplicaCounter::kStoreBytes].set(4096);
+  response.Clear();
+  REQUIRE(call(*stub, &pb::Maintenance::Stub::Status, pb::StatusRequest(), response).ok());
+  CHECK(response.header().revision() == 55);
+  CHECK(response.header().raft_term() == 7);
+  CHECK(response.leader() == server.config.member_id);
+  CHECK(response.errors_size() == 0);
+  CHECK(response.raftindex() == 100);
+  CHECK(response.raftappliedindex() == 90);
+  CHECK(response.dbsize() == 4096);
+  CHECK(response.version() == server.config.etcd_version);
+}
+
+TEST_CASE("HashKV tells states apart, and one revision from another") {
+  InProcessServer server;
+  auto stub = pb::Maintenance::NewStub(server.connect());
+  const auto hash = [&](std::int64_t revision) {
+    pb::HashKVRequest request;
+    request.set_revision(revision);
+    pb::HashKVResponse response;
+    REQUIRE(call(*stub, &pb::Maintenance::Stub::HashKV, request, response).ok());
+    CHECK(response.compact_revision() == -1);
+    return response.hash();
+  };
+  server.client.apply(kv::PutRequest{.key = "k", .value = "1"});
+  const auto first = hash(0);
+  server.client.apply(kv::PutRequest{.key = "k", .value = "2"});
+  CHECK(hash(0) != first);
+  CHECK(hash(2) == first);
+  pb::HashKVRequest request;
+  request.set_revision(99);
+  pb::HashKVResponse response;
+  check_error(call(*stub, &pb::Maintenance::Stub::HashKV, request, response), grpc::StatusCode::OUT_OF_RANGE,
+              "etcdserver: mvcc: required revision is a future revision");
+}
+
+TEST_CASE("What is missing says so in a sentence") {
+  InProcessServer server;
+  const auto channel = server.connect();
+  const auto check_missing = [](const grpc::Status& status) {
+    CHECK(status.error_code() == grpc::StatusCode::UNIMPLEMENTED);
+    CHECK(status.error_message().starts_with("Ingot "));
+  };
+  auto lease = pb::Lease::NewStub(channel);
+  pb::LeaseGrantResponse granted;
+  check_missing(call(*lease, &pb::Lease::Stub::LeaseGrant, pb::LeaseGrantRequest(), granted));
+  auto cluster = pb::Cluster::NewStub(channel);
+  pb::MemberAddResponse added;
+  check_missing(call(*cluster, &pb::Cluster::Stub::MemberAdd, pb::MemberAddRequest(), added));
+
+  auto watch = pb::Watch::NewStub(channel);
+  grpc::ClientContext watch_context;
+  auto watch_stream = watch->Watch(&watch_context);
+  pb::WatchResponse event;
+  CHECK_FALSE(watch_stream->Read(&event));
+  check_missing(watch_stream->Finish());
+  grpc::ClientContext keep_alive_context;
+  check_missing(lease->LeaseKeepAlive(&keep_alive_context)->Finish());
+  auto maintenance = pb::Maintenance::NewStub(channel);
+  grpc::ClientContext snapshot_context;
+  check_missing(maintenance->Snapshot(&snapshot_context, pb::SnapshotRequest())->Finish());
+
+  auto auth = pb::Auth::NewStub(channel);
+  pb::AuthenticateResponse authenticated;
+  check_error(call(*auth, &pb::Auth::Stub::Authenticate, pb::AuthenticateRequest(), authenticated),
+              grpc::StatusCode::FAILED_PRECONDITION, "etcdserver: authentication is not enabled");
+}
+
+TEST_CASE("The daemon is the only member") {
+  InProcessServer server;
+  auto stub = pb::Cluster::NewStub(server.connect());
+  pb::MemberListResponse response;
+  REQUIRE(call(*stub, &pb::Cluster::Stub::MemberList, pb::MemberListRequest(), response).ok());
+  REQUIRE(response.members_size() == 1);
+  CHECK(response.members(0).id() == server.config.member_id);
+  CHECK(response.members(0).name() == "test");
+  REQUIRE(response.members(0).clienturls_size() == 1);
+  CHECK(response.members(0).clienturls(0) == "http://" + server.config.listen);
+}
+
+}  // namespace
+}  // namespace ingot

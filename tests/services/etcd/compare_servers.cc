@@ -1,0 +1,118 @@
+// Sends the same random requests to two servers of etcd's API and compares their answers field by field: values,
+// revisions, counts, order, and of errors the code and the text. Ids and terms need not agree, only not be 0.
+// Exit code 0: no difference. 1: one was found, and is printed with the seed that leads to it; or a server gave a request
+// up ("a server gave up"): then nobody knows whether it has been done, and nothing more can be compared.
+#include <grpcpp/grpcpp.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "proto/etcd/rpc.grpc.pb.h"
+#include "services/cli/cli.h"
+#include "tests/services/etcd/random_requests.h"
+
+namespace ingot {
+namespace {
+
+namespace pb = etcdserverpb;
+
+// What one server answered. `text` is everything that is compared; it is also what is printed.
+struct Answer {
+  bool ok = false;
+  std::int64_t revision = 0;
+  std::string text;
+};
+
+class Server {
+ public:
+  explicit Server(const std::string& endpoint)
+      : stub_(pb::KV::NewStub(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials()))) {}
+
+  Answer ask(const KvRequest& request) {
+    return std::visit([this](const auto& r) { return ask(r); }, request);
+  }
+
+ private:
+  Answer ask(const pb::RangeRequest& r) { return call(&pb::KV::Stub::Range, r, pb::RangeResponse()); }
+  Answer ask(const pb::PutRequest& r) { return call(&pb::KV::Stub::Put, r, pb::PutResponse()); }
+  Answer ask(const pb::DeleteRangeRequest& r) { return call(&pb::KV::Stub::DeleteRange, r, pb::DeleteRangeResponse()); }
+  Answer ask(const pb::TxnRequest& r) { return call(&pb::KV::Stub::Txn, r, pb::TxnResponse()); }
+  Answer ask(const pb::CompactionRequest& r) { return call(&pb::KV::Stub::Compact, r, pb::CompactionResponse()); }
+
+  template <typename Method, typename Request, typename Response>
+  Answer call(Method method, const Request& request, Response response) {
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
+    if (!status.ok()) {
+      return {false, 0, "error " + std::to_string(status.error_code()) + ": " + status.error_message()};
+    }
+    pb::ResponseHeader& header = *response.mutable_header();
+    const std::int64_t revision = header.revision();
+    if (header.cluster_id() == 0 || header.member_id() == 0 || header.raft_term() == 0) {
+      return {false, revision, "a header with a zero: " + header.ShortDebugString()};
+    }
+    header.clear_cluster_id();
+    header.clear_member_id();
+    header.clear_raft_term();
+    return {true, revision, response.DebugString()};
+  }
+
+  std::unique_ptr<pb::KV::Stub> stub_;
+};
+
+std::string describe(const KvRequest& request) {
+  return std::visit([](const auto& r) { return r.GetDescriptor()->name() + " {\n" + r.DebugString() + "}"; }, request);
+}
+
+// What a server says that a busy machine has kept waiting for too long.
+bool gave_up(const Answer& answer) {
+  return !answer.ok && (answer.text.find("request timed out") != std::string::npos ||
+                        answer.text.find("too many requests") != std::string::npos);
+}
+
+absl::Status compare(const std::string& a, const std::string& b, std::uint64_t seed, int count, bool serializable) {
+  Server server_a(a), server_b(b);
+  RandomRequests requests(seed, serializable);
+  int errors = 0;
+  for (int i = 0; i < count; ++i) {
+    const KvRequest request = requests.next();
+    const Answer from_a = server_a.ask(request);
+    const Answer from_b = server_b.ask(request);
+    if (gave_up(from_a) || gave_up(from_b)) {
+      std::printf("seed %llu, request %d: a server gave up\n", static_cast<unsigned long long>(seed), i);
+      return absl::UnavailableError("a server gave up");
+    }
+    if (from_a.text != from_b.text) {
+      std::printf("seed %llu, request %d:\n%s\n\n%s answered:\n%s\n\n%s answered:\n%s\n",
+                  static_cast<unsigned long long>(seed), i, describe(request).c_str(), a.c_str(), from_a.text.c_str(),
+                  b.c_str(), from_b.text.c_str());
+      return absl::InternalError("the servers differ");
+    }
+    errors += !from_a.ok;
+    requests.observe(from_a.revision);
+    const auto* compaction = std::get_if<pb::CompactionRequest>(&request);
+    if (compaction != nullptr && from_a.ok) requests.observe_compaction(compaction->revision());
+  }
+  std::printf("seed %llu: %d requests, %d of them refused, no difference\n", static_cast<unsigned long long>(seed),
+              count, errors);
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace ingot
+
+int main(int argc, char** argv) {
+  CLI::App app("Compares two servers of etcd's API, request by random request. Both must be empty.");
+  std::string a, b;
+  std::uint64_t seed = 1;
+  int count = 1000;
+  bool serializable = false;
+  app.add_option("--a", a, "HOST:PORT of one server")->required();
+  app.add_option("--b", b, "HOST:PORT of the other")->required();
+  app.add_option("--seed", seed, "of the requests")->capture_default_str();
+  app.add_option("--count", count, "of the requests")->capture_default_str();
+  app.add_flag("--serializable", serializable, "some reads are; neither server may lag behind itself");
+  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(a, b, seed, count, serializable); });
+}

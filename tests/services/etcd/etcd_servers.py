@@ -1,0 +1,82 @@
+"""Servers to compare: Debian's etcd, and the services of etcd's API on one store in a process of their own."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+ETCD = "/usr/bin/etcd"
+ETCDCTL = "/usr/bin/etcdctl"
+LOCAL_SERVER = "tests/services/etcd/local_server"
+WATCHDOG_S = 300  # only ends a test that hangs
+# What a client waits for one answer: the machine may stop any process for seconds.
+PATIENCE = ["--dial-timeout=100s", "--command-timeout=100s"]
+
+
+def require_etcd():
+    """Fails, loudly, where etcd is missing: a comparison with nothing is not a test."""
+    for program in (ETCD, ETCDCTL):
+        if not os.access(program, os.X_OK):
+            raise AssertionError(f"{program} is missing; apt-get install etcd-server etcd-client")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Etcd:
+    """An empty etcd on a loopback port. Another program may take the port first, so it tries again."""
+
+    def __enter__(self):
+        require_etcd()
+        for _ in range(5):
+            self.folder = tempfile.mkdtemp(prefix="etcd-", dir=os.environ.get("TEST_TMPDIR"))
+            self.endpoint = f"127.0.0.1:{free_port()}"
+            peer = f"http://127.0.0.1:{free_port()}"
+            self.log = open(os.path.join(self.folder, "log"), "w+")
+            self.process = subprocess.Popen(
+                [ETCD, "--data-dir", os.path.join(self.folder, "data"), "--listen-client-urls",
+                 f"http://{self.endpoint}", "--advertise-client-urls", f"http://{self.endpoint}",
+                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", f"default={peer}"],
+                stdout=self.log, stderr=subprocess.STDOUT)
+            if self._healthy():
+                return self
+            self.__exit__()
+        raise AssertionError("etcd did not start")
+
+    def _healthy(self):
+        end = time.monotonic() + WATCHDOG_S
+        while self.process.poll() is None and time.monotonic() < end:
+            if subprocess.run([ETCDCTL, f"--endpoints={self.endpoint}", "endpoint", "health"], env=ctl_environment(),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class LocalServer:
+    def __enter__(self):
+        self.process = subprocess.Popen([LOCAL_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.endpoint = self.process.stdout.readline().strip()
+        assert self.endpoint, "the local server did not start"
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()  # closes its standard input, which ends it
+        if self.process.returncode != 0:
+            raise AssertionError(f"the local server exited with {self.process.returncode}")
+
+
+def ctl_environment():
+    return {"ETCDCTL_API": "3", "PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": "/tmp"}

@@ -1,0 +1,77 @@
+// A ReplicaClient over real stores in this process: no agreement, no transport, no other processes. It lets a test
+// decide what happens between two requests, and how far behind the nearest replica is.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <condition_variable>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "replication/store/api.h"
+#include "replication/store/kv_store.h"
+#include "replication/client/replica_client.h"
+
+namespace ingot {
+
+// Replica 0 leads and answers linearizable queries; local queries go to the last one. All requests are carried out on
+// one thread, in the order of submit, which is thread-safe.
+class LocalReplicaClient final : public ReplicaClient {
+ public:
+  // Runs on the loop's thread before each request; may call apply.
+  using Interloper = std::function<void(RequestKind)>;
+
+  explicit LocalReplicaClient(int replicas);
+  ~LocalReplicaClient() override;  // answers what was submitted before
+
+  void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) override;
+
+  // REQUIRES: no request is under way.
+  void set_interloper(Interloper interloper) { interloper_ = std::move(interloper); }
+  void hold_followers(bool hold) { holds_followers_ = hold; }
+  // The next requests are answered with this outcome, and that sentence, and not carried out.
+  void set_outcome(ReplicaReply::Outcome outcome, std::string sentence = "") {
+    outcome_ = outcome;
+    sentence_ = std::move(sentence);
+  }
+
+  // Carries out a command at once. REQUIRES: called by the interloper, or no request is under way.
+  kv::Result apply(const kv::Request& request);
+  // Lets the followers apply everything now. REQUIRES: as for apply.
+  void catch_up();
+
+  const kv::KvStore& leader() const { return replicas_.front().store; }
+
+ private:
+  struct Replica {
+    kv::KvStore store;
+    std::size_t applied = 0;  // of log_
+  };
+  struct Item {
+    RequestKind kind;
+    std::string payload;
+    Callback callback;
+  };
+
+  void run();
+  void answer(Item& item);
+  std::string carry_out(const Item& item);
+  std::string append(std::string command);
+
+  std::vector<Replica> replicas_;
+  std::vector<std::string> log_;
+  Interloper interloper_;
+  bool holds_followers_ = false;
+  ReplicaReply::Outcome outcome_ = ReplicaReply::Outcome::kOk;
+  std::string sentence_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Item> queue_;  // guarded by mutex_
+  bool stopping_ = false;   // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace ingot

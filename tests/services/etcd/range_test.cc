@@ -1,0 +1,192 @@
+// Ranges that are longer than one page: whole, of one revision, whatever happens between the pages.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tests/services/etcd/in_process_server.h"
+
+namespace ingot {
+namespace {
+
+namespace pb = etcdserverpb;
+using Model = std::map<std::string, std::string>;
+
+constexpr int kKeys = 500;
+constexpr std::size_t kValueBytes = 10 * 1024;  // some five pages
+
+std::string key_of(int i) { return "key/" + std::to_string(100000 + i); }
+std::string value_of(int i, char salt) { return std::string(kValueBytes, salt) + std::to_string(i * 7919 % kKeys); }
+
+void put(LocalReplicaClient& client, Model& model, int i, char salt) {
+  const kv::Result result = client.apply(kv::PutRequest{.key = key_of(i), .value = value_of(i, salt)});
+  REQUIRE(result.code == kv::Code::kOk);
+  model[key_of(i)] = value_of(i, salt);
+}
+
+class RangeFixture {
+ public:
+  RangeFixture() {
+    for (int i = 0; i < kKeys; ++i) put(server.client, model, i, 'a');
+    everything.set_key("key/");
+    everything.set_range_end("key0");
+  }
+
+  grpc::Status range(const pb::RangeRequest& request) {
+    grpc::ClientContext context;
+    response.Clear();
+    return stub->Range(&context, request, &response);
+  }
+
+  void check_response_is(const Model& expected) const {
+    REQUIRE(response.kvs_size() == static_cast<int>(expected.size()));
+    int i = 0;
+    for (const auto& [key, value] : expected) {
+      REQUIRE(response.kvs(i).key() == key);
+      REQUIRE(response.kvs(i).value() == value);
+      ++i;
+    }
+    CHECK(response.count() == static_cast<std::int64_t>(expected.size()));
+    CHECK_FALSE(response.more());
+  }
+
+  InProcessServer server;
+  std::unique_ptr<pb::KV::Stub> stub = pb::KV::NewStub(server.connect());
+  Model model;
+  pb::RangeRequest everything;
+  pb::RangeResponse response;
+};
+
+TEST_CASE_METHOD(RangeFixture, "A range of many pages arrives whole and in order") {
+  int pages = 0;
+  server.client.set_interloper([&](RequestKind) { ++pages; });
+  REQUIRE(range(everything).ok());
+  check_response_is(model);
+  CHECK(pages >= 4);
+  CHECK(response.header().revision() == server.client.leader().revision());
+  CHECK(response.header().cluster_id() == 12);
+  CHECK(response.header().member_id() == 34);
+  CHECK(response.header().raft_term() >= 1);
+}
+
+TEST_CASE_METHOD(RangeFixture, "A limit counts over all pages") {
+  everything.set_limit(kKeys - 10);
+  REQUIRE(range(everything).ok());
+  CHECK(response.kvs_size() == kKeys - 10);
+  CHECK(response.more());
+  CHECK(response.count() == kKeys);
+}
+
+TEST_CASE_METHOD(RangeFixture, "Pages keep the order of a sort") {
+  everything.set_sort_target(pb::RangeRequest::VALUE);
+  everything.set_sort_order(pb::RangeRequest::DESCEND);
+  REQUIRE(range(everything).ok());
+  REQUIRE(response.kvs_size() == kKeys);
+  CHECK(std::is_sorted(response.kvs().rbegin(), response.kvs().rend(),
+                       [](const auto& a, const auto& b) { return a.value() < b.value(); }));
+}
+
+TEST_CASE_METHOD(RangeFixture, "All pages are of the first one's revision, whatever is written in between") {
+  int pages = 0;
+  server.client.set_interloper([&](RequestKind) {
+    if (pages++ == 0) return;
+    Model ignored;
+    for (int i = 0; i < kKeys; i += 3) put(server.client, ignored, i, 'b');
+    server.client.apply(kv::DeleteRangeRequest{.key = key_of(kKeys - 1 - pages), .range_end = ""});
+  });
+  const kv::Revision before = server.client.leader().revision();
+  REQUIRE(range(everything).ok());
+  check_response_is(model);
+  CHECK(response.header().revision() == before);
+  CHECK(pages >= 4);
+}
+
+TEST_CASE_METHOD(RangeFixture, "A replica that lags behind the first page's revision is passed over") {
+  server.client.hold_followers(true);
+  put(server.client, model, 3, 'c');
+  int linearizable = 0;
+  server.client.set_interloper([&](RequestKind kind) { linearizable += kind == RequestKind::kLinearizableQuery; });
+  REQUIRE(range(everything).ok());
+  check_response_is(model);
+  CHECK(linearizable >= 4);
+}
+
+TEST_CASE_METHOD(RangeFixture, "A serializable range is the nearest replica's state, even if it is old") {
+  const Model before = model;
+  server.client.hold_followers(true);
+  put(server.client, model, 3, 'c');
+  everything.set_serializable(true);
+  REQUIRE(range(everything).ok());
+  check_response_is(before);
+}
+
+TEST_CASE_METHOD(RangeFixture, "A range that a compaction overtakes begins again") {
+  int pages = 0;
+  server.client.set_interloper([&](RequestKind) {
+    if (++pages != 3) return;
+    put(server.client, model, 3, 'd');
+    server.client.apply(kv::CompactRequest{server.client.leader().revision()});
+  });
+  REQUIRE(range(everything).ok());
+  check_response_is(model);
+  CHECK(response.header().revision() == server.client.leader().revision());
+}
+
+TEST_CASE_METHOD(RangeFixture, "A range that compactions always overtake gives up") {
+  std::atomic<int> beginnings = 0;
+  server.client.set_interloper([&](RequestKind kind) {
+    if (kind == RequestKind::kLinearizableQuery) {
+      ++beginnings;
+      return;
+    }
+    put(server.client, model, 3, 'd');
+    server.client.apply(kv::CompactRequest{server.client.leader().revision()});
+  });
+  const grpc::Status status = range(everything);
+  CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
+  CHECK(beginnings == kRangeRestartsMax + 1);
+}
+
+TEST_CASE_METHOD(RangeFixture, "A range at a revision that is compacted between two pages says so") {
+  everything.set_revision(server.client.leader().revision());
+  int pages = 0;
+  server.client.set_interloper([&](RequestKind) {
+    if (++pages != 2) return;
+    put(server.client, model, 3, 'd');
+    server.client.apply(kv::CompactRequest{server.client.leader().revision()});
+  });
+  const grpc::Status status = range(everything);
+  CHECK(status.error_code() == grpc::StatusCode::OUT_OF_RANGE);
+  CHECK(status.error_message() == "etcdserver: mvcc: required revision has been compacted");
+}
+
+TEST_CASE("An answer over the bound is refused, and asking for less helps") {
+  InProcessServer server;
+  const std::size_t value_bytes = kRequestBytesMax - 1024;
+  const auto keys = static_cast<int>(kRangeBytesMax / value_bytes) + 1;
+  for (int i = 0; i < keys; ++i) {
+    server.client.apply(kv::PutRequest{.key = key_of(i), .value = std::string(value_bytes, 'x')});
+  }
+  auto stub = pb::KV::NewStub(server.connect());
+  pb::RangeRequest request;
+  request.set_key("key/");
+  request.set_range_end("key0");
+  pb::RangeResponse response;
+  {
+    grpc::ClientContext context;
+    const grpc::Status status = stub->Range(&context, request, &response);
+    CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+    CHECK(status.error_message().find("use limit") != std::string::npos);
+  }
+  grpc::ClientContext context;
+  request.set_limit(2);
+  REQUIRE(stub->Range(&context, request, &response).ok());
+  CHECK(response.kvs_size() == 2);
+  CHECK(response.more());
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,114 @@
+// ingot-load as scripts use it: what it prints, and how it exits.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/services/ingot_load/test_store.h"
+
+namespace ingot::load {
+namespace {
+
+struct Ran {
+  int exit_code = -1;
+  std::string output;
+};
+
+// Standard output, or standard error if that is what `stream` names.
+Ran run(const std::string& flags, const std::string& stream = "2>/dev/null") {
+  const std::string command = "services/ingot_load/ingot-load " + flags + " " + stream;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Ran ran;
+  std::array<char, 4096> buffer;
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) ran.output.append(buffer.data(), n);
+  const int status = pclose(pipe);
+  ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+Ran complaint(const std::string& flags) { return run(flags, "2>&1 >/dev/null"); }
+
+TEST_CASE("a check that holds exits with 0, one that does not with 1") {
+  TestStore store;
+  const std::string flags = "--endpoint=" + store.endpoint() + " --count=1000 --keys=20 --timeout=100s --check -o json";
+  const Ran good = run(flags);
+  CHECK(good.exit_code == 0);
+  CHECK(nlohmann::json::parse(good.output)["lost"] == 0);
+
+  store.set_faults({.lose_every = 1});
+  const Ran bad = run(flags);
+  CHECK(bad.exit_code == 1);
+  CHECK(nlohmann::json::parse(bad.output)["lost"] > 0);
+
+  store.set_faults({.refuse_every = 1});
+  CHECK(run(flags).exit_code == 1);
+}
+
+TEST_CASE("a duration, a rate and a table") {
+  TestStore store;
+  const Ran ran = run("--endpoint=" + store.endpoint() +
+                      " --timeout=100s --duration=500ms --rate=100 --read-share=0.2 --distribution=zipf --read-kind=serializable");
+  CHECK(ran.exit_code == 0);
+  CHECK(ran.output.find("reads (serializable)") != std::string::npos);
+  CHECK(ran.output.find("p99.9") == std::string::npos);  // titles are capitals
+  CHECK(ran.output.find("P99.9") != std::string::npos);
+  CHECK(ran.output.find("no errors") != std::string::npos);
+}
+
+TEST_CASE("progress goes to standard error") {
+  TestStore store;
+  const Ran ran = complaint("--endpoint=" + store.endpoint() + " --timeout=100s --duration=4s --clients=1");
+  CHECK(ran.exit_code == 0);
+  CHECK(ran.output.find("errors 0") != std::string::npos);
+}
+
+TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
+  const struct {
+    const char* flags;
+    const char* names;
+  } cases[] = {
+      {"--clients=0", "--clients must be from 1 to 4096"},
+      {"--clients=many", "--clients"},
+      {"--keys=-1", "--keys must be from 1"},
+      {"--read-share=1.5", "--read-share must be from 0 to 1"},
+      {"--read-kind=dirty", "serializable or linearizable"},
+      {"--distribution=normal", "uniform or zipf"},
+      {"--duration=20", "--duration"},
+      {"--duration=0s", "--duration must be longer than 0"},
+      {"--duration=5s --count=3", "--duration"},
+      {"--connections=9 --clients=8", "--connections must not be more than --clients"},
+      {"--threads=2", "--threads must not be more than --connections"},
+      {"--rate=-5", "--rate must be from 0"},
+      {"--timeout=1us", "--timeout must be from 1ms"},
+      {"--value-bytes=2000000", "--value-bytes must be from 0 to 1048576"},
+      {"--check --read-share=1", "--read-share below 1"},
+      {"--check --value-bytes=10", "--value-bytes of at least 44"},
+      {"--endpoint=nowhere", "nowhere"},
+      {"--output=xml", "table or json"},
+      {"--no-such-flag", "--no-such-flag"},
+      {"surplus", "surplus"},
+  };
+  for (const auto& [flags, names] : cases) {
+    INFO(flags);
+    const Ran ran = complaint(flags);
+    INFO(ran.output);
+    CHECK(ran.exit_code == 2);
+    CHECK(ran.output.find(names) != std::string::npos);
+    CHECK(std::count(ran.output.begin(), ran.output.end(), '\n') == 1);
+    CHECK(run(flags).output.empty());
+  }
+}
+
+TEST_CASE("a server that is not there is exit code 1") {
+  const Ran ran = complaint("--endpoint=127.0.0.1:1 --timeout=100ms");
+  CHECK(ran.exit_code == 1);
+  CHECK(ran.output.find("nothing answers on 127.0.0.1:1") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace ingot::load

@@ -1,0 +1,106 @@
+// The whole scrape, from pages in memory over HTTP to Prometheus's own checker.
+#include "services/metrics/exposer.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/services/control/pages_in_memory.h"
+
+namespace ingot {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// One HTTP/1.0 request; the body of the answer.
+std::string scrape(int port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
+  REQUIRE(::write(fd, request.data(), request.size()) == static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) > 0;) answer.append(buffer, static_cast<std::size_t>(n));
+  ::close(fd);
+  const std::size_t body = answer.find("\r\n\r\n");
+  REQUIRE(body != std::string::npos);
+  REQUIRE_THAT(answer.substr(0, body), Contains("200 OK"));
+  return answer.substr(body + 4);
+}
+
+// What promtool says of a scrape: empty if it has nothing to say.
+std::string promtool(const std::string& text) {
+  const std::string file = absl::StrCat(std::getenv("TEST_TMPDIR"), "/scrape");
+  std::ofstream(file) << text;
+  FILE* pipe = ::popen(("promtool check metrics < " + file + " 2>&1").c_str(), "r");
+  std::string output;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
+  const int code = ::pclose(pipe);
+  return code == 0 ? output : absl::StrCat("exit ", code, ": ", output);
+}
+
+TEST_CASE("a scrape shows pages, processes and requests, and promtool has nothing to say about it") {
+  PagesInMemory pages(3);
+  pages.config.metrics_listen = "127.0.0.1:0";
+  pages.daemon.supervisor_pid.set(static_cast<std::uint64_t>(::getpid()));
+  pages[1][ReplicaCounter::kAppliedSlots].set(41);
+  pages[1].sent[2].messages.set(17);
+  pages[1].received[3].bytes.set(99);
+  pages[2].batch_commands[1].set(4);
+  pages[2].batch_commands[kBatchBuckets.size()].set(1);
+  pages[2].batch_commands_sum.set(1300);
+  RequestMetrics requests;
+  requests.finished(Method::kKvPut, grpc::StatusCode::OK, std::chrono::milliseconds(1));
+
+  auto exposer = MetricsExposer::start(pages.config, pages.view(), requests);
+  REQUIRE(exposer.ok());
+  const std::string text = scrape((*exposer)->port());
+  CHECK_THAT(text, Contains("ingot_build_info{version=\"0.3.0\",name=\"test\",agreement=\"1paxos\""));
+  CHECK_THAT(text, Contains("ingot_applied_slots_total{replica=\"1\"} 41\n"));
+  CHECK_THAT(text, Contains("ingot_link_sent_messages_total{from=\"1\",to=\"2\"} 17\n"));
+  CHECK_THAT(text, Contains("ingot_link_received_bytes_total{from=\"front-end\",to=\"1\"} 99\n"));
+  CHECK_THAT(text, Contains("ingot_batch_commands_bucket{replica=\"2\",le=\"1\"} 0\n"));
+  CHECK_THAT(text, Contains("ingot_batch_commands_bucket{replica=\"2\",le=\"2\"} 4\n"));
+  CHECK_THAT(text, Contains("ingot_batch_commands_bucket{replica=\"2\",le=\"+Inf\"} 5\n"));
+  CHECK_THAT(text, Contains("ingot_batch_commands_sum{replica=\"2\"} 1300\n"));
+  CHECK_THAT(text, Contains("ingot_replica_state{replica=\"0\",state=\"up\"} 1\n"));
+  CHECK_THAT(text, Contains("ingot_replica_state{replica=\"0\",state=\"dead\"} 0\n"));
+  CHECK_THAT(text, Contains("ingot_grpc_requests_total{service=\"etcdserverpb.KV\",method=\"Put\",code=\"OK\"} 1\n"));
+  CHECK_THAT(text, Contains("ingot_process_resident_memory_bytes{process=\"supervisor\"}"));
+  CHECK_THAT(text, !Contains("ingot_replica_digest"));
+  CHECK(promtool(text) == "");
+}
+
+TEST_CASE("the checker notices what is wrong") {
+  CHECK(promtool("# HELP ingot_things_total Things.\n# TYPE ingot_things_total gauge\ningot_things_total 1\n") != "");
+}
+
+TEST_CASE("an address that cannot be bound is refused in a sentence") {
+  PagesInMemory pages(3);
+  RequestMetrics requests;
+  pages.config.metrics_listen = "127.0.0.1:0";
+  auto first = MetricsExposer::start(pages.config, pages.view(), requests);
+  REQUIRE(first.ok());
+  pages.config.metrics_listen = absl::StrCat("127.0.0.1:", (*first)->port());
+  const auto second = MetricsExposer::start(pages.config, pages.view(), requests);
+  REQUIRE(!second.ok());
+  CHECK(second.status().code() == absl::StatusCode::kAlreadyExists);
+  CHECK_THAT(std::string(second.status().message()),
+             Contains(pages.config.metrics_listen) && Contains("--metrics-listen"));
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,120 @@
+// What every gRPC tool expects of a server: health, reflection, and a clear no to an address that is taken.
+#include "services/serving/grpc_server.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+#include <vector>
+
+#include "services/etcd/services.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot {
+namespace {
+
+std::string free_address() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0);
+  REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+  ::close(fd);
+  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
+grpc::ByteBuffer buffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+std::string text(const grpc::ByteBuffer& bytes) {
+  std::vector<grpc::Slice> slices;
+  REQUIRE(bytes.Dump(&slices).ok());
+  std::string all;
+  for (const grpc::Slice& slice : slices) all.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return all;
+}
+
+// Sends one message on a call of any method and returns the first that comes back. Requests and answers are protobuf
+// by hand, so that the test needs no generated code of services that are not ours.
+std::string exchange(const std::string& address, const std::string& method, const std::string& request) {
+  grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  auto call = stub.PrepareCall(&context, method, &queue);
+  const auto done = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    REQUIRE(queue.Next(&tag, &ok));
+    return ok;
+  };
+  call->StartCall(nullptr);
+  REQUIRE(done());
+  call->Write(buffer(request), nullptr);
+  REQUIRE(done());
+  grpc::ByteBuffer answer;
+  call->Read(&answer, nullptr);
+  const bool answered = done();
+  call->WritesDone(nullptr);
+  done();
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  done();
+  INFO(status.error_message());
+  REQUIRE(answered);
+  return text(answer);
+}
+
+struct RunningServer {
+  // Another program may take the free port first.
+  RunningServer() {
+    for (int i = 0; i < 20 && server == nullptr; ++i) {
+      address = free_address();
+      auto started = start_grpc_server(address, {service.get()});
+      if (started.ok()) server = std::move(*started);
+    }
+    REQUIRE(server != nullptr);
+  }
+
+  std::string address;
+  RequestMetrics metrics;
+  std::unique_ptr<grpc::Service> service = etcd::make_lease_service(metrics);
+  std::unique_ptr<grpc::Server> server;
+};
+
+}  // namespace
+
+TEST_CASE("health says SERVING, and NOT_SERVING once the server drains") {
+  RunningServer running;
+  const std::string check = "/grpc.health.v1.Health/Check";
+  REQUIRE(exchange(running.address, check, "") == std::string("\x08\x01", 2));  // status: SERVING
+  running.server->GetHealthCheckService()->SetServingStatus(false);
+  REQUIRE(exchange(running.address, check, "") == std::string("\x08\x02", 2));  // status: NOT_SERVING
+}
+
+TEST_CASE("reflection lists the services") {
+  RunningServer running;
+  const std::string list_services("\x3a\x00", 2);  // field 7, list_services: ""
+  const std::string answer =
+      exchange(running.address, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", list_services);
+  REQUIRE_THAT(answer, Catch::Contains("etcdserverpb.Lease"));
+  REQUIRE_THAT(answer, Catch::Contains("grpc.health.v1.Health"));
+}
+
+TEST_CASE("an address that is taken is refused with a sentence, not shared") {
+  RunningServer running;
+  const auto second = start_grpc_server(running.address, {});
+  REQUIRE_FALSE(second.ok());
+  REQUIRE(second.status().code() == absl::StatusCode::kAlreadyExists);
+  REQUIRE_THAT(std::string(second.status().message()), Catch::Contains("--listen"));
+}
+
+}  // namespace ingot

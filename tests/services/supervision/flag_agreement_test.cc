@@ -1,0 +1,64 @@
+#include "services/supervision/flag_agreement.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+
+namespace ingot {
+namespace {
+
+DaemonConfig running() {
+  DaemonConfig config;
+  config.name = "x";
+  config.listen = "127.0.0.1:4001";
+  config.metrics_listen = "127.0.0.1:4002";
+  config.replicas = 3;
+  config.voters = 3;
+  return config;
+}
+
+std::string disagreement(const std::function<void(DaemonConfig&)>& change) {
+  DaemonConfig given = running();
+  change(given);
+  const absl::Status status = flags_agree(given, running());
+  CHECK((status.ok() || absl::IsFailedPrecondition(status)));
+  return std::string(status.message());
+}
+
+TEST_CASE("the same flags agree, whether defaults are spelled out or not") {
+  CHECK(disagreement([](DaemonConfig&) {}) == "");
+  CHECK(disagreement([](DaemonConfig& given) { given.voters = 0; }) == "");
+  CHECK(disagreement([](DaemonConfig& given) { given.listen = "127.0.0.1:0"; }) == "");
+  CHECK(disagreement([](DaemonConfig& given) { given.name = ""; }) == "");
+}
+
+TEST_CASE("a flag that differs is named with both values") {
+  struct Case {
+    std::function<void(DaemonConfig&)> change;
+    const char *running, *given;
+  };
+  const Case cases[] = {
+      {[](DaemonConfig& c) { c.replicas = 5; }, "--replicas=3,", "--replicas=5;"},
+      {[](DaemonConfig& c) { c.voters = 1; }, "--voters=3,", "--voters=1;"},
+      {[](DaemonConfig& c) { c.agreement = "2pc"; }, "--agreement=1paxos,", "--agreement=2pc;"},
+      {[](DaemonConfig& c) { c.transport = "srbp"; }, "--transport=nvp,", "--transport=srbp;"},
+      {[](DaemonConfig& c) { c.isolation = "thread"; }, "--isolation=process,", "--isolation=thread;"},
+      {[](DaemonConfig& c) { c.tree = "star"; }, "--tree=best,", "--tree=star;"},
+      {[](DaemonConfig& c) { c.machine = "m.json"; }, "--machine=,", "--machine=m.json;"},
+      {[](DaemonConfig& c) { c.listen = "127.0.0.1:4003"; }, "--listen=127.0.0.1:4001,", "--listen=127.0.0.1:4003;"},
+      {[](DaemonConfig& c) { c.listen = "[::1]:0"; }, "--listen=127.0.0.1:4001,", "--listen=[::1]:0;"},
+      {[](DaemonConfig& c) { c.metrics_listen = ""; }, "--metrics-listen=127.0.0.1:4002,", "--metrics-listen=;"},
+      {[](DaemonConfig& c) { c.etcd_version = "9"; }, "--etcd-version=", "--etcd-version=9;"},
+      {[](DaemonConfig& c) { c.orphan_grace_ms = 90'000; }, "--orphan-grace=30s,", "--orphan-grace=1m30s;"},
+  };
+  for (const Case& each : cases) {
+    const std::string sentence = disagreement(each.change);
+    CAPTURE(sentence);
+    CHECK(sentence.find(each.running) != std::string::npos);
+    CHECK(sentence.find(each.given) != std::string::npos);
+    CHECK(sentence.find('\n') == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ingot

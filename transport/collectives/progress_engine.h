@@ -1,0 +1,152 @@
+// Runs schedules from an event loop: no thread of its own, nothing ever waits.
+//
+// Operations of a group are told apart by their number: the first that an endpoint starts in a group is 0, the next 1,
+// and so on. So all members start the operations of a group in the same order, each when it likes. Up to kGroupsMax groups
+// and kOperationsInFlightMax operations of each are in flight at a time.
+//
+// Messages of an operation that its receiver has not started are held there, and bounded by windows at the sender: at
+// most kEagerBytes of an operation to a receiver, at most kEagerOperations ahead of what the receiver is known to have
+// started. Receivers tell, either by any message of theirs in the group or, every kAnnounceOperations operations, by a
+// message for that alone. A send never waits for a receiver to do more than start operations in their order; so no
+// operation waits for a later one.
+//
+// The engine makes no system call and knows no clock: what poll is given is the only time it sees. It may run on any
+// Transport.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/types.h"
+#include "transport/pollable.h"
+#include "transport/collectives/engine_group.h"
+#include "transport/collectives/retry_timer.h"
+#include "transport/collectives/schedule.h"
+#include "transport/collectives/schedule_limits.h"
+#include "transport/collectives/schedule_wire.h"
+#include "transport/transport.h"
+
+namespace ingot {
+
+// What an engine has done so far.
+struct ProgressCounters {
+  std::uint64_t operations = 0;     // complete
+  std::uint64_t sent = 0;           // messages of operations
+  std::uint64_t received = 0;       // likewise, held ones too
+  std::uint64_t held = 0;           // of these: came before their operation was started
+  std::uint64_t announced = 0;      // messages that only said how far this endpoint is
+  std::uint64_t full = 0;           // sends that found the channel full or behind others
+  std::uint64_t too_soon = 0;       // sends that had to wait until their receiver was further
+  std::uint64_t stray = 0;          // messages that fit nothing and were dropped
+};
+
+// One endpoint's engine. Used by the thread of its loop only.
+class ProgressEngine final : public Pollable {
+ public:
+  using Handler = std::function<void(EndpointId from, std::span<const std::byte> message)>;
+
+  // `transport` outlives the engine; `endpoints` are those of its fabric. `other` is handed messages that are not the
+  // engine's; without it they are dropped as stray.
+  ProgressEngine(Transport& transport, int endpoints, Handler other = {});
+  ~ProgressEngine() override;
+  ProgressEngine(const ProgressEngine&) = delete;
+  ProgressEngine& operator=(const ProgressEngine&) = delete;
+
+  EndpointId self() const { return transport_.self(); }
+
+  // Starts the next operation of the group: `schedule` is this endpoint's part. Its end is told by schedule.state() and
+  // its callback. What can be sent is handed to the transport at once, and leaves with the next poll at the latest.
+  // Errors, which change nothing: INVALID_ARGUMENT (another endpoint's schedule, no such group), FAILED_PRECONDITION
+  // (it runs already, names an endpoint that is gone, the group is retired), RESOURCE_EXHAUSTED (kGroupsMax groups, or
+  // an operation that is kOperationsInFlightMax older is not finished).
+  absl::Status start(GroupId group, Schedule& schedule);
+
+  // Ends the schedule's run as failed, if it runs. What it has sent stays sent.
+  void cancel(Schedule& schedule);
+
+  // Ends all runs of the group as failed and drops what was held for it, now and later. The number is not used again.
+  void retire(GroupId group);
+
+  // The endpoint is dead: runs that exchange messages with it end as failed. The members that remain retire its groups
+  // and go on in others, on trees without it. Not from a schedule's callback.
+  void endpoint_gone(EndpointId endpoint);
+
+  // Pollable, for an engine that owns its transport's probe.
+  int poll(std::uint64_t now_ns) override;
+  bool has_news() override;
+  std::uint64_t deadline_ns() const override { return retry_.at_ns(); }
+
+  // For an owner that probes and flushes by itself: give each message to receive (false: not the engine's), and call
+  // progress once a round, before Transport::flush; it returns how much was done. Come back at deadline_ns().
+  bool receive(EndpointId from, std::span<const std::byte> message);
+  int progress(std::uint64_t now_ns);
+
+  const ProgressCounters& counters() const { return counters_; }
+
+ private:
+  // A message for an endpoint whose channel was full; without a schedule: that this endpoint has started more.
+  struct Blocked {
+    Schedule* schedule;
+    std::uint32_t node;
+    GroupId group;
+  };
+  struct BlockedQueue {
+    std::vector<Blocked> entries;
+    std::size_t first = 0;
+    bool empty() const { return first == entries.size(); }
+  };
+
+  EngineGroup* group_of(GroupId id);
+  absl::Status refusal(GroupId group, const Schedule& schedule);
+  void begin(EngineGroup& group, Schedule& schedule);
+  void announce(EngineGroup& group, const Schedule& schedule);
+  void take_held(EngineGroup& group, Schedule& schedule);
+
+  void receive_data(EngineGroup& group, EndpointId from, const ScheduleHeader& header,
+                    std::span<const std::byte> payload);
+  void hold(EngineGroup& group, EndpointId from, const ScheduleHeader& header, std::span<const std::byte> payload);
+  void deliver(Schedule& schedule, EndpointId from, std::uint16_t tag, std::span<const std::byte> payload);
+  void note_started(EngineGroup& group, EndpointId peer, OperationSequence started);
+
+  int run_ready();
+  void run(NodeRef ref);
+  void send(NodeRef ref);
+  bool transmit(const Schedule& schedule, const Schedule::Node& node);
+  bool transmit_started(EngineGroup& group, EndpointId peer);
+  void block(EndpointId peer, Blocked entry);
+  int advance();
+  int retry_blocked();
+  bool retry(EndpointId peer, Blocked entry);
+
+  void complete(Schedule& schedule, const Schedule::Node& node);
+  void end(Schedule& schedule, Schedule::State state);
+  void fail(Schedule& schedule, std::string why);
+  void forget(const Schedule& schedule);
+
+  Transport& transport_;
+  const int endpoints_;
+  const Handler other_;
+  std::vector<std::unique_ptr<EngineGroup>> groups_;  // by id; null: not in use
+  std::vector<bool> retired_;                         // by id
+  int groups_in_use_ = 0;
+  std::vector<std::unique_ptr<EngineGroup>> buried_;  // retired, perhaps still on the stack of a callback
+  HeldMessages held_;
+  std::vector<NodeRef> ready_;  // from first_ready_ on
+  std::size_t first_ready_ = 0;
+  bool running_ready_ = false;
+  std::vector<BlockedQueue> blocked_;       // by endpoint
+  std::vector<EndpointId> blocked_peers_;   // whose queue is not empty
+  std::vector<bool> gone_;                  // by endpoint
+  std::vector<std::byte> long_message_;     // where one is put together
+  bool any_gone_ = false;
+  RetryTimer retry_;
+  ProgressCounters counters_;
+};
+
+}  // namespace ingot

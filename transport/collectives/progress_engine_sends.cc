@@ -1,0 +1,118 @@
+// The engine's sending half: windows, full channels, and what this endpoint tells of its progress.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "transport/collectives/progress_engine.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::size_t kShortMessageBytes = 256;  // put together on the stack
+
+}  // namespace
+
+// Tells those who send to this endpoint how far it is, if they wait for that or may soon.
+void ProgressEngine::announce(EngineGroup& group, const Schedule& schedule) {
+  for (const auto& source : schedule.sources_) {
+    const auto behind = static_cast<std::uint32_t>(group.next.after(group.peers[source.peer.value()].announced));
+    if (!source.waits_for_start && behind < kAnnounceOperations) continue;
+    if (!blocked_[source.peer.value()].empty() || !transmit_started(group, source.peer)) {
+      block(source.peer, {nullptr, 0, group.id});
+    }
+  }
+}
+
+void ProgressEngine::note_started(EngineGroup& group, EndpointId peer, OperationSequence started) {
+  OperationSequence& known = group.peers[peer.value()].started;
+  if (started.after(known) <= 0) return;
+  known = started;
+  if (group.too_soon.empty()) return;
+  // All of that peer's are tried again; those that must still wait come back, in their order.
+  const auto others = std::stable_partition(group.too_soon.begin(), group.too_soon.end(), [&](const NodeRef& ref) {
+    return ref.schedule->nodes_[ref.node].peer != peer;
+  });
+  ready_.insert(ready_.end(), others, group.too_soon.end());
+  group.too_soon.erase(others, group.too_soon.end());
+}
+
+void ProgressEngine::send(NodeRef ref) {
+  Schedule& schedule = *ref.schedule;
+  const Schedule::Node& node = schedule.nodes_[ref.node];
+  EngineGroup& group = *groups_[schedule.group_.value()];
+  const std::int32_t ahead = schedule.sequence_.after(group.peers[node.peer.value()].started);
+  if (ahead >= (node.eager ? static_cast<std::int32_t>(kEagerOperations) : 0)) {
+    ++counters_.too_soon;
+    group.too_soon.push_back(ref);
+  } else if (!blocked_[node.peer.value()].empty() || !transmit(schedule, node)) {
+    block(node.peer, {&schedule, ref.node, schedule.group_});
+  } else {
+    complete(schedule, node);
+  }
+}
+
+bool ProgressEngine::transmit(const Schedule& schedule, const Schedule::Node& node) {
+  const std::uint64_t header =
+      ScheduleHeader{ScheduleClass::kData, schedule.group_, node.tag, schedule.sequence_}.encode();
+  const std::size_t bytes = kScheduleHeaderBytes + node.source.size();
+  std::array<std::byte, kShortMessageBytes> short_message;
+  std::byte* message = short_message.data();
+  if (bytes > short_message.size()) {
+    if (long_message_.size() < bytes) long_message_.resize(bytes);
+    message = long_message_.data();
+  }
+  std::memcpy(message, &header, sizeof header);
+  if (!node.source.empty()) std::memcpy(message + sizeof header, node.source.data(), node.source.size());
+  if (!transport_.send(node.peer, {message, bytes})) return false;
+  ++counters_.sent;
+  OperationSequence& announced = groups_[schedule.group_.value()]->peers[node.peer.value()].announced;
+  if (schedule.sequence_.next().after(announced) > 0) announced = schedule.sequence_.next();
+  return true;
+}
+
+bool ProgressEngine::transmit_started(EngineGroup& group, EndpointId peer) {
+  const std::uint64_t word = ScheduleHeader{ScheduleClass::kStarted, group.id, 0, group.next}.encode();
+  if (!transport_.send(peer, std::as_bytes(std::span(&word, 1)))) return false;
+  ++counters_.announced;
+  group.peers[peer.value()].announced = group.next;
+  return true;
+}
+
+void ProgressEngine::block(EndpointId peer, Blocked entry) {
+  BlockedQueue& queue = blocked_[peer.value()];
+  if (queue.empty()) blocked_peers_.push_back(peer);
+  queue.entries.push_back(entry);
+  ++counters_.full;
+}
+
+// Sends what now fits, in the order in which it was blocked; returns how many messages.
+int ProgressEngine::retry_blocked() {
+  int sent = 0;
+  for (std::size_t i = 0; i < blocked_peers_.size();) {
+    const EndpointId peer = blocked_peers_[i];
+    BlockedQueue& queue = blocked_[peer.value()];
+    for (; !queue.empty() && retry(peer, queue.entries[queue.first]); ++sent) ++queue.first;
+    drop_front(queue.entries, queue.first);
+    if (!queue.empty()) {
+      ++i;
+      continue;
+    }
+    blocked_peers_[i] = blocked_peers_.back();
+    blocked_peers_.pop_back();
+  }
+  return sent;
+}
+
+bool ProgressEngine::retry(EndpointId peer, Blocked entry) {
+  if (entry.schedule == nullptr) {
+    EngineGroup* group = groups_[entry.group.value()].get();
+    return group == nullptr || transmit_started(*group, peer);
+  }
+  Schedule& schedule = *entry.schedule;
+  const Schedule::Node& node = schedule.nodes_[entry.node];
+  if (!transmit(schedule, node)) return false;
+  complete(schedule, node);
+  return true;
+}
+
+}  // namespace ingot

@@ -1,0 +1,38 @@
+// When to try again to send into a channel that is full: nobody tells a sender that there is room.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "transport/pollable.h"
+#include "transport/collectives/schedule_limits.h"
+
+namespace ingot {
+
+// Each round tries anyway; this is for loops that would sleep. Not thread-safe.
+class RetryTimer {
+ public:
+  // Once a round. `waiting`: something could not be sent; `worked`: the round did something.
+  void plan(std::uint64_t now_ns, bool waiting, bool worked) {
+    if (!waiting) {
+      at_ns_ = Pollable::kNever;
+      after_ns_ = kRetrySendNs;
+      return;
+    }
+    if (worked) {
+      after_ns_ = kRetrySendNs;
+    } else if (at_ns_ != Pollable::kNever) {
+      if (now_ns < at_ns_) return;
+      after_ns_ = std::min(2 * after_ns_, kRetrySendNsMax);
+    }
+    at_ns_ = now_ns + after_ns_;
+  }
+
+  std::uint64_t at_ns() const { return at_ns_; }
+
+ private:
+  std::uint64_t at_ns_ = Pollable::kNever;
+  std::uint64_t after_ns_ = kRetrySendNs;
+};
+
+}  // namespace ingot

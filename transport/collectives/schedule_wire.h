@@ -1,0 +1,76 @@
+// The first eight bytes of each message between progress engines, as one little-endian word:
+//
+//   bits  0..7    class: kData or kStarted; the replicas' messages have other first bytes (replication/agreement/agreement.h)
+//         8..23   group
+//        24..39   tag: which message of the operation between these two endpoints; 0 in kStarted
+//        40..63   sequence: number of the operation in its group, modulo 2^24
+//
+// kData: the payload follows. Its sender has started the operation `sequence`, and so all before it.
+// kStarted: its sender has started every operation of the group before `sequence`. Nothing follows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "core/types.h"
+#include "core/wire.h"
+#include "transport/collectives/schedule_limits.h"
+
+namespace ingot {
+
+// Endpoints that run operations together, numbered below kGroupIdsMax. They agree on the number, on who is a member and
+// on the order in which operations start; a number that has been retired is not used again.
+using GroupId = Id<struct GroupTag, std::uint16_t>;
+
+enum class ScheduleClass : std::uint8_t {
+  kData = 0x40,
+  kStarted = 0x41,
+};
+
+// Number of an operation in its group, modulo 2^24. Two that are compared are less than 2^23 apart: the windows of
+// schedule_limits.h see to it.
+class OperationSequence {
+ public:
+  constexpr OperationSequence() = default;
+  constexpr explicit OperationSequence(std::uint32_t value) : value_(value & kMask) {}
+
+  constexpr std::uint32_t value() const { return value_; }
+  constexpr OperationSequence next() const { return OperationSequence(value_ + 1); }
+  constexpr bool operator==(const OperationSequence&) const = default;
+
+  // How many operations this one is after `other`; negative if before.
+  constexpr std::int32_t after(OperationSequence other) const {
+    return static_cast<std::int32_t>((value_ - other.value_) << 8) >> 8;
+  }
+
+ private:
+  static constexpr std::uint32_t kMask = 0xff'ffff;
+  std::uint32_t value_ = 0;
+};
+
+struct ScheduleHeader {
+  ScheduleClass message_class = ScheduleClass::kData;
+  GroupId group{};
+  std::uint16_t tag = 0;
+  OperationSequence sequence{};
+
+  constexpr std::uint64_t encode() const {
+    return std::uint64_t{static_cast<std::uint8_t>(message_class)} | std::uint64_t{group.value()} << 8 |
+           std::uint64_t{tag} << 24 | std::uint64_t{sequence.value()} << 40;
+  }
+
+  // REQUIRES: message.size() >= kScheduleHeaderBytes. The class may be any byte.
+  static ScheduleHeader decode(std::span<const std::byte> message) {
+    std::uint64_t word;
+    std::memcpy(&word, message.data(), sizeof word);
+    return {static_cast<ScheduleClass>(word & 0xff), GroupId(static_cast<std::uint16_t>(word >> 8)),
+            static_cast<std::uint16_t>(word >> 24), OperationSequence(static_cast<std::uint32_t>(word >> 40))};
+  }
+};
+
+static_assert(kScheduleHeaderBytes == sizeof(std::uint64_t));
+static_assert(OperationSequence(2).after(OperationSequence(0xff'fffe)) == 4);
+
+}  // namespace ingot

@@ -1,0 +1,45 @@
+#include "transport/host/channel_transport.h"
+
+#include <utility>
+
+#include "core/check.h"
+#include "core/limits.h"
+#include "transport/channel_endpoint.h"
+#include "transport/nvp_channel.h"
+#include "transport/host/host_memory.h"
+#include "transport/srbp_channel.h"
+
+namespace ingot {
+namespace {
+
+using Nvp = NvpChannel<HostMemory>;
+using Srbp = SrbpChannel<HostMemory>;
+
+NvpLayout nvp_layout(int endpoints) { return {endpoints, kNvpSlotsPerSender}; }
+SrbpLayout srbp_layout(int endpoints) { return {endpoints, kSrbpSlotsPerSender}; }
+
+}  // namespace
+
+bool is_transport_kind(std::string_view kind) { return kind == "nvp" || kind == "srbp"; }
+
+std::size_t inbox_bytes(std::string_view kind, int endpoints) {
+  INGOT_CHECK(is_transport_kind(kind));
+  const std::uint32_t lines = kind == "nvp" ? nvp_layout(endpoints).inbox_lines(HostMemory::kLineBytes)
+                                            : srbp_layout(endpoints).inbox_lines(HostMemory::kLineBytes);
+  return lines * HostMemory::kLineBytes;
+}
+
+std::unique_ptr<ChannelTransport> make_transport(std::string_view kind, std::vector<std::span<std::byte>> inboxes,
+                                          EndpointId self, Waker& waker, std::vector<LinkHooks> links) {
+  INGOT_CHECK(is_transport_kind(kind));
+  const int endpoints = static_cast<int>(inboxes.size());
+  HostMemory memory(self, std::move(inboxes));
+  if (kind == "srbp") {
+    return std::make_unique<ChannelEndpoint<Srbp>>(Srbp(std::move(memory), srbp_layout(endpoints)), &waker,
+                                                   std::move(links));
+  }
+  return std::make_unique<ChannelEndpoint<Nvp>>(Nvp(std::move(memory), nvp_layout(endpoints)), &waker,
+                                                std::move(links));
+}
+
+}  // namespace ingot

@@ -1,0 +1,67 @@
+// Transports of this machine: endpoints are threads or processes that map the same inboxes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/counters.h"
+#include "core/types.h"
+#include "transport/transport.h"
+#include "transport/waker.h"
+
+namespace ingot {
+
+// Where the traffic with one peer is counted, in whole messages and their bytes; null: nowhere.
+struct LinkHooks {
+  Counter* messages_sent = nullptr;
+  Counter* bytes_sent = nullptr;
+  Counter* messages_received = nullptr;
+  Counter* bytes_received = nullptr;
+
+  void count_sent(std::size_t bytes) const { count(messages_sent, bytes_sent, bytes); }
+  void count_received(std::size_t bytes) const { count(messages_received, bytes_received, bytes); }
+
+ private:
+  static void count(Counter* messages, Counter* bytes_total, std::size_t bytes) {
+    if (messages != nullptr) messages->add(1);
+    if (bytes_total != nullptr) bytes_total->add(bytes);
+  }
+};
+
+// True for "nvp" and "srbp": the values of --transport.
+bool is_transport_kind(std::string_view kind);
+
+// Bytes of one inbox in a fabric of that many endpoints (1 to kChannelEndpointsMax). Zero-filled memory is an empty
+// inbox. What is not used is never touched, so a sparse mapping costs what is used.
+// REQUIRES: is_transport_kind(kind), here and below.
+std::size_t inbox_bytes(std::string_view kind, int endpoints);
+
+// A Transport whose peers may die and come back as somebody new, with an inbox of their own. The steps must come in the
+// right order, on both sides: transport/host/lives.h sees to that. Of one peer at a time; the others notice nothing.
+class ChannelTransport : public Transport {
+ public:
+  // A peer that is gone: true once all that it had sent has been handed out. It takes calls of probe.
+  virtual bool peer_settled(EndpointId peer) = 0;
+
+  // The peer's next life begins, with an empty channel in both directions: `inbox` is zero-filled but for what that life
+  // has done to it, and outlives this object or the peer's next life. Nothing was sent meanwhile, since send says "full"
+  // to who is gone. REQUIRES: peer_gone(peer) was called, and peer_settled(peer).
+  virtual void peer_back(EndpointId peer, std::span<std::byte> inbox) = 0;
+
+  // The other side of it: this endpoint is a new life, and the peer has not called peer_back yet, or it has. Until
+  // peer_ready the channel is full; then sending begins where the peer's inbox says.
+  virtual void peer_unready(EndpointId peer) = 0;
+  virtual void peer_ready(EndpointId peer) = 0;
+};
+
+// `inboxes`: by endpoint, as mapped here; each inbox_bytes(kind, inboxes.size()) long or longer, aligned to 64 bytes,
+// and outliving the transport, as do `waker` and the counters. All endpoints of a fabric use the same kind. An endpoint
+// may send before its receiver's transport is made. A new incarnation of an endpoint gets a new, zero-filled inbox.
+// `links`: by peer, or shorter where the rest need not be counted.
+std::unique_ptr<ChannelTransport> make_transport(std::string_view kind, std::vector<std::span<std::byte>> inboxes,
+                                          EndpointId self, Waker& waker, std::vector<LinkHooks> links);
+
+}  // namespace ingot

@@ -1,0 +1,197 @@
+#include "transport/host/event_loop.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/check.h"
+#include "core/limits.h"
+#include "transport/host/fence.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
+inline void pause_core() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
+void count(Counter* counter) {
+  if (counter != nullptr) counter->add(1);
+}
+
+}  // namespace
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecondNs + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+WaitOptions WaitOptions::own_core() { return {.spin_ns = kSpinNs, .yields = kYieldsOwnCore}; }
+WaitOptions WaitOptions::shared_core() { return {.spin_ns = 0, .yields = kYieldsSharedCore}; }
+
+absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::create(WaitOptions wait, LoopCounters counters) {
+  auto bell = Doorbell::create();
+  if (!bell.ok()) return bell.status();
+  return std::unique_ptr<EventLoop>(new EventLoop(wait, counters, *std::move(bell)));
+}
+
+EventLoop::EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell)
+    : wait_(wait), counters_(counters), stop_bell_(std::move(stop_bell)) {}
+
+void EventLoop::add(Pollable& pollable) { pollables_.push_back(&pollable); }
+
+void EventLoop::add(Pollable& pollable, Fabric& fabric, EndpointId endpoint) {
+  add(pollable);
+  endpoints_.push_back({&fabric.sleeping(endpoint), &fabric.bell(endpoint)});
+  endpoints_.back().word->lower();  // an earlier incarnation may have died asleep
+  descriptors_.clear();
+}
+
+void EventLoop::watch(int fd, std::function<void()> readable) {
+  unwatch(fd);
+  watches_.push_back({fd, std::make_shared<std::function<void()>>(std::move(readable))});
+}
+
+void EventLoop::unwatch(int fd) {
+  std::erase_if(watches_, [fd](const Watch& watch) { return watch.fd == fd; });
+  descriptors_.clear();
+}
+
+void EventLoop::stop() {
+  stopped_.store(true, std::memory_order_release);
+  stop_bell_.ring();
+}
+
+void EventLoop::run() {
+  while (!stopped()) {
+    const std::uint64_t now_ns = monotonic_ns();
+    count(counters_.polls);
+    if (poll_all(now_ns) > 0) {
+      idle_since_ns_ = 0;
+      yields_done_ = 0;
+      false_news_ = 0;
+    } else {
+      idle(now_ns);
+    }
+    // However busy the endpoints keep the loop, the descriptors get their turn. A sleep has looked later than `now_ns`.
+    if (!watches_.empty() && now_ns >= looked_ns_ + kDescriptorLookNs) {
+      if (wait_for_descriptors(0)) call_watches();
+    }
+  }
+}
+
+int EventLoop::poll_all(std::uint64_t now_ns) {
+  int work = 0;
+  for (Pollable* pollable : pollables_) work += pollable->poll(now_ns);
+  return work;
+}
+
+bool EventLoop::any_news() {
+  return std::any_of(pollables_.begin(), pollables_.end(), [](Pollable* pollable) { return pollable->has_news(); });
+}
+
+// The round found nothing: stay awake a little, or sleep.
+void EventLoop::idle(std::uint64_t now_ns) {
+  if (idle_since_ns_ == 0) {
+    idle_since_ns_ = now_ns;
+  } else if (now_ns - idle_round_ns_ > kCoreWantedNs) {
+    no_spin_until_ns_ = now_ns + kNoSpinNs;  // somebody else ran between two idle rounds
+  }
+  idle_round_ns_ = now_ns;
+  if (now_ns - idle_since_ns_ < wait_.spin_ns && now_ns >= no_spin_until_ns_) {
+    pause_core();
+  } else if (yields_done_ < wait_.yields) {
+    ++yields_done_;
+    ::sched_yield();
+    const std::uint64_t after_ns = monotonic_ns();
+    if (after_ns - now_ns > kCoreWantedNs) no_spin_until_ns_ = after_ns + kNoSpinNs;
+  } else {
+    sleep();
+  }
+}
+
+void EventLoop::sleep() {
+  for (const Endpoint& endpoint : endpoints_) endpoint.word->raise();
+  store_load_fence();  // pairs with the sender's between its message and its look at the word (transport/waker.h)
+  // News that no poll can take (half a message of a sender that died) must not keep the core busy for ever.
+  const bool distrust = false_news_ >= kFalseNewsMax;
+  if (any_news() && !distrust) {
+    ++false_news_;
+    for (const Endpoint& endpoint : endpoints_) endpoint.word->lower();
+    return;
+  }
+  std::uint64_t timeout_ns = nearest_deadline_ns();
+  if (timeout_ns != Pollable::kNever) timeout_ns -= std::min(timeout_ns, monotonic_ns());
+  if (distrust) timeout_ns = std::min(timeout_ns, kFalseNewsSleepNs);
+  count(counters_.sleeps);
+  const bool woken = wait_for_descriptors(timeout_ns);
+  for (const Endpoint& endpoint : endpoints_) endpoint.word->lower();
+  idle_round_ns_ = looked_ns_;
+  if (woken) {
+    count(counters_.wakeups);
+    idle_since_ns_ = 0;
+    yields_done_ = 0;
+    call_watches();
+  }
+}
+
+std::uint64_t EventLoop::nearest_deadline_ns() const {
+  std::uint64_t nearest = Pollable::kNever;
+  for (const Pollable* pollable : pollables_) nearest = std::min(nearest, pollable->deadline_ns());
+  return nearest;
+}
+
+// Looks at all descriptors, at most `timeout_ns` long (kNever: without end), and drains the bells that ring.
+// Returns false if there was nothing.
+bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
+  if (descriptors_.empty()) rebuild_descriptors();
+  const timespec timeout{.tv_sec = static_cast<time_t>(timeout_ns / kSecondNs),
+                         .tv_nsec = static_cast<long>(timeout_ns % kSecondNs)};
+  const bool endless = timeout_ns == Pollable::kNever;
+  const int ready = ::ppoll(descriptors_.data(), descriptors_.size(), endless ? nullptr : &timeout, nullptr);
+  INGOT_CHECK(ready >= 0 || errno == EINTR, "the loop polls open descriptors");
+  looked_ns_ = monotonic_ns();
+  if (ready <= 0) {
+    for (pollfd& descriptor : descriptors_) descriptor.revents = 0;  // ppoll left them alone if a signal came
+    return false;
+  }
+  if (descriptors_[0].revents != 0) stop_bell_.drain();
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    if (descriptors_[1 + i].revents != 0) endpoints_[i].bell->drain();
+  }
+  return true;
+}
+
+// Calls those whose descriptors were found readable. The list is copied first: a callback may change it.
+void EventLoop::call_watches() {
+  if (watches_.empty() || descriptors_.empty()) return;
+  std::vector<Watch> ready;
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    const short events = descriptors_[1 + endpoints_.size() + i].revents;
+    INGOT_CHECK((events & POLLNVAL) == 0, "unwatch a descriptor before closing it");
+    if (events != 0) ready.push_back(watches_[i]);
+  }
+  for (const Watch& watch : ready) {
+    const bool still_watched = std::any_of(watches_.begin(), watches_.end(),
+                                           [&](const Watch& other) { return other.readable == watch.readable; });
+    if (still_watched) (*watch.readable)();
+  }
+}
+
+void EventLoop::rebuild_descriptors() {
+  descriptors_.push_back({stop_bell_.fd(), POLLIN, 0});
+  for (const Endpoint& endpoint : endpoints_) descriptors_.push_back({endpoint.bell->fd(), POLLIN, 0});
+  for (const Watch& watch : watches_) descriptors_.push_back({watch.fd, POLLIN, 0});
+}
+
+}  // namespace ingot

@@ -1,0 +1,108 @@
+// The loop that runs the endpoints placed on one core: poll, spin or yield a little, then sleep on a doorbell.
+//
+// A round polls every Pollable once. Rounds that find nothing spin while that is cheaper than a sleep (only on a core
+// of one's own), then offer the core to others (sched_yield) a bounded number of times, then sleep: raise the sleeping
+// words, fence, look once more, ppoll until a bell, a watched descriptor or the nearest deadline. An idle loop takes
+// no CPU time. Figures behind the defaults: docs/decisions/0021-waiting.md.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/counters.h"
+#include "core/types.h"
+#include "transport/pollable.h"
+#include "transport/host/doorbell.h"
+#include "transport/host/fabric.h"
+
+namespace ingot {
+
+// CLOCK_MONOTONIC, the clock of Pollable.
+std::uint64_t monotonic_ns();
+
+// How long a loop with nothing to do stays awake.
+struct WaitOptions {
+  // Without giving way; 0 where others are placed on the core. A loop that notices that somebody else wants its core
+  // does not spin for the next kNoSpinNs.
+  std::uint64_t spin_ns = 0;
+  int yields = 0;             // then this many rounds that each offer the core to others
+
+  static WaitOptions own_core();
+  static WaitOptions shared_core();
+};
+
+// Where a loop counts; null: nowhere. Their one writer is the loop's thread.
+struct LoopCounters {
+  Counter* wakeups = nullptr;  // sleeps that a bell or a watched descriptor ended
+  Counter* sleeps = nullptr;
+  Counter* polls = nullptr;    // rounds
+};
+
+// One thread makes, fills and runs it; stop() alone may be called from anywhere.
+class EventLoop {
+ public:
+  // Errors: RESOURCE_EXHAUSTED (descriptors).
+  static absl::StatusOr<std::unique_ptr<EventLoop>> create(WaitOptions wait, LoopCounters counters = {});
+
+  // The pollable is run from now on; it outlives the loop. With an endpoint, the loop answers its doorbell: whoever
+  // sends to `endpoint` or notifies it wakes the loop. Not during run().
+  void add(Pollable& pollable);
+  void add(Pollable& pollable, Fabric& fabric, EndpointId endpoint);
+
+  // Calls `readable` from the loop whenever `fd` can be read or is at its end, at the latest kDescriptorLookNs after
+  // (longer if polls take longer). One callback per descriptor. Callbacks may watch and unwatch.
+  void watch(int fd, std::function<void()> readable);
+  void unwatch(int fd);
+
+  // Runs until stop(). A loop that was stopped before it runs returns at once; it cannot be run again.
+  void run();
+
+  // Ends run() soon. Any thread, any signal handler.
+  void stop();
+  bool stopped() const { return stopped_.load(std::memory_order_acquire); }
+
+ private:
+  struct Endpoint {
+    SleepingWord* word;
+    const Doorbell* bell;
+  };
+  struct Watch {
+    int fd;
+    std::shared_ptr<std::function<void()>> readable;  // shared with a call that may unwatch itself
+  };
+
+  EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell);
+
+  int poll_all(std::uint64_t now_ns);
+  bool any_news();
+  void idle(std::uint64_t now_ns);
+  void sleep();
+  std::uint64_t nearest_deadline_ns() const;
+  bool wait_for_descriptors(std::uint64_t timeout_ns);
+  void call_watches();
+  void rebuild_descriptors();
+
+  const WaitOptions wait_;
+  const LoopCounters counters_;
+  const Doorbell stop_bell_;
+  std::atomic<bool> stopped_{false};
+  std::vector<Pollable*> pollables_;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Watch> watches_;
+  std::vector<pollfd> descriptors_;  // stop bell, bells of endpoints_, watches_; empty: to be rebuilt
+
+  std::uint64_t idle_since_ns_ = 0;     // 0: the last round found work
+  std::uint64_t idle_round_ns_ = 0;     // when the last idle round was
+  std::uint64_t no_spin_until_ns_ = 0;  // others want the core
+  int yields_done_ = 0;              // since then
+  int false_news_ = 0;               // sleeps in a row that were called off for nothing
+  std::uint64_t looked_ns_ = 0;      // when the descriptors were last looked at
+};
+
+}  // namespace ingot

@@ -1,0 +1,98 @@
+// The memory through which the endpoints of one instance talk, and the doorbells that wake them.
+//
+//   control      FabricHeader, one line
+//                SleepingWord[endpoints], one line each
+//                accepted[receiver][sender], one u32 each, rows of whole lines
+//   inbox        one segment an endpoint, `inbox_bytes` each
+//   bell         one eventfd an endpoint
+//
+// Segments are zero-filled and writable by every process of the instance; what an inbox holds is the transport's affair.
+// The supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as the
+// Fabric.
+//
+// The next life of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being written
+// by somebody who was stopped meanwhile, can not reach it. Control segment and bells outlive all lives. accepted[r][s] is
+// the newest life of s that r takes messages of (transport/host/lives.h); the first lives are accepted from the start.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "transport/host/doorbell.h"
+#include "transport/host/segment.h"
+#include "transport/waker.h"
+
+namespace ingot {
+
+// Thread-safe but for construction, moves and destruction: all endpoints of a process may share one.
+class Fabric final : public Waker {
+ public:
+  // `inbox_bytes` is rounded up to whole pages. Errors: INVALID_ARGUMENT (endpoints not in 1 .. kEndpointsMax, too
+  // large), RESOURCE_EXHAUSTED (memory, descriptors).
+  static absl::StatusOr<Fabric> create(const std::string& name, int endpoints, std::size_t inbox_bytes);
+
+  // Attaches to the fabric that describe() named, in a process that inherited its descriptors, and takes them over.
+  // Errors: INVALID_ARGUMENT (not such a description, or of another layout), others as for Segment::map.
+  static absl::StatusOr<Fabric> attach(const std::string& description);
+
+  // The descriptors as "control,inbox,...,bell,...", for the launch document of a child.
+  std::string describe() const;
+  // The same as numbers: what the child must inherit (set_inherited between fork and exec).
+  std::vector<int> descriptors() const;
+
+  int endpoints() const { return static_cast<int>(bells_.size()); }
+  std::size_t inbox_bytes() const { return inbox_bytes_; }
+
+  // The inbox that the endpoint had when this was made, as mapped here.
+  // REQUIRES: endpoint < endpoints(), here and below.
+  std::span<std::byte> inbox(EndpointId endpoint) const;
+
+  // A new inbox for the endpoint's next life: describe() and inbox() name it from now on. Returns its descriptor, which
+  // the Fabric owns. REQUIRES: nobody uses this process's mapping of the old one any more. Errors: RESOURCE_EXHAUSTED;
+  // then nothing has changed.
+  absl::StatusOr<int> renew_inbox(EndpointId endpoint);
+
+  // Maps somebody's new inbox, read-write. Errors: INVALID_ARGUMENT (not an inbox of this fabric), others as for
+  // Segment::map.
+  absl::StatusOr<Segment> map_inbox(int fd) const;
+
+  // `receiver` is ready for the messages of that life of `sender`: release, and wakes the sender. By the receiver only.
+  void accept(EndpointId receiver, EndpointId sender, Incarnation incarnation);
+  // Acquire: whoever sees its own life here sees the receiver's inbox as it is ready for that.
+  Incarnation accepted(EndpointId receiver, EndpointId sender) const;
+
+  SleepingWord& sleeping(EndpointId endpoint) const;
+  const Doorbell& bell(EndpointId endpoint) const;
+
+  bool asleep(EndpointId receiver) override { return sleeping(receiver).asleep(); }
+  void ring(EndpointId receiver) override { bell(receiver).ring(sleeping(receiver)); }
+
+  // Fence, and ring if asleep: for whoever hands work to an endpoint's loop by other means than the transport.
+  void notify(EndpointId receiver);
+
+ private:
+  struct Inbox {
+    Descriptor fd;
+    Segment memory;
+  };
+  absl::StatusOr<Inbox> open_inbox(Descriptor fd) const;
+
+  Fabric(std::string name, Segment control, Descriptor fd, std::size_t inbox_bytes);
+  std::atomic<std::uint32_t>& accepted_word(EndpointId receiver, EndpointId sender) const;
+
+  std::string name_;  // for the segments of later lives
+  Segment control_;
+  Descriptor control_fd_;
+  std::vector<Inbox> inboxes_;   // index: endpoint
+  std::vector<Doorbell> bells_;  // likewise
+  std::size_t inbox_bytes_;
+};
+
+}  // namespace ingot

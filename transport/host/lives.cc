@@ -1,0 +1,83 @@
+#include "transport/host/lives.h"
+
+#include <bit>
+#include <utility>
+
+#include "core/check.h"
+
+namespace ingot {
+
+EndpointId Lives::first_of(Mask mask) { return EndpointId(static_cast<std::uint16_t>(std::countr_zero(mask))); }
+
+Lives::Lives(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations)
+    : fabric_(fabric), transport_(transport), self_(transport.self()), peers_(incarnations.size()) {
+  INGOT_CHECK(static_cast<int>(incarnations.size()) == fabric.endpoints());
+  for (std::size_t i = 0; i < peers_.size(); ++i) peers_[i].incarnation = incarnations[i];
+  for (std::uint16_t i = 0; i < peers_.size(); ++i) {
+    const EndpointId peer(i);
+    if (peer == self_) continue;
+    if (fabric_.accepted(self_, peer) != incarnation(peer)) fabric_.accept(self_, peer, incarnation(peer));
+    if (accepts_us(peer)) continue;
+    unready_ |= mask_of(peer);
+    transport_.peer_unready(peer);
+  }
+}
+
+bool Lives::announce(PeerLife life) {
+  INGOT_CHECK(life.endpoint.value() < peers_.size() && life.endpoint != self_, "a life of another endpoint");
+  Peer& peer = peers_[life.endpoint.value()];
+  if (life.incarnation <= (peer.next ? peer.next->incarnation : peer.incarnation)) return false;
+  announced_ |= mask_of(life.endpoint);
+  gone(life.endpoint);
+  peer.next = std::move(life);
+  return true;
+}
+
+void Lives::gone(EndpointId peer) {
+  if ((gone_ & mask_of(peer)) != 0) return;
+  gone_ |= mask_of(peer);
+  unready_ &= ~mask_of(peer);
+  transport_.peer_gone(peer);
+}
+
+int Lives::look(absl::FunctionRef<void(EndpointId, Incarnation)> back) {
+  int done = 0;
+  for (Mask left = unready_; left != 0; left &= left - 1) {
+    const EndpointId peer = first_of(left);
+    if (!accepts_us(peer)) continue;
+    unready_ &= ~mask_of(peer);
+    transport_.peer_ready(peer);
+    ++done;
+  }
+  for (Mask left = announced_; left != 0; left &= left - 1) {
+    const EndpointId peer = first_of(left);
+    if (!transport_.peer_settled(peer)) continue;
+    go_over(peer, back);
+    ++done;
+  }
+  return done;
+}
+
+void Lives::go_over(EndpointId endpoint, absl::FunctionRef<void(EndpointId, Incarnation)> back) {
+  Peer& peer = peers_[endpoint.value()];
+  peer.incarnation = peer.next->incarnation;
+  transport_.peer_back(endpoint, peer.next->inbox.bytes());
+  peer.inbox = std::move(peer.next->inbox);  // unmaps the one before
+  peer.next.reset();
+  gone_ &= ~mask_of(endpoint);
+  announced_ &= ~mask_of(endpoint);
+  fabric_.accept(self_, endpoint, peer.incarnation);
+  back(endpoint, peer.incarnation);
+}
+
+bool Lives::has_news() {
+  for (Mask left = unready_; left != 0; left &= left - 1) {
+    if (accepts_us(first_of(left))) return true;
+  }
+  for (Mask left = announced_; left != 0; left &= left - 1) {
+    if (transport_.peer_settled(first_of(left))) return true;
+  }
+  return false;
+}
+
+}  // namespace ingot
