@@ -67,7 +67,7 @@ inline constexpr int kBacklogMessagesMax = 16 * 1024;
 inline constexpr int kLeaderQueueCommandsMax = 16 * 1024;
 inline constexpr std::size_t kLeaderQueueBytesMax = 64 * 1024 * 1024;
 // Decided entries kept for learners that fell behind; one that is further back needs a snapshot. Enough for what is decided
-// while a newcomer loads a large state on a busy core (docs/decisions/0203).
+// while a newcomer loads a large state on a busy core (docs/design/snapshots.md).
 inline constexpr int kCommandLogSlots = 256 * 1024;
 inline constexpr std::size_t kCommandLogBytesMax = 128 * 1024 * 1024;
 inline constexpr int kTickMs = 5;  // between two Agreement::tick calls, while there is something to wait for

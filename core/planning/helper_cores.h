@@ -20,7 +20,7 @@ namespace ingot {
 // Of the calling thread, or process of one thread. On none of the loops' cores if there are others (`cores`; empty: there
 // are none, or they are not known; a sibling thread of a loop's core counts as another): a loop that has nothing to do
 // yields, and what shares its core then keeps it for a scheduler's slice of milliseconds, whatever its nice value
-// (docs/decisions/0199). Where there is a core to spare the nice value costs nobody anything. `name`: at most 15
+// (docs/design/snapshots.md). Where there is a core to spare the nice value costs nobody anything. `name`: at most 15
 // characters, for ps and profilers.
 inline void become_helper(const char* name, const std::vector<CoreId>& cores, int nice) {
   ::prctl(PR_SET_NAME, name);
@@ -33,7 +33,7 @@ inline void become_helper(const char* name, const std::vector<CoreId>& cores, in
 }
 
 // Lets go of something on a thread of its own, whose end nobody waits for: whoever is the last to close a snapshot's file
-// stands still until the kernel has freed its pages, some 0.1 s for each GiB (docs/decisions/0202). If no thread is to
+// stands still until the kernel has freed its pages, some 0.1 s for each GiB (docs/design/snapshots.md). If no thread is to
 // be had, here. `cores` as above. REQUIRES: the end of `thing` touches nothing that anybody else uses.
 template <typename Thing>
 void release_beside(Thing thing, std::vector<CoreId> cores) {

@@ -1,6 +1,6 @@
 // Which replica runs on which core: a pure function of the machine and the group.
 //
-// What it weighs, measured on a two-core virtual machine (docs/decisions/0022-placement.md): a message between two
+// What it weighs, measured on a two-core virtual machine (docs/design/waiting.md): a message between two
 // awake cores travels in a tenth of a microsecond and between two processes that yield to each other on one core in
 // one, but waking an idle core takes tens. So:
 //

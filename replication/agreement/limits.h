@@ -13,7 +13,7 @@ namespace ingot {
 // has to fit into one entry of the configuration log, and everything that can be in doubt has to fit into it.
 inline constexpr std::size_t kCarryBytesMax = 3 * 1024 * 1024;
 // Of decided slots: it spares a voter who is a little behind a question. A newcomer that still loads its state lacks all of
-// the log, and storing that thrice would take longer than the rest of a failover (docs/decisions/0204).
+// the log, and storing that thrice would take longer than the rest of a failover (docs/design/one-paxos.md).
 inline constexpr std::size_t kRepeatBytesMax = 64 * 1024;
 inline constexpr std::size_t kCarrySlotBytes = 16;     // of one slot in a carry, besides its command
 inline constexpr std::size_t kConfigurationEntryBytes = 64;  // of an entry of the configuration log, besides its carry

@@ -66,7 +66,7 @@ class Replica : public Pollable {
     std::function<bool(ReplicaName)> fence{};
 
     // Slots below it are in a snapshot that outlives all replicas, so that it may be needed by nobody but a group that
-    // starts anew; null: nobody keeps any, and trimming follows the living (docs/decisions/0155).
+    // starts anew; null: nobody keeps any, and trimming follows the living (docs/design/stable-storage.md).
     const Counter* sealed_slot = nullptr;
     // Hands a sealed snapshot to whoever keeps them; who needs the descriptor for longer duplicates it.
     std::function<void(Slot, int fd)> seal{};

@@ -148,7 +148,7 @@ bool Replica::has_room_for(std::string_view message) {
 // Entries are trimmed once every living voter has applied them and a sealed snapshot holds them. If the segment fills,
 // because a voter is stopped, two replicas are enough: leader and acceptor apply as they go, and the stopped one gets a
 // snapshot when it wakes. Who is dead counts for nothing. What is lost if all die where nobody keeps snapshots is in
-// docs/decisions/0155.
+// docs/design/stable-storage.md.
 void Replica::compact() {
   const auto fuller = [&] { return parts_.stable->used_bytes() > parts_.stable->capacity_bytes() / (2 * kProposeBelowParts); };
   if (fuller()) parts_.stable->make_room();

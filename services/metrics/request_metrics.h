@@ -1,7 +1,7 @@
 // gRPC requests by method and code, with latencies: what handlers record and Prometheus scrapes.
 //
 // Handlers say when a request begins and when it ends: a clock read at each end and a few additions without contention.
-// docs/decisions/0060-handlers-record-requests.md says why this is not a server interceptor.
+// docs/design/measurement.md says why this is not a server interceptor.
 #pragma once
 
 #include <array>

@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-// So many loops on a core may offer it to each other as often as WaitOptions::shared_core() says (decision 21 measured
+// So many loops on a core may offer it to each other as often as WaitOptions::shared_core() says (docs/design/waiting.md measured
 // two). Of more, each offers it less often: else what reaches them one after the other finds the core taken by all those
-// that it has not reached yet (decision 91).
+// that it has not reached yet (docs/design/trees.md).
 inline constexpr int kYieldingLoops = 3;
 
 // REQUIRES: loops >= 1, all on one core.

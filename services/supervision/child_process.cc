@@ -36,7 +36,7 @@ namespace {
 }
 
 // A replica's state in huge pages, where the system gives them to whoever asks (madvise): so a fork copies, and a start
-// fills, a five-hundredth of the page tables (docs/decisions/0199). Read by the C library when the program begins. What
+// fills, a five-hundredth of the page tables (docs/design/snapshots.md). Read by the C library when the program begins. What
 // somebody has set for it counts; the front end does not need it.
 std::vector<char*> environment_of(std::string_view word) {
   static char huge_pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";

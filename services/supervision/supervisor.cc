@@ -81,7 +81,7 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
   prepare_spare();
 }
 
-// Its linker would take the time of a failover (docs/decisions/0205). Whoever waits is ready later.
+// Its linker would take the time of a failover (docs/design/failover-timing.md). Whoever waits is ready later.
 void Supervisor::prepare_spare() {
   if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_spare();
 }

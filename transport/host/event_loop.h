@@ -3,7 +3,7 @@
 // A round polls every Pollable once. Rounds that find nothing spin while that is cheaper than a sleep (only on a core
 // of one's own), then offer the core to others (sched_yield) a bounded number of times, then sleep: raise the sleeping
 // words, fence, look once more, ppoll until a bell, a watched descriptor or the nearest deadline. An idle loop takes
-// no CPU time. Figures behind the defaults: docs/decisions/0021-waiting.md.
+// no CPU time. Figures behind the defaults: docs/design/waiting.md.
 #pragma once
 
 #include <poll.h>

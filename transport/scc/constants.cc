@@ -6,7 +6,7 @@ namespace {
 using enum Constant;
 
 // The LogP-style figures of the OC-Bcast paper, in core cycles of 533 MHz, fit the latencies of the hardware with one
-// number for the instructions that move a line (docs/decisions/0101):
+// number for the instructions that move a line (docs/design/scc-simulator.md):
 //   o_mpb   67.2 = 45 + 22.2          o_mem_r 110.9 = 40 + 18 (L2) + 30.7 (46 memory cycles) + 22.2
 //   o_mem_w 245.7 = o_mem_r, since a line is read before it is written, + the victim's way back: 40 + 30.7 + 64.2
 constexpr std::array<ConstantInfo, kConstants> kTable{{

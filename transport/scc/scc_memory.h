@@ -8,7 +8,7 @@
 //
 // A byte store is a masked line on the mesh, so it disturbs no neighbour. The ticket is one of the FPGA's counters: one
 // access, and nobody who dies can hold it. With a test-and-set register instead a draw is four accesses, and who dies
-// among them blocks the inbox (docs/decisions/0104).
+// among them blocks the inbox (docs/design/scc-software.md).
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ class Timetable {
   int first() const { return static_cast<int>(when_[1] & (kEntries - 1)); }  // any if first_moment() is kNever
 
   // Without branches, since who wins a comparison is as good as random. The winner goes up in a register: whom it meets
-  // does not depend on who it is, so no load waits for a comparison (docs/decisions/0186).
+  // does not depend on who it is, so no load waits for a comparison (docs/design/scc-simulator.md).
   void set(int entry, Moment when) {
     std::size_t i = static_cast<std::size_t>(kEntries + entry);
     Moment winner = when_[i] = moment_of(entry, when);

@@ -14,7 +14,7 @@ namespace ingot {
 
 // Room is taken as parts come, so a lie about the length costs nothing. And what is large grows in place or by moving pages
 // (realloc): a copy of some hundred MiB would keep a replica's loop from its peers for longer than they have patience
-// (docs/decisions/0203). Not thread-safe.
+// (docs/design/snapshots.md). Not thread-safe.
 class ReceivedFile {
  public:
   ReceivedFile() = default;

@@ -10,7 +10,7 @@
 //               "spread": each core has a part of the keys; in the end each has the keys of its buckets, sorted
 //
 // What the papers say is that there are three, and two variants of the last; the rest is ours
-// (docs/decisions/0120-what-the-applications-are.md). Computation is done natively, and charged to the core as a number
+// (docs/design/scc-software.md). Computation is done natively, and charged to the core as a number
 // of operations times cycles for each. Every result is compared with a sequential run.
 #pragma once
 
