@@ -106,7 +106,7 @@ absl::Status fill(const ChildServer& server, int value_bytes) {
 
 absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
                                    int repetitions, std::chrono::nanoseconds duration,
-                                   absl::FunctionRef<void(const std::string&)> say) {
+                                   absl::FunctionRef<void(const std::string&)> log) {
   Comparison comparison;
   comparison.setting = setting;
   for (int i = 0; i < repetitions; ++i) {
@@ -115,7 +115,7 @@ absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& in
       if (!sample.ok()) return sample.status();
       (ingot_now ? comparison.ingot : comparison.empty).push_back(*sample);
     }
-    say(absl::StrFormat("%s, %d clients, %d/%d: ingotd %.0f/s, empty handler %.0f/s", name_of(setting.operation),
+    log(absl::StrFormat("%s, %d clients, %d/%d: ingotd %.0f/s, empty handler %.0f/s", name_of(setting.operation),
                         setting.clients, i + 1, repetitions, comparison.ingot.back().per_s,
                         comparison.empty.back().per_s));
   }

@@ -52,6 +52,6 @@ absl::Status fill(const ChildServer& server, int value_bytes);
 // `repetitions` pairs of `duration` each, the two servers in turns, which of them first alternating, too.
 absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
                                    int repetitions, std::chrono::nanoseconds duration,
-                                   absl::FunctionRef<void(const std::string&)> say);
+                                   absl::FunctionRef<void(const std::string&)> log);
 
 }  // namespace ingot::bench

@@ -84,7 +84,7 @@ constexpr struct {
 } kSteps[] = {{"marked", &Failover::marked},       {"reported", &Failover::reported},
               {"changed", &Failover::changed},     {"committed", &Failover::committed},
               {"acknowledged", &Failover::acknowledged}, {"stalled", &Failover::stalled},
-              {"look", &Failover::look}};
+              {"look", &Failover::poll}};
 
 double round3(double value) { return std::round(value * 1000) / 1000; }
 

@@ -20,17 +20,18 @@ using load::now_ns;
 using std::chrono::milliseconds;
 
 constexpr auto kStartPatience = std::chrono::seconds(60);
-constexpr auto kWholePatience = std::chrono::seconds(300);  // a newcomer may have to fetch a large state
+constexpr auto kWholePatience = std::chrono::seconds(300);  // a joining replica may have to fetch a large state
 constexpr auto kCommitPatience = std::chrono::seconds(30);
-constexpr auto kSealPatience = std::chrono::seconds(600);
+constexpr auto kPublishPatience = std::chrono::seconds(600);
 constexpr auto kRefillPatience = std::chrono::seconds(2);
 constexpr auto kUpPatience = std::chrono::seconds(60);
-// Whole, without interruption, before the next trouble. Longer than the life after which a restart is not put off.
+// Whole, without interruption, before the next trouble. Longer than the incarnation after which a restart is not put
+// off.
 constexpr auto kCalm = milliseconds(2500);
 // And up to so much more, at random: else all trials would meet the same part of the snapshots' cycle.
 constexpr auto kCalmSpread = milliseconds(1500);
-constexpr auto kLook = std::chrono::microseconds(20);
-constexpr auto kLookLater = std::chrono::microseconds(200);  // once all but the stall is known
+constexpr auto kPollInterval = std::chrono::microseconds(20);
+constexpr auto kSlowPollInterval = std::chrono::microseconds(200);  // once all but the stall is known
 constexpr std::uint64_t kLagSlots = 256;
 
 template <typename Condition>
@@ -61,10 +62,10 @@ class Watch {
   void begin(std::uint64_t start_ns) { start_ns_ = last_ns_ = last_applied_ns_ = start_ns; }
 
   // Returns whether something has been committed.
-  bool look(bool killed) {
+  bool poll(bool killed) {
     const std::uint64_t now = now_ns();
     note_stall(now);
-    if (result_.committed == 0) result_.look = std::max(result_.look, ms_between(last_ns_, now));
+    if (result_.committed == 0) result_.poll = std::max(result_.poll, ms_between(last_ns_, now));
     last_ns_ = now;
     if (killed) {
       first(result_.marked, std::all_of(victims_.begin(), victims_.end(), [&](int v) { return pages_.marked_dead(v); }));
@@ -113,7 +114,7 @@ class Watch {
     return applied;
   }
 
-  // By the configuration's numbers, not by ids: with three replicas and two deaths a victim's next life may get back the
+  // By the configuration's numbers, not by ids: with three replicas and two deaths a victim's next incarnation may get back the
   // very role of the one before.
   bool without_victims() const {
     for (int id = 0; id < pages_.replicas(); ++id) {
@@ -140,14 +141,14 @@ class Watch {
   Failover result_;
 };
 
-// The next lives of the dead take their time from the others, so the stall may still grow. To look too often would, too.
+// The next incarnations of the dead take their time from the others, so the stall may still grow. To look too often would, too.
 void watch_refill(Watch& watch, const WatchedInstance& pages) {
   const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kUpPatience).count());
   while (now_ns() < end_ns) {
-    watch.look(true);
+    watch.poll(true);
     const bool reported = watch.result().reported > 0;
     if (reported && pages.all_up()) return;
-    std::this_thread::sleep_for(reported ? kLookLater : kLook);
+    std::this_thread::sleep_for(reported ? kSlowPollInterval : kPollInterval);
   }
 }
 
@@ -169,24 +170,24 @@ absl::StatusOr<std::unique_ptr<FailoverDaemon>> FailoverDaemon::start(const Opti
   if (!server.ok()) return server.status();
   std::unique_ptr<FailoverDaemon> daemon(new FailoverDaemon(options, name, *std::move(server)));
   if (auto status = fill(daemon->server_, options.state_mib); !status.ok()) return status;
-  if (auto status = daemon->wait_until_sealed(); !status.ok()) return status;
+  if (auto status = daemon->wait_until_published(); !status.ok()) return status;
   return daemon;
 }
 
 // The load brings the log that makes a snapshot due.
-absl::Status FailoverDaemon::wait_until_sealed() {
+absl::Status FailoverDaemon::wait_until_published() {
   const bool attached = wait_for(kStartPatience, [&] { return attach().ok() || !server_.running(); });
   if (!server_.running()) return absl::UnavailableError("the server has ended");
   if (!attached) return attach();
   const std::uint64_t filled = pages_->greatest(ReplicaCounter::kAppliedSlots);
   load_.emplace(server_.endpoint(), options_.clients);
-  const bool sealed = wait_for(kSealPatience, [&] { return pages_->sealed_slot() >= filled || !server_.running(); });
+  const bool published = wait_for(kPublishPatience, [&] { return pages_->published_slot() >= filled || !server_.running(); });
   if (!server_.running()) return absl::UnavailableError("the server has ended");
-  if (!sealed) return absl::DeadlineExceededError("no snapshot was sealed that holds what the store was filled with");
+  if (!published) return absl::DeadlineExceededError("no snapshot was published that holds what the store was filled with");
   return absl::OkStatus();
 }
 
-// The newest life of everybody.
+// The newest incarnation of everybody.
 absl::Status FailoverDaemon::attach() {
   auto pages = WatchedInstance::attach(server_.pid(), name_, options_.replicas);
   if (!pages.ok()) return pages.status();
@@ -226,7 +227,7 @@ absl::StatusOr<Failover> FailoverDaemon::fail(Trouble trouble, Target target) {
   watch.begin(now_ns());
   for (const pid_t pid : pids) ::kill(pid, trouble == Trouble::kKill ? SIGKILL : SIGSTOP);
   const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kCommitPatience).count());
-  while (!watch.look(trouble == Trouble::kKill) && now_ns() < end_ns) std::this_thread::sleep_for(kLook);
+  while (!watch.poll(trouble == Trouble::kKill) && now_ns() < end_ns) std::this_thread::sleep_for(kPollInterval);
   Failover& result = watch.result();
   std::uint64_t acknowledged_ns = 0;
   const auto acknowledged = [&] { return (acknowledged_ns = load_->acknowledged_ns_above(watch.revision())) != 0; };

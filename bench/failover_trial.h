@@ -24,9 +24,10 @@ struct Failover {
   double changed = 0;       // a survivor knows a configuration without the victims
   double committed = 0;     // a survivor has applied a slot that nobody had applied before
   double acknowledged = 0;  // a client has the answer to a write that was committed then
-  // The longest time without a commit until all are up again (kill only): the next lives take theirs from the others.
+  // The longest time without a commit until all are up again (kill only): the next incarnations take theirs from the
+  // others.
   double stalled = 0;
-  double look = 0;          // the longest time between two looks until then: how fine all this is
+  double poll = 0;          // the longest time between two looks until then: how fine all this is
   double store_mib = 0;     // of keys and values, history included, when the trouble began
 };
 
@@ -56,7 +57,7 @@ class FailoverDaemon {
       : options_(options), name_(std::move(name)), server_(std::move(server)) {}
 
   absl::Status attach();
-  absl::Status wait_until_sealed();
+  absl::Status wait_until_published();
   absl::StatusOr<Roles> wait_until_calm();
 
   const Options options_;

@@ -174,8 +174,8 @@ absl::Status run(const Flags& flags) {
       const auto operation = parse_operation(name);
       if (!operation.ok()) return operation.status();
       const Setting setting{*operation, clients, std::min(clients, flags.connections), flags.value_bytes};
-      const auto say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-      const auto comparison = compare(setting, *ingotd, *empty, flags.repetitions, flags.duration, say);
+      const auto log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+      const auto comparison = compare(setting, *ingotd, *empty, flags.repetitions, flags.duration, log);
       if (!comparison.ok()) return comparison.status();
       if (flags.output == "json") print_json(*comparison, flags.replicas);
       add_row(table, *comparison);

@@ -104,11 +104,11 @@ class BareLink {
   // Both sides give the same line twice, or one each.
   BareLink(Line& own, Line& other) : own_(own), other_(other) {}
 
-  void say(std::uint64_t stamp) {
+  void send(std::uint64_t stamp) {
     own_.stamp = stamp;
     own_.turn.store(++turn_, std::memory_order_release);
   }
-  std::uint64_t hear() {
+  std::uint64_t receive() {
     ++turn_;
     for (Spin spin; other_.turn.load(std::memory_order_acquire) != turn_;) spin.once();
     return other_.stamp;
@@ -125,12 +125,12 @@ class TransportLink {
   TransportLink(Inboxes& inboxes, EndpointId self, EndpointId peer, std::size_t bytes)
       : transport_(inboxes.open(self)), peer_(peer), message_(bytes) {}
 
-  void say(std::uint64_t stamp) {
+  void send(std::uint64_t stamp) {
     std::memcpy(message_.data(), &stamp, sizeof stamp);
     for (Spin spin; !transport_->send(peer_, message_);) spin.once();
     transport_->flush();
   }
-  std::uint64_t hear() {
+  std::uint64_t receive() {
     std::uint64_t stamp = 0;
     const auto take = [&](EndpointId, std::span<const std::byte> message) {
       std::memcpy(&stamp, message.data(), sizeof stamp);
@@ -155,14 +155,14 @@ double lead_round_trips(Link& link, int count) {
   double start = 0;
   for (int i = 0; i < count; ++i) {
     if (i == warm_up(count)) start = now_ns();
-    link.say(1);
-    link.hear();
+    link.send(1);
+    link.receive();
   }
   return (now_ns() - start) / (count - warm_up(count));
 }
 template <typename Link>
 void follow_round_trips(Link& link, int count) {
-  for (int i = 0; i < count; ++i) link.say(link.hear());
+  for (int i = 0; i < count; ++i) link.send(link.receive());
 }
 
 std::uint64_t cycles() { return __builtin_ia32_rdtsc(); }
@@ -173,8 +173,8 @@ template <typename Link>
 double lead_one_way(Link& link, int count) {
   double sum = 0;
   for (int i = 0; i < count; ++i) {
-    link.say(cycles());
-    const std::uint64_t sent = link.hear();
+    link.send(cycles());
+    const std::uint64_t sent = link.receive();
     if (i >= warm_up(count)) sum += static_cast<double>(static_cast<std::int64_t>(cycles() - sent));
   }
   return sum;
@@ -183,10 +183,10 @@ template <typename Link>
 double follow_one_way(Link& link, int count) {
   double sum = 0;
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t sent = link.hear();
+    const std::uint64_t sent = link.receive();
     const std::uint64_t now = cycles();
     if (i >= warm_up(count)) sum += static_cast<double>(static_cast<std::int64_t>(now - sent));
-    link.say(cycles());
+    link.send(cycles());
   }
   return sum;
 }

@@ -56,14 +56,14 @@ class ChannelLink : public Link {
     const EndpointId to = endpoint(to_core);
     while (!transport_->send(to, message)) {
       take();
-      wait_for_news(fabric_, core_, *transport_, ~Picoseconds{0}, {&to, 1});
+      wait_readable(fabric_, core_, *transport_, ~Picoseconds{0}, {&to, 1});
     }
     while (transport_->flush()) take();  // the rest of a message that is longer than a slot
   }
   void receive(int from_core, std::span<std::byte> out) override {
     auto& queue = arrived_[static_cast<std::size_t>(group_.rank(from_core))];
     while (queue.empty()) {
-      wait_for_news(fabric_, core_, *transport_);
+      wait_readable(fabric_, core_, *transport_);
       take();
     }
     INGOT_CHECK(queue.front().size() == out.size(), "both sides agree on sizes");

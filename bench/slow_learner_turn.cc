@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 constexpr auto kSlowStopped = milliseconds(9);
 constexpr auto kSlowRunning = milliseconds(1);
 constexpr auto kSettlePatience = std::chrono::seconds(60);
-constexpr auto kCalmLook = milliseconds(20);
-constexpr int kCalmLooks = 50;  // in a row that find everybody caught up, before a phase of the whole group
+constexpr auto kCalmPoll = milliseconds(20);
+constexpr int kCalmPolls = 50;  // in a row that find everybody caught up, before a phase of the whole group
 constexpr std::uint64_t kLagSlots = 64;
 
 // Stops a process, or slows it down, for as long as it lives.
@@ -100,11 +100,11 @@ absl::StatusOr<Turn> LearnerGroup::turn(const std::string& kind, std::chrono::na
 absl::StatusOr<int> LearnerGroup::wait_for_learner() const {
   const std::uint64_t end_ns = now_ns() + std::chrono::nanoseconds(kSettlePatience).count();
   while (now_ns() < end_ns) {
-    std::this_thread::sleep_for(kCalmLook);
+    std::this_thread::sleep_for(kCalmPoll);
     const std::uint64_t before = load_->acknowledged();
     int settled = 0;
-    for (; settled < kCalmLooks && whole(); ++settled) std::this_thread::sleep_for(kCalmLook);
-    if (settled < kCalmLooks || load_->acknowledged() == before) continue;
+    for (; settled < kCalmPolls && whole(); ++settled) std::this_thread::sleep_for(kCalmPoll);
+    if (settled < kCalmPolls || load_->acknowledged() == before) continue;
     for (int id = pages_->replicas() - 1; id >= 0; --id) {
       const auto role = static_cast<Role>(pages_->counter(id, ReplicaCounter::kRole));
       if (role == Role::kReplica) return id;

@@ -36,8 +36,8 @@ constexpr std::uint64_t kSession = 1;
 // Sends to replica 0, which leads, and is answered by whoever knows decisions first.
 class TreeGroup::Client : public Pollable {
  public:
-  Client(std::unique_ptr<Transport> transport, int replicas, EndpointId answerer, std::string put)
-      : transport_(std::move(transport)), replicas_(replicas), answerer_(answerer), put_(std::move(put)) {}
+  Client(std::unique_ptr<Transport> transport, int replicas, EndpointId responder, std::string put)
+      : transport_(std::move(transport)), replicas_(replicas), responder_(responder), put_(std::move(put)) {}
 
   int poll(std::uint64_t) override {
     int work = transport_->probe([this](EndpointId, std::span<const std::byte> bytes) { receive(as_view(bytes)); },
@@ -48,8 +48,8 @@ class TreeGroup::Client : public Pollable {
     transport_->flush();
     return work;
   }
-  bool has_news() override {
-    return transport_->has_news() || in_flight_.load(std::memory_order_relaxed) < wanted_.load(std::memory_order_acquire);
+  bool readable() override {
+    return transport_->readable() || in_flight_.load(std::memory_order_relaxed) < wanted_.load(std::memory_order_acquire);
   }
   std::uint64_t deadline_ns() const override { return kNever; }
 
@@ -64,7 +64,7 @@ class TreeGroup::Client : public Pollable {
     request.sequence = next_;
     request.acknowledged_below = next_ > kSessionWindow / 2 ? next_ - kSessionWindow / 2 : 0;
     request.reply_to = EndpointId(static_cast<std::uint16_t>(replicas_));
-    request.answerer = answerer_;
+    request.responder = responder_;
     request.payload = put_;
     if (!transport_->send(EndpointId(0), as_bytes(encode(request)))) return false;
     ++next_;
@@ -81,7 +81,7 @@ class TreeGroup::Client : public Pollable {
 
   std::unique_ptr<Transport> transport_;
   const int replicas_;
-  const EndpointId answerer_;
+  const EndpointId responder_;
   const std::string put_;
   std::uint64_t next_ = 1;
 };
@@ -121,9 +121,9 @@ TreeGroup::TreeGroup(const TreeGroupOptions& options) : options_(options) {
   put.key = "key";
   put.value = std::string(static_cast<std::size_t>(options_.value_bytes), 'v');
   const EndpointId self(static_cast<std::uint16_t>(replicas));
-  const EndpointId answerer(options_.agreement == "1paxos" ? 1 : 0);
+  const EndpointId responder(options_.agreement == "1paxos" ? 1 : 0);
   client_ = std::make_unique<Client>(make_transport(options_.transport, inboxes_, self, *fabric_, {}), replicas,
-                                     answerer, kv::encode(kv::Request(put)));
+                                     responder, kv::encode(kv::Request(put)));
   loops_.push_back(value_or_die(EventLoop::create(WaitOptions::shared_core())));
   loops_.back()->add(*client_, *fabric_, self);
   threads_.emplace_back([loop = loops_.back().get(), core = options_.cores.back()] {

@@ -47,13 +47,13 @@ class Server final : public Pollable {
  public:
   explicit Server(Fabric& fabric) : fabric_(fabric) {}
   int poll(std::uint64_t) override {
-    if (!has_news()) return 0;
+    if (!readable()) return 0;
     answered_ = inbox(fabric_, kServer).load(std::memory_order_acquire);
     inbox(fabric_, kClient).store(answered_, std::memory_order_release);
     fabric_.notify(kClient);
     return 1;
   }
-  bool has_news() override { return inbox(fabric_, kServer).load(std::memory_order_acquire) != answered_; }
+  bool readable() override { return inbox(fabric_, kServer).load(std::memory_order_acquire) != answered_; }
   std::uint64_t deadline_ns() const override { return kNever; }
 
  private:
@@ -68,7 +68,7 @@ class Client final : public Pollable {
 
   int poll(std::uint64_t now_ns) override {
     if (waiting_) {
-      if (!has_news()) return 0;
+      if (!readable()) return 0;
       waiting_ = false;
       const std::uint64_t arrived_ns = monotonic_ns();
       if (++rounds_ > kWarmUpRounds) round_trips_ns_.push_back(arrived_ns - sent_ns_);
@@ -83,7 +83,7 @@ class Client final : public Pollable {
     fabric_.notify(kServer);
     return 1;
   }
-  bool has_news() override {
+  bool readable() override {
     return waiting_ && inbox(fabric_, kClient).load(std::memory_order_acquire) == rounds_ + 1;
   }
   std::uint64_t deadline_ns() const override { return waiting_ ? kNever : next_ns_; }

@@ -42,7 +42,7 @@ std::uint32_t incarnation_in(const Segment& segment) {
   return incarnation ? incarnation->value() : 0;
 }
 
-// Of the replica's newest life: names end in the life's number where there are several.
+// Of the replica's newest incarnation: names end in the incarnation's number where there are several.
 absl::StatusOr<Segment> newest_stable(const std::multimap<std::string, fs::path>& memory, const std::string& prefix) {
   Segment newest;
   for (const auto& [name, path] : memory) {

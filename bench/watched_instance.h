@@ -35,7 +35,7 @@ class WatchedInstance {
   // Deaths that the supervisor has told of.
   std::uint64_t deaths() const { return daemon_->deaths.get(); }
   // Slots below it are in a snapshot that the supervisor keeps.
-  std::uint64_t sealed_slot() const { return daemon_->sealed_slot.get_acquire(); }
+  std::uint64_t published_slot() const { return daemon_->published_slot.get_acquire(); }
 
   bool all_up() const;
 
@@ -52,7 +52,7 @@ class WatchedInstance {
   std::vector<Segment> segments_;  // owns the mappings
   const DaemonPage* daemon_ = nullptr;
   std::vector<const ReplicaPage*> pages_;                   // by replica
-  std::vector<std::span<const std::byte>> stable_segments_;  // by replica, of its newest life
+  std::vector<std::span<const std::byte>> stable_segments_;  // by replica, of its newest incarnation
 };
 
 }  // namespace ingot::bench

@@ -26,7 +26,7 @@ inline constexpr int kSrbpSlotsPerSender = 64;    // likewise for SRBP, whose se
 // How soon an SRBP receiver works around a sender that stopped between drawing its ticket and publishing: after so many
 // looks at an empty place it looks ahead once, and after so many looks ahead that found later messages it parks the
 // place. Too soon costs a little work, never a message.
-inline constexpr int kSrbpLooksPerScan = 32;
+inline constexpr int kSrbpPollsPerScan = 32;
 inline constexpr int kSrbpScansToPark = 2;
 // A buffer for long messages is given back after one that needed more than this.
 inline constexpr std::size_t kReassemblyKeepBytes = 64 * 1024;
@@ -42,11 +42,11 @@ inline constexpr std::uint64_t kNoSpinNs = 10'000'000;
 inline constexpr int kYieldsOwnCore = 4;
 inline constexpr int kYieldsSharedCore = 32;
 // A busy loop looks at its watched descriptors this often.
-inline constexpr std::uint64_t kDescriptorLookNs = 5'000'000;
+inline constexpr std::uint64_t kDescriptorPollNs = 5'000'000;
 // Sleeps in a row that news call off though no poll finds work; at the limit the loop sleeps all the same, for at most
-// kFalseNewsSleepNs at a time.
-inline constexpr int kFalseNewsMax = 1000;
-inline constexpr std::uint64_t kFalseNewsSleepNs = 1'000'000;
+// kSpuriousWakeupSleepNs at a time.
+inline constexpr int kSpuriousWakeupsMax = 1000;
+inline constexpr std::uint64_t kSpuriousWakeupSleepNs = 1'000'000;
 
 // ---- Replication --------------------------------------------------------------------------------------------------
 inline constexpr int kWindowSlots = 64;  // slots proposed and undecided; further commands wait at the leader
@@ -67,7 +67,7 @@ inline constexpr int kBacklogMessagesMax = 16 * 1024;
 inline constexpr int kLeaderQueueCommandsMax = 16 * 1024;
 inline constexpr std::size_t kLeaderQueueBytesMax = 64 * 1024 * 1024;
 // Decided entries kept for learners that fell behind; one that is further back needs a snapshot. Enough for what is decided
-// while a newcomer loads a large state on a busy core (docs/design/snapshots.md).
+// while a joining replica loads a large state on a busy core (docs/design/snapshots.md).
 inline constexpr int kCommandLogSlots = 256 * 1024;
 inline constexpr std::size_t kCommandLogBytesMax = 128 * 1024 * 1024;
 inline constexpr int kTickMs = 5;  // between two Agreement::tick calls, while there is something to wait for

@@ -42,7 +42,7 @@ using CoreId = Id<struct CoreTag, std::uint16_t>;
 // Several endpoints may share a core.
 using EndpointId = Id<struct EndpointTag, std::uint16_t>;
 
-// Which life of an endpoint: 1 for the first process, one more for each restart. Never used twice.
+// Which incarnation of an endpoint: 1 for the first process, one more for each restart. Never used twice.
 using Incarnation = Id<struct IncarnationTag, std::uint32_t>;
 
 // A place in the agreed order of commands. The first slot is 0.

@@ -77,7 +77,7 @@ class ChannelEndpoint final : public ChannelTransport {
 
   bool parts_moved() override { return std::exchange(parts_moved_, false); }
 
-  bool has_news() override { return channel_.has_news(); }
+  bool readable() override { return channel_.readable(); }
 
   void peer_gone(EndpointId peer) override {
     gone_[peer.value()] = 1;

@@ -115,7 +115,7 @@ class NvpChannel {
     return messages;
   }
 
-  bool has_news() {
+  bool readable() {
     for (std::uint32_t line = 0; line < layout_.vector_lines(M::kLineBytes); ++line) {
       if (read_vector(line).any != 0) return true;
     }
@@ -127,7 +127,7 @@ class NvpChannel {
   // True once nothing of a peer that is gone is left in its ring.
   bool peer_settled(EndpointId peer) {
     const std::uint8_t told =
-        memory_.load_byte(vector_line(self(), peer), peer.value() % M::kLineBytes, Site::kNvpLook);
+        memory_.load_byte(vector_line(self(), peer), peer.value() % M::kLineBytes, Site::kNvpPoll);
     return told == static_cast<std::uint8_t>(in_[peer.value()].read);
   }
 
@@ -195,20 +195,20 @@ class NvpChannel {
   }
 
   // What is new in a line of the vector: for each sender the difference between its byte and what was seen of it.
-  struct News {
+  struct Changes {
     Units now, difference;
     Unit any;
   };
-  News read_vector(std::uint32_t line) {
-    News news;
-    memory_.read_line(memory_.line(self(), line), reinterpret_cast<std::byte*>(news.now.data()), Site::kNvpLook);
-    news.any = 0;
+  Changes read_vector(std::uint32_t line) {
+    Changes changes;
+    memory_.read_line(memory_.line(self(), line), reinterpret_cast<std::byte*>(changes.now.data()), Site::kNvpPoll);
+    changes.any = 0;
 #pragma GCC unroll 8
     for (std::size_t u = 0; u < kUnitsPerLine; ++u) {
-      news.difference[u] = news.now[u] ^ seen_[line * kUnitsPerLine + u];
-      news.any |= news.difference[u];
+      changes.difference[u] = changes.now[u] ^ seen_[line * kUnitsPerLine + u];
+      changes.any |= changes.difference[u];
     }
-    return news;
+    return changes;
   }
 
   void set_seen(EndpointId sender, std::uint8_t count) {
@@ -218,20 +218,20 @@ class NvpChannel {
   // The news of the senders `begin` to `end` (exclusive) of a line of the vector.
   template <typename OnLine>
   int receive_from_line(std::uint32_t line, std::uint32_t begin, std::uint32_t end, int limit, OnLine& on_line) {
-    const News line_news = read_vector(line);
+    const Changes line_changes = read_vector(line);
     int messages = 0;
-    for (std::uint32_t u = begin / kUnit; line_news.any != 0 && u * kUnit < end; ++u) {
-      Unit news = line_news.difference[u];
-      if (news == 0) continue;
+    for (std::uint32_t u = begin / kUnit; line_changes.any != 0 && u * kUnit < end; ++u) {
+      Unit changes = line_changes.difference[u];
+      if (changes == 0) continue;
       // A sender is one byte of the difference.
-      if (begin > u * kUnit) news &= ~Unit{0} << (8 * (begin - u * kUnit));
-      if (end < (u + 1) * kUnit) news &= ~(~Unit{0} << (8 * (end - u * kUnit)));
-      while (news != 0) {
+      if (begin > u * kUnit) changes &= ~Unit{0} << (8 * (begin - u * kUnit));
+      if (end < (u + 1) * kUnit) changes &= ~(~Unit{0} << (8 * (end - u * kUnit)));
+      while (changes != 0) {
         if (messages == limit) return messages;
-        const auto byte = static_cast<std::uint32_t>(std::countr_zero(news)) / 8;
-        news &= ~(Unit{0xff} << (8 * byte));
+        const auto byte = static_cast<std::uint32_t>(std::countr_zero(changes)) / 8;
+        changes &= ~(Unit{0xff} << (8 * byte));
         const auto sender = static_cast<std::uint16_t>(line * kLine + u * kUnit + byte);
-        messages += receive_from(EndpointId(sender), static_cast<std::uint8_t>(line_news.now[u] >> (8 * byte)),
+        messages += receive_from(EndpointId(sender), static_cast<std::uint8_t>(line_changes.now[u] >> (8 * byte)),
                                  limit - messages, on_line);
       }
     }

@@ -16,7 +16,7 @@ class Pollable {
   virtual int poll(std::uint64_t now_ns) = 0;
 
   // Called after the loop has announced that it will sleep: true if a poll would find something to do.
-  virtual bool has_news() = 0;
+  virtual bool readable() = 0;
 
   // When poll must be called again even if nothing arrives (CLOCK_MONOTONIC), or kNever.
   virtual std::uint64_t deadline_ns() const = 0;

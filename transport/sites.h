@@ -16,7 +16,7 @@ enum class Site : std::uint8_t {
   // NVP. notify -> look: the slots written before are visible. return_credit -> take_credit: the slots read before
   // may be overwritten.
   kNvpNotify,        // release: sender stores its byte of the notification vector
-  kNvpLook,          // acquire: receiver reads a line of the notification vector
+  kNvpPoll,          // acquire: receiver reads a line of the notification vector
   kNvpReturnCredit,  // release: receiver stores how many lines of a sender it has read
   kNvpTakeCredit,    // acquire: sender, at the end of its credit, loads that
 
@@ -26,8 +26,8 @@ enum class Site : std::uint8_t {
   kSrbpDrawAcquire,   // acquire half of the draw
   kSrbpDrawRelease,   // release half of the draw
   kSrbpPublish,       // release: sender stores the sequence number into its line
-  kSrbpLook,          // acquire: receiver loads the sequence number at its head
-  kSrbpLookParked,    // acquire: receiver loads the sequence number of a parked ticket
+  kSrbpPoll,          // acquire: receiver loads the sequence number at its head
+  kSrbpPollParked,    // acquire: receiver loads the sequence number of a parked ticket
   kSrbpReturnHead,    // release: receiver stores its head
   kSrbpTakeHead,      // acquire: sender, at its quota, loads that
   kSrbpGiveUp,        // release: sender stores that it gave a ticket up
@@ -57,11 +57,11 @@ constexpr Order order_of(Site site) {
     case Site::kBarrierArrive:
     case Site::kBarrierRelease:
       return Order::kRelease;
-    case Site::kNvpLook:
+    case Site::kNvpPoll:
     case Site::kNvpTakeCredit:
     case Site::kSrbpDrawAcquire:
-    case Site::kSrbpLook:
-    case Site::kSrbpLookParked:
+    case Site::kSrbpPoll:
+    case Site::kSrbpPollParked:
     case Site::kSrbpTakeHead:
     case Site::kSrbpSeeGivenUp:
     case Site::kSrbpCheckBlocked:

@@ -76,7 +76,7 @@ class SrbpChannel {
   // Bounded: at most K lines and those that were parked.
   template <typename OnLine>
   int receive(int limit, OnLine&& on_line) {
-    if (settled_ != gone_) send_mark();
+    if (settled_ != gone_) send_commit_hint();
     auto on_foreign_line = [&](EndpointId from, const LineHeader& header, const std::byte* payload) {
       if (from.value() >= endpoints_) return false;  // corrupt: nobody's
       if (from != self()) return on_line(from, header, payload);
@@ -86,9 +86,9 @@ class SrbpChannel {
     return receiver_.receive(memory_, limit, on_foreign_line);
   }
 
-  bool has_news() { return receiver_.has_news(memory_); }
+  bool readable() { return receiver_.readable(memory_); }
   // For a receiver that polls and never sleeps: true at once where the next line is there, as it nearly always is; what
-  // lies behind a hole only has_news tells.
+  // lies behind a hole only readable tells.
   bool next_is_there() { return receiver_.next_is_there(memory_); }
 
   // The peer is dead: places that only it can hold are freed.
@@ -96,7 +96,7 @@ class SrbpChannel {
     receiver_.peer_gone(memory_, peer);
     // A ticket of our own, drawn after all of the peer's, tells when those are passed.
     settled_by_[peer.value()] = ++gone_;
-    send_mark();
+    send_commit_hint();
   }
 
   // True once nothing of a peer that is gone is left in the ring. It takes calls of receive.
@@ -116,7 +116,7 @@ class SrbpChannel {
 
  private:
   // One mark at a time; it serves all who were gone before it was drawn.
-  void send_mark() {
+  void send_commit_hint() {
     const LineHeader mark{self(), true, true, 0};
     if (mark_ == settled_ && sender_.write_line(memory_, self(), mark, {})) mark_ = gone_;
   }

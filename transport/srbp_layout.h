@@ -25,7 +25,7 @@ namespace ingot {
 struct SrbpLayout {
   int endpoints;           // S: 1 to kChannelEndpointsMax
   int tickets_per_sender;  // Q: unconsumed tickets that one sender may hold: a power of two
-  int looks_per_scan = kSrbpLooksPerScan;  // the receiver's patience; no part of the layout
+  int polls_per_scan = kSrbpPollsPerScan;  // the receiver's patience; no part of the layout
 
   constexpr Word places() const { return std::bit_ceil(static_cast<Word>(endpoints * tickets_per_sender)); }
 

@@ -19,7 +19,7 @@ template <Memory M>
 class SrbpReceiver {
  public:
   SrbpReceiver(M& memory, const SrbpPlaces<M>& places)
-      : places_(places), self_(memory.self()), looks_left_(places.layout().looks_per_scan) {
+      : places_(places), self_(memory.self()), polls_left_(places.layout().polls_per_scan) {
     head_ = returned_ = memory.load_word(places_.head(memory, self_), 0, Site::kRelaxed);
     unblocked_ = head_ - places_.count();
     const int endpoints = places_.layout().endpoints;
@@ -37,7 +37,7 @@ class SrbpReceiver {
   int receive(M& memory, int limit, OnLine& on_line) {
     int messages = parked_.empty() ? 0 : receive_parked(memory, limit, on_line);
     for (Word lines = 0; messages < limit && lines < places_.count(); ++lines) {
-      if (published(memory, head_, Site::kSrbpLook)) {
+      if (published(memory, head_, Site::kSrbpPoll)) {
         // That look made visible what the line's sender did before, so a late line of it is found now.
         if (!parked_.empty()) messages += receive_parked(memory, limit - messages, on_line);
         if (messages == limit) break;
@@ -53,16 +53,16 @@ class SrbpReceiver {
 
   // The single word that is polled, and those of parked tickets, if there are any. Finds nothing behind a new hole.
   bool next_is_there(M& memory) {
-    if (published(memory, head_, Site::kSrbpLook)) return true;
+    if (published(memory, head_, Site::kSrbpPoll)) return true;
     for (std::size_t i = 0; i < parked_.size(); ++i) {
-      if (published(memory, parked_.ticket(i), Site::kSrbpLookParked)) return true;
+      if (published(memory, parked_.ticket(i), Site::kSrbpPollParked)) return true;
     }
     return false;
   }
   // Before a sleep: also what would lie behind a hole, which is a line for every endpoint.
-  bool has_news(M& memory) {
+  bool readable(M& memory) {
     return next_is_there(memory) || later_tickets_resolved(memory) ||
-           (may_be_given_up() && any_gave_up_news(memory));
+           (may_be_given_up() && any_gave_up_readable(memory));
   }
 
   // No incarnation of `peer` draws tickets from now on, until peer_back.
@@ -75,7 +75,7 @@ class SrbpReceiver {
   void peer_back(M& memory, EndpointId peer) {
     alive_.set(peer.value());
     // What it gave up last may have been freed without taking note.
-    while (gave_up_news(memory, peer)) take_note(memory, peer);
+    while (gave_up_readable(memory, peer)) take_note(memory, peer);
     return_head(memory);
   }
 
@@ -112,8 +112,8 @@ class SrbpReceiver {
       ++head_;
       return true;
     }
-    if (--looks_left_ > 0) return false;
-    looks_left_ = places_.layout().looks_per_scan;
+    if (--polls_left_ > 0) return false;
+    polls_left_ = places_.layout().polls_per_scan;
     if (!later_tickets_resolved(memory)) return false;
     if (suspect_ != head_) scans_ = 0;
     suspect_ = head_;
@@ -129,7 +129,7 @@ class SrbpReceiver {
   bool given_up(M& memory, Word ticket, std::size_t older) {
     for (std::uint16_t i = 0; i < known_.size(); ++i) {
       const EndpointId sender(i);
-      if (!gave_up_news(memory, sender) || which(memory, sender) != ticket) continue;
+      if (!gave_up_readable(memory, sender) || which(memory, sender) != ticket) continue;
       take_note(memory, sender);
       parked_.exclude(sender, older);
       return true;
@@ -138,7 +138,7 @@ class SrbpReceiver {
   }
 
   // True if the sender has given up a ticket that was not taken note of. It waits for that, so there is at most one.
-  bool gave_up_news(M& memory, EndpointId sender) {
+  bool gave_up_readable(M& memory, EndpointId sender) {
     return memory.load_word(places_.given_up(memory, self_, sender), places_.word_of(sender), Site::kSrbpSeeGivenUp) !=
            known_[sender.value()];
   }
@@ -150,9 +150,9 @@ class SrbpReceiver {
                       Site::kRelaxed);
   }
 
-  bool any_gave_up_news(M& memory) {
+  bool any_gave_up_readable(M& memory) {
     for (std::uint16_t i = 0; i < known_.size(); ++i) {
-      if (gave_up_news(memory, EndpointId(i))) return true;
+      if (gave_up_readable(memory, EndpointId(i))) return true;
     }
     return false;
   }
@@ -166,7 +166,7 @@ class SrbpReceiver {
     }
     if (!may_be_given_up()) return false;
     for (std::uint16_t i = 0; i < known_.size(); ++i) {
-      if (gave_up_news(memory, EndpointId(i)) && which(memory, EndpointId(i)) - head_ < places_.count()) return true;
+      if (gave_up_readable(memory, EndpointId(i)) && which(memory, EndpointId(i)) - head_ < places_.count()) return true;
     }
     return false;
   }
@@ -221,7 +221,7 @@ class SrbpReceiver {
   std::size_t next_published(M& memory) {
     std::size_t found = parked_.size();
     for (std::size_t i = 0; i < found; ++i) {
-      if (!published(memory, parked_.ticket(i), Site::kSrbpLookParked)) continue;
+      if (!published(memory, parked_.ticket(i), Site::kSrbpPollParked)) continue;
       found = i;
       i = std::size_t(-1);
     }
@@ -235,7 +235,7 @@ class SrbpReceiver {
   Word unblocked_ = 0;  // head when a place was last unblocked
   Word suspect_ = 0;    // head at the last scan that found later tickets
   int scans_ = 0;       // such scans of that head
-  int looks_left_;      // at an unpublished head, until the next scan
+  int polls_left_;      // at an unpublished head, until the next scan
   std::uint64_t tickets_parked_ = 0;
   std::vector<Word> known_;  // by sender: as in memory
   EndpointSet alive_;

@@ -44,7 +44,7 @@ class Transport {
   // True if probe would find something. May report a false true, never a false false for messages whose send
   // happened before (it looks behind holes of senders that died). The loop asks once more after it has announced
   // that it will sleep.
-  virtual bool has_news() = 0;
+  virtual bool readable() = 0;
 
   // The endpoint's process is known to be dead (not merely slow): what it left half-written may be reclaimed. What it
   // had sent completely is still handed out, a message that it had not finished never. What waits for it is dropped,

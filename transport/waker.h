@@ -2,7 +2,7 @@
 // doorbell an endpoint.
 //
 // The handshake, so that no message is left behind by a sleeper:
-//   receiver's loop: sleeping = 1; store-load fence; look once more (Transport::has_news); sleep; sleeping = 0
+//   receiver's loop: sleeping = 1; store-load fence; look once more (Transport::readable); sleep; sleeping = 0
 //   sender's flush:  messages are published; store-load fence; if sleeping: ring
 // At least one of the two sees the other's store. The transport makes the sender's fence, once for all receivers.
 #pragma once

@@ -11,7 +11,7 @@
 namespace ingot {
 namespace {
 
-using Say = absl::FunctionRef<void(std::string)>;
+using Report = absl::FunctionRef<void(std::string)>;
 
 // A message between two cores that share nothing nearer than memory still takes less than this.
 constexpr double kPlausibleCyclesMin = 2;
@@ -42,32 +42,32 @@ std::string cost_defect(double cycles) {
   return "";
 }
 
-void check_matrix(const CostModel& model, const CycleMatrix& matrix, const char* name, Say say) {
+void check_matrix(const CostModel& model, const CycleMatrix& matrix, const char* name, Report report) {
   if (matrix.cores() != model.size()) {
-    return say(absl::StrCat(name, " is a matrix for ", matrix.cores(), " cores, but there are ", model.size()));
+    return report(absl::StrCat(name, " is a matrix for ", matrix.cores(), " cores, but there are ", model.size()));
   }
   for (int core = 0; core < model.size(); ++core) {
     if (matrix.at(core, core) == 0) continue;
-    say(absl::StrCat(name, " of core ", model.cores[core].id.value(),
+    report(absl::StrCat(name, " of core ", model.cores[core].id.value(),
                      " to itself is not 0; a core sends itself nothing"));
   }
   for_pairs(model.size(), [&](int from, int to) {
     const std::string defect = cost_defect(matrix.at(from, to));
-    if (!defect.empty()) say(absl::StrCat(name, " from ", pair_name(model, from, to), " ", defect));
+    if (!defect.empty()) report(absl::StrCat(name, " from ", pair_name(model, from, to), " ", defect));
   });
 }
 
 // Calls `say` for all that makes a model unusable.
-void check_usable(const CostModel& model, Say say) {
-  if (model.cores.empty()) return say("the machine has no core; list at least two under \"cores\"");
+void check_usable(const CostModel& model, Report report) {
+  if (model.cores.empty()) return report("the machine has no core; list at least two under \"cores\"");
   std::set<CoreId> seen;
   for (const MachineCore& core : model.cores) {
-    if (!seen.insert(core.id).second) say(absl::StrCat("core ", core.id.value(), " is listed twice"));
+    if (!seen.insert(core.id).second) report(absl::StrCat("core ", core.id.value(), " is listed twice"));
   }
-  check_matrix(model, model.send, "send", say);
-  check_matrix(model, model.receive, "receive", say);
-  if (!model.overlapped.empty()) check_matrix(model, model.overlapped, "overlapped", say);
-  if (!model.round_trip.empty()) check_matrix(model, model.round_trip, "round_trip", say);
+  check_matrix(model, model.send, "send", report);
+  check_matrix(model, model.receive, "receive", report);
+  if (!model.overlapped.empty()) check_matrix(model, model.overlapped, "overlapped", report);
+  if (!model.round_trip.empty()) check_matrix(model, model.round_trip, "round_trip", report);
 }
 
 double median_of(std::vector<double> values) {
@@ -77,43 +77,43 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-void check_unit(const CostModel& model, Say say) {
+void check_unit(const CostModel& model, Report report) {
   std::vector<double> edges;
   for_pairs(model.size(), [&](int from, int to) { edges.push_back(model.edge(from, to)); });
   if (edges.empty()) return;
   const double median = median_of(std::move(edges));
   if (median >= kPlausibleCyclesMin && median <= kPlausibleCyclesMax) return;
-  say(absl::StrCat("half of all messages cost ", median, median < kPlausibleCyclesMin ? " or less" : " or more",
+  report(absl::StrCat("half of all messages cost ", median, median < kPlausibleCyclesMin ? " or less" : " or more",
                    "; that cannot be cycles, so the unit is probably wrong"));
 }
 
-void check_frequency(const CostModel& model, Say say) {
+void check_frequency(const CostModel& model, Report report) {
   if (model.frequency_hz == 0 || model.frequency_hz >= kPlausibleFrequencyMinHz) return;
-  say(absl::StrCat("frequency_hz is ", model.frequency_hz, "; no core is that slow, so the unit is probably wrong: write ",
+  report(absl::StrCat("frequency_hz is ", model.frequency_hz, "; no core is that slow, so the unit is probably wrong: write ",
                    "2.5 GHz as 2500000000"));
 }
 
-void check_directions(const CostModel& model, Say say) {
+void check_directions(const CostModel& model, Report report) {
   for (int a = 0; a < model.size(); ++a) {
     for (int b = a + 1; b < model.size(); ++b) {
       const bool there = model.edge(a, b) > model.edge(b, a);
       const int from = there ? a : b, to = there ? b : a;
       const double ratio = model.edge(from, to) / model.edge(to, from);
       if (ratio <= kPlausibleAsymmetryMax) continue;
-      say(absl::StrCat(pair_name(model, from, to), " costs ", std::round(ratio * 10) / 10,
+      report(absl::StrCat(pair_name(model, from, to), " costs ", std::round(ratio * 10) / 10,
                        " times as much as the way back; measure this pair again"));
     }
   }
 }
 
 // A batch there and back holds at least one message each way, and lasts no longer than all of them one after another.
-void check_round_trips(const CostModel& model, Say say) {
+void check_round_trips(const CostModel& model, Report report) {
   if (model.round_trip.empty()) return;
   for_pairs(model.size(), [&](int from, int to) {
     const double both_ways = model.edge(from, to) + model.edge(to, from);
     const double ratio = model.round_trip.at(from, to) / both_ways;
     if (ratio >= 0.5 && ratio <= 2 * kMeasureBatchMessages) return;
-    say(absl::StrCat("round_trip from ", pair_name(model, from, to), " is ", std::round(ratio * 100) / 100,
+    report(absl::StrCat("round_trip from ", pair_name(model, from, to), " is ", std::round(ratio * 100) / 100,
                      " times one message each way; it and the one-way costs cannot both be right"));
   });
 }
@@ -140,14 +140,14 @@ absl::Status validate(const CostModel& model) {
 
 std::vector<std::string> defects(const CostModel& model) {
   std::vector<std::string> result;
-  const auto say = [&](std::string defect) { result.push_back(std::move(defect)); };
-  if (model.size() == 1) say("the machine has only one core; a message takes two");
-  check_usable(model, say);
+  const auto report = [&](std::string defect) { result.push_back(std::move(defect)); };
+  if (model.size() == 1) report("the machine has only one core; a message takes two");
+  check_usable(model, report);
   if (!result.empty()) return result;  // what follows would only say the same again
-  check_unit(model, say);
-  check_frequency(model, say);
-  check_directions(model, say);
-  check_round_trips(model, say);
+  check_unit(model, report);
+  check_frequency(model, report);
+  check_directions(model, report);
+  check_round_trips(model, report);
   return result;
 }
 

@@ -36,7 +36,7 @@ inline void become_helper(const char* name, const std::vector<CoreId>& cores, in
 // stands still until the kernel has freed its pages, some 0.1 s for each GiB (docs/design/snapshots.md). If no thread is to
 // be had, here. `cores` as above. REQUIRES: the end of `thing` touches nothing that anybody else uses.
 template <typename Thing>
-void release_beside(Thing thing, std::vector<CoreId> cores) {
+void release_in_background(Thing thing, std::vector<CoreId> cores) {
   constexpr int kNice = 10;
   try {
     std::thread([thing = std::move(thing), cores = std::move(cores)]() mutable {

@@ -19,13 +19,13 @@ namespace ingot {
 
 struct StableView;  // replication/stable/view.h
 
-// One life of a replica. A restarted one is somebody else; what its predecessor stored it inherits, its roles it does
-// not.
-struct ReplicaName {
+// One incarnation of a replica. A restarted one is somebody else; what its predecessor stored it inherits, its roles it
+// does not.
+struct ReplicaIncarnation {
   EndpointId id;
   Incarnation incarnation;
 
-  bool operator==(const ReplicaName&) const = default;
+  bool operator==(const ReplicaIncarnation&) const = default;
 };
 
 // Bounds of one agreement object: those of core/limits.h, unless a test narrows them.
@@ -36,8 +36,8 @@ struct AgreementBounds {
   int learner_ahead_slots = kLearnerAheadSlots;
   std::size_t prepared_bytes = kPreparedBytesMax;
   std::size_t window_bytes = kProposalWindowBytesMax;  // a leader with more undecided bytes takes no proposal
-  std::size_t carry_bytes = kCarryBytesMax;            // REQUIRES: window_bytes and a batch fit into it
-  std::size_t repeat_bytes = kRepeatBytesMax;          // of decided slots, in a carry or in a new leader's segment
+  std::size_t in_flight_bytes = kInFlightBytesMax;            // REQUIRES: window_bytes and a batch fit into it
+  std::size_t repeat_bytes = kRepeatBytesMax;          // of decided slots, in the in-flight entries or in a new leader's segment
   int suspect_ticks = kSuspectTicks;                   // the shortest silence that is suspicious
 };
 
@@ -51,7 +51,7 @@ struct AgreementBounds {
 // inherits no role: the group names it anew, or not. Until it has caught up with a peer it counts as down: it votes on
 // configurations, but neither leads nor accepts. Without `predecessor` (its segment is missing or unreadable: unknown,
 // not empty) it has no vote either, ever. An incarnation can die before it has inherited: the last thing that start()
-// stores is a kConfiguration, so `predecessor` is the newest life before this one that is incarnation 1 or whose view has
+// stores is a kConfiguration, so `predecessor` is the newest incarnation before this one that is incarnation 1 or whose view has
 // a configuration (may_be_inherited in replication/stable/view.h).
 struct GroupConfig {
   int replicas = 3;
@@ -132,13 +132,13 @@ struct Effects {
   std::vector<EndpointId> suspects;  // took too long to answer, since the last time that it did; for logs
   // Segments of dead incarnations whose content is needed: the caller looks, and answers each with salvaged(). It may
   // ask for the same one again.
-  std::vector<ReplicaName> salvage_needed;
+  std::vector<ReplicaIncarnation> salvage_needed;
   // No peer tells slots that are known to be decided: the caller answers with history() for each segment that it has, of
-  // any life of anybody.
+  // any incarnation of anybody.
   bool history_needed = false;
   // With GroupConfig::fencing only. Its end would resolve what stopped replicas hold up: the caller may kill it, and
   // reports peer_died once the kernel says so. Never acted upon by the protocol itself.
-  std::vector<ReplicaName> fence;
+  std::vector<ReplicaIncarnation> fence;
 
   // Keeps the vectors' memory: a busy loop does not allocate for its effects.
   void clear() {
@@ -210,19 +210,20 @@ class Agreement {
 
   // The kernel says that `name`'s writer thread is dead: it will never store or send again, and its segment is final.
   // Never to be called on a suspicion. In any order with messages that it sent before; repetitions change nothing.
-  virtual void peer_died(ReplicaName, Effects&) {}
+  virtual void peer_died(ReplicaIncarnation, Effects&) {}
 
   // An incarnation that is new to this replica runs now. So its predecessors are dead. (Messages say the same.)
-  virtual void peer_started(ReplicaName, Effects&) {}
+  virtual void peer_started(ReplicaIncarnation, Effects&) {}
 
   // What the segment of `name` holds, asked for by Effects::salvage_needed. Null: it is missing or unreadable, which
   // says nothing of what was stored; a segment that its owner is known never to have opened is an empty view instead.
   // May come unasked, repeatedly, or late. REQUIRES: name's writer is known dead and the view was read after that.
-  virtual void salvaged(ReplicaName, const StableView*, Effects&) {}
+  virtual void salvaged(ReplicaIncarnation, const StableView*, Effects&) {}
 
   // What some segment holds, or recently held, asked for by Effects::history_needed. Its writer may live.
   virtual void history(const StableView&, Effects&) {}
-  // Whether it ever asks: then segments of earlier lives are needed until a sealed snapshot has what they hold.
+  // Whether it ever asks: then segments of earlier incarnations are needed until a published snapshot has what they
+  // hold.
   virtual bool reads_history() const { return false; }
 
   // A client asks here for what only a leader can do, so it has waited for the leader in vain, or never knew it. (A

@@ -35,7 +35,7 @@ Slot Learner::known_end() const {
 }
 
 void Learner::learn(Slot slot, const Command& command, Effects& effects) {
-  heard_of(slot.next());
+  note_known(slot.next());
   if (knows(slot)) return;
   if (slot == decided()) {
     emit(command, effects);
@@ -57,7 +57,7 @@ void Learner::installed(Slot first_undecided, Effects& effects) {
     ahead(slot) = nullptr;
   }
   log_.restart(first_undecided);
-  heard_of(first_undecided);
+  note_known(first_undecided);
   emit_ahead(effects);
 }
 

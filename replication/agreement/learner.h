@@ -25,7 +25,7 @@ class Learner {
   void learn(Slot slot, const Command& command, Effects& effects);
 
   // Some slot just below `end` is decided, somewhere.
-  void heard_of(Slot end) { end_ = std::max(end_, end); }
+  void note_known(Slot end) { end_ = std::max(end_, end); }
 
   // Slots below `first_undecided` came with a snapshot.
   void installed(Slot first_undecided, Effects& effects);

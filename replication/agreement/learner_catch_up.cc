@@ -73,9 +73,9 @@ void CatchUp::installed() {
   fruitless_ = 0;
 }
 
-void CatchUp::send_mark(EndpointId peer, Effects& effects) {
+void CatchUp::send_commit_hint(EndpointId peer, Effects& effects) {
   if (learner_.end().value() == 0) return;
-  mailbox_.send(peer, {.type = MessageType::kMark, .slot = learner_.end()}, effects);
+  mailbox_.send(peer, {.type = MessageType::kCommitHint, .slot = learner_.end()}, effects);
 }
 
 void CatchUp::tick(Effects& effects) {

@@ -23,7 +23,7 @@ class CatchUp {
   CatchUp(const GroupConfig& group, const Learner& learner, Mailbox& mailbox);
 
   // Something was heard from `peer`: fetches from it, if that showed a gap.
-  void look(EndpointId peer, Effects& effects) {
+  void step(EndpointId peer, Effects& effects) {
     if (!learner_.has_gap()) {
       asked_ = false;
     } else if (!asked_) {
@@ -32,7 +32,7 @@ class CatchUp {
   }
 
   // Slots below it are decided and trimmed where they had been voted for; whoever applied them may be dead.
-  void heard_trimmed(Slot below) { trimmed_below_ = std::max(trimmed_below_, below); }
+  void note_trimmed(Slot below) { trimmed_below_ = std::max(trimmed_below_, below); }
   Slot trimmed_below() const { return trimmed_below_; }
   bool lacks_trimmed() const { return learner_.decided() < trimmed_below_; }
 
@@ -42,7 +42,7 @@ class CatchUp {
   void receive_fetched(EndpointId from, const Message& fetched, Learn learn, Effects& effects);
 
   // Tells `peer` how much is decided, so that it notices what it missed.
-  void send_mark(EndpointId peer, Effects& effects);
+  void send_commit_hint(EndpointId peer, Effects& effects);
 
   // What was decided before is known now, with a snapshot. Nothing that peers said before tells what they have of the rest.
   void installed();

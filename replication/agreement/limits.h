@@ -9,19 +9,20 @@
 namespace ingot {
 
 // ---- What an AcceptorChange carries ---------------------------------------------------------------------------------
-// The carry goes by value: it must be known to whoever can be the next leader, also while its author is stopped. So it
-// has to fit into one entry of the configuration log, and everything that can be in doubt has to fit into it.
-inline constexpr std::size_t kCarryBytesMax = 3 * 1024 * 1024;
-// Of decided slots: it spares a voter who is a little behind a question. A newcomer that still loads its state lacks all of
+// The in-flight entries go by value: it must be known to whoever can be the next leader, also while its author is
+// stopped. So it has to fit into one entry of the configuration log, and everything that can be in doubt has to fit
+// into it.
+inline constexpr std::size_t kInFlightBytesMax = 3 * 1024 * 1024;
+// Of decided slots: it spares a voter who is a little behind a question. A joining replica that still loads its state lacks all of
 // the log, and storing that thrice would take longer than the rest of a failover (docs/design/one-paxos.md).
 inline constexpr std::size_t kRepeatBytesMax = 64 * 1024;
-inline constexpr std::size_t kCarrySlotBytes = 16;     // of one slot in a carry, besides its command
+inline constexpr std::size_t kInFlightSlotBytes = 16;     // of one slot in the in-flight entries, besides its command
 inline constexpr std::size_t kConfigurationEntryBytes = 64;  // of an entry of the configuration log, besides its carry
-inline constexpr std::size_t kConfigurationEntryBytesMax = kConfigurationEntryBytes + kCarryBytesMax;
+inline constexpr std::size_t kConfigurationEntryBytesMax = kConfigurationEntryBytes + kInFlightBytesMax;
 // Bytes of slots that a leader has proposed and that are not decided up to the first gap, before its last batch: a
-// leader with more takes no proposal. One more batch of the largest size still fits into a carry.
+// leader with more takes no proposal. One more batch of the largest size still fits into the in-flight entries.
 inline constexpr std::size_t kProposalWindowBytesMax =
-    kCarryBytesMax - kBatchBytesMax - (kWindowSlots + 1) * kCarrySlotBytes;
+    kInFlightBytesMax - kBatchBytesMax - (kWindowSlots + 1) * kInFlightSlotBytes;
 static_assert(kProposalWindowBytesMax > 512 * 1024, "a window is worth having");
 static_assert(kConfigurationEntryBytesMax + 1024 < kMessageBytesMax, "an entry is one message");
 

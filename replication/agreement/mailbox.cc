@@ -31,21 +31,21 @@ void Mailbox::send(EndpointId to, Message message, Effects& effects) {
     own_.push_back(std::move(message));
     return;
   }
-  effects.messages.push_back({.broadcast = false, .to = to, .message = seal(message)});
+  effects.messages.push_back({.broadcast = false, .to = to, .message = stamp(message)});
 }
 
 void Mailbox::broadcast(Message message, Effects& effects) {
   if (known_.size() == 1) return;
-  effects.messages.push_back({.broadcast = true, .to = self_, .message = seal(message)});
+  effects.messages.push_back({.broadcast = true, .to = self_, .message = stamp(message)});
 }
 
 void Mailbox::multicast(int count, Message message, Effects& effects) {
   if (static_cast<std::size_t>(count) == known_.size()) return broadcast(std::move(message), effects);
   if (count == 1 && self_ == EndpointId(0)) return;
-  const auto sealed = seal(message);
+  const auto stamped = stamp(message);
   for (std::uint16_t to = 0; to < count; ++to) {
     if (EndpointId(to) == self_) continue;
-    effects.messages.push_back({.broadcast = false, .to = EndpointId(to), .message = sealed});
+    effects.messages.push_back({.broadcast = false, .to = EndpointId(to), .message = stamped});
   }
 }
 
@@ -56,7 +56,7 @@ std::optional<Message> Mailbox::take_own() {
   return message;
 }
 
-std::shared_ptr<const std::string> Mailbox::seal(Message& message) const {
+std::shared_ptr<const std::string> Mailbox::stamp(Message& message) const {
   message.incarnation = incarnation_;
   return std::make_shared<const std::string>(encode(message));
 }

@@ -23,10 +23,10 @@ Shape shape_of(MessageType type) {
   switch (type) {
     case MessageType::kAccepted:
     case MessageType::kFetch:
-    case MessageType::kMark:
+    case MessageType::kCommitHint:
     case MessageType::kTwoPhaseAcknowledge:
     case MessageType::kConfigFetch:
-    case MessageType::kDoubt:
+    case MessageType::kSuspectLeader:
       return {};
     case MessageType::kTwoPhaseVote:
     case MessageType::kTwoPhaseOutcome:
@@ -191,8 +191,8 @@ const char* name_of(MessageType type) {
       return "Fetch";
     case MessageType::kFetched:
       return "Fetched";
-    case MessageType::kMark:
-      return "Mark";
+    case MessageType::kCommitHint:
+      return "CommitHint";
     case MessageType::kReadProbe:
       return "ReadProbe";
     case MessageType::kReadConfirm:
@@ -217,8 +217,8 @@ const char* name_of(MessageType type) {
       return "Ping";
     case MessageType::kPong:
       return "Pong";
-    case MessageType::kDoubt:
-      return "Doubt";
+    case MessageType::kSuspectLeader:
+      return "SuspectLeader";
     case MessageType::kHello:
       return "Hello";
     case MessageType::kConfigPrepare:

@@ -40,7 +40,7 @@ enum class MessageType : std::uint8_t {
   kAbandon = 4,    // acceptor -> leader: I hold this epoch and promise; number: slots below it are trimmed
   kFetch = 5,      // learner -> any: decided entries from slot on, please
   kFetched = 6,    // answer: entries from slot on (none and a higher slot: trimmed); number: slots below it are decided
-  kMark = 7,       // some slot just below slot is decided: whoever lacks anything below it has missed messages
+  kCommitHint = 7,       // some slot just below slot is decided: whoever lacks anything below it has missed messages
   kReadProbe = 8,    // leader -> acceptor or voter: do you still hold this epoch and ballot? number names the probe
   kReadConfirm = 9,  // answer: yes
 
@@ -51,7 +51,7 @@ enum class MessageType : std::uint8_t {
   kSteppedDown = 19,  // answer; verdict: it had completed that ballot. slot: decided below it; votes: proposals from there
   kPing = 20,         // are you there? number: of the question
   kPong = 21,         // answer, to a Hello too (number 0); verdict: caught up. slot: decided below it
-  kDoubt = 23,        // somebody who may not lead to those who may: a client waits here, and the leader does not answer
+  kSuspectLeader = 23,        // somebody who may not lead to those who may: a client waits here, and the leader does not answer
   kHello = 22,        // a new incarnation to all; slot: decided below it; verdict: caught up
 
   // ---- The configuration log: majority Paxos for the entry at index `slot`. number: ballot number, of a Paxos of its own
@@ -74,7 +74,7 @@ enum class MessageType : std::uint8_t {
 // A decoded message, or one to encode. `payload` views memory of the caller; a message to oneself carries the command
 // itself instead, so that nobody copies it.
 struct Message {
-  MessageType type = MessageType::kMark;
+  MessageType type = MessageType::kCommitHint;
   Epoch epoch{};
   Ballot ballot{};
   Slot slot{};

@@ -1,4 +1,4 @@
-// What a replica knows of the lives of the others: who is dead for certain, who is new, who does not answer.
+// What a replica knows of the incarnations of the others: who is dead for certain, who is new, who does not answer.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Peers {
   }
 
   // `name` runs, or ran. True: that is news, so that its predecessors are dead.
-  bool heard(ReplicaName name) {
+  bool note_alive(ReplicaIncarnation name) {
     Peer& peer = at(name.id);
     peer.suspected = false;
     if (name.incarnation <= peer.incarnation) return false;
@@ -29,13 +29,13 @@ class Peers {
   }
 
   // True: that is news.
-  bool died(ReplicaName name) {
+  bool died(ReplicaIncarnation name) {
     if (dead(name)) return false;
     at(name.id).dead_up_to = name.incarnation;
     return true;
   }
 
-  bool dead(ReplicaName name) const {
+  bool dead(ReplicaIncarnation name) const {
     const Peer& peer = at(name.id);
     return name.incarnation < peer.incarnation || name.incarnation <= peer.dead_up_to;
   }
@@ -46,7 +46,7 @@ class Peers {
   bool caught_up(EndpointId id) const { return at(id).caught_up; }
 
   // The newest incarnation known.
-  ReplicaName name(EndpointId id) const { return {id, at(id).incarnation}; }
+  ReplicaIncarnation name(EndpointId id) const { return {id, at(id).incarnation}; }
   bool up(EndpointId id) const { return !dead(name(id)); }
 
   // A voter that may get a role, as far as this replica knows.

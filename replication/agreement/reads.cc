@@ -15,16 +15,16 @@ void ReadProbes::add(std::uint64_t read_id, EndpointId leader, Effects& effects)
   effects.rejected.push_back({Rejection::Kind::kRead, Rejection::Why::kBusy, read_id, leader});
 }
 
-std::uint64_t ReadProbes::start(Slot mark) {
+std::uint64_t ReadProbes::start(Slot read_index) {
   INGOT_CHECK(wants_probe());
   std::swap(served_, waiting_);
-  mark_ = mark;
+  read_index_ = read_index;
   votes = 0;
   return ++number_;
 }
 
 void ReadProbes::confirm(Effects& effects) {
-  for (const std::uint64_t read_id : served_) effects.reads_ready.push_back({read_id, mark_});
+  for (const std::uint64_t read_id : served_) effects.reads_ready.push_back({read_id, read_index_});
   served_.clear();
 }
 

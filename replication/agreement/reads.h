@@ -18,7 +18,7 @@ class ReadProbes {
   // True if reads wait and no probe is under way.
   bool wants_probe() const { return !under_way() && !waiting_.empty(); }
   // A probe leaves now; slots below `mark` were proposed so far. Returns its number, never used before.
-  std::uint64_t start(Slot mark);
+  std::uint64_t start(Slot read_index);
 
   bool under_way() const { return !served_.empty(); }
   std::uint64_t number() const { return number_; }  // of the last probe started
@@ -31,7 +31,7 @@ class ReadProbes {
 
  private:
   std::uint64_t number_ = 0;
-  Slot mark_;
+  Slot read_index_;
   std::vector<std::uint64_t> served_;   // by the probe under way
   std::vector<std::uint64_t> waiting_;  // for the next
 };

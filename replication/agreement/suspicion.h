@@ -27,7 +27,7 @@ class Suspicion {
     slowest_ticks_ = std::max(ticks_, slowest_ticks_ - slowest_ticks_ / 8);
     if (++calm_ >= kCalmAnswers) {
       calm_ = 0;
-      strikes_ = std::max(0, strikes_ - 1);
+      timeouts_ = std::max(0, timeouts_ - 1);
     }
     stop();
   }
@@ -39,8 +39,8 @@ class Suspicion {
   }
 
   // The role moved though nobody died: next time, be slower.
-  void strike() {
-    strikes_ = std::min(strikes_ + 1, kStrikesMax);
+  void count_timeout() {
+    timeouts_ = std::min(timeouts_ + 1, kTimeoutsMax);
     calm_ = 0;
   }
 
@@ -59,17 +59,17 @@ class Suspicion {
 
   int timeout_ticks() const {
     const int ticks = std::min(std::max(ticks_min_, kSuspectSafety * slowest_ticks_), kSuspectTicksMax);
-    return std::max(ticks_min_, std::min(ticks << strikes_, kSuspectTicksMax));
+    return std::max(ticks_min_, std::min(ticks << timeouts_, kSuspectTicksMax));
   }
 
  private:
-  static constexpr int kStrikesMax = 6;
+  static constexpr int kTimeoutsMax = 6;
 
   int ticks_min_;
   bool waiting_ = false;
   int ticks_ = 0;
   int slowest_ticks_ = 0;  // of late
-  int strikes_ = 0;
+  int timeouts_ = 0;
   int calm_ = 0;  // answers since the last strike
 };
 

@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kScanMs = kRetryScanMs;
 constexpr std::uint64_t kPauseUs = 100;  // after a first refusal: a new leader is found in less than a millisecond
-constexpr std::uint64_t kDoubtMs = 20;  // of a leader's silence; then one request at a time asks another replica, too
+constexpr std::uint64_t kSuspectMs = 20;  // of a leader's silence; then one request at a time asks another replica, too
 constexpr std::uint64_t kQueryBit = std::uint64_t{1} << 63;  // queries have sequences of their own, outside the session
-constexpr int kLifeShift = 40;  // sequences of one life: a million a second for twelve days
-constexpr std::uint64_t kLifeMask = (std::uint64_t{1} << (63 - kLifeShift)) - 1;
+constexpr int kIncarnationShift = 40;  // sequences of one incarnation: a million a second for twelve days
+constexpr std::uint64_t kIncarnationMask = (std::uint64_t{1} << (63 - kIncarnationShift)) - 1;
 
 Request::Kind wire_kind(RequestKind kind) {
   switch (kind) {
@@ -36,9 +36,9 @@ Request::Kind wire_kind(RequestKind kind) {
   INGOT_CHECK(false, "a request kind outside its enumeration");
 }
 
-// Below all sequences of that life of the front end.
+// Below all sequences of that incarnation of the front end.
 std::uint64_t first_sequence(Incarnation incarnation) {
-  return ((incarnation.value() - 1) & kLifeMask) << kLifeShift;
+  return ((incarnation.value() - 1) & kIncarnationMask) << kIncarnationShift;
 }
 
 // Why a request was not carried out; `blocked`: the sentence of who cannot have anything decided.
@@ -106,17 +106,17 @@ EndpointId ShmReplicaClient::choose_target(const Pending& pending) const {
 }
 
 // The acceptor is the first to know a decision. A retry asks others in turn: the first choice may be dead or slow.
-EndpointId ShmReplicaClient::choose_answerer(const Pending& pending) const {
+EndpointId ShmReplicaClient::choose_responder(const Pending& pending) const {
   return living_from(acceptor_.value() + pending.attempts);
 }
 
 bool ShmReplicaClient::dead(EndpointId replica) const { return (dead_ >> replica.value() & 1) != 0; }
 
-bool ShmReplicaClient::away(EndpointId replica) const { return (away_ >> replica.value() & 1) != 0; }
+bool ShmReplicaClient::lagging(EndpointId replica) const { return (lagging_ >> replica.value() & 1) != 0; }
 
 // The first from there on that is not known to be away; if all are, that is not known to be dead.
 EndpointId ShmReplicaClient::living_from(int place) const {
-  for (const std::uint64_t without : {away_, dead_}) {
+  for (const std::uint64_t without : {lagging_, dead_}) {
     for (int i = 0; i < options_.replicas; ++i) {
       const EndpointId replica(static_cast<std::uint16_t>((place + i) % options_.replicas));
       if ((without >> replica.value() & 1) == 0) return replica;
@@ -139,7 +139,7 @@ void ShmReplicaClient::send(std::uint64_t sequence, Pending& pending, EndpointId
   request.sequence = sequence;
   request.acknowledged_below = pending.kind == RequestKind::kCommand ? acknowledged_below() : 0;
   request.reply_to = transport_.self();
-  request.answerer = choose_answerer(pending);
+  request.responder = choose_responder(pending);
   request.payload = pending.payload;
   pending.target = target;
   ++pending.open_attempts;
@@ -160,17 +160,17 @@ bool ShmReplicaClient::told_of_deaths() const {
   return options_.daemon != nullptr && options_.daemon->deaths.get() != deaths_seen_;
 }
 
-// What the page says of another life than the channel is with, is of no interest: of an earlier one, it is known; a later
-// one will be announced. The life is read first, with acquire: it is set after its state.
-void ShmReplicaClient::look_for_deaths(std::uint64_t now_ns) {
+// What the page says of another incarnation than the channel is with, is of no interest: of an earlier one, it is known; a later
+// one will be announced. The incarnation is read first, with acquire: it is set after its state.
+void ShmReplicaClient::poll_deaths(std::uint64_t now_ns) {
   deaths_seen_ = options_.daemon->deaths.get_acquire();  // pairs with the supervisor's release after the states
   for (std::uint16_t id = 0; id < options_.replicas; ++id) {
     const EndpointId replica(id);
     const ProcessEntry& entry = options_.daemon->replicas[id];
     const std::uint64_t incarnation = entry.incarnation.get_acquire();
     const auto state = static_cast<ProcessState>(entry.state.get());
-    const bool same_life = options_.lives == nullptr || options_.lives->incarnation(replica).value() == incarnation;
-    if (state == ProcessState::kDead && same_life) replica_gone(replica, now_ns);
+    const bool same_incarnation = options_.incarnations == nullptr || options_.incarnations->incarnation(replica).value() == incarnation;
+    if (state == ProcessState::kDead && same_incarnation) replica_gone(replica, now_ns);
   }
 }
 
@@ -178,9 +178,9 @@ void ShmReplicaClient::look_for_deaths(std::uint64_t now_ns) {
 void ShmReplicaClient::replica_gone(EndpointId replica, std::uint64_t now_ns) {
   if (dead(replica)) return;
   dead_ |= std::uint64_t{1} << replica.value();
-  away_ |= std::uint64_t{1} << replica.value();
-  if (options_.lives != nullptr) {
-    options_.lives->gone(replica);
+  lagging_ |= std::uint64_t{1} << replica.value();
+  if (options_.incarnations != nullptr) {
+    options_.incarnations->gone(replica);
   } else {
     transport_.peer_gone(replica);
   }
@@ -195,39 +195,39 @@ void ShmReplicaClient::replica_gone(EndpointId replica, std::uint64_t now_ns) {
 void ShmReplicaClient::replica_died(EndpointId replica, Incarnation incarnation) {
   {
     absl::MutexLock lock(&mutex_);
-    if (options_.lives != nullptr && options_.lives->incarnation(replica) != incarnation) return;
+    if (options_.incarnations != nullptr && options_.incarnations->incarnation(replica) != incarnation) return;
     replica_gone(replica, options_.now_ns());
   }
   options_.wake_loop();
 }
 
-void ShmReplicaClient::begin_life(PeerLife life) {
-  INGOT_CHECK(options_.lives != nullptr, "a client without lives hears of no new ones");
+void ShmReplicaClient::begin_incarnation(PeerIncarnation announced) {
+  INGOT_CHECK(options_.incarnations != nullptr, "a client without peer incarnations learns of no new ones");
   absl::MutexLock lock(&mutex_);
-  const EndpointId replica = life.endpoint;
-  if (replica.value() >= options_.replicas || !options_.lives->announce(std::move(life))) return;
+  const EndpointId replica = announced.endpoint;
+  if (replica.value() >= options_.replicas || !options_.incarnations->announce(std::move(announced))) return;
   replica_gone(replica, options_.now_ns());
 }
 
-int ShmReplicaClient::look_at_lives() {
-  if (options_.lives == nullptr || !options_.lives->waiting()) return 0;
-  return options_.lives->look([this](EndpointId replica, Incarnation) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+int ShmReplicaClient::poll_incarnations() {
+  if (options_.incarnations == nullptr || !options_.incarnations->waiting()) return 0;
+  return options_.incarnations->poll([this](EndpointId replica, Incarnation) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     outbox_.revive(replica);
     dead_ &= ~(std::uint64_t{1} << replica.value());
     returns_at_[replica.value()] = newest_;
-    if (options_.pages.empty()) away_ &= ~(std::uint64_t{1} << replica.value());
+    if (options_.pages.empty()) lagging_ &= ~(std::uint64_t{1} << replica.value());
   });
 }
 
 void ShmReplicaClient::note_returns() {
-  for (std::uint16_t id = 0; away_ != dead_ && id < options_.pages.size(); ++id) {
+  for (std::uint16_t id = 0; lagging_ != dead_ && id < options_.pages.size(); ++id) {
     const EndpointId replica(id);
-    if (dead(replica) || !away(replica)) continue;
+    if (dead(replica) || !lagging(replica)) continue;
     const ReplicaPage& page = *options_.pages[id];
-    // Acquire: what the page shows after that is of this life.
-    if (page.incarnation.get_acquire() != options_.lives->incarnation(replica).value()) continue;
+    // Acquire: what the page shows after that is of this incarnation.
+    if (page.incarnation.get_acquire() != options_.incarnations->incarnation(replica).value()) continue;
     const Slot applied(page[ReplicaCounter::kAppliedSlots].get());
-    if (applied >= returns_at_[id]) away_ &= ~(std::uint64_t{1} << id);
+    if (applied >= returns_at_[id]) lagging_ &= ~(std::uint64_t{1} << id);
   }
 }
 
@@ -240,13 +240,13 @@ int ShmReplicaClient::poll(std::uint64_t now_ns) {
   int work = 0;
   {
     absl::MutexLock lock(&mutex_);
-    if (told_of_deaths()) look_for_deaths(now_ns);
+    if (told_of_deaths()) poll_deaths(now_ns);
     work = transport_.probe(
         [&](EndpointId from, std::span<const std::byte> message) ABSL_NO_THREAD_SAFETY_ANALYSIS {
           receive(from, as_view(message), now_ns);
         },
         kProbeMessagesMax);
-    work += look_at_lives();
+    work += poll_incarnations();
     if (work > 0) note_returns();
     work += outbox_.flush([](EndpointId) {});  // what was dropped is sent again by its retry
     if (now_ns >= next_timer_ns_) check_timers(now_ns);
@@ -258,10 +258,10 @@ int ShmReplicaClient::poll(std::uint64_t now_ns) {
   return work;
 }
 
-bool ShmReplicaClient::has_news() {
+bool ShmReplicaClient::readable() {
   absl::MutexLock lock(&mutex_);
-  return transport_.has_news() || told_of_deaths() ||
-         (options_.lives != nullptr && options_.lives->waiting() && options_.lives->has_news());
+  return transport_.readable() || told_of_deaths() ||
+         (options_.incarnations != nullptr && options_.incarnations->waiting() && options_.incarnations->readable());
 }
 
 std::uint64_t ShmReplicaClient::deadline_ns() const {
@@ -308,17 +308,18 @@ void ShmReplicaClient::refused(std::uint64_t sequence, Pending& pending, Endpoin
                                std::uint64_t now_ns) {
   if (pending.open_attempts > 0) --pending.open_attempts;
   if (response.status == Response::Status::kBusy) {
-    // A leader takes no read while it changes its acceptor, a newcomer none before it has its state: that is soon over.
+    // A leader takes no read while it changes its acceptor, a joining replica none before it has its state: that is
+    // soon over.
     const bool reads = pending.kind == RequestKind::kLinearizableQuery || pending.kind == RequestKind::kLocalQuery;
     if (reads) return pause(pending, now_ns);
     if (pending.open_attempts == 0) refuse(sequence, response.slot, now_ns);
     return;
   }
   // Who does not lead, and names itself or the dead, knows nothing: the next one may.
-  const bool news = response.leader != from && follow(response.leader);
-  if (!news && leader_ == from) leader_ = living_from(from.value() + 1);
-  if (news) next_timer_ns_ = now_ns;  // the others go there, too
-  if (news && !pending.redirected) {
+  const bool is_new = response.leader != from && follow(response.leader);
+  if (!is_new && leader_ == from) leader_ = living_from(from.value() + 1);
+  if (is_new) next_timer_ns_ = now_ns;  // the others go there, too
+  if (is_new && !pending.redirected) {
     pending.redirected = true;  // once: two that name each other would send it to and fro
     attempt(sequence, pending, now_ns);
   } else if (from == pending.target) {
@@ -366,8 +367,8 @@ void ShmReplicaClient::check_timers(std::uint64_t now_ns) {
     }
     if (pending.kind == RequestKind::kMove) continue;  // sent once
     const bool due = now_ns >= pending.retry_ns || (for_leader(pending.kind) && pending.target != leader_);
-    const std::uint64_t doubt_ns = pending.sent_ns + kDoubtMs * kNsPerMs;
-    const bool silent = for_leader(pending.kind) && now_ns >= doubt_ns;
+    const std::uint64_t suspect_ns = pending.sent_ns + kSuspectMs * kNsPerMs;
+    const bool silent = for_leader(pending.kind) && now_ns >= suspect_ns;
     if (due && !outbox_.waits_for(choose_target(pending))) {
       pending.redirected = false;
       attempt(sequence, pending, now_ns);
@@ -377,7 +378,7 @@ void ShmReplicaClient::check_timers(std::uint64_t now_ns) {
       ask_another(sequence, pending);
     }
     next_ns = std::min(next_ns, std::max(pending.retry_ns, now_ns + kPauseUs * 1000));
-    if (!silent && for_leader(pending.kind)) next_ns = std::min(next_ns, doubt_ns);
+    if (!silent && for_leader(pending.kind)) next_ns = std::min(next_ns, suspect_ns);
   }
   for (const std::uint64_t sequence : expired) {
     if (pending_[sequence].open_attempts == 0) refuse(sequence, Slot(), now_ns);

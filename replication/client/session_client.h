@@ -18,7 +18,7 @@
 #include "replication/pages/instance_view.h"
 #include "replication/client/replica_client.h"
 #include "transport/host/event_loop.h"
-#include "transport/host/lives.h"
+#include "transport/host/peer_incarnations.h"
 #include "transport/transport.h"
 
 namespace ingot {
@@ -32,8 +32,8 @@ namespace ingot {
 // A replica that comes back is sent what is meant for it at once, and is chosen to answer once it has applied what was
 // answered here before.
 //
-// The next life of a front end begins a session of its own, with numbers that no earlier life has used: replicas may
-// still answer what that one had asked, to the same endpoint.
+// The next incarnation of a front end begins a session of its own, with numbers that no earlier incarnation has used:
+// replicas may still answer what that one had asked, to the same endpoint.
 //
 // Commands form one session: a retry repeats the sequence, and its effect is one. At most kFrontEndRequestsMax requests
 // and kFrontEndBytesMax bytes are in flight; more are answered kOverloaded, or kBlocked while a replica says so.
@@ -47,8 +47,8 @@ class ShmReplicaClient : public ReplicaClient, public Pollable {
     EndpointId nearest;         // replica for local queries
     const DaemonPage* daemon = nullptr;  // says who has died; null: nobody does
     std::vector<const ReplicaPage*> pages;  // of all replicas: who has caught up, and who is blocked; or none
-    Lives* lives = nullptr;     // over the same transport; null: nobody comes back
-    Incarnation incarnation{1};  // which life of the front end this is
+    PeerIncarnations* incarnations = nullptr;     // over the same transport; null: nobody comes back
+    Incarnation incarnation{1};  // which incarnation of the front end this is
     std::function<void()> wake_loop;  // makes the loop call poll soon; any thread
     std::function<std::uint64_t()> now_ns = monotonic_ns;  // the clock that poll is called with
   };
@@ -56,17 +56,17 @@ class ShmReplicaClient : public ReplicaClient, public Pollable {
   // REQUIRES: `transport` outlives this and is used by nobody else.
   ShmReplicaClient(Transport& transport, Options options);
 
-  // The next life of a replica is about to begin, as the supervisor says. In the loop's thread, not during poll.
+  // The next incarnation of a replica is about to begin, as the supervisor says. In the loop's thread, not during poll.
   // REQUIRES: Options::lives.
-  void begin_life(PeerLife life);
+  void begin_incarnation(PeerIncarnation announced);
 
   void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica) override;
 
   int poll(std::uint64_t now_ns) override;
-  bool has_news() override;
+  bool readable() override;
   std::uint64_t deadline_ns() const override;
 
-  // The kernel says that this life of the replica has ended. Any thread.
+  // The kernel says that this incarnation of the replica has ended. Any thread.
   void replica_died(EndpointId replica, Incarnation incarnation);
 
   // Requests that have no answer yet.
@@ -98,17 +98,17 @@ class ShmReplicaClient : public ReplicaClient, public Pollable {
   void attempt(std::uint64_t sequence, Pending& pending, std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void send(std::uint64_t sequence, Pending& pending, EndpointId target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ask_another(std::uint64_t sequence, Pending& pending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void look_for_deaths(std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void poll_deaths(std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void replica_gone(EndpointId replica, std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  int look_at_lives() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  int poll_incarnations() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void note_returns() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool told_of_deaths() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool dead(EndpointId replica) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool away(EndpointId replica) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool lagging(EndpointId replica) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   EndpointId living_from(int place) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool follow(EndpointId leader) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   EndpointId choose_target(const Pending& pending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  EndpointId choose_answerer(const Pending& pending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  EndpointId choose_responder(const Pending& pending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void receive(EndpointId from, std::string_view message, std::uint64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void refused(std::uint64_t sequence, Pending& pending, EndpointId from, const Response& response,
                std::uint64_t now_ns)
@@ -130,7 +130,7 @@ class ShmReplicaClient : public ReplicaClient, public Pollable {
   Slot newest_ ABSL_GUARDED_BY(mutex_);      // of the answers that said so
   EndpointId asked_ ABSL_GUARDED_BY(mutex_);  // the last other replica that was sent what the leader does not answer
   std::uint64_t dead_ ABSL_GUARDED_BY(mutex_) = 0;  // bit by replica
-  std::uint64_t away_ ABSL_GUARDED_BY(mutex_) = 0;  // likewise: dead, or has come back and not caught up
+  std::uint64_t lagging_ ABSL_GUARDED_BY(mutex_) = 0;  // likewise: dead, or has come back and not caught up
   std::vector<Slot> returns_at_ ABSL_GUARDED_BY(mutex_);  // by replica: applied slots from which on it has caught up
   std::uint64_t deaths_seen_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<std::uint64_t, Pending> pending_ ABSL_GUARDED_BY(mutex_);

@@ -97,9 +97,10 @@ struct ReplicaPage {
 
 enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
 
-// What the supervisor knows of one child. Of a new life the state is set first, then the incarnation, then when it started,
+// What the supervisor knows of one child. Of a new incarnation the state is set first, then the incarnation, then when it started,
 // then the pid, the incarnation and the pid with release: so whoever sees the pid by get_acquire() does not take it for an
-// earlier life's, and whoever sees the incarnation does not take the death of an earlier life for its own.
+// earlier incarnation's, and whoever sees the incarnation does not take the death of an earlier incarnation for its
+// own.
 struct ProcessEntry {
   Counter pid;          // 0: none
   Counter started;      // when, in the kernel's ticks since boot: a number is used again, number and time are not
@@ -119,8 +120,8 @@ struct DaemonPage {
   // Replicas that the kernel has reported dead, each after its state. Set with release; whoever sees a new number looks
   // who it is.
   Counter deaths;
-  // Slots below it are in a sealed snapshot that the supervisor keeps. Set with release.
-  Counter sealed_slot;
+  // Slots below it are in a published snapshot that the supervisor keeps. Set with release.
+  Counter published_slot;
 };
 
 }  // namespace ingot

@@ -4,79 +4,79 @@
 
 namespace ingot {
 
-PeerSegments::PeerSegments(EndpointId self, std::vector<LifeSegments> lives, std::vector<const ReplicaPage*> pages)
-    : self_(self), lives_(std::move(lives)), pages_(std::move(pages)), returns_at_(lives_.size()) {
-  for (LifeSegments& each : lives_) {
+PeerSegments::PeerSegments(EndpointId self, std::vector<IncarnationSegments> segments, std::vector<const ReplicaPage*> pages)
+    : self_(self), segments_(std::move(segments)), pages_(std::move(pages)), returns_at_(segments_.size()) {
+  for (IncarnationSegments& each : segments_) {
     if (each.empty()) each.emplace_back();
     present_.push_back(each.back().incarnation);
   }
 }
 
-std::span<const std::byte> PeerSegments::segment_of(ReplicaName name) const {
-  if (name.id.value() >= lives_.size()) return {};
-  for (const LifeSegment& life : lives_[name.id.value()]) {
-    if (life.incarnation == name.incarnation && life.memory != nullptr) return life.memory->bytes();
+std::span<const std::byte> PeerSegments::segment_of(ReplicaIncarnation name) const {
+  if (name.id.value() >= segments_.size()) return {};
+  for (const IncarnationSegment& segment : segments_[name.id.value()]) {
+    if (segment.incarnation == name.incarnation && segment.memory != nullptr) return segment.memory->bytes();
   }
   return {};
 }
 
 void PeerSegments::read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const {
-  for (const LifeSegments& lives : lives_) {
-    for (const LifeSegment& life : lives) {
-      if (life.memory == nullptr) continue;
-      if (const auto view = StableView::read(life.memory->bytes(), from); view.ok()) each(*view);
+  for (const IncarnationSegments& segments : segments_) {
+    for (const IncarnationSegment& segment : segments) {
+      if (segment.memory == nullptr) continue;
+      if (const auto view = StableView::read(segment.memory->bytes(), from); view.ok()) each(*view);
     }
   }
 }
 
-void PeerSegments::look(absl::FunctionRef<void(ReplicaName)> died) {
-  for (std::uint16_t id = 0; id < lives_.size(); ++id) {
-    const ReplicaName name{EndpointId(id), present_[id]};
+void PeerSegments::poll(absl::FunctionRef<void(ReplicaIncarnation)> died) {
+  for (std::uint16_t id = 0; id < segments_.size(); ++id) {
+    const ReplicaIncarnation name{EndpointId(id), present_[id]};
     if (name.id == self_ || dead(name.id) || StableView::writer_state(segment_of(name)) != WriterState::kGone) continue;
     dead_ |= mask_of(name.id);
-    away_ |= mask_of(name.id);
+    lagging_ |= mask_of(name.id);
     died(name);
   }
 }
 
-void PeerSegments::begin(ReplicaName next, std::shared_ptr<const Segment> segment, Slot sealed,
-                         absl::FunctionRef<void(ReplicaName)> died) {
+void PeerSegments::begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment, Slot published,
+                         absl::FunctionRef<void(ReplicaIncarnation)> died) {
   const std::size_t id = next.id.value();
-  INGOT_CHECK(id < lives_.size() && next.incarnation > lives_[id].back().incarnation, "lives follow one another");
-  const auto counts = [](const LifeSegment& ended) {
-    return ended.memory == nullptr || life_counts(ended.memory->bytes(), ended.incarnation);
+  INGOT_CHECK(id < segments_.size() && next.incarnation > segments_[id].back().incarnation, "incarnations follow one another");
+  const auto counts = [](const IncarnationSegment& ended) {
+    return ended.memory == nullptr || incarnation_counts(ended.memory->bytes(), ended.incarnation);
   };
-  const auto needed = [&](const LifeSegment& ended) {
-    return ended.memory != nullptr && holds_history(ended.memory->bytes(), sealed);
+  const auto needed = [&](const IncarnationSegment& ended) {
+    return ended.memory != nullptr && holds_history(ended.memory->bytes(), published);
   };
-  add_life(lives_[id], LifeSegment{next.incarnation, std::move(segment)}, counts, needed);
+  add_incarnation(segments_[id], IncarnationSegment{next.incarnation, std::move(segment)}, counts, needed);
   if (dead(next.id)) return;
   dead_ |= mask_of(next.id);
-  away_ |= mask_of(next.id);
+  lagging_ |= mask_of(next.id);
   died({next.id, present_[id]});
 }
 
-void PeerSegments::back(ReplicaName name, Slot applied_here) {
+void PeerSegments::back(ReplicaIncarnation name, Slot applied_here) {
   const std::size_t id = name.id.value();
   present_[id] = name.incarnation;
   returns_at_[id] = applied_here;
   dead_ &= ~mask_of(name.id);
-  if (id >= pages_.size()) away_ &= ~mask_of(name.id);
+  if (id >= pages_.size()) lagging_ &= ~mask_of(name.id);
 }
 
 void PeerSegments::note_returns() {
-  if (away_ == dead_) return;
+  if (lagging_ == dead_) return;
   for (std::uint16_t id = 0; id < pages_.size(); ++id) {
     const EndpointId replica(id);
-    if (dead(replica) || !away(replica)) continue;
-    // Acquire: what the page shows after that is of this life, no more what its predecessor left there.
+    if (dead(replica) || !lagging(replica)) continue;
+    // Acquire: what the page shows after that is of this incarnation, no more what its predecessor left there.
     if (pages_[id]->incarnation.get_acquire() != present_[id].value()) continue;
     const Slot applied((*pages_[id])[ReplicaCounter::kAppliedSlots].get());
-    if (applied >= returns_at_[id]) away_ &= ~mask_of(replica);
+    if (applied >= returns_at_[id]) lagging_ &= ~mask_of(replica);
   }
 }
 
-absl::StatusOr<StableView> PeerSegments::read(ReplicaName name, Slot from) const {
+absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot from) const {
   const std::span<const std::byte> segment = segment_of(name);
   if (segment.empty()) return absl::NotFoundError("the segment is not here");
   // Before it is read: only the segment of a dead writer is final.
@@ -90,7 +90,7 @@ absl::StatusOr<StableView> PeerSegments::read(ReplicaName name, Slot from) const
   if (writer != WriterState::kGone) return absl::FailedPreconditionError("its writer may live");
   auto view = StableView::read(segment, from);
   if (view.ok() && (view->incarnation != name.incarnation || view->replica != name.id)) {
-    return absl::NotFoundError("the segment is of another life");
+    return absl::NotFoundError("the segment is of another incarnation");
   }
   return view;
 }

@@ -20,45 +20,45 @@
 
 namespace ingot {
 
-// Concludes nothing from silence: dead is who the kernel says so of (replication/stable/writer_lock.h), and whose next life
+// Concludes nothing from silence: dead is who the kernel says so of (replication/stable/writer_lock.h), and whose next incarnation
 // begins. Not thread-safe; used by its replica's loop only.
 //
 // Who is dead, or has come back and lacks what was applied here when it did, is AWAY: nobody waits for it. It does not hold
-// up trimming, nobody hangs from it in a tree, and the leader answers in its place. So a newcomer that never catches up
-// costs the others nothing; what is trimmed before it has caught up it gets by a snapshot.
+// up trimming, nobody hangs from it in a tree, and the leader answers in its place. So a joining replica that never
+// catches up costs the others nothing; what is trimmed before it has caught up it gets by a snapshot.
 class PeerSegments {
  public:
   // `lives`: by replica; of one that has no segment there no death is seen. `pages`: by replica, outliving this; without
   // them whoever comes back has caught up at once.
-  PeerSegments(EndpointId self, std::vector<LifeSegments> lives, std::vector<const ReplicaPage*> pages);
+  PeerSegments(EndpointId self, std::vector<IncarnationSegments> segments, std::vector<const ReplicaPage*> pages);
 
   // Calls `died` for everybody who has died since the last look.
-  void look(absl::FunctionRef<void(ReplicaName)> died);
+  void poll(absl::FunctionRef<void(ReplicaIncarnation)> died);
 
-  // The next life of a replica is about to begin, so the one before is dead, if it was not known; then `died` is called.
+  // The next incarnation of a replica is about to begin, so the one before is dead, if it was not known; then `died` is called.
   // It is not looked at before back().
   // Slots below `sealed` are in a snapshot that is kept.
-  void begin(ReplicaName next, std::shared_ptr<const Segment> segment, Slot sealed,
-             absl::FunctionRef<void(ReplicaName)> died);
-  // That life takes part from now on: it is not dead, but away until it has applied what is applied here now.
-  void back(ReplicaName name, Slot applied_here);
+  void begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment, Slot published,
+             absl::FunctionRef<void(ReplicaIncarnation)> died);
+  // That incarnation takes part from now on: it is not dead, but away until it has applied what is applied here now.
+  void back(ReplicaIncarnation name, Slot applied_here);
 
   // As of the last look.
   bool dead(EndpointId replica) const { return has(dead_, replica); }
-  bool any_away() const { return away_ != 0; }
-  bool away(EndpointId replica) const { return has(away_, replica); }
+  bool any_lagging() const { return lagging_ != 0; }
+  bool lagging(EndpointId replica) const { return has(lagging_, replica); }
 
   // Looks who has caught up. To be called now and then; costs nothing where nobody has come back.
   void note_returns();
 
-  // The newest life of each replica that is known here.
-  ReplicaName newest(EndpointId replica) const { return {replica, lives_[replica.value()].back().incarnation}; }
-  std::size_t replicas() const { return lives_.size(); }
+  // The newest incarnation of each replica that is known here.
+  ReplicaIncarnation newest(EndpointId replica) const { return {replica, segments_[replica.value()].back().incarnation}; }
+  std::size_t replicas() const { return segments_.size(); }
 
-  // The last word of that life, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known to be
-  // dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). Of a life that is known to have ended before
-  // it opened its segment: an empty view.
-  absl::StatusOr<StableView> read(ReplicaName name, Slot from = Slot(0)) const;
+  // The last word of that incarnation, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known
+  // to be dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). Of an incarnation that is known
+  // to have ended before it opened its segment: an empty view.
+  absl::StatusOr<StableView> read(ReplicaIncarnation name, Slot from = Slot(0)) const;
 
   // Every segment that is here and can be read just now, of the living too: a recent state of it.
   void read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const;
@@ -69,17 +69,17 @@ class PeerSegments {
 
   static Mask mask_of(EndpointId replica) { return Mask{1} << replica.value(); }
   bool has(Mask mask, EndpointId replica) const {
-    return replica.value() < lives_.size() && (mask & mask_of(replica)) != 0;
+    return replica.value() < segments_.size() && (mask & mask_of(replica)) != 0;
   }
-  std::span<const std::byte> segment_of(ReplicaName name) const;
+  std::span<const std::byte> segment_of(ReplicaIncarnation name) const;
 
   EndpointId self_;
-  std::vector<LifeSegments> lives_;      // by replica
-  std::vector<Incarnation> present_;     // by replica: the life that takes part, or did last
+  std::vector<IncarnationSegments> segments_;      // by replica
+  std::vector<Incarnation> present_;     // by replica: the incarnation that takes part, or did last
   std::vector<const ReplicaPage*> pages_;
   std::vector<Slot> returns_at_;         // by replica: applied slots from which on it has caught up
   Mask dead_ = 0;
-  Mask away_ = 0;  // dead, or not caught up
+  Mask lagging_ = 0;  // dead, or not caught up
 };
 
 }  // namespace ingot

@@ -21,10 +21,10 @@ std::unique_ptr<TreeRouter> Replica::make_trees(Parts& parts) {
 Replica::Replica(Parts parts)
     : parts_(std::move(parts)),
       peers_(parts_.group.self, std::exchange(parts_.segments, {}), parts_.pages),
-      log_(parts_.group.self, parts_.say),
+      log_(parts_.group.self, parts_.log),
       trees_(make_trees(parts_)),
       applier_(trees_ ? trees_->state() : *parts_.state),
-      loader_(parts_.load_beside ? SnapshotLoader::How::kBeside : SnapshotLoader::How::kInline, applier_,
+      loader_(parts_.load_in_background ? SnapshotLoader::How::kBackground : SnapshotLoader::How::kInline, applier_,
               parts_.helper_cores),
       outbox_(*parts_.transport),
       snapshots_(snapshot_options(), applier_) {
@@ -42,8 +42,8 @@ int Replica::poll(std::uint64_t now_ns) {
       [this](EndpointId from, std::span<const std::byte> message) { receive(from, as_view(message)); },
       kProbeMessagesMax);
   received_messages_ += static_cast<std::uint64_t>(work);
-  work += look_at_lives();
-  if (deaths_told() != deaths_seen_) look_at_peers();
+  work += poll_incarnations();
+  if (deaths_told() != deaths_seen_) poll_peers();
   const bool ticked = tick_if_due(now_ns);
   propose_batches();
   bool acted = !effects_.empty();
@@ -53,8 +53,8 @@ int Replica::poll(std::uint64_t now_ns) {
     if (peer.value() < parts_.group.replicas) parts_.agreement->peer_drained(peer, effects_);
   });
   execute_effects();
-  if (work > 0 || acted || ticked || snapshots_.serves()) work += look_at_snapshots();
-  look_at_trees(now_ns, work > 0 || acted);
+  if (work > 0 || acted || ticked || snapshots_.serves()) work += poll_snapshots();
+  poll_trees(now_ns, work > 0 || acted);
   const bool fragments_wait = parts_.transport->flush();
   if (parts_.transport->parts_moved()) ++work;
   if (work > 0 || acted || ticked) {
@@ -73,13 +73,13 @@ int Replica::poll(std::uint64_t now_ns) {
   return work + (acted ? 1 : 0);
 }
 
-bool Replica::has_news() {
-  return parts_.transport->has_news() || deaths_told() != deaths_seen_ ||
-         (parts_.lives != nullptr && parts_.lives->waiting() && parts_.lives->has_news());
+bool Replica::readable() {
+  return parts_.transport->readable() || deaths_told() != deaths_seen_ ||
+         (parts_.incarnations != nullptr && parts_.incarnations->waiting() && parts_.incarnations->readable());
 }
 
 std::uint64_t Replica::deadline_ns() const {
-  return trees_ ? std::min(next_tick_ns_, trees_->look_due_ns()) : next_tick_ns_;
+  return trees_ ? std::min(next_tick_ns_, trees_->check_due_ns()) : next_tick_ns_;
 }
 
 void Replica::receive(EndpointId from, std::string_view message) {
@@ -111,7 +111,7 @@ void Replica::receive_by_tree(EndpointId from, std::string_view message) {
 void Replica::receive_request(EndpointId from, std::string_view message) {
   const auto request = decode_request(message);
   const bool valid = request && request->reply_to == from && from.value() >= parts_.group.replicas &&
-                     request->answerer.value() < parts_.group.replicas && request->payload.size() <= kRequestBytesMax;
+                     request->responder.value() < parts_.group.replicas && request->payload.size() <= kRequestBytesMax;
   if (!valid) {
     ++refused_requests_;
     return;
@@ -166,7 +166,7 @@ void Replica::receive_local_query(const Request& request) {
 bool Replica::tick_if_due(std::uint64_t now_ns) {
   if (now_ns < next_tick_ns_) return false;
   next_tick_ns_ = kNever;
-  look_at_peers();
+  poll_peers();
   if (parts_.agreement->wants_tick()) parts_.agreement->tick(effects_);
   if (trees_) trees_->tick([this](EndpointId to, std::string_view bytes) { outbox_.send(to, bytes); });
   snapshots_.tick();
@@ -245,19 +245,19 @@ void Replica::send(std::vector<Outgoing>& messages) {
   }
 }
 
-void Replica::look_at_trees(std::uint64_t now_ns, bool working) {
+void Replica::poll_trees(std::uint64_t now_ns, bool working) {
   if (!trees_) return;
   const AgreementStatus status = parts_.agreement->status();
   if (status.role != Role::kLeader) return trees_->rest();
   note_leadership(status);
-  const auto change = trees_->look(now_ns, working, status.acceptor,
+  const auto change = trees_->check(now_ns, working, status.acceptor,
                                    [this](EndpointId peer) { parts_.agreement->peer_drained(peer, effects_); });
   if (!change) return execute_effects();
   Request request;
   request.client = kTreeClient;
   request.sequence = trees_->next_version();
   request.acknowledged_below = request.sequence;
-  request.reply_to = request.answerer = kNobody;
+  request.reply_to = request.responder = kNobody;
   request.payload = *change;
   batcher_.add(request);  // if it is full, the monitor wishes again
   propose_batches();

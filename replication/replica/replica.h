@@ -28,13 +28,13 @@
 #include "replication/replica/status_log.h"
 #include "replication/replica/trees/router.h"
 #include "transport/pollable.h"
-#include "transport/host/lives.h"
+#include "transport/host/peer_incarnations.h"
 #include "transport/transport.h"
 
 namespace ingot {
 
 // The way of a command: a client's request arrives and waits in the Batcher; a batch is proposed when the window has
-// room; agreement decides it; the Applier applies it; the replica that the request names as its answerer answers.
+// room; agreement decides it; the Applier applies it; the replica that the request names as its responder answers.
 //
 // Everything here happens in poll(), on the thread of the replica's loop.
 class Replica : public Pollable {
@@ -54,28 +54,28 @@ class Replica : public Pollable {
     // How broadcasts reach the group; none: a star, each replica directly. All replicas of a group have it or none.
     std::optional<TreeOptions> trees{};
     // The stable segments of all replicas' lives, by id. None: nobody's death is noticed here.
-    std::vector<LifeSegments> segments{};
+    std::vector<IncarnationSegments> segments{};
     // Over the same transport. Null: nobody comes back.
-    Lives* lives = nullptr;
+    PeerIncarnations* incarnations = nullptr;
     // Grows when somebody has died, so that this replica looks at once who it was (it also looks at each tick); or null.
     const Counter* deaths = nullptr;
     const Counter* marks = nullptr;  // likewise, as soon as the kernel has marked a segment; or null
     // A line for the operator's log; none: nothing is said.
-    std::function<void(const std::string&)> say{};
-    // With group.fencing: kills that very life, and says whether it ran; none: nobody is killed.
-    std::function<bool(ReplicaName)> fence{};
+    std::function<void(const std::string&)> log{};
+    // With group.fencing: kills that very incarnation, and says whether it ran; none: nobody is killed.
+    std::function<bool(ReplicaIncarnation)> fence{};
 
     // Slots below it are in a snapshot that outlives all replicas, so that it may be needed by nobody but a group that
     // starts anew; null: nobody keeps any, and trimming follows the living (docs/design/stable-storage.md).
-    const Counter* sealed_slot = nullptr;
-    // Hands a sealed snapshot to whoever keeps them; who needs the descriptor for longer duplicates it.
-    std::function<void(Slot, int fd)> seal{};
+    const Counter* published_slot = nullptr;
+    // Hands a published snapshot to whoever keeps them; who needs the descriptor for longer duplicates it.
+    std::function<void(Slot, int fd)> publish{};
     // The newest of them, to start from; empty: none. One that is not what a replica sealed is refused and counted.
     SnapshotBytes snapshot{};
     // Whether a child process writes snapshots while the loop goes on. Only where the process has one loop.
     bool fork_snapshots = false;
     // Whether a thread reads a snapshot while the loop goes on; else the constructor, or the loop, reads it at once.
-    bool load_beside = false;
+    bool load_in_background = false;
     std::vector<CoreId> helper_cores{};  // where those two run; empty: anywhere
   };
 
@@ -83,15 +83,15 @@ class Replica : public Pollable {
   explicit Replica(Parts parts);
 
   int poll(std::uint64_t now_ns) override;
-  bool has_news() override;
+  bool readable() override;
   std::uint64_t deadline_ns() const override;
 
   // The process of another replica is said to have died. Agreement believes only the kernel's mark on its segment.
   void peer_died(EndpointId peer);
 
-  // The next life of another endpoint is about to begin, as the supervisor says: so the one before is dead. `stable`: a
-  // replica's segment. In the loop's thread, between polls. REQUIRES: Parts::lives.
-  void begin_life(PeerLife life, std::shared_ptr<const Segment> stable);
+  // The next incarnation of another endpoint is about to begin, as the supervisor says: so the one before is dead.
+  // `stable`: a replica's segment. In the loop's thread, between polls. REQUIRES: Parts::lives.
+  void begin_incarnation(PeerIncarnation announced, std::shared_ptr<const Segment> stable);
 
   const Applier& applier() const { return applier_; }
   const TreeRouter* trees() const { return trees_.get(); }  // null: a star
@@ -109,11 +109,11 @@ class Replica : public Pollable {
   void receive_move(const Request& request);
   bool tick_if_due(std::uint64_t now_ns);
   std::uint64_t deaths_told() const;
-  void look_at_peers();
-  void peer_gone(ReplicaName name);
+  void poll_peers();
+  void peer_gone(ReplicaIncarnation name);
   void meet_peers();
-  int look_at_lives();
-  void peer_back(ReplicaName name);
+  int poll_incarnations();
+  void peer_back(ReplicaIncarnation name);
   bool read_segments();
   Slot history_from() const;
   void note_leadership(const AgreementStatus& status);
@@ -127,12 +127,12 @@ class Replica : public Pollable {
   void store(const std::vector<StableWrite>& writes);
   void send(std::vector<Outgoing>& messages);
   void broadcast(const std::shared_ptr<const std::string>& message);
-  void look_at_trees(std::uint64_t now_ns, bool working);
+  void poll_trees(std::uint64_t now_ns, bool working);
   void apply(const Decision& decision);
   void reject(const Rejection& rejection);
   void answer_reads();
   ReplicaSnapshots::Options snapshot_options();
-  int look_at_snapshots();
+  int poll_snapshots();
   void load(SnapshotBytes snapshot);
   bool finish_load();
   void install(Applier::Decoded snapshot);
@@ -164,7 +164,7 @@ class Replica : public Pollable {
   std::deque<std::pair<Slot, std::size_t>> window_;  // bytes of own proposals that are not decided
   std::size_t window_bytes_ = 0;
   Ballot leads_;  // the leadership that batcher_ and window_ are of; 0: this replica does not lead
-  std::vector<ReplicaName> wanted_segments_;  // of the dead; agreement asked for what they hold
+  std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
   bool wants_history_ = false;                // agreement asked for what segments hold, of the dead or the living
   bool begins_ = false;                       // the snapshot that it starts from is being loaded
   std::uint64_t deaths_seen_ = 0;

@@ -25,10 +25,10 @@ ReplicaSnapshots::Options Replica::snapshot_options() {
   options.segment_bytes = parts_.stable->capacity_bytes();
   options.how = parts_.fork_snapshots ? SnapshotWriter::How::kFork : SnapshotWriter::How::kInline;
   options.helper_cores = parts_.helper_cores;
-  options.sealed_slot = parts_.sealed_slot;
-  options.seal = parts_.seal;
+  options.published_slot = parts_.published_slot;
+  options.publish = parts_.publish;
   options.pages = parts_.pages;
-  options.away = [this](EndpointId peer) { return peers_.away(peer); };
+  options.lagging = [this](EndpointId peer) { return peers_.lagging(peer); };
   options.ready = [this](EndpointId peer) { return !outbox_.waits_for(peer); };
   options.send = [this](EndpointId peer, std::string message) {
     outbox_.send(peer, std::make_shared<const std::string>(std::move(message)));
@@ -37,7 +37,7 @@ ReplicaSnapshots::Options Replica::snapshot_options() {
 }
 
 // While one is being loaded none is made, for it would soon be old, nor is another one taken.
-int Replica::look_at_snapshots() {
+int Replica::poll_snapshots() {
   int work = finish_load() ? 1 : 0;
   work += snapshots_.poll(parts_.agreement->status(), !loader_.running());
   if (auto file = loader_.running() ? std::nullopt : snapshots_.take_received()) {
@@ -66,7 +66,7 @@ bool Replica::finish_load() {
   } else if ((*outcome)->applied > applier_.applied()) {
     install(**std::move(outcome));
   } else {  // as much was applied meanwhile
-    release_beside(**std::move(outcome), parts_.helper_cores);
+    release_in_background(**std::move(outcome), parts_.helper_cores);
   }
   return true;
 }
@@ -81,7 +81,7 @@ void Replica::install(Applier::Decoded snapshot) {
   }
   parts_.agreement->installed(applier_.applied(), effects_);
   snapshots_.installed();
-  release_beside(std::move(snapshot), parts_.helper_cores);  // by now it holds the former state
+  release_in_background(std::move(snapshot), parts_.helper_cores);  // by now it holds the former state
   after_apply();
 }
 
@@ -110,7 +110,7 @@ bool Replica::segments_have_room() const {
   int ready = 1;  // this one
   for (std::uint16_t id = 0; id < parts_.group.voters && id < parts_.pages.size(); ++id) {
     const EndpointId voter(id);
-    if (voter != parts_.group.self && (peers_.away(voter) || has_room(voter))) ++ready;
+    if (voter != parts_.group.self && (peers_.lagging(voter) || has_room(voter))) ++ready;
   }
   return 2 * ready > parts_.group.voters;
 }
@@ -145,10 +145,10 @@ bool Replica::has_room_for(std::string_view message) {
   return fits();
 }
 
-// Entries are trimmed once every living voter has applied them and a sealed snapshot holds them. If the segment fills,
-// because a voter is stopped, two replicas are enough: leader and acceptor apply as they go, and the stopped one gets a
-// snapshot when it wakes. Who is dead counts for nothing. What is lost if all die where nobody keeps snapshots is in
-// docs/design/stable-storage.md.
+// Entries are trimmed once every living voter has applied them and a published snapshot holds them. If the segment
+// fills, because a voter is stopped, two replicas are enough: leader and acceptor apply as they go, and the stopped one
+// gets a snapshot when it wakes. Who is dead counts for nothing. What is lost if all die where nobody keeps snapshots
+// is in docs/design/stable-storage.md.
 void Replica::compact() {
   const auto fuller = [&] { return parts_.stable->used_bytes() > parts_.stable->capacity_bytes() / (2 * kProposeBelowParts); };
   if (fuller()) parts_.stable->make_room();
@@ -166,14 +166,14 @@ void Replica::compact() {
 // Slots below it need no entries, as far as replicas and snapshots are concerned that outlive this one.
 Slot Replica::trim_point(bool pressed) const {
   const Slot known = known_to_enough(pressed);
-  return snapshots_.kept() ? std::min(known, snapshots_.sealed()) : known;
+  return snapshots_.kept() ? std::min(known, snapshots_.published()) : known;
 }
 
 Slot Replica::known_to_enough(bool pressed) const {
   std::vector<std::uint64_t> applied;  // by the living, voters first
   std::size_t voters = 0;
   for (std::uint16_t id = 0; id < parts_.pages.size(); ++id) {
-    if (peers_.away(EndpointId(id))) continue;
+    if (peers_.lagging(EndpointId(id))) continue;
     const bool self = EndpointId(id) == parts_.group.self;
     applied.push_back(self ? applier_.applied().value() : (*parts_.pages[id])[ReplicaCounter::kAppliedSlots].get());
     if (id < parts_.group.voters) ++voters;

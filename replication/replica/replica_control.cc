@@ -17,13 +17,13 @@ void Replica::tell_operator(const Effects& effects) {
   (*parts_.page)[ReplicaCounter::kSuspicions].add(effects.suspects.size());
   for (const EndpointId suspect : effects.suspects) log_.suspected(suspect);
   if (!parts_.fence) return;
-  for (const ReplicaName& name : effects.fence) {
+  for (const ReplicaIncarnation& name : effects.fence) {
     const bool killed = parts_.fence(name);
     if (killed) (*parts_.page)[ReplicaCounter::kFenced].add(1);
     log_.fenced(name, killed);
   }
 }
 
-void Replica::tell_of_status(std::uint64_t now_ns) { log_.look(parts_.agreement->status(), now_ns); }
+void Replica::tell_of_status(std::uint64_t now_ns) { log_.observe(parts_.agreement->status(), now_ns); }
 
 }  // namespace ingot

@@ -9,7 +9,7 @@ namespace ingot {
 
 void Replica::peer_died(EndpointId peer) {
   if (trees_) trees_->peer_died(peer);
-  look_at_peers();
+  poll_peers();
 }
 
 // Acquire: pairs with the release of whoever tells. A death that is told of later is looked for then.
@@ -19,15 +19,15 @@ std::uint64_t Replica::deaths_told() const {
   return told;
 }
 
-void Replica::look_at_peers() {
+void Replica::poll_peers() {
   deaths_seen_ = deaths_told();
-  peers_.look([this](ReplicaName name) { peer_gone(name); });
+  peers_.poll([this](ReplicaIncarnation name) { peer_gone(name); });
 }
 
 // What it had sent may still be in its channel, and is handled when it comes.
-void Replica::peer_gone(ReplicaName name) {
-  if (parts_.lives != nullptr) {
-    parts_.lives->gone(name.id);
+void Replica::peer_gone(ReplicaIncarnation name) {
+  if (parts_.incarnations != nullptr) {
+    parts_.incarnations->gone(name.id);
   } else {
     parts_.transport->peer_gone(name.id);
   }
@@ -40,43 +40,43 @@ void Replica::peer_gone(ReplicaName name) {
 // A first look at the group: this replica may be new to it.
 void Replica::meet_peers() {
   for (std::uint16_t peer = 0; peer < peers_.replicas(); ++peer) {
-    const ReplicaName name = peers_.newest(EndpointId(peer));
+    const ReplicaIncarnation name = peers_.newest(EndpointId(peer));
     if (name.id != parts_.group.self && name.incarnation > Incarnation(1)) parts_.agreement->peer_started(name, effects_);
   }
-  look_at_peers();
+  poll_peers();
 }
 
-void Replica::begin_life(PeerLife life, std::shared_ptr<const Segment> stable) {
-  INGOT_CHECK(parts_.lives != nullptr, "a replica without lives hears of no new ones");
-  const ReplicaName name{life.endpoint, life.incarnation};
-  if (!parts_.lives->announce(std::move(life))) return;
+void Replica::begin_incarnation(PeerIncarnation announced, std::shared_ptr<const Segment> stable) {
+  INGOT_CHECK(parts_.incarnations != nullptr, "a replica without peer incarnations learns of no new ones");
+  const ReplicaIncarnation name{announced.endpoint, announced.incarnation};
+  if (!parts_.incarnations->announce(std::move(announced))) return;
   if (name.id.value() < parts_.group.replicas) {
-    look_at_peers();
-    peers_.begin(name, std::move(stable), history_from(), [this](ReplicaName dead) { peer_gone(dead); });
+    poll_peers();
+    peers_.begin(name, std::move(stable), history_from(), [this](ReplicaIncarnation dead) { peer_gone(dead); });
   } else {
     outbox_.forget(name.id);
   }
 }
 
-int Replica::look_at_lives() {
-  if (parts_.lives == nullptr || !parts_.lives->waiting()) return 0;
-  return parts_.lives->look([this](EndpointId peer, Incarnation incarnation) { peer_back({peer, incarnation}); });
+int Replica::poll_incarnations() {
+  if (parts_.incarnations == nullptr || !parts_.incarnations->waiting()) return 0;
+  return parts_.incarnations->poll([this](EndpointId peer, Incarnation incarnation) { peer_back({peer, incarnation}); });
 }
 
-// The channel is with another life now. A client's needs no more than that: it asks with numbers of its own.
-void Replica::peer_back(ReplicaName name) {
+// The channel is with another incarnation now. A client's needs no more than that: it asks with numbers of its own.
+void Replica::peer_back(ReplicaIncarnation name) {
   outbox_.revive(name.id);
   if (name.id.value() >= parts_.group.replicas) return;
   peers_.back(name, applier_.applied());
   parts_.agreement->peer_started(name, effects_);
   parts_.agreement->peer_drained(name.id, effects_);  // it has nothing of what was said so far
-  look_at_peers();                                    // it may be dead already
+  poll_peers();                                    // it may be dead already
 }
 
-// Votes of earlier lives below it nobody needs.
+// Votes of earlier incarnations below it nobody needs.
 Slot Replica::history_from() const {
   if (!parts_.agreement->reads_history()) return Slot(kSlotsMax);
-  return snapshots_.kept() ? snapshots_.sealed() : Slot(0);
+  return snapshots_.kept() ? snapshots_.published() : Slot(0);
 }
 
 // Hands agreement the segments that it asked for. Once a poll, since it may ask for the same one again. Returns whether
@@ -86,7 +86,7 @@ bool Replica::read_segments() {
   if (std::exchange(wants_history_, false)) {
     peers_.read_all(applier_.applied(), [&](const StableView& view) { parts_.agreement->history(view, effects_); });
   }
-  for (const ReplicaName& name : std::exchange(wanted_segments_, {})) {
+  for (const ReplicaIncarnation& name : std::exchange(wanted_segments_, {})) {
     const auto view = peers_.read(name, applier_.applied());
     if (absl::IsFailedPrecondition(view.status())) continue;  // it may live, for all that is known here
     found = found || view.ok();
@@ -115,12 +115,12 @@ void Replica::note_leadership(const AgreementStatus& status) {
   }
 }
 
-// In place of an answerer that is away or silent the leader answers; should that one answer, too, the client drops the
+// In place of an responder that is away or silent the leader answers; should that one answer, too, the client drops the
 // second.
 bool Replica::answers(const Request& request) const {
-  if (request.answerer == parts_.group.self) return true;
-  if (request.answerer.value() >= parts_.group.replicas) return false;  // a tree change: nobody waits for it
-  const bool missing = peers_.away(request.answerer) || silent(request.answerer);
+  if (request.responder == parts_.group.self) return true;
+  if (request.responder.value() >= parts_.group.replicas) return false;  // a tree change: nobody waits for it
+  const bool missing = peers_.lagging(request.responder) || silent(request.responder);
   return missing && parts_.agreement->status().role == Role::kLeader;
 }
 
@@ -128,8 +128,8 @@ bool Replica::answers(const Request& request) const {
 // know the trees in force before it has caught up.
 bool Replica::tree_is_whole(EndpointId root) const {
   if (!trees_) return false;
-  for (std::uint16_t peer = 0; peers_.any_away() && peer < parts_.group.replicas; ++peer) {
-    if (peers_.away(EndpointId(peer)) && trees_->depends_on(root, EndpointId(peer))) return false;
+  for (std::uint16_t peer = 0; peers_.any_lagging() && peer < parts_.group.replicas; ++peer) {
+    if (peers_.lagging(EndpointId(peer)) && trees_->depends_on(root, EndpointId(peer))) return false;
   }
   return true;
 }

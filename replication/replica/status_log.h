@@ -14,24 +14,24 @@ namespace ingot {
 class StatusLog {
  public:
   // `say` may be empty: then nothing is said.
-  StatusLog(EndpointId self, std::function<void(const std::string&)> say);
+  StatusLog(EndpointId self, std::function<void(const std::string&)> log);
 
   // The status now, at `now_ns` of a steady clock. Says a line when agreement becomes blocked, for each other cause that
   // follows, and when it is no longer blocked.
-  void look(const AgreementStatus& status, std::uint64_t now_ns);
+  void observe(const AgreementStatus& status, std::uint64_t now_ns);
 
   // When agreement was seen to be blocked for the present cause; 0: it is not.
   std::uint64_t blocked_since_ns() const { return blocked_ ? cause_since_ns_ : 0; }
 
   void suspected(EndpointId replica);
   // `killed`: its process was alive and was sent SIGKILL.
-  void fenced(ReplicaName name, bool killed);
+  void fenced(ReplicaIncarnation name, bool killed);
 
  private:
-  void say(const std::string& what) const;
+  void log(const std::string& what) const;
 
   const EndpointId self_;
-  const std::function<void(const std::string&)> say_;
+  const std::function<void(const std::string&)> log_;
   bool blocked_ = false;
   Blocked why_ = Blocked::kNo;
   EndpointId by_;

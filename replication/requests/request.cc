@@ -15,7 +15,7 @@ constexpr auto kResponseClass = static_cast<std::uint8_t>(MessageClass::kRespons
 
 void write_header(WireWriter& out, const Request& request) {
   out.u64(request.client).u64(request.sequence).u64(request.acknowledged_below);
-  out.u16(request.reply_to.value()).u16(request.answerer.value());
+  out.u16(request.reply_to.value()).u16(request.responder.value());
 }
 
 void read_header(WireReader& in, Request& request) {
@@ -23,7 +23,7 @@ void read_header(WireReader& in, Request& request) {
   request.sequence = in.u64();
   request.acknowledged_below = in.u64();
   request.reply_to = EndpointId(in.u16());
-  request.answerer = EndpointId(in.u16());
+  request.responder = EndpointId(in.u16());
 }
 
 }  // namespace

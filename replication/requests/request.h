@@ -1,6 +1,6 @@
 // What clients (the front end first of all) and replicas say to each other over the transport.
 //
-//   request   u8 class=kRequest  u8 kind  u64 client  u64 sequence  u64 acknowledged_below  u16 reply_to  u16 answerer
+//   request   u8 class=kRequest  u8 kind  u64 client  u64 sequence  u64 acknowledged_below  u16 reply_to  u16 responder
 //             payload to the end
 //   response  u8 class=kResponse u8 status  u64 sequence  u64 slot  u16 leader  u16 acceptor  payload to the end
 //
@@ -20,7 +20,7 @@ namespace ingot {
 
 struct Request {
   enum class Kind : std::uint8_t {
-    kCommand = 1,            // agreed on, applied once, answered by `answerer`; sent to the leader
+    kCommand = 1,            // agreed on, applied once, answered by `responder`; sent to the leader
     kLinearizableQuery = 2,  // sent to the leader
     kLocalQuery = 3,         // any replica answers from its own state ("serializable")
     kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
@@ -31,7 +31,7 @@ struct Request {
   std::uint64_t sequence = 0;  // names the request within the session; a retry repeats it
   std::uint64_t acknowledged_below = 0;  // results of all sequences below this have arrived: forget them
   EndpointId reply_to;
-  EndpointId answerer;  // the replica that answers a command once it has applied it
+  EndpointId responder;  // the replica that answers a command once it has applied it
   std::string_view payload;
 };
 

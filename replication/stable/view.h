@@ -44,7 +44,8 @@ struct StableView {
   std::map<Ballot, std::map<Slot, Command>> proposed;
   Slot proposed_end;  // all of that ballot that were there, left out or not, lie below it
 
-  // Whether this life had inherited all that its predecessors stored before it died; otherwise theirs is what counts.
+  // Whether this incarnation had inherited all that its predecessors stored before it died; otherwise theirs is what
+  // counts.
   bool may_be_inherited() const { return incarnation == Incarnation(1) || !configuration.empty(); }
 
   // What it held of the configuration log, its votes included (replication/agreement/one_paxos/config_log.h); empty: nothing was stored.
@@ -62,10 +63,10 @@ struct StableView {
   // The same without its records: all that a life of 1Paxos inherits of the one before. Records may be damaged.
   static absl::StatusOr<StableView> read_without_records(std::span<const std::byte> segment);
 
-  // Whose life the segment is of; nothing if no writer has opened it, or it is no segment.
+  // Whose incarnation the segment is of; nothing if no writer has opened it, or it is no segment.
   static std::optional<Incarnation> incarnation_in(std::span<const std::byte> segment);
 
-  // True: that later life ended before it had stored what it was to inherit, or never opened its segment; the life before
+  // True: that later incarnation ended before it had stored what it was to inherit, or never opened its segment; the incarnation before
   // it is what counts. False also where the bytes are unreadable: then nobody knows. REQUIRES: its writer is dead, and it
   // was not the first.
   static bool ended_before_inheriting(std::span<const std::byte> segment);

@@ -24,7 +24,7 @@ enum class WriterState : std::uint8_t {
 
 // Lies in shared memory, written by the owner (and, at its death, the kernel) only. Zero-filled: never locked.
 struct alignas(64) WriterLock {
-  // Makes and locks the mutex; the calling thread is the writer from now on. At most once in a segment's life.
+  // Makes and locks the mutex; the calling thread is the writer from now on. At most once in a segment's incarnation.
   void acquire();
   // Before the memory is unmapped by a writer that lives on. By the thread that acquired; by another one, after that
   // thread has ended, it does nothing.

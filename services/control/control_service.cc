@@ -41,13 +41,13 @@ std::vector<EndpointId> replicas_up(const GetStatusResponse& status) {
 }  // namespace
 
 ControlService::ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client,
-                               RequestMetrics& metrics, DrillHand* hand)
+                               RequestMetrics& metrics, FaultInjector* injector)
     : config_(config),
       view_(view),
       client_(client),
       metrics_(metrics),
       signals_(view),
-      hand_(hand != nullptr ? *hand : signals_),
+      injector_(injector != nullptr ? *injector : signals_),
       machine_(whole_machine()),
       hub_([this] { return read_status(config_, view_, unix_now_ms()); }) {}
 
@@ -105,7 +105,7 @@ grpc::ServerUnaryReactor* ControlService::GetDigests(grpc::CallbackServerContext
 
 grpc::ServerWriteReactor<control_v1::DrillResponse>* ControlService::Drill(grpc::CallbackServerContext* context,
                                                                             const control_v1::DrillRequest* request) {
-  return start_drill(*request, context->peer(), config_, view_, client_, hand_, metrics_);
+  return start_drill(*request, context->peer(), config_, view_, client_, injector_, metrics_);
 }
 
 grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* context,
@@ -124,8 +124,8 @@ grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* cont
 }
 
 std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config, const InstanceView& view,
-                                                     ReplicaClient& client, RequestMetrics& metrics, DrillHand* hand) {
-  return std::make_unique<ControlService>(config, view, client, metrics, hand);
+                                                     ReplicaClient& client, RequestMetrics& metrics, FaultInjector* injector) {
+  return std::make_unique<ControlService>(config, view, client, metrics, injector);
 }
 
 }  // namespace ingot

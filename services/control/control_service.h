@@ -7,7 +7,7 @@
 
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "replication/pages/instance_view.h"
-#include "services/control/drill_hand.h"
+#include "services/control/fault_injector.h"
 #include "services/control/status_hub.h"
 #include "services/control/topology.h"
 #include "services/config/daemon_config.h"
@@ -21,7 +21,7 @@ class ControlService final : public ::ingot::control::v1::Control::CallbackServi
  public:
   // All five outlive the service. `hand`: what drills work by; null: signals.
   ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, RequestMetrics& metrics,
-                 DrillHand* hand = nullptr);
+                 FaultInjector* injector = nullptr);
 
   // Ends every WatchStatus stream with UNAVAILABLE and accepts no more: the daemon is leaving. Call it before
   // grpc::Server::Shutdown, which waits for streams.
@@ -49,14 +49,14 @@ class ControlService final : public ::ingot::control::v1::Control::CallbackServi
   const InstanceView& view_;
   ReplicaClient& client_;
   RequestMetrics& metrics_;
-  SignalHand signals_;
-  DrillHand& hand_;
+  SignalFaultInjector signals_;
+  FaultInjector& injector_;
   const absl::StatusOr<Topology> machine_;
   StatusHub hub_;
 };
 
 std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config, const InstanceView& view,
                                                      ReplicaClient& client, RequestMetrics& metrics,
-                                                     DrillHand* hand = nullptr);
+                                                     FaultInjector* injector = nullptr);
 
 }  // namespace ingot

@@ -22,8 +22,8 @@ absl::Status not_now(const Parts&... parts) {
   return absl::FailedPreconditionError(absl::StrCat(parts...));
 }
 
-std::string label_of(const Hit& hit) {
-  switch (hit.process()) {
+std::string label_of(const Hit& target) {
+  switch (target.process()) {
     case Hit::PROCESS_FRONT_END:
       return "the front end";
     case Hit::PROCESS_SUPERVISOR:
@@ -31,37 +31,37 @@ std::string label_of(const Hit& hit) {
     default:
       break;
   }
-  const char* role = hit.role() == control_v1::ROLE_LEADER     ? ", the leader,"
-                     : hit.role() == control_v1::ROLE_ACCEPTOR ? ", the acceptor,"
+  const char* role = target.role() == control_v1::ROLE_LEADER     ? ", the leader,"
+                     : target.role() == control_v1::ROLE_ACCEPTOR ? ", the acceptor,"
                                                                : "";
-  return absl::StrCat("replica ", hit.replica(), role);
+  return absl::StrCat("replica ", target.replica(), role);
 }
 
 // A signal that would change nothing is a mistake of whoever asks for it.
-absl::Status check_condition(DrillRequest::Action action, const Hit& hit, Condition condition) {
-  const ProcessCondition now = condition(hit);
-  if (now == ProcessCondition::kGone) return not_now(label_of(hit), " is dead");
+absl::Status check_condition(DrillRequest::Action action, const Hit& target, Condition condition) {
+  const ProcessCondition now = condition(target);
+  if (now == ProcessCondition::kGone) return not_now(label_of(target), " is dead");
   const bool stopped = now == ProcessCondition::kStopped;
-  if (action == DrillRequest::ACTION_STOP && stopped) return not_now(label_of(hit), " is stopped already");
-  if (action == DrillRequest::ACTION_CONT && !stopped) return not_now(label_of(hit), " is not stopped");
+  if (action == DrillRequest::ACTION_STOP && stopped) return not_now(label_of(target), " is stopped already");
+  if (action == DrillRequest::ACTION_CONT && !stopped) return not_now(label_of(target), " is not stopped");
   return absl::OkStatus();
 }
 
-Hit hit_of(const Replica& replica) {
-  Hit hit;
-  hit.set_process(Hit::PROCESS_REPLICA);
-  hit.set_replica(replica.id());
-  hit.set_pid(replica.pid());
-  hit.set_incarnation(replica.incarnation());
-  hit.set_role(replica.role());
-  return hit;
+Hit target_of(const Replica& replica) {
+  Hit target;
+  target.set_process(Hit::PROCESS_REPLICA);
+  target.set_replica(replica.id());
+  target.set_pid(replica.pid());
+  target.set_incarnation(replica.incarnation());
+  target.set_role(replica.role());
+  return target;
 }
 
-Hit hit_of(Hit::Process process, std::uint32_t pid) {
-  Hit hit;
-  hit.set_process(process);
-  hit.set_pid(pid);
-  return hit;
+Hit target_of(Hit::Process process, std::uint32_t pid) {
+  Hit target;
+  target.set_process(process);
+  target.set_pid(pid);
+  return target;
 }
 
 // Several may believe that they have a role: one of them, stopped, has not heard that it lost it. The one in the newest
@@ -74,14 +74,14 @@ absl::StatusOr<Hit> holder_of(control_v1::Role role, DrillRequest::Action action
   std::tuple<bool, std::uint64_t, std::uint64_t> best_rank;
   for (const Replica& replica : status.replicas()) {
     if (replica.role() != role) continue;
-    const ProcessCondition now = condition(hit_of(replica));
+    const ProcessCondition now = condition(target_of(replica));
     if (now == ProcessCondition::kGone) continue;
     const std::tuple rank(now == wanted, replica.epoch(), replica.ballot());
     if (best != nullptr && rank <= best_rank) continue;
     best = &replica;
     best_rank = rank;
   }
-  if (best != nullptr) return hit_of(*best);
+  if (best != nullptr) return target_of(*best);
   if (role == control_v1::ROLE_LEADER) return not_now("nobody leads now");
   if (status.instance().agreement() != "1paxos") {
     return not_now("with ", status.instance().agreement(), " nobody is the acceptor");
@@ -91,7 +91,7 @@ absl::StatusOr<Hit> holder_of(control_v1::Role role, DrillRequest::Action action
 
 absl::StatusOr<Hit> replica_named(std::uint32_t id, const control_v1::GetStatusResponse& status) {
   const auto replicas = static_cast<std::uint32_t>(status.replicas_size());
-  if (id < replicas) return hit_of(status.replicas(static_cast<int>(id)));
+  if (id < replicas) return target_of(status.replicas(static_cast<int>(id)));
   return absl::InvalidArgumentError(absl::StrCat("there is no replica ", id, "; replicas are 0 to ", replicas - 1));
 }
 
@@ -106,9 +106,9 @@ absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const c
   std::vector<absl::StatusOr<Hit>> found;
   switch (request.target()) {
     case DrillRequest::TARGET_FRONT_END:
-      return std::vector{hit_of(Hit::PROCESS_FRONT_END, status.front_end().pid())};
+      return std::vector{target_of(Hit::PROCESS_FRONT_END, status.front_end().pid())};
     case DrillRequest::TARGET_SUPERVISOR:
-      return std::vector{hit_of(Hit::PROCESS_SUPERVISOR, status.instance().supervisor_pid())};
+      return std::vector{target_of(Hit::PROCESS_SUPERVISOR, status.instance().supervisor_pid())};
     case DrillRequest::TARGET_REPLICA:
       found.push_back(replica_named(request.replica(), status));
       break;
@@ -139,7 +139,7 @@ absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const c
 
 }  // namespace
 
-absl::StatusOr<std::vector<Hit>> choose_hits(const DrillRequest& request, const control_v1::GetStatusResponse& status,
+absl::StatusOr<std::vector<Hit>> choose_targets(const DrillRequest& request, const control_v1::GetStatusResponse& status,
                                              Condition condition) {
   if (request.action() < DrillRequest::ACTION_KILL || request.action() > DrillRequest::ACTION_CONT) {
     return absl::InvalidArgumentError("a drill kills, stops or continues; say which");
@@ -149,8 +149,8 @@ absl::StatusOr<std::vector<Hit>> choose_hits(const DrillRequest& request, const 
   }
   auto hits = targets_of(request, status, condition);
   if (!hits.ok()) return hits.status();
-  for (const Hit& hit : *hits) {
-    if (auto checked = check_condition(request.action(), hit, condition); !checked.ok()) return checked;
+  for (const Hit& target : *hits) {
+    if (auto checked = check_condition(request.action(), target, condition); !checked.ok()) return checked;
   }
   return hits;
 }
@@ -168,14 +168,14 @@ int signal_of(DrillRequest::Action action) {
   }
 }
 
-ProcessCondition SignalHand::condition(const Hit& hit) const { return condition_of(static_cast<pid_t>(hit.pid())); }
+ProcessCondition SignalFaultInjector::condition(const Hit& target) const { return condition_of(static_cast<pid_t>(target.pid())); }
 
-absl::Status SignalHand::strike(const Hit& hit, DrillRequest::Action action) {
+absl::Status SignalFaultInjector::inject(const Hit& target, DrillRequest::Action action) {
   const int signal = signal_of(action);
   const DaemonPage& page = *view_.daemon;
-  if (hit.process() == Hit::PROCESS_REPLICA) return send_signal(page.replicas[hit.replica()], hit.incarnation(), signal);
-  const Counter& started = hit.process() == Hit::PROCESS_FRONT_END ? page.front_end.started : page.supervisor_started;
-  return send_signal(static_cast<pid_t>(hit.pid()), started.get(), signal);
+  if (target.process() == Hit::PROCESS_REPLICA) return send_signal(page.replicas[target.replica()], target.incarnation(), signal);
+  const Counter& started = target.process() == Hit::PROCESS_FRONT_END ? page.front_end.started : page.supervisor_started;
+  return send_signal(static_cast<pid_t>(target.pid()), started.get(), signal);
 }
 
 }  // namespace ingot

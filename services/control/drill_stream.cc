@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "replication/pages/instance_view.h"
 #include "services/control/drill.h"
-#include "services/control/outage_meter.h"
+#include "services/control/availability_probe.h"
 #include "services/control/refused_stream.h"
 #include "services/control/status.h"
 
@@ -25,23 +25,23 @@ using control_v1::Hit;
 class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
                           public std::enable_shared_from_this<DrillStream> {
  public:
-  DrillStream(const DrillRequest& request, std::vector<Hit> hits, DrillHand& hand, ReplicaClient& client,
+  DrillStream(const DrillRequest& request, std::vector<Hit> hits, FaultInjector& injector, ReplicaClient& client,
               RequestMetrics& metrics)
       : request_(request),
-        hits_(std::move(hits)),
-        hand_(hand),
+        targets_(std::move(hits)),
+        injector_(injector),
         client_(client),
         timer_(metrics, Method::kControlDrill) {}
 
   void start() {
     self_ = shared_from_this();
-    message_.mutable_hits()->Add(hits_.begin(), hits_.end());
+    message_.mutable_hits()->Add(targets_.begin(), targets_.end());
     StartWrite(&message_);
   }
 
   // The first write has reached the kernel: even if this process ends now, the caller knows who was hit.
   void OnWriteDone(bool ok) override {
-    if (advance(Phase::kTelling, ok ? Phase::kStriking : Phase::kFinished)) return ok ? strike() : end(kGone);
+    if (advance(Phase::kTelling, ok ? Phase::kStriking : Phase::kFinished)) return ok ? inject() : end(kGone);
     if (advance(Phase::kReporting, Phase::kFinished)) end(ok ? grpc::Status::OK : kGone);
   }
 
@@ -52,8 +52,8 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
   }
 
   void OnDone() override {
-    if (meter_) meter_->cancel();
-    meter_.reset();
+    if (probe_) probe_->cancel();
+    probe_.reset();
     timer_.finish(status_.error_code());
     const std::shared_ptr<DrillStream> last_reference = std::move(self_);
   }
@@ -75,9 +75,9 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     Finish(status);
   }
 
-  void strike() {
-    for (const Hit& each : hits_) {
-      if (const auto sent = hand_.strike(each, request_.action()); !sent.ok()) {
+  void inject() {
+    for (const Hit& each : targets_) {
+      if (const auto sent = injector_.inject(each, request_.action()); !sent.ok()) {
         advance(Phase::kStriking, Phase::kFinished);
         return end(to_grpc(sent));
       }
@@ -87,25 +87,25 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
       return end(grpc::Status::OK);
     }
     // Both hold this stream until OnDone.
-    meter_ = std::make_shared<OutageMeter>(
+    probe_ = std::make_shared<AvailabilityProbe>(
         client_, [self = shared_from_this()] { return self->over(); },
-        [self = shared_from_this()](const OutageMeter::Outage& outage) { self->report(outage); });
-    const auto meter = meter_;
+        [self = shared_from_this()](const AvailabilityProbe::Outage& outage) { self->report(outage); });
+    const auto probe = probe_;
     advance(Phase::kStriking, Phase::kMeasuring);
-    meter->start();
+    probe->start();
     if (cancelled_ && advance(Phase::kMeasuring, Phase::kFinished)) end(kGone);
   }
 
   // Whether the kernel shows the signals' effect on all. Who is continued runs at once.
   bool over() const {
-    return std::all_of(hits_.begin(), hits_.end(), [this](const Hit& each) {
-      const ProcessCondition now = hand_.condition(each);
+    return std::all_of(targets_.begin(), targets_.end(), [this](const Hit& each) {
+      const ProcessCondition now = injector_.condition(each);
       if (request_.action() == DrillRequest::ACTION_STOP) return now != ProcessCondition::kRunning;
       return request_.action() == DrillRequest::ACTION_CONT || now == ProcessCondition::kGone;
     });
   }
 
-  void report(const OutageMeter::Outage& outage) {
+  void report(const AvailabilityProbe::Outage& outage) {
     if (!advance(Phase::kMeasuring, Phase::kReporting)) return;
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(outage.gap).count();
     message_.Clear();
@@ -118,12 +118,12 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
   inline static const grpc::Status kGone = grpc::Status::CANCELLED;
 
   const DrillRequest request_;
-  const std::vector<Hit> hits_;
-  DrillHand& hand_;
+  const std::vector<Hit> targets_;
+  FaultInjector& injector_;
   ReplicaClient& client_;
   RequestTimer timer_;
   std::shared_ptr<DrillStream> self_;  // until gRPC is done
-  std::shared_ptr<OutageMeter> meter_;
+  std::shared_ptr<AvailabilityProbe> probe_;
   DrillResponse message_;  // belongs to gRPC while telling and reporting
   grpc::Status status_;
   std::atomic<bool> cancelled_{false};
@@ -146,14 +146,14 @@ bool is_local(const std::string& peer) {
 
 grpc::ServerWriteReactor<DrillResponse>* start_drill(const DrillRequest& request, const std::string& peer,
                                                      const DaemonConfig& config, const InstanceView& view,
-                                                     ReplicaClient& client, DrillHand& hand, RequestMetrics& metrics) {
+                                                     ReplicaClient& client, FaultInjector& injector, RequestMetrics& metrics) {
   if (!is_local(peer)) {
     return refuse(metrics, absl::PermissionDeniedError("drills are taken from this machine only, by way of 127.0.0.1"));
   }
-  auto hits = choose_hits(request, read_status(config, view, unix_now_ms()),
-                          [&hand](const Hit& hit) { return hand.condition(hit); });
+  auto hits = choose_targets(request, read_status(config, view, unix_now_ms()),
+                          [&injector](const Hit& target) { return injector.condition(target); });
   if (!hits.ok()) return refuse(metrics, hits.status());
-  auto stream = std::make_shared<DrillStream>(request, *std::move(hits), hand, client, metrics);
+  auto stream = std::make_shared<DrillStream>(request, *std::move(hits), injector, client, metrics);
   stream->start();
   return stream.get();
 }

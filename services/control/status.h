@@ -16,8 +16,8 @@ namespace control_v1 = ::ingot::control::v1;
 control_v1::GetStatusResponse read_status(const DaemonConfig& config, const InstanceView& view,
                                           std::int64_t now_unix_ms);
 
-// The state of one process. It is up only once the page of its current life says that it is ready: a page left behind
-// by an earlier incarnation counts for nothing.
+// The state of one process. It is up only once the page of its current incarnation says that it is ready: a page left
+// behind by an earlier incarnation counts for nothing.
 control_v1::State state_of(const ProcessEntry& entry, std::uint64_t ready_incarnation);
 
 // Equal for two statuses that differ in nothing but progress: slots, lag, digests, uptime, and for how long they have been

@@ -36,11 +36,11 @@ absl::StatusOr<RangeResponse> read_page(etcdserverpb::KV::Stub& stub, const Rang
   }
 }
 
-void judge(std::uint32_t key, const LoadOptions& options, const WriteLedger& ledger,
+void verify(std::uint32_t key, const LoadOptions& options, const WriteLedger& ledger,
            const std::optional<Observed>& observed, CheckReport& report) {
   const std::string name = key_name(options.prefix, key);
   if (observed || ledger.floor(key) > 0) ++report.keys;
-  const Verdict verdict = ledger.judge(key, name, observed);
+  const Verdict verdict = ledger.verify(key, name, observed);
   if (verdict == Verdict::kHeld) return;
   ++(verdict == Verdict::kLost ? report.lost : report.wrong);
   if (report.examples.size() == CheckReport::kExamplesMax) return;
@@ -75,13 +75,13 @@ absl::StatusOr<CheckReport> check_store(const LoadOptions& options, const LoadTo
       const std::optional<std::uint32_t> key = key_index(options.prefix, kv.key());
       // A run with more keys may have used the same prefix.
       if (!key || *key < next || *key >= ledger.key_count()) continue;
-      while (next < *key) judge(next++, options, ledger, std::nullopt, report);
-      judge(next++, options, ledger, Observed{kv.mod_revision(), kv.value()}, report);
+      while (next < *key) verify(next++, options, ledger, std::nullopt, report);
+      verify(next++, options, ledger, Observed{kv.mod_revision(), kv.value()}, report);
     }
     more = page->more() && page->kvs_size() > 0;
     if (more) request.set_key(page->kvs(page->kvs_size() - 1).key() + '\0');
   }
-  while (next < ledger.key_count()) judge(next++, options, ledger, std::nullopt, report);
+  while (next < ledger.key_count()) verify(next++, options, ledger, std::nullopt, report);
   return report;
 }
 

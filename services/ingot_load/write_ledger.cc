@@ -42,7 +42,7 @@ void WriteLedger::merge(const WriteLedger& other) {
   acknowledged_count_ += other.acknowledged_count_;
 }
 
-Verdict WriteLedger::judge(std::uint32_t key, std::string_view name, const std::optional<Observed>& observed) const {
+Verdict WriteLedger::verify(std::uint32_t key, std::string_view name, const std::optional<Observed>& observed) const {
   const Last& last = keys_[key];
   if (last.same_revision) return Verdict::kSameRevision;
   if (!observed) return last.revision == 0 ? Verdict::kHeld : Verdict::kLost;

@@ -56,7 +56,7 @@ class WriteLedger {
   void merge(const WriteLedger& other);
 
   // Judges one key. `name` is its full key; `observed` is empty if the store does not have it.
-  Verdict judge(std::uint32_t key, std::string_view name, const std::optional<Observed>& observed) const;
+  Verdict verify(std::uint32_t key, std::string_view name, const std::optional<Observed>& observed) const;
 
   std::uint64_t acknowledged_count() const { return acknowledged_count_; }
   std::uint32_t key_count() const { return static_cast<std::uint32_t>(keys_.size()); }

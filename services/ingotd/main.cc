@@ -18,7 +18,7 @@
 #include "services/ingotd/scc_flags.h"
 #include "services/process/launch_spec.h"
 #include "services/process/replica_process.h"
-#include "services/process/spare_process.h"
+#include "services/process/standby_process.h"
 #include "services/scc/replay.h"
 #include "services/scc/scc_daemon.h"
 #include "services/supervision/attach.h"
@@ -50,8 +50,8 @@ int run_process(char** argv) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
   const int fd = std::atoi(argv[2]);
-  if (std::string_view(argv[1]) != "@spare") return run_child(argv[1], fd);
-  name_process("spare");
+  if (std::string_view(argv[1]) != "@standby") return run_child(argv[1], fd);
+  name_process("standby");
   const auto role = ingot::wait_for_role(fd, argv[1], argv[2]);
   // Nothing has begun that an orderly end would end. A leak checker's would hang: it stops the process with SIGSTOP, which
   // the SIGCONT of the supervisor's death takes back.
@@ -59,7 +59,7 @@ int run_process(char** argv) {
   return run_child(role->word, role->launch_fd);
 }
 
-// A supervisor of many replicas holds the segments of several lives of each.
+// A supervisor of many replicas holds the segments of several incarnations of each.
 void allow_many_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

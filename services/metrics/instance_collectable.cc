@@ -111,7 +111,7 @@ void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricF
   }};
   MetricFamily states = gauge_family("ingot_replica_state", "1 for the state that the replica is in, else 0.");
   MetricFamily lags = gauge_family("ingot_replica_lag_slots", "Slots decided somewhere and not applied here.");
-  MetricFamily lives = gauge_family("ingot_replica_incarnation", "Which life of the replica this is, from 1.");
+  MetricFamily incarnations = gauge_family("ingot_replica_incarnation", "Which incarnation of the replica this is, from 1.");
   MetricFamily cores = gauge_family("ingot_replica_core", "Core that the replica was placed on.");
   for (const auto& replica : status.replicas()) {
     const Labels labels{{"replica", replica_name(replica.id())}};
@@ -121,10 +121,10 @@ void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricF
       add_value(states, with_state, replica.state() == state ? 1 : 0);
     }
     add_value(lags, labels, static_cast<double>(replica.lag()));
-    add_value(lives, labels, replica.incarnation());
+    add_value(incarnations, labels, replica.incarnation());
     add_value(cores, labels, replica.core());
   }
-  for (MetricFamily* family : {&states, &lags, &lives, &cores}) families.push_back(std::move(*family));
+  for (MetricFamily* family : {&states, &lags, &incarnations, &cores}) families.push_back(std::move(*family));
   MetricFamily blocked = gauge_family("ingot_blocked_seconds", "For how long agreement has been blocked; 0: it is not.");
   const auto& duration = status.blocked().duration();
   add_value(blocked, {}, static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9);
@@ -134,14 +134,14 @@ void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricF
 }  // namespace
 
 InstanceCollectable::InstanceCollectable(const DaemonConfig& config, const InstanceView& view)
-    : config_(config), view_(view), rebasers_(view.replicas.size()) {}
+    : config_(config), view_(view), adjusters_(view.replicas.size()) {}
 
 std::vector<PageSnapshot> InstanceCollectable::read_pages() const {
   const std::lock_guard lock(mutex_);
   std::vector<PageSnapshot> pages;
   for (std::size_t r = 0; r < view_.replicas.size(); ++r) {
     pages.emplace_back(*view_.replicas[r]);
-    pages.back().rebase(rebasers_[r]);
+    pages.back().adjust(adjusters_[r]);
   }
   return pages;
 }

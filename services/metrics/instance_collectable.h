@@ -37,7 +37,7 @@ class InstanceCollectable final : public prometheus::Collectable {
   const DaemonConfig& config_;
   const InstanceView& view_;
   mutable std::mutex mutex_;
-  mutable std::vector<Rebaser> rebasers_;  // guarded by mutex_; one a replica
+  mutable std::vector<CounterResetAdjuster> adjusters_;  // guarded by mutex_; one a replica
 };
 
 }  // namespace ingot

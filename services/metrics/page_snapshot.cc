@@ -6,17 +6,17 @@
 
 namespace ingot {
 
-void Rebaser::rebase(std::uint64_t life, std::span<const Kind> kinds, std::span<std::uint64_t> values) {
+void CounterResetAdjuster::adjust(std::uint64_t incarnation, std::span<const Kind> kinds, std::span<std::uint64_t> values) {
   last_.resize(values.size());
   base_.resize(values.size());
   INGOT_CHECK(kinds.size() == values.size());
-  const bool other_life = life != life_ && life_ != 0;
-  life_ = life;
+  const bool other_incarnation = incarnation != incarnation_ && incarnation_ != 0;
+  incarnation_ = incarnation;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint64_t read = values[i];
     if (kinds[i] == Kind::kSum) {
-      // A value that fell is a new life too, seen before its number.
-      if (other_life || read < last_[i]) base_[i] += last_[i];
+      // A value that fell is a new incarnation too, seen before its number.
+      if (other_incarnation || read < last_[i]) base_[i] += last_[i];
       values[i] = base_[i] + read;
     } else if (kinds[i] == Kind::kMax) {
       values[i] = base_[i] = std::max(base_[i], read);
@@ -39,19 +39,19 @@ PageSnapshot::PageSnapshot(const ReplicaPage& page) : incarnation_(page.incarnat
   INGOT_CHECK(at == kValues);
 }
 
-const std::array<Rebaser::Kind, PageSnapshot::kValues>& PageSnapshot::kinds() {
+const std::array<CounterResetAdjuster::Kind, PageSnapshot::kValues>& PageSnapshot::kinds() {
   static const auto kinds = [] {
-    std::array<Rebaser::Kind, kValues> all;
-    all.fill(Rebaser::Kind::kSum);
+    std::array<CounterResetAdjuster::Kind, kValues> all;
+    all.fill(CounterResetAdjuster::Kind::kSum);
     for (std::size_t i = 0; i < kReplicaCounterSpecs.size(); ++i)
-      if (kReplicaCounterSpecs[i].kind == CounterKind::kGauge) all[i] = Rebaser::Kind::kGauge;
+      if (kReplicaCounterSpecs[i].kind == CounterKind::kGauge) all[i] = CounterResetAdjuster::Kind::kGauge;
     for (const ReplicaCounter slots : {ReplicaCounter::kDecidedSlots, ReplicaCounter::kAppliedSlots})
-      all[static_cast<std::size_t>(slots)] = Rebaser::Kind::kMax;
+      all[static_cast<std::size_t>(slots)] = CounterResetAdjuster::Kind::kMax;
     return all;
   }();
   return kinds;
 }
 
-void PageSnapshot::rebase(Rebaser& rebaser) { rebaser.rebase(incarnation_, kinds(), values_); }
+void PageSnapshot::adjust(CounterResetAdjuster& adjuster) { adjuster.adjust(incarnation_, kinds(), values_); }
 
 }  // namespace ingot

@@ -9,21 +9,22 @@
 
 namespace ingot {
 
-// Turns values that start again at 0 with every life of their writer into values that never go back. Not thread-safe.
-class Rebaser {
+// Turns values that start again at 0 with every incarnation of their writer into values that never go back. Not
+// thread-safe.
+class CounterResetAdjuster {
  public:
   // How lives follow each other: kSum counts events, so lives add up; kMax counts places in the agreed order, which a
-  // new life climbs again from 0 (or from a snapshot) before it goes beyond them.
+  // new incarnation climbs again from 0 (or from a snapshot) before it goes beyond them.
   enum class Kind : std::uint8_t { kSum, kMax, kGauge };
 
-  // Replaces each of `values` in place. `life` names the writer's life; 0 means a life that is not ready yet, whose
-  // number may still come. REQUIRES: `values` and `kinds` have equal size, the same in every call.
-  void rebase(std::uint64_t life, std::span<const Kind> kinds, std::span<std::uint64_t> values);
+  // Replaces each of `values` in place. `incarnation` names the writer's incarnation; 0 means an incarnation that is
+  // not ready yet, whose number may still come. REQUIRES: `values` and `kinds` have equal size, the same in every call.
+  void adjust(std::uint64_t incarnation, std::span<const Kind> kinds, std::span<std::uint64_t> values);
 
  private:
-  std::uint64_t life_ = 0;
+  std::uint64_t incarnation_ = 0;
   std::vector<std::uint64_t> last_;  // as read
-  std::vector<std::uint64_t> base_;  // kSum: what earlier lives came to; kMax: the highest value given out
+  std::vector<std::uint64_t> base_;  // kSum: what earlier incarnations came to; kMax: the highest value given out
 };
 
 // One page's values as plain numbers.
@@ -31,8 +32,8 @@ class PageSnapshot {
  public:
   explicit PageSnapshot(const ReplicaPage& page);
 
-  // Makes counters continue those of earlier snapshots that went through the same rebaser.
-  void rebase(Rebaser& rebaser);
+  // Makes counters continue those of earlier snapshots that went through the same adjuster.
+  void adjust(CounterResetAdjuster& adjuster);
 
   std::uint64_t counter(ReplicaCounter id) const { return values_[static_cast<std::size_t>(id)]; }
   std::uint64_t sent_messages(std::size_t endpoint) const { return values_[kSent + 2 * endpoint]; }
@@ -50,7 +51,7 @@ class PageSnapshot {
   static constexpr std::size_t kBatchSum = kBatches + kBatchBuckets.size() + 1;
   static constexpr std::size_t kValues = kBatchSum + 1;
 
-  static const std::array<Rebaser::Kind, kValues>& kinds();
+  static const std::array<CounterResetAdjuster::Kind, kValues>& kinds();
 
   std::uint64_t incarnation_;
   std::array<std::uint64_t, kValues> values_;

@@ -74,8 +74,8 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
     const std::optional<ProcessUsage> usage = read_process_usage(process.pid);
     if (!usage) continue;
     std::array<std::uint64_t, 1> ticks{usage->cpu_ticks};
-    static constexpr std::array kKinds{Rebaser::Kind::kSum};
-    cpu_[process.name].rebase(process.pid, kKinds, ticks);
+    static constexpr std::array kKinds{CounterResetAdjuster::Kind::kSum};
+    cpu_[process.name].adjust(process.pid, kKinds, ticks);
     const std::vector<prometheus::ClientMetric::Label> labels{{"process", process.name}};
     add_value(cpu, labels, static_cast<double>(ticks[0]) / ticks_per_s);
     add_value(memory, labels, static_cast<double>(usage->resident_bytes));

@@ -45,7 +45,7 @@ class ProcessCollectable final : public prometheus::Collectable {
   const DaemonConfig& config_;
   const InstanceView& view_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, Rebaser> cpu_;  // guarded by mutex_
+  mutable std::map<std::string, CounterResetAdjuster> cpu_;  // guarded by mutex_
 };
 
 }  // namespace ingot

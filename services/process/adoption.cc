@@ -78,12 +78,12 @@ absl::StatusOr<ChildConnection> connect_to_child(const std::string& instance, co
   return connection;
 }
 
-std::string OrphanGreeting::text() const { return absl::StrCat("instance ", version, " ", news, " ", orphan_ms); }
+std::string OrphanGreeting::text() const { return absl::StrCat("instance ", version, " ", generation, " ", orphan_ms); }
 
 absl::StatusOr<OrphanGreeting> OrphanGreeting::parse(const std::string& text) {
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
   OrphanGreeting greeting;
-  if (words.size() != 4 || words[0] != "instance" || !absl::SimpleAtoi(words[2], &greeting.news) ||
+  if (words.size() != 4 || words[0] != "instance" || !absl::SimpleAtoi(words[2], &greeting.generation) ||
       !absl::SimpleAtoi(words[3], &greeting.orphan_ms)) {
     return absl::InvalidArgumentError(absl::StrCat("no greeting: \"", text.substr(0, 80), "\""));
   }

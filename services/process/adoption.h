@@ -4,10 +4,10 @@
 // "front-end": no file, gone with its process. Only processes of the same user get through. What is said then, in
 // the datagrams of services/process/control_channel.h:
 //
-//   child        "instance VERSION NEWS ORPHAN_MS"   it has no supervisor, since so long; KnownInstance::news()
+//   child        "instance VERSION NEWS ORPHAN_MS"   it has no supervisor, since so long; HandoverState::news()
 //                "failed CODE TEXT", and the end     it has one
 //   supervisor   "describe"                          to one that knows most
-//   child        "described ..."                     KnownInstance::send()
+//   child        "described ..."                     HandoverState::send()
 //   supervisor   "adopted"                           to all: this connection is the control channel from now on
 //
 // Until "adopted" nothing has changed: the child is an orphan still, and leaves when its grace is over.
@@ -49,7 +49,7 @@ absl::StatusOr<ChildConnection> connect_to_child(const std::string& instance, co
 // What a child without supervisor says first.
 struct OrphanGreeting {
   std::string version;  // of its program; without spaces
-  std::uint64_t news = 0;
+  std::uint64_t generation = 0;
   std::int64_t orphan_ms = 0;
 
   std::string text() const;

@@ -2,12 +2,12 @@
 //
 //   child to supervisor   "ready"                        it runs
 //                         "failed CODE TEXT"             it cannot start; CODE is an absl::StatusCode
-//                         "snapshot SLOT INCARNATION"    + the sealed snapshot of the state before SLOT
+//                         "snapshot SLOT INCARNATION"    + the published snapshot of the state before SLOT
 //                         "instance ...", "described ..."        services/process/adoption.h
 //   supervisor to child   "drain"                        end what is under way, then leave
 //                         "leave"                        leave at once
-//                         "life ENDPOINT INCARNATION"    + inbox [, stable segment]: an endpoint's next life begins
-//                         "snapshot SLOT INCARNATION"    + a sealed snapshot to keep for the next supervisor
+//                         "life ENDPOINT INCARNATION"    + inbox [, stable segment]: an endpoint's next incarnation begins
+//                         "snapshot SLOT INCARNATION"    + a published snapshot to keep for the next supervisor
 //                         "describe", "adopted"          services/process/adoption.h
 //
 // The end of the channel without "leave" says that the supervisor has died: the child is an orphan.

@@ -54,13 +54,13 @@ void DeathWatch::call_off_sleep() {
 
 void DeathWatch::run() {
   while (!over_.load()) {
-    look();
+    poll();
     if (!sleep()) return;
   }
 }
 
 // Tells of everybody who has died since the last look.
-void DeathWatch::look() {
+void DeathWatch::poll() {
   std::vector<std::pair<EndpointId, Incarnation>> dead;
   {
     std::lock_guard lock(mutex_);

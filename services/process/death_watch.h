@@ -27,11 +27,11 @@ namespace ingot {
 // Thread-safe.
 class DeathWatch {
  public:
-  // `died` is called in the watch's thread, once a life.
+  // `died` is called in the watch's thread, once an incarnation.
   explicit DeathWatch(std::function<void(EndpointId, Incarnation)> died);
   ~DeathWatch();
 
-  // Watches the writer of a stable segment from now on, in place of an earlier life of the same replica. It may not have
+  // Watches the writer of a stable segment from now on, in place of an earlier incarnation of the same replica. It may not have
   // opened it yet. `keep` keeps the memory mapped.
   void watch(EndpointId replica, Incarnation incarnation, std::span<const std::byte> segment,
              std::shared_ptr<const void> keep);
@@ -48,7 +48,7 @@ class DeathWatch {
   };
 
   void run();
-  void look();
+  void poll();
   bool sleep();
   void call_off_sleep();
 

@@ -37,23 +37,23 @@ SnapshotBytes map_snapshot(int fd) {
     const auto memory = std::make_shared<const Segment>(*std::move(mapped));
     return {as_view(memory->bytes()), memory};
   }
-  std::fprintf(stderr, "ingotd: a replica starts without the sealed snapshot: %s\n", mapped.status().ToString().c_str());
+  std::fprintf(stderr, "ingotd: a replica starts without the published snapshot: %s\n", mapped.status().ToString().c_str());
   return {};
 }
 
 }  // namespace
 
-absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints) {
+absl::StatusOr<IncarnationStart> read_incarnation_start(ControlWord word, int endpoints) {
   if (word.endpoint >= endpoints || (word.endpoint < endpoints - 1) != (word.fds.size() == 2)) {
     return absl::InvalidArgumentError("a word of another instance");
   }
-  LifeWord life{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
+  IncarnationStart started{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
                 std::make_shared<const Descriptor>(std::move(word.fds[0])), nullptr};
-  if (word.fds.size() < 2) return life;
+  if (word.fds.size() < 2) return started;
   auto stable = map_stable_segment(word.fds[1].get());
   if (!stable.ok()) return stable.status();
-  life.stable = *std::move(stable);
-  return life;
+  started.stable = *std::move(stable);
+  return started;
 }
 
 HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
   transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
-  lives_ = std::make_unique<Lives>(memory.fabric(), *transport_, memory.incarnations());
+  incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
   parts.group = group_of(spec.config, launch, memory);
   parts.endpoints = memory.fabric().endpoints();
@@ -89,21 +89,21 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   parts.pipeline_slots = spec.shared_cores ? kPipelineSlotsSharedCore : kPipelineSlotsOwnCore;
   parts.trees = std::move(trees);
   parts.segments = memory.stable_segments();
-  parts.lives = lives_.get();
+  parts.incarnations = incarnations_.get();
   parts.deaths = &memory.view().daemon->deaths;
   parts.marks = process.marks;
   parts.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
-  parts.say = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
-  parts.fence = [daemon = memory.view().daemon](ReplicaName name) {
+  parts.log = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
+  parts.fence = [daemon = memory.view().daemon](ReplicaIncarnation name) {
     return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
   };
   // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
   if (spec.config.isolation == "process") {
     parts.fork_snapshots = true;
-    parts.load_beside = true;
+    parts.load_in_background = true;
     parts.helper_cores = process.helper_cores;
-    parts.sealed_slot = &memory.view().daemon->sealed_slot;
-    parts.seal = [seal = process.seal, from = parts.group.incarnation](Slot slot, int fd) { seal(from, slot, fd); };
+    parts.published_slot = &memory.view().daemon->published_slot;
+    parts.publish = [publish = process.publish, from = parts.group.incarnation](Slot slot, int fd) { publish(from, slot, fd); };
     parts.snapshot = map_snapshot(spec.snapshot_fd);
   }
   replica_ = std::make_unique<Replica>(std::move(parts));
@@ -118,11 +118,11 @@ std::vector<LinkHooks> HostedReplica::link_hooks() {
   return hooks;
 }
 
-absl::Status HostedReplica::begin_life(const LifeWord& word, const Fabric& fabric) {
+absl::Status HostedReplica::begin_incarnation(const IncarnationStart& word, const Fabric& fabric) {
   if (word.endpoint == transport_->self()) return absl::OkStatus();
   auto inbox = fabric.map_inbox(word.inbox->get());
   if (!inbox.ok()) return inbox.status();
-  replica_->begin_life({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
+  replica_->begin_incarnation({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
   return absl::OkStatus();
 }
 

@@ -16,12 +16,12 @@
 #include "services/process/instance_memory.h"
 #include "services/process/launch_spec.h"
 #include "transport/host/channel_transport.h"
-#include "transport/host/lives.h"
+#include "transport/host/peer_incarnations.h"
 
 namespace ingot {
 
-// An endpoint's next life, for all replicas of a process.
-struct LifeWord {
+// An endpoint's next incarnation, for all replicas of a process.
+struct IncarnationStart {
   EndpointId endpoint;
   Incarnation incarnation;
   std::shared_ptr<const Descriptor> inbox;
@@ -30,14 +30,14 @@ struct LifeWord {
 
 // A word "life" of an instance with so many endpoints. Errors: INVALID_ARGUMENT (it is of another one), others as for
 // Segment::map.
-absl::StatusOr<LifeWord> read_life(ControlWord word, int endpoints);
+absl::StatusOr<IncarnationStart> read_incarnation_start(ControlWord word, int endpoints);
 
-// Hands a sealed snapshot to the supervisor. While there is none the replica says it again now and then.
-using SealSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
+// Hands a published snapshot to the supervisor. While there is none the replica says it again now and then.
+using PublishSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
 
 // What a replica has from its process; as in Replica::Parts.
 struct ProcessParts {
-  SealSnapshot seal;
+  PublishSnapshot publish;
   std::vector<CoreId> helper_cores;
   const Counter* marks = nullptr;  // outlives the replica
 };
@@ -52,7 +52,7 @@ class HostedReplica {
   Replica& replica() { return *replica_; }
   ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
 
-  absl::Status begin_life(const LifeWord& word, const Fabric& fabric);
+  absl::Status begin_incarnation(const IncarnationStart& word, const Fabric& fabric);
 
   // Whoever sees the incarnation sees a page that is valid from then on.
   void announce(std::uint32_t incarnation);
@@ -68,7 +68,7 @@ class HostedReplica {
   std::unique_ptr<StableSegment> stable_;
   kv::KvStore store_;
   std::unique_ptr<ChannelTransport> transport_;
-  std::unique_ptr<Lives> lives_;
+  std::unique_ptr<PeerIncarnations> incarnations_;
   std::unique_ptr<Replica> replica_;
 };
 

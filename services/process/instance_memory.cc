@@ -41,42 +41,42 @@ absl::StatusOr<std::unique_ptr<InstanceMemory>> InstanceMemory::attach(const Lau
 
 absl::Status InstanceMemory::map_stable(const ReplicaLaunch& launch) {
   incarnations_.emplace_back(launch.incarnation);
-  LifeSegments& lives = stable_segments_.emplace_back();
-  for (const EarlierLife& life : launch.earlier) {
-    auto segment = map_stable_segment(life.stable_fd);
+  IncarnationSegments& segments = stable_segments_.emplace_back();
+  for (const EarlierIncarnation& earlier : launch.earlier) {
+    auto segment = map_stable_segment(earlier.stable_fd);
     if (!segment.ok()) return segment.status();
-    lives.push_back({Incarnation(life.incarnation), *std::move(segment)});
+    segments.push_back({Incarnation(earlier.incarnation), *std::move(segment)});
   }
   auto segment = map_stable_segment(launch.stable_fd);
   if (!segment.ok()) return segment.status();
-  lives.push_back({Incarnation(launch.incarnation), *std::move(segment)});
+  segments.push_back({Incarnation(launch.incarnation), *std::move(segment)});
   return absl::OkStatus();
 }
 
 // The newest of those that are kept is the one that counts (replication/stable/incarnation_segments.h). Its writer is dead, or there
-// would be no life after it.
+// would be no incarnation after it.
 std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, bool with_records) const {
-  const LifeSegments& lives = stable_segments_[replica];
-  if (lives.size() < 2) return nullptr;
-  const LifeSegment& before = lives[lives.size() - 2];
+  const IncarnationSegments& segments = stable_segments_[replica];
+  if (segments.size() < 2) return nullptr;
+  const IncarnationSegment& before = segments[segments.size() - 2];
   const auto segment = before.memory->bytes();
   auto view = with_records ? StableView::read(segment) : StableView::read_without_records(segment);
   if (view.ok()) return std::make_shared<const StableView>(*std::move(view));
   if (!absl::IsNotFound(view.status()) || before.incarnation != Incarnation(1)) return nullptr;
-  StableView nothing;  // the first life ended before it had opened its segment
+  StableView nothing;  // the first incarnation ended before it had opened its segment
   nothing.replica = EndpointId(static_cast<std::uint16_t>(replica));
   nothing.incarnation = before.incarnation;
   return std::make_shared<const StableView>(std::move(nothing));
 }
 
-bool life_counts(int stable_fd, std::uint32_t incarnation) {
+bool incarnation_counts(int stable_fd, std::uint32_t incarnation) {
   const auto segment = Segment::map(stable_fd, Segment::Access::kReadOnly);
-  return !segment.ok() || life_counts(segment->bytes(), Incarnation(incarnation));
+  return !segment.ok() || incarnation_counts(segment->bytes(), Incarnation(incarnation));
 }
 
-bool life_is_needed(int stable_fd, Slot sealed) {
+bool incarnation_is_needed(int stable_fd, Slot published) {
   const auto segment = Segment::map(stable_fd, Segment::Access::kReadOnly);
-  return !segment.ok() || holds_history(segment->bytes(), sealed);
+  return !segment.ok() || holds_history(segment->bytes(), published);
 }
 
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd) {

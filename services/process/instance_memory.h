@@ -31,11 +31,12 @@ class InstanceMemory {
   const std::vector<Incarnation>& incarnations() const { return incarnations_; }
   const InstanceView& view() const { return view_; }
   // The stable segments of all replicas' lives that count, by id; until they are forgotten.
-  const std::vector<LifeSegments>& stable_segments() const { return stable_segments_; }
-  // Once everybody who needs them shares them: from then on nothing here keeps those of lives that no longer count.
+  const std::vector<IncarnationSegments>& stable_segments() const { return stable_segments_; }
+  // Once everybody who needs them shares them: from then on nothing here keeps those of incarnations that no longer
+  // count.
   void forget_stable_segments() { stable_segments_.clear(); }
 
-  // What the replica's life before the one of `spec` had stored, for GroupConfig::predecessor. Null: there was none, or it
+  // What the replica's incarnation before the one of `spec` had stored, for GroupConfig::predecessor. Null: there was none, or it
   // cannot be read. REQUIRES: they are not forgotten.
   std::shared_ptr<const StableView> predecessor(int replica, bool with_records) const;
 
@@ -47,12 +48,12 @@ class InstanceMemory {
   std::vector<Segment> segments_;
   InstanceView view_;
   std::vector<Incarnation> incarnations_;
-  std::vector<LifeSegments> stable_segments_;
+  std::vector<IncarnationSegments> stable_segments_;
 };
 
-// Of an ended life, by its stable segment: for add_life (replication/stable/incarnation_segments.h). What cannot be looked at is kept.
-bool life_counts(int stable_fd, std::uint32_t incarnation);
-bool life_is_needed(int stable_fd, Slot sealed);
+// Of an ended incarnation, by its stable segment: for add_incarnation (replication/stable/incarnation_segments.h). What cannot be looked at is kept.
+bool incarnation_counts(int stable_fd, std::uint32_t incarnation);
+bool incarnation_is_needed(int stable_fd, Slot published);
 
 // A stable segment for those who only read it.
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd);

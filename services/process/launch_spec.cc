@@ -16,7 +16,7 @@ namespace ingot {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DaemonConfig, name, listen, metrics_listen, agreement, transport, backend, isolation,
                                    fence, etcd_version, tree, machine, replicas, voters, orphan_grace_ms, cluster_id,
                                    member_id)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EarlierLife, incarnation, stable_fd)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EarlierIncarnation, incarnation, stable_fd)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReplicaLaunch, id, incarnation, core, page_fd, stable_fd, earlier)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TreeLaunch, initial, machine, cores)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchSpec, config, fabric, control_fd, daemon_page_fd, shared_cores, replica,
@@ -42,7 +42,7 @@ absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec) {
   return fd;
 }
 
-std::vector<CoreId> cores_beside_loops(const std::vector<ReplicaLaunch>& replicas) {
+std::vector<CoreId> cores_without_loops(const std::vector<ReplicaLaunch>& replicas) {
   std::vector<CoreId> loops;
   for (const ReplicaLaunch& launch : replicas) loops.push_back(CoreId(static_cast<std::uint16_t>(launch.core)));
   return cores_without(loops);

@@ -14,8 +14,8 @@
 
 namespace ingot {
 
-// The stable segment of a life that has ended.
-struct EarlierLife {
+// The stable segment of an incarnation that has ended.
+struct EarlierIncarnation {
   std::uint32_t incarnation = 1;
   int stable_fd = -1;
 };
@@ -25,9 +25,9 @@ struct ReplicaLaunch {
   int id = 0;
   std::uint32_t incarnation = 1;
   int core = 0;        // where its loop runs
-  int page_fd = -1;    // ReplicaPage, of all its lives
-  int stable_fd = -1;  // StableSegment, of this life
-  std::vector<EarlierLife> earlier;  // that still count (replication/replica/peer_segments.h), oldest first
+  int page_fd = -1;    // ReplicaPage, of all its incarnations
+  int stable_fd = -1;  // StableSegment, of this incarnation
+  std::vector<EarlierIncarnation> earlier;  // that still count (replication/replica/peer_segments.h), oldest first
 };
 
 struct LaunchSpec {
@@ -39,7 +39,7 @@ struct LaunchSpec {
   int replica = -1;          // the one this process runs; -1: all of them, or the front end
   std::vector<ReplicaLaunch> replicas;
   std::uint32_t front_end_incarnation = 1;
-  int snapshot_fd = -1;  // the newest sealed snapshot; -1: there is none
+  int snapshot_fd = -1;  // the newest published snapshot; -1: there is none
   std::uint64_t snapshot_slot = 0;  // it holds the effects of all slots below
   TreeLaunch trees;
 
@@ -51,7 +51,7 @@ struct LaunchSpec {
     for (ReplicaLaunch& launch : replicas) {
       visit(launch.page_fd);
       visit(launch.stable_fd);
-      for (EarlierLife& life : launch.earlier) visit(life.stable_fd);
+      for (EarlierIncarnation& started : launch.earlier) visit(started.stable_fd);
     }
     if (snapshot_fd >= 0) visit(snapshot_fd);
   }
@@ -65,7 +65,7 @@ struct LaunchSpec {
 };
 
 // Those that the calling thread may use and no replica's loop runs on; possibly none.
-std::vector<CoreId> cores_beside_loops(const std::vector<ReplicaLaunch>& replicas);
+std::vector<CoreId> cores_without_loops(const std::vector<ReplicaLaunch>& replicas);
 
 // Writes the document into a memfd that is closed across exec unless set_inherited.
 absl::StatusOr<Descriptor> write_launch_spec(const LaunchSpec& spec);

@@ -26,7 +26,7 @@ ProcessCondition condition_of(pid_t pid);
 // UNAVAILABLE.
 absl::Status send_signal(pid_t pid, std::uint64_t started, int signal);
 
-// Only if the page shows the life `incarnation`; the page may be as old as the death of the supervisor. Errors: as above.
+// Only if the page shows the incarnation `incarnation`; the page may be as old as the death of the supervisor. Errors: as above.
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal);
 
 }  // namespace ingot

@@ -20,7 +20,7 @@
 #include "services/process/death_watch.h"
 #include "services/process/hosted_replica.h"
 #include "services/process/instance_memory.h"
-#include "services/process/memory_keeper.h"
+#include "services/process/deferred_reaper.h"
 #include "services/process/shared_core_wait.h"
 #include "services/process/supervisor_link.h"
 #include "transport/host/event_loop.h"
@@ -30,7 +30,7 @@ namespace ingot {
 namespace {
 
 void warn(const absl::Status& status) {
-  if (!status.ok()) std::fprintf(stderr, "ingotd: a new life is not heard of: %s\n", status.ToString().c_str());
+  if (!status.ok()) std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", status.ToString().c_str());
 }
 
 // A core that is gone by now costs nearness, not correctness.
@@ -67,7 +67,7 @@ class HostedLoop {
     auto bell = Doorbell::create();
     if (!bell.ok()) return bell.status();
     bell_.emplace(*std::move(bell));
-    loop_->watch(bell_->fd(), [this, &memory] { begin_lives(memory.fabric()); });
+    loop_->watch(bell_->fd(), [this, &memory] { begin_incarnations(memory.fabric()); });
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const EndpointId self(static_cast<std::uint16_t>(launches[i].id));
       loop_->add(replicas_[i]->replica(), memory.fabric(), self);
@@ -80,7 +80,7 @@ class HostedLoop {
   bool built() const { return loop_ != nullptr; }
 
   // Any thread; the replicas hear of it soon. REQUIRES: built().
-  void tell(LifeWord word) {
+  void tell(IncarnationStart word) {
     if (watch_ && word.stable != nullptr) watch(word.endpoint, {word.incarnation, word.stable});
     {
       absl::MutexLock lock(&mutex_);
@@ -90,34 +90,35 @@ class HostedLoop {
   }
 
  private:
-  void watch(EndpointId replica, const LifeSegment& life) {
-    watch_->watch(replica, life.incarnation, life.memory->bytes(), life.memory);
+  void watch(EndpointId replica, const IncarnationSegment& started) {
+    watch_->watch(replica, started.incarnation, started.memory->bytes(), started.memory);
   }
 
   void watch_deaths(const LaunchSpec& spec, InstanceMemory& memory) {
     const EndpointId self(static_cast<std::uint16_t>(spec.replica));
     watch_.emplace([&memory, self](EndpointId, Incarnation) { memory.fabric().notify(self); });
     for (std::uint16_t id = 0; id < memory.stable_segments().size(); ++id) {
-      const LifeSegments& lives = memory.stable_segments()[id];
-      if (EndpointId(id) != self && !lives.empty() && lives.back().memory != nullptr) watch(EndpointId(id), lives.back());
+      const IncarnationSegments& segments = memory.stable_segments()[id];
+      if (EndpointId(id) != self && !segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }
   }
 
-  // A word that cannot be taken (no memory to map it) is lost: this replica does not talk to that life, the others do.
-  void begin_lives(const Fabric& fabric) {
+  // A word that cannot be taken (no memory to map it) is lost: this replica does not talk to that incarnation, the
+  // others do.
+  void begin_incarnations(const Fabric& fabric) {
     bell_->drain();
-    std::vector<LifeWord> words;
+    std::vector<IncarnationStart> words;
     {
       absl::MutexLock lock(&mutex_);
       words.swap(words_);
     }
-    for (const LifeWord& word : words) {
-      for (auto& replica : replicas_) warn(replica->begin_life(word, fabric));
+    for (const IncarnationStart& word : words) {
+      for (auto& replica : replicas_) warn(replica->begin_incarnation(word, fabric));
     }
   }
 
   absl::Mutex mutex_;
-  std::vector<LifeWord> words_ ABSL_GUARDED_BY(mutex_);
+  std::vector<IncarnationStart> words_ ABSL_GUARDED_BY(mutex_);
   std::optional<Doorbell> bell_;
   std::optional<DeathWatch> watch_;
   std::vector<std::unique_ptr<HostedReplica>> replicas_;
@@ -155,10 +156,10 @@ class HostedLoops {
 
   EventLoop& first() { return loops_.front().loop(); }
 
-  void begin_life(ControlWord word) {
-    auto life = read_life(std::move(word), memory_.fabric().endpoints());
-    if (!life.ok()) return warn(life.status());
-    for (HostedLoop& each : loops_) each.tell(*life);
+  void begin_incarnation(ControlWord word) {
+    auto started = read_incarnation_start(std::move(word), memory_.fabric().endpoints());
+    if (!started.ok()) return warn(started.status());
+    for (HostedLoop& each : loops_) each.tell(*started);
   }
 
   void stop() {
@@ -191,23 +192,23 @@ class HostedLoops {
 int run_replica_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, spec.replica < 0 ? "replicas" : absl::StrCat("replica/", spec.replica));
   if (link == nullptr) return 1;
-  const std::vector<CoreId> helper_cores = cores_beside_loops(spec.replicas);
-  std::optional<MemoryKeeper> keeper;
+  const std::vector<CoreId> helper_cores = cores_without_loops(spec.replicas);
+  std::optional<DeferredReaper> reaper;
   if (spec.replica >= 0) {
     ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervision/child_process.cc)
     bind_this_thread(helper_cores).IgnoreError();  // until its loop has its core: for the keeper, who inherits it
-    keeper.emplace();  // others go on when this one has died
+    reaper.emplace();  // others go on when this one has died
   }
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
     link->say_failed(memory.status());
     return 1;
   }
-  const SealSnapshot seal = [&link](Incarnation from, Slot slot, int fd) {
+  const PublishSnapshot publish = [&link](Incarnation from, Slot slot, int fd) {
     const int fds[] = {fd};
     link->send(absl::StrCat("snapshot ", slot.value(), " ", from.value()), fds).IgnoreError();
   };
-  HostedLoops loops(spec, **memory, {seal, helper_cores});
+  HostedLoops loops(spec, **memory, {publish, helper_cores});
   if (auto status = loops.start(); !status.ok()) {
     link->say_failed(status);
     loops.stop();
@@ -217,7 +218,7 @@ int run_replica_process(LaunchSpec spec) {
   spec.close_descriptors();
   (*memory)->forget_stable_segments();
   link->watch(loops.first(), [&](ControlWord word) {
-    if (word.kind == ControlWord::Kind::kLife) return loops.begin_life(std::move(word));
+    if (word.kind == ControlWord::Kind::kLife) return loops.begin_incarnation(std::move(word));
     if (word.kind == ControlWord::Kind::kLeave) loops.stop();
   });
   link->say_ready();

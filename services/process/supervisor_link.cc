@@ -17,7 +17,7 @@ namespace ingot {
 
 namespace {
 
-// The name of the socket may be held for a moment, by what the life before this one has left behind.
+// The name of the socket may be held for a moment, by what the incarnation before this one has left behind.
 constexpr int kListenTries = 100;
 constexpr int kListenTryMs = 10;
 
@@ -46,7 +46,7 @@ Descriptor make_timer(std::int64_t ms) {
 
 }  // namespace
 
-SupervisorLink::SupervisorLink(KnownInstance known, Descriptor control, Descriptor listener, std::string child)
+SupervisorLink::SupervisorLink(HandoverState known, Descriptor control, Descriptor listener, std::string child)
     : known_(std::move(known)),
       child_(std::move(child)),
       control_(std::move(control)),
@@ -54,11 +54,12 @@ SupervisorLink::SupervisorLink(KnownInstance known, Descriptor control, Descript
 
 SupervisorLink::~SupervisorLink() = default;
 
-// A supervisor that does not find a process takes it for dead and begins its next life. So a process that could not be
-// found when its supervisor died must not begin: first it listens, then it looks whether the supervisor still lives.
+// A supervisor that does not find a process takes it for dead and begins its next incarnation. So a process that could
+// not be found when its supervisor died must not begin: first it listens, then it looks whether the supervisor still
+// lives.
 std::unique_ptr<SupervisorLink> SupervisorLink::open(const LaunchSpec& spec, std::string child) {
   Descriptor control(spec.control_fd);
-  auto known = KnownInstance::copy(spec);
+  auto known = HandoverState::copy(spec);
   auto listener = listen_patiently(spec.config.name, child);
   absl::Status status = known.status();
   status.Update(listener.status());
@@ -106,7 +107,7 @@ void SupervisorLink::handle(ControlWord word) {
     case ControlWord::Kind::kLeave:
       return hear_(std::move(word));
     case ControlWord::Kind::kLife:
-      if (known_.begin_life(word)) hear_(std::move(word));
+      if (known_.begin_incarnation(word)) hear_(std::move(word));
       return;
     case ControlWord::Kind::kSnapshot:
       return known_.keep_snapshot(std::move(word));
@@ -162,17 +163,17 @@ void SupervisorLink::grace_over() {
 }
 
 bool SupervisorLink::accept() {
-  Descriptor newcomer = accept_supervisor(listener_.get());
-  if (!newcomer.valid()) return false;
+  Descriptor supervisor = accept_supervisor(listener_.get());
+  if (!supervisor.valid()) return false;
   read_control();  // its end may have come meanwhile; and what was said before it counts
   if (control_.valid()) {
     const auto refusal = absl::AlreadyExistsError(absl::StrCat(child_, " has a supervisor"));
-    send_message(newcomer.get(), failure_text(refusal)).IgnoreError();
+    send_message(supervisor.get(), failure_text(refusal)).IgnoreError();
     return true;
   }
-  control_ = std::move(newcomer);
+  control_ = std::move(supervisor);
   watch_control();
-  const OrphanGreeting greeting{kIngotVersion, known_.news(), orphan_ms()};
+  const OrphanGreeting greeting{kIngotVersion, known_.generation(), orphan_ms()};
   send_message(control_.get(), greeting.text()).IgnoreError();
   read_control();  // whoever met a stopped process has said "adopted" already
   return true;

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "services/process/control_channel.h"
-#include "services/process/known_instance.h"
+#include "services/process/handover_state.h"
 #include "services/process/launch_spec.h"
 #include "transport/host/event_loop.h"
 
@@ -30,12 +30,13 @@ class SupervisorLink {
   // Errors as for send_message; FAILED_PRECONDITION also while there is no supervisor.
   absl::Status send(std::string_view text, std::span<const int> fds = {});
 
-  // From now on `hear` is called from the loop with kDrain, kLeave and kLife, the last once for each life and only for
-  // lives of others. kLeave also comes when there has been no supervisor for as long as the instance's orphan grace.
+  // From now on `hear` is called from the loop with kDrain, kLeave and kLife, the last once for each incarnation and
+  // only for lives of others. kLeave also comes when there has been no supervisor for as long as the instance's orphan
+  // grace.
   void watch(EventLoop& loop, std::function<void(ControlWord)> hear);
 
  private:
-  SupervisorLink(KnownInstance known, Descriptor control, Descriptor listener, std::string child);
+  SupervisorLink(HandoverState known, Descriptor control, Descriptor listener, std::string child);
 
   void watch_control();
   void read_control();
@@ -47,7 +48,7 @@ class SupervisorLink {
   bool accept();  // false: nobody waits
   std::int64_t orphan_ms() const;
 
-  KnownInstance known_;
+  HandoverState known_;
   const std::string child_;
   Descriptor control_;     // to the supervisor, or to one that has not said "adopted" yet; or none
   bool orphan_ = false;

@@ -49,7 +49,7 @@ ChipGroup::~ChipGroup() {
 }
 
 absl::StatusOr<std::unique_ptr<ChipGroup>> ChipGroup::create(const DaemonConfig& config, const SccConfig& scc,
-                                                             std::function<void(const std::string&)> say) {
+                                                             std::function<void(const std::string&)> log) {
   auto placement = place_on_chip(scc, config.replicas);
   if (!placement.ok()) return placement.status();
   auto options = chip_options(scc);
@@ -61,18 +61,18 @@ absl::StatusOr<std::unique_ptr<ChipGroup>> ChipGroup::create(const DaemonConfig&
   std::unique_ptr<ChipGroup> group(
       new ChipGroup(config, *std::move(placement), *std::move(chip), *std::move(fabric)));
   if (auto status = group->make_replicas(); !status.ok()) return status;
-  group->surroundings_.emplace(ChipSurroundings{.config = group->config_,
+  group->context_.emplace(ChipContext{.config = group->config_,
                                                 .fabric = group->fabric_,
                                                 .pages = group->view_.replicas,
                                                 .segments = {},
                                                 .daemon = group->daemon_.get(),
                                                 .trees = {},
                                                 .cycles_per_message = scc.cycles_per_message,
-                                                .say = std::move(say),
-                                                .fence = [raw = group.get()](ReplicaName name) {
+                                                .log = std::move(log),
+                                                .fence = [raw = group.get()](ReplicaIncarnation name) {
                                                   return raw->fence(name.id.value());
                                                 }});
-  for (const auto& replica : group->replicas_) group->surroundings_->segments.push_back(replica->segments());
+  for (const auto& replica : group->replicas_) group->context_->segments.push_back(replica->segments());
   if (auto status = group->plan_trees(); !status.ok()) return status;
   group->start(scc);
   return group;
@@ -111,7 +111,7 @@ absl::Status ChipGroup::plan_trees() {
   }
   auto trees = read_trees(launch_trees(plan), config_, daemon_.get());
   if (!trees.ok()) return trees.status();
-  surroundings_->trees = *std::move(trees);
+  context_->trees = *std::move(trees);
   return absl::OkStatus();
 }
 
@@ -125,7 +125,7 @@ void ChipGroup::start(const SccConfig& scc) {
       const absl::Cleanup died = [this, id] {
         if (!leaving_) chip_->at(chip_->now_ps(), [this, id] { note_death(id); });
       };
-      replicas_[static_cast<std::size_t>(id)]->run(*surroundings_, core);
+      replicas_[static_cast<std::size_t>(id)]->run(*context_, core);
     });
   }
   Gateway::Options options;
@@ -181,7 +181,7 @@ void ChipGroup::act(const ChipInput& input) {
   if (input.kind == ChipInput::Kind::kKill) chip_->kill(core);
 }
 
-// Called by another replica's program; a core has one life.
+// Called by another replica's program; a core has one incarnation.
 bool ChipGroup::fence(int replica) {
   if (state_in(*daemon_, replica) == ProcessState::kDead) return false;
   note_state(replica, ProcessState::kDead);

@@ -53,7 +53,7 @@ class ChipGroup {
   // `say`, if not empty, gets lines for the operator's log.
   // Errors: INVALID_ARGUMENT with one sentence (flags), RESOURCE_EXHAUSTED.
   static absl::StatusOr<std::unique_ptr<ChipGroup>> create(const DaemonConfig& config, const SccConfig& scc,
-                                                           std::function<void(const std::string&)> say = {});
+                                                           std::function<void(const std::string&)> log = {});
   ~ChipGroup();
 
   // Takes effect when the next round begins. Errors, for what is done to a core: INVALID_ARGUMENT (no such replica),
@@ -98,7 +98,7 @@ class ChipGroup {
   const scc::ChipFabric fabric_;
   std::vector<std::unique_ptr<ChipReplica>> replicas_;
   InstanceView view_;
-  std::optional<ChipSurroundings> surroundings_;
+  std::optional<ChipContext> context_;
   std::unique_ptr<Gateway> gateway_;
   std::unique_ptr<scc::Chip> chip_;  // its programs use all of the above
   bool leaving_ = false;

@@ -46,7 +46,7 @@ ChipHost::~ChipHost() {
     const std::lock_guard lock(mutex_);
     stopping_ = leaving_ = true;
   }
-  news_.notify_one();
+  work_arrived_.notify_one();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -64,7 +64,7 @@ void ChipHost::submit(RequestKind kind, std::string payload, Callback callback, 
     }
   }
   if (callback) return callback(refusal);
-  news_.notify_one();
+  work_arrived_.notify_one();
 }
 
 void ChipHost::post(Task task) { add({{}, nullptr, std::move(task)}); }
@@ -83,7 +83,7 @@ void ChipHost::add(Work work) {
     const std::lock_guard lock(mutex_);
     if (!ended_) {
       work_.push_back(std::move(work));
-      news_.notify_one();
+      work_arrived_.notify_one();
       return;
     }
   }
@@ -98,7 +98,7 @@ void ChipHost::on_failure(std::function<void(const absl::Status&)> failed) {
 void ChipHost::stop() {
   const std::lock_guard lock(mutex_);
   stopping_ = true;
-  news_.notify_one();
+  work_arrived_.notify_one();
 }
 
 void ChipHost::run() {
@@ -174,11 +174,11 @@ void ChipHost::hand_out() {
 // `even`: when real time has caught up with the round's virtual time.
 void ChipHost::wait(ChipGroup::Progress progress, Clock::time_point even) {
   std::unique_lock lock(mutex_);
-  const auto news = [this] { return stopping_ || !work_.empty(); };
+  const auto has_work = [this] { return stopping_ || !work_.empty(); };
   if (progress == ChipGroup::Progress::kIdle) {
-    news_.wait(lock, news);
+    work_arrived_.wait(lock, has_work);
   } else if (waiting_.empty() || group_->round_length_ps() >= kRoundMaxPs) {
-    news_.wait_until(lock, even, news);
+    work_arrived_.wait_until(lock, even, has_work);
   }
 }
 
@@ -196,7 +196,7 @@ void ChipHost::give_up() {
   for (auto& [id, each] : waiting) each.callback({ReplicaReply::Outcome::kUnknown, Slot(), {}});
   for (const Work& each : work) refuse(each);
   std::unique_lock lock(mutex_);
-  news_.wait(lock, [this] { return leaving_; });
+  work_arrived_.wait(lock, [this] { return leaving_; });
 }
 
 }  // namespace ingot

@@ -85,7 +85,7 @@ class ChipHost final : public ReplicaClient {
   const InstanceView* view_ = nullptr;
 
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable work_arrived_;
   std::deque<Work> work_;                               // guarded by mutex_, as are the following
   std::unordered_map<std::uint64_t, Waiting> waiting_;  // requests without an answer, by id
   std::size_t waiting_bytes_ = 0;

@@ -79,7 +79,7 @@ MetricFamily latencies(const GetChipResponse& chip, const char* name, const char
 }  // namespace
 
 std::vector<MetricFamily> ChipCollectable::Collect() const {
-  const auto view = look(chip_);
+  const auto view = read_view(chip_);
   if (!view) return {};
   GetChipResponse chip;
   fill(*view, chip);

@@ -67,32 +67,32 @@ std::vector<LinkHooks> ChipReplica::link_hooks() {
   return hooks;
 }
 
-Replica::Parts ChipReplica::parts(const ChipSurroundings& surroundings) {
+Replica::Parts ChipReplica::parts(const ChipContext& context) {
   Replica::Parts parts;
-  parts.group.replicas = surroundings.config.replicas;
-  parts.group.voters = surroundings.config.voters;
+  parts.group.replicas = context.config.replicas;
+  parts.group.voters = context.config.voters;
   parts.group.self = id_;
-  parts.group.fencing = surroundings.config.fence;
-  parts.endpoints = static_cast<int>(surroundings.fabric.cores.size());
-  parts.agreement = make_agreement(surroundings.config.agreement, parts.group);
+  parts.group.fencing = context.config.fence;
+  parts.endpoints = static_cast<int>(context.fabric.cores.size());
+  parts.agreement = make_agreement(context.config.agreement, parts.group);
   parts.page = page_.get();
-  parts.pages = surroundings.pages;
+  parts.pages = context.pages;
   parts.pipeline_slots = kPipelineSlotsOwnCore;
-  parts.trees = surroundings.trees;
-  parts.segments = surroundings.segments;
-  parts.deaths = &surroundings.daemon->deaths;
-  parts.say = surroundings.say;
-  parts.fence = surroundings.fence;
+  parts.trees = context.trees;
+  parts.segments = context.segments;
+  parts.deaths = &context.daemon->deaths;
+  parts.log = context.log;
+  parts.fence = context.fence;
   return parts;
 }
 
-void ChipReplica::run(const ChipSurroundings& surroundings, scc::Core& core) {
+void ChipReplica::run(const ChipContext& context, scc::Core& core) {
   INGOT_CHECK(stable_ != nullptr, "a core that was killed stays dead");
   const std::unique_ptr<StableSegment> stable = std::move(stable_);
   kv::KvStore store;
-  const auto transport = scc::make_chip_transport(surroundings.fabric, core, id_, link_hooks());
-  RoomWatch watched(*transport, static_cast<int>(surroundings.fabric.cores.size()));
-  Replica::Parts all = parts(surroundings);
+  const auto transport = scc::make_chip_transport(context.fabric, core, id_, link_hooks());
+  RoomWatch watched(*transport, static_cast<int>(context.fabric.cores.size()));
+  Replica::Parts all = parts(context);
   all.transport = &watched;
   all.state = &store;
   all.stable = stable.get();
@@ -100,11 +100,11 @@ void ChipReplica::run(const ChipSurroundings& surroundings, scc::Core& core) {
   Replica replica(std::move(all));
   page_->layout_version.set(kPageLayoutVersion);
   page_->incarnation.set_release(1);
-  CoreLoop{.fabric = surroundings.fabric,
+  CoreLoop{.fabric = context.fabric,
            .core = core,
            .transport = watched,
            .endpoint = replica,
-           .cycles_per_unit = surroundings.cycles_per_message,
+           .cycles_per_unit = context.cycles_per_message,
            .counters = {&(*page_)[ReplicaCounter::kLoopWakeups], &(*page_)[ReplicaCounter::kLoopSleeps],
                         &(*page_)[ReplicaCounter::kLoopPolls]},
            .after_poll = StorageCharge(core, *stable)}

@@ -20,16 +20,16 @@
 namespace ingot {
 
 // What a replica shares with the rest of the instance. All of it outlives the replica's program.
-struct ChipSurroundings {
+struct ChipContext {
   const DaemonConfig& config;
   const scc::ChipFabric& fabric;
   std::vector<const ReplicaPage*> pages;
-  std::vector<LifeSegments> segments;  // stable ones, by replica: one life each, since who was killed stays dead
+  std::vector<IncarnationSegments> segments;  // stable ones, by replica: one incarnation each, since who was killed stays dead
   const DaemonPage* daemon = nullptr;
   std::optional<TreeOptions> trees;
   std::uint64_t cycles_per_message = 0;
-  std::function<void(const std::string&)> say;  // a line for the operator's log; may be empty
-  std::function<bool(ReplicaName)> fence;       // kills that life's core; says whether it ran
+  std::function<void(const std::string&)> log;  // a line for the operator's log; may be empty
+  std::function<bool(ReplicaIncarnation)> fence;       // kills that incarnation's core; says whether it ran
 };
 
 // Owns what outlives a death: page and stable segment. Its stable segment is plain memory of the process, which stands
@@ -40,15 +40,15 @@ class ChipReplica {
   static absl::StatusOr<std::unique_ptr<ChipReplica>> create(int id);
 
   ReplicaPage& page() { return *page_; }
-  LifeSegments segments() const { return {{Incarnation(1), segment_}}; }
+  IncarnationSegments segments() const { return {{Incarnation(1), segment_}}; }
 
   // The program of its core, once. Whatever ends it, the stable segment's lock is let go then, which is what the
   // kernel's mark is on the host: from then on the segment is final.
-  void run(const ChipSurroundings& surroundings, scc::Core& core);
+  void run(const ChipContext& context, scc::Core& core);
 
  private:
   explicit ChipReplica(int id) : id_(static_cast<std::uint16_t>(id)), page_(std::make_unique<ReplicaPage>()) {}
-  Replica::Parts parts(const ChipSurroundings& surroundings);
+  Replica::Parts parts(const ChipContext& context);
   std::vector<LinkHooks> link_hooks();
 
   const EndpointId id_;

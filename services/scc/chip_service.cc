@@ -101,7 +101,7 @@ grpc::ServerUnaryReactor* ChipService::GetChip(grpc::CallbackServerContext* cont
   const auto timer = std::make_shared<RequestTimer>(metrics_, Method::kOther);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   chip_.post([timer, reactor, response](ChipGroup* group) {
-    if (group != nullptr) fill(look(*group), *response);
+    if (group != nullptr) fill(read_view(*group), *response);
     const grpc::Status status =
         group != nullptr ? grpc::Status::OK : grpc::Status(grpc::StatusCode::UNAVAILABLE, "the daemon is leaving");
     timer->finish(status.error_code());

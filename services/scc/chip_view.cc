@@ -15,7 +15,7 @@ std::string ChipView::runs_on(int core) const {
   return "";
 }
 
-ChipView look(ChipGroup& group) {
+ChipView read_view(ChipGroup& group) {
   scc::Chip& chip = group.chip();
   ChipView view;
   view.virtual_ps = group.boundary_ps();
@@ -31,11 +31,11 @@ ChipView look(ChipGroup& group) {
   return view;
 }
 
-std::optional<ChipView> look(ChipHost& host) {
+std::optional<ChipView> read_view(ChipHost& host) {
   const auto seen = std::make_shared<std::promise<std::optional<ChipView>>>();
   auto view = seen->get_future();
   host.post([seen](ChipGroup* group) {
-    seen->set_value(group == nullptr ? std::nullopt : std::optional(look(*group)));
+    seen->set_value(group == nullptr ? std::nullopt : std::optional(read_view(*group)));
   });
   return view.get();
 }

@@ -32,9 +32,9 @@ struct ChipView {
 };
 
 // On the chip's thread.
-ChipView look(ChipGroup& group);
+ChipView read_view(ChipGroup& group);
 
 // From any other thread: waits until the chip is between two rounds. Nothing if the chip has ended.
-std::optional<ChipView> look(ChipHost& host);
+std::optional<ChipView> read_view(ChipHost& host);
 
 }  // namespace ingot

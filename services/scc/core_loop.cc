@@ -58,12 +58,12 @@ void CoreLoop::sleep() {
   };
   add(transport.self());
   for (const EndpointId peer : full) add(peer);
-  int looks = 0;
-  const auto look = [&] { return (++looks > 1 && !full.empty()) || endpoint.has_news(); };
+  int polls = 0;
+  const auto poll = [&] { return (++polls > 1 && !full.empty()) || endpoint.readable(); };
   const std::uint64_t due_ns = endpoint.deadline_ns();
   const scc::Picoseconds due = due_ns == Pollable::kNever ? ~scc::Picoseconds{0} : due_ns * kPsPerNs;
   count(counters.sleeps);
-  if (core.wait_until(watch, look, due, "a message, a request or a timer")) count(counters.wakeups);
+  if (core.wait_until(watch, poll, due, "a message, a request or a timer")) count(counters.wakeups);
 }
 
 }  // namespace ingot

@@ -23,7 +23,7 @@ class RoomWatch final : public Transport {
   int probe(Handler handler, int limit) override { return transport_.probe(handler, limit); }
   bool flush() override { return fragments_wait_ = transport_.flush(); }
   bool parts_moved() override { return transport_.parts_moved(); }
-  bool has_news() override { return transport_.has_news(); }
+  bool readable() override { return transport_.readable(); }
   void peer_gone(EndpointId peer) override { transport_.peer_gone(peer); }
 
   // Before each poll, which tries again whatever had no room.

@@ -26,7 +26,7 @@ class Gateway::Endpoint final : public Pollable {
     }
     return work + client_.poll(now_ns);
   }
-  bool has_news() override { return !gateway_.waiting_.empty() || client_.has_news(); }
+  bool readable() override { return !gateway_.waiting_.empty() || client_.readable(); }
   std::uint64_t deadline_ns() const override { return client_.deadline_ns(); }
 
  private:

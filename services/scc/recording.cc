@@ -28,7 +28,7 @@ constexpr std::size_t kHashDigits = 16;
 static_assert(2 * kRequestBytesMax + 4096 < kRecordLineBytesMax, "the largest request has room on a line");
 // By RequestKind, then by ChipInput::Kind from kStop on.
 constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", "local_query", "digest", "move"};
-constexpr std::array<const char*, 3> kDeeds{"stop", "continue", "kill"};
+constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
 Json head_json(const DaemonConfig& config, const SccConfig& scc) {
   return {{"record", "ingot-scc"},
@@ -50,7 +50,7 @@ Json head_json(const DaemonConfig& config, const SccConfig& scc) {
 Json input_json(const RecordedInput& input) {
   Json json{{"round", input.round}, {"at_ps", input.at_ps}};
   if (input.input.kind != ChipInput::Kind::kRequest) {
-    json["do"] = kDeeds[static_cast<std::size_t>(input.input.kind) - 1];
+    json["do"] = kActions[static_cast<std::size_t>(input.input.kind) - 1];
     json["replica"] = input.input.replica;
     return json;
   }
@@ -139,8 +139,8 @@ int index_of(std::string_view word, const std::array<const char*, kCount>& words
 RecordedInput input_from(const Json& json) {
   RecordedInput recorded{json.at("round"), json.at("at_ps"), {}};
   const std::string what = json.at("do");
-  if (const int deed = index_of(what, kDeeds); deed >= 0) {
-    recorded.input.kind = static_cast<ChipInput::Kind>(deed + 1);
+  if (const int action = index_of(what, kActions); action >= 0) {
+    recorded.input.kind = static_cast<ChipInput::Kind>(action + 1);
     recorded.input.replica = json.at("replica");
     return recorded;
   }

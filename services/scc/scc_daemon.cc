@@ -19,7 +19,7 @@
 #include "services/etcd/services.h"
 #include "services/serving/grpc_server.h"
 #include "services/metrics/exposer.h"
-#include "services/scc/chip_hand.h"
+#include "services/scc/chip_fault_injector.h"
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_metrics.h"
 #include "services/scc/chip_service.h"
@@ -35,7 +35,7 @@ constexpr const char* kIsolation = "core";  // what status and metrics call it
 class SccDaemon {
  public:
   SccDaemon(const DaemonConfig& config, std::unique_ptr<ChipHost> chip)
-      : config_(config), chip_(std::move(chip)), view_(chip_->view()), hand_(*chip_) {}
+      : config_(config), chip_(std::move(chip)), view_(chip_->view()), injector_(*chip_) {}
 
   absl::Status start() {
     if (!config_.metrics_listen.empty()) {
@@ -44,7 +44,7 @@ class SccDaemon {
       exposer_ = std::move(*exposer);
     }
     etcd_services_ = etcd::make_services(*chip_, config_, view_, metrics_);
-    control_ = make_control_service(config_, view_, *chip_, metrics_, &hand_);
+    control_ = make_control_service(config_, view_, *chip_, metrics_, &injector_);
     chip_service_ = std::make_unique<ChipService>(*chip_, metrics_);
     std::vector<grpc::Service*> services{control_.get(), chip_service_.get()};
     for (auto& service : etcd_services_) services.push_back(service.get());
@@ -69,7 +69,7 @@ class SccDaemon {
   const DaemonConfig& config_;
   const std::unique_ptr<ChipHost> chip_;
   const InstanceView& view_;
-  ChipHand hand_;
+  ChipFaultInjector injector_;
   RequestMetrics metrics_;
   std::unique_ptr<MetricsExposer> exposer_;
   std::vector<std::unique_ptr<grpc::Service>> etcd_services_;
@@ -87,7 +87,7 @@ sigset_t stop_signals() {
   return set;
 }
 
-void say_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPlacement& placement) {
+void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPlacement& placement) {
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
   std::fprintf(stderr,
@@ -118,7 +118,7 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
     ::kill(::getpid(), SIGTERM);
   });
   if (auto status = daemon.start(); !status.ok()) return status;
-  say_serving(config, scc, *placement);
+  log_serving(config, scc, *placement);
   int signal = 0;
   INGOT_CHECK(::sigwait(&signals, &signal) == 0);
   daemon.drain();

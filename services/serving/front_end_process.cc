@@ -24,7 +24,7 @@
 #include "services/process/supervisor_link.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/event_loop.h"
-#include "transport/host/lives.h"
+#include "transport/host/peer_incarnations.h"
 
 namespace ingot {
 
@@ -43,13 +43,13 @@ const ReplicaPage& best_informed(const InstanceView& view) {
   });
 }
 
-ShmReplicaClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric, Lives& lives,
+ShmReplicaClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric, PeerIncarnations& segments,
                                          EndpointId self) {
   ShmReplicaClient::Options options;
   options.replicas = spec.config.replicas;
   options.session = new_session();
   options.incarnation = Incarnation(spec.front_end_incarnation);
-  options.lives = &lives;
+  options.incarnations = &segments;
   options.pages = view.replicas;
   const ReplicaPage& page = best_informed(view);
   options.leader = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kLeader].get()));
@@ -68,12 +68,12 @@ class FrontEnd {
         memory_(std::move(memory)),
         self_(static_cast<std::uint16_t>(spec.config.replicas)),
         transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
-        lives_(memory_->fabric(), *transport_, memory_->incarnations()),
-        client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), lives_, self_)),
+        incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
+        client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }) {
     for (std::uint16_t id = 0; spec.config.isolation != "thread" && id < memory_->stable_segments().size(); ++id) {
-      const LifeSegments& lives = memory_->stable_segments()[id];
-      if (!lives.empty() && lives.back().memory != nullptr) watch(EndpointId(id), lives.back());
+      const IncarnationSegments& segments = memory_->stable_segments()[id];
+      if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }
     memory_->forget_stable_segments();
   }
@@ -99,7 +99,7 @@ class FrontEnd {
   // Runs the loop until drain() has finished or leave is asked for.
   void run(SupervisorLink& link) {
     link.watch(*loop_, [&](ControlWord word) {
-      if (word.kind == ControlWord::Kind::kLife) begin_life(word);
+      if (word.kind == ControlWord::Kind::kLife) begin_incarnation(word);
       if (word.kind == ControlWord::Kind::kDrain) drain();
       if (word.kind == ControlWord::Kind::kLeave) ::_exit(0);  // nobody waits for answers any more
     });
@@ -109,24 +109,24 @@ class FrontEnd {
   }
 
  private:
-  // One that cannot be taken (no memory to map it) is lost: the front end does not talk to that life.
-  void begin_life(const ControlWord& word) {
+  // One that cannot be taken (no memory to map it) is lost: the front end does not talk to that incarnation.
+  void begin_incarnation(const ControlWord& word) {
     if (word.endpoint >= spec_.config.replicas) return;
     auto inbox = memory_->fabric().map_inbox(word.fds[0].get());
     if (!inbox.ok()) {
-      std::fprintf(stderr, "ingotd: a new life is not heard of: %s\n", inbox.status().ToString().c_str());
+      std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", inbox.status().ToString().c_str());
       return;
     }
     const EndpointId replica(static_cast<std::uint16_t>(word.endpoint));
-    client_.begin_life({replica, Incarnation(word.incarnation), *std::move(inbox)});
+    client_.begin_incarnation({replica, Incarnation(word.incarnation), *std::move(inbox)});
     if (word.fds.size() < 2) return;
     if (auto stable = map_stable_segment(word.fds[1].get()); stable.ok()) {
       watch(replica, {Incarnation(word.incarnation), *std::move(stable)});
     }
   }
 
-  void watch(EndpointId replica, const LifeSegment& life) {
-    watch_.watch(replica, life.incarnation, life.memory->bytes(), life.memory);
+  void watch(EndpointId replica, const IncarnationSegment& started) {
+    watch_.watch(replica, started.incarnation, started.memory->bytes(), started.memory);
   }
 
   // Shutdown waits for calls whose answers come through the loop: so it runs on a thread of its own.
@@ -144,7 +144,7 @@ class FrontEnd {
   std::unique_ptr<InstanceMemory> memory_;
   const EndpointId self_;
   std::unique_ptr<ChannelTransport> transport_;
-  Lives lives_;
+  PeerIncarnations incarnations_;
   ShmReplicaClient client_;
   DeathWatch watch_;
   RequestMetrics metrics_;

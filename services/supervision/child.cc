@@ -32,16 +32,16 @@ Child::Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor 
 
 std::string Child::name() const { return absl::StrCat(role.label, " (pid ", pid, ")"); }
 
-void Child::say(std::string_view text, std::span<const int> fds, int endpoint) {
+void Child::send(std::string_view text, std::span<const int> fds, int endpoint) {
   if (pending_.empty() && !absl::IsUnavailable(send_message(control.native_handle(), text, fds))) return;
   const bool waits = !pending_.empty();
   remember(text, fds, endpoint);
-  if (!waits) say_when_writable();
+  if (!waits) send_when_writable();
 }
 
 void Child::remember(std::string_view text, std::span<const int> fds, int endpoint) {
   const auto same = [&](const Pending& each) { return endpoint >= 0 && each.endpoint == endpoint; };
-  if (std::count_if(pending_.begin(), pending_.end(), same) >= static_cast<std::ptrdiff_t>(kPendingLivesPerEndpoint)) {
+  if (std::count_if(pending_.begin(), pending_.end(), same) >= static_cast<std::ptrdiff_t>(kPendingIncarnationsPerEndpoint)) {
     pending_.erase(std::find_if(pending_.begin(), pending_.end(), same));
   }
   Pending word{std::string(text), {}, endpoint};
@@ -49,19 +49,19 @@ void Child::remember(std::string_view text, std::span<const int> fds, int endpoi
   pending_.push_back(std::move(word));
 }
 
-void Child::say_when_writable() {
+void Child::send_when_writable() {
   control.async_wait(boost::asio::posix::stream_descriptor::wait_write,
                      [self = shared_from_this()](const boost::system::error_code& error) {
-                       if (!error) self->say_pending();
+                       if (!error) self->send_pending();
                      });
 }
 
-void Child::say_pending() {
+void Child::send_pending() {
   while (!pending_.empty()) {
     std::vector<int> fds;
     for (const Descriptor& fd : pending_.front().fds) fds.push_back(fd.get());
     if (absl::IsUnavailable(send_message(control.native_handle(), pending_.front().text, fds))) {
-      say_when_writable();
+      send_when_writable();
       return;
     }
     pending_.pop_front();

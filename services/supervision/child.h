@@ -61,8 +61,9 @@ class Child : public std::enable_shared_from_this<Child> {
   std::string name() const;
 
   // Says a word, now or, if its channel is full, as soon as there is room; in order. What a process that is gone does
-  // not hear does not matter. `endpoint`: whose life the word tells of, -1 for others; see kPendingLivesPerEndpoint.
-  void say(std::string_view text, std::span<const int> fds = {}, int endpoint = -1);
+  // not hear does not matter. `endpoint`: whose incarnation the word tells of, -1 for others; see
+  // kPendingIncarnationsPerEndpoint.
+  void send(std::string_view text, std::span<const int> fds = {}, int endpoint = -1);
 
   void signal(int number);
 
@@ -74,8 +75,8 @@ class Child : public std::enable_shared_from_this<Child> {
   };
 
   void remember(std::string_view text, std::span<const int> fds, int endpoint);
-  void say_when_writable();
-  void say_pending();
+  void send_when_writable();
+  void send_pending();
 
   std::deque<Pending> pending_;
 };

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/process/process_signal.h"
-#include "services/process/spare_process.h"
+#include "services/process/standby_process.h"
 #include "services/supervision/pidfd.h"
 
 namespace ingot {
@@ -101,17 +101,17 @@ absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec s
   return start("@" + role, std::to_string(launch->get()), inherited, *std::move(control));
 }
 
-void SpareProcess::prepare() {
+void StandbyProcess::prepare() {
   if (process_) return;
   auto control = make_control_pair();
   if (!control.ok()) return;
   const int channel = control->child.get();
   // The zeros are room for the words that ps shows once it has a role.
-  auto started = start("@spare", absl::StrCat(absl::Dec(channel, absl::kZeroPad20)), {channel}, *std::move(control));
+  auto started = start("@standby", absl::StrCat(absl::Dec(channel, absl::kZeroPad20)), {channel}, *std::move(control));
   if (started.ok()) process_ = *std::move(started);
 }
 
-std::optional<StartedProcess> SpareProcess::become(const std::string& role, LaunchSpec spec,
+std::optional<StartedProcess> StandbyProcess::become(const std::string& role, LaunchSpec spec,
                                                    const std::vector<int>& fabric_fds) {
   if (process_ && process_state(pid()) == 'T') discard();  // it would not hear
   if (!process_) return {};
@@ -128,14 +128,14 @@ std::optional<StartedProcess> SpareProcess::become(const std::string& role, Laun
   return std::exchange(process_, std::nullopt);
 }
 
-SpareProcess::~SpareProcess() {
+StandbyProcess::~StandbyProcess() {
   const pid_t last = pid();
   discard();
   if (last > 0) ::waitpid(last, nullptr, 0);
 }
 
 // Whoever reaps the supervisor's children reaps it.
-void SpareProcess::discard() {
+void StandbyProcess::discard() {
   if (!process_) return;
   (void)!::pidfd_send_signal(process_->pidfd.get(), SIGKILL, nullptr, 0);
   process_.reset();

@@ -24,14 +24,14 @@ struct StartedProcess {
 // sees the end of its control channel. REQUIRES: the process has one thread. Errors: RESOURCE_EXHAUSTED.
 absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds);
 
-// A process that waits for its role (services/process/spare_process.h), so that a next life begins without the time that
+// A process that waits for its role (services/process/standby_process.h), so that a next incarnation begins without the time that
 // starting a program takes. Used by the supervisor's one thread; its end kills the process.
-class SpareProcess {
+class StandbyProcess {
  public:
-  SpareProcess() = default;
-  ~SpareProcess();
-  SpareProcess(const SpareProcess&) = delete;
-  SpareProcess& operator=(const SpareProcess&) = delete;
+  StandbyProcess() = default;
+  ~StandbyProcess();
+  StandbyProcess(const StandbyProcess&) = delete;
+  StandbyProcess& operator=(const StandbyProcess&) = delete;
 
   // Starts one, unless there is one. Where that fails there is none, which costs nothing but time later.
   void prepare();

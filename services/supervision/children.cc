@@ -45,7 +45,7 @@ void Children::watch() {
 absl::Status Children::start(const ChildRole& role) {
   LaunchSpec spec = instance_.launch_spec();
   spec.replica = role.word == "replica" ? role.endpoint : -1;
-  auto process = spare_.become(role.word, spec, instance_.fabric().descriptors());
+  auto process = standby_.become(role.word, spec, instance_.fabric().descriptors());
   if (!process) {
     auto started = start_child(role.word, std::move(spec), instance_.fabric().descriptors());
     if (!started.ok()) return started.status();
@@ -63,10 +63,10 @@ void Children::adopt(const ChildRole& role, Orphan orphan) {
   child->ready = orphan.answered;
   child->foreign = true;
   child->stopped = process_state(child->pid) == 'T';
-  child->say("adopted");
+  child->send("adopted");
   watch_end(child);
   add(child, child->stopped ? ProcessState::kStopped : child->ready ? ProcessState::kUp : ProcessState::kStarting);
-  if (children_.size() == 1) look_for_stops();
+  if (children_.size() == 1) poll_stops();
 }
 
 void Children::watch_end(std::shared_ptr<Child> child) {
@@ -77,7 +77,7 @@ void Children::watch_end(std::shared_ptr<Child> child) {
                        });
 }
 
-void Children::look_for_stops() {
+void Children::poll_stops() {
   bool any = false;
   for_each_running([&](Child& child) {
     if (!child.foreign) return;
@@ -88,37 +88,37 @@ void Children::look_for_stops() {
     note_state(child, stopped ? ProcessState::kStopped : child.ready ? ProcessState::kUp : ProcessState::kStarting);
   });
   if (!any) return;
-  look_timer_.expires_after(std::chrono::milliseconds(kStoppedLookMs));
-  look_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) look_for_stops();
+  poll_timer_.expires_after(std::chrono::milliseconds(kStoppedPollMs));
+  poll_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) poll_stops();
   });
 }
 
 void Children::add(std::shared_ptr<Child> child, ProcessState state) {
   std::erase_if(children_, [&](const auto& each) { return !each->running && each->role.label == child->role.label; });
   note_state(*child, state);
-  hear(child);
+  receive(child);
   children_.push_back(std::move(child));
 }
 
-void Children::hear(std::shared_ptr<Child> child) {
+void Children::receive(std::shared_ptr<Child> child) {
   Child& ref = *child;
   ref.control.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                          [this, child = std::move(child)](const boost::system::error_code& error) {
                            if (error || !child->running) return;
                            // The end says nothing: the process's own end does, and how it came.
-                           if (read(*child) != ReceivedMessage::Outcome::kEnd) hear(child);
+                           if (read(*child) != ReceivedMessage::Outcome::kEnd) receive(child);
                          });
 }
 
 ReceivedMessage::Outcome Children::read(Child& child) {
   ReceivedMessage message = receive_message(child.control.native_handle());
   const ReceivedMessage::Outcome outcome = message.outcome;
-  if (outcome == ReceivedMessage::Outcome::kMessage) understand(child, std::move(message));
+  if (outcome == ReceivedMessage::Outcome::kMessage) dispatch(child, std::move(message));
   return outcome;
 }
 
-void Children::understand(Child& child, ReceivedMessage message) {
+void Children::dispatch(Child& child, ReceivedMessage message) {
   const std::vector<std::string> words = absl::StrSplit(message.text, ' ');
   std::uint64_t slot = 0;
   if (message.text == "ready" || words[0] == "instance") {  // the latter: adopted while it was stopped
@@ -129,7 +129,7 @@ void Children::understand(Child& child, ReceivedMessage message) {
     observer_.child_failed(child, parse_failure(message.text));
   } else if (words[0] == "snapshot" && words.size() == 3 && message.fds.size() == 1 &&
              absl::SimpleAtoi(words[1], &slot)) {
-    observer_.child_sealed(child, Slot(slot), message.text, std::move(message.fds[0]));
+    observer_.child_published(child, Slot(slot), message.text, std::move(message.fds[0]));
   }
 }
 
@@ -137,14 +137,14 @@ void Children::reap() {
   int wait_status = 0;
   pid_t pid = 0;
   while ((pid = ::waitpid(-1, &wait_status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-    if (pid == spare_.pid()) {
-      spare_changed(wait_status);
+    if (pid == standby_.pid()) {
+      standby_changed(wait_status);
       continue;
     }
     const auto found = std::find_if(children_.begin(), children_.end(),
                                     [&](const auto& each) { return each->running && each->pid == pid; });
     if (found == children_.end()) continue;
-    const std::shared_ptr<Child> child = *found;  // its next life may take its place in the table
+    const std::shared_ptr<Child> child = *found;  // its next incarnation may take its place in the table
     changed(*child, wait_status);
   }
   signals_.async_wait([this](const boost::system::error_code& error, int) {
@@ -152,10 +152,10 @@ void Children::reap() {
   });
 }
 
-// There is another one when the next life is up. One that is stopped would not hear what it is to be.
-void Children::spare_changed(int wait_status) {
-  if (WIFSTOPPED(wait_status)) spare_.discard();
-  else if (!WIFCONTINUED(wait_status)) spare_.ended();
+// There is another one when the next incarnation is up. One that is stopped would not hear what it is to be.
+void Children::standby_changed(int wait_status) {
+  if (WIFSTOPPED(wait_status)) standby_.discard();
+  else if (!WIFCONTINUED(wait_status)) standby_.ended();
 }
 
 void Children::changed(Child& child, int wait_status) {

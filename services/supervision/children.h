@@ -27,7 +27,7 @@ class ChildObserver {
   virtual ~ChildObserver() = default;
   virtual void child_ready(Child& child) = 0;
   virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start, and ends next
-  virtual void child_sealed(Child& child, Slot slot, const std::string& text, Descriptor snapshot) = 0;
+  virtual void child_published(Child& child, Slot slot, const std::string& text, Descriptor snapshot) = 0;
   virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
 };
 
@@ -39,12 +39,13 @@ class Children {
   // From now on the observer is called, from io's loop.
   void watch();
 
-  // Starts a process in its endpoint's newest life. REQUIRES: none runs in that role. Errors: RESOURCE_EXHAUSTED.
+  // Starts a process in its endpoint's newest incarnation. REQUIRES: none runs in that role. Errors:
+  // RESOURCE_EXHAUSTED.
   absl::Status start(const ChildRole& role);
 
   // From now on a process waits for the next start, so that it takes less time: the next time that it is called there is
   // another one, if it has been used.
-  void prepare_spare() { spare_.prepare(); }
+  void prepare_standby() { standby_.prepare(); }
 
   // Takes over a process that somebody else started. REQUIRES: none runs in that role.
   void adopt(const ChildRole& role, Orphan orphan);
@@ -61,12 +62,12 @@ class Children {
  private:
   void add(std::shared_ptr<Child> child, ProcessState state);
   void watch_end(std::shared_ptr<Child> child);
-  void look_for_stops();
-  void hear(std::shared_ptr<Child> child);
+  void poll_stops();
+  void receive(std::shared_ptr<Child> child);
   ReceivedMessage::Outcome read(Child& child);
-  void understand(Child& child, ReceivedMessage message);
+  void dispatch(Child& child, ReceivedMessage message);
   void reap();
-  void spare_changed(int wait_status);
+  void standby_changed(int wait_status);
   void changed(Child& child, int wait_status);
   void ended(Child& child, const std::string& how);
   void note_state(const Child& child, ProcessState state);
@@ -77,8 +78,8 @@ class Children {
   Instance& instance_;
   ChildObserver& observer_;
   boost::asio::signal_set signals_{io_};
-  boost::asio::steady_timer look_timer_{io_};
-  SpareProcess spare_;
+  boost::asio::steady_timer poll_timer_{io_};
+  StandbyProcess standby_;
   std::vector<std::shared_ptr<Child>> children_;  // those that run, and the last of each role
 };
 

@@ -136,7 +136,7 @@ LaunchSpec Instance::launch_spec() const {
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
   for (ReplicaLaunch& launch : spec.replicas) {
-    for (const StableLife& life : stable_[launch.id]) launch.earlier.push_back({life.incarnation, life.fd.get()});
+    for (const StableIncarnation& started : stable_[launch.id]) launch.earlier.push_back({started.incarnation, started.fd.get()});
     launch.incarnation = launch.earlier.back().incarnation;
     launch.stable_fd = launch.earlier.back().stable_fd;
     launch.earlier.pop_back();
@@ -156,10 +156,10 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
   return create_segment(absl::StrCat(config_.name, "-stable-", replica), kStableSegmentBytes);
 }
 
-absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
+absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
   INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
   const std::uint32_t next = incarnation(endpoint) + 1;
-  NewLife life{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
+  NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
   Descriptor stable;
   if (endpoint < config_.replicas) {
     auto made = make_stable(endpoint);
@@ -168,27 +168,27 @@ absl::StatusOr<NewLife> Instance::begin_life(int endpoint) {
   }
   auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
   if (!inbox.ok()) return inbox.status();
-  life.fds.push_back(*inbox);
+  started.fds.push_back(*inbox);
   if (endpoint == config_.replicas) {
     front_end_incarnation_ = next;
-    return life;
+    return started;
   }
-  life.fds.push_back(stable.get());
-  add_life(
-      stable_[endpoint], StableLife{next, std::move(stable)},
-      [](const StableLife& ended) { return life_counts(ended.fd.get(), ended.incarnation); },
-      [this](const StableLife& ended) {
-        return votes_are_history(config_.agreement) && life_is_needed(ended.fd.get(), snapshot_slot_);
+  started.fds.push_back(stable.get());
+  add_incarnation(
+      stable_[endpoint], StableIncarnation{next, std::move(stable)},
+      [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
+      [this](const StableIncarnation& ended) {
+        return votes_are_history(config_.agreement) && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
-  return life;
+  return started;
 }
 
 void Instance::keep_snapshot(Slot slot, Descriptor snapshot) {
   if (snapshot_.valid() && slot <= snapshot_slot_) return;
   Descriptor older = std::exchange(snapshot_, std::move(snapshot));
-  if (older.valid()) release_beside(std::move(older), cores_beside_loops(replicas_));
+  if (older.valid()) release_in_background(std::move(older), cores_without_loops(replicas_));
   snapshot_slot_ = slot;
-  page().sealed_slot.set_release(slot.value());  // pairs with the replicas' acquire: what they trim now is kept here
+  page().published_slot.set_release(slot.value());  // pairs with the replicas' acquire: what they trim now is kept here
 }
 
 }  // namespace ingot

@@ -12,7 +12,7 @@
 #include "core/types.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
-#include "services/process/known_instance.h"
+#include "services/process/handover_state.h"
 #include "services/process/launch_spec.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/fabric.h"
@@ -24,8 +24,8 @@ namespace ingot {
 // sentence that says what is wrong and what is right.
 absl::Status complete(DaemonConfig& config);
 
-// An endpoint's next life, to be told to every process that runs: a word of its control channel.
-struct NewLife {
+// An endpoint's next incarnation, to be told to every process that runs: a word of its control channel.
+struct NewIncarnation {
   int endpoint = 0;
   std::string message;
   std::vector<int> fds;  // owned by the Instance
@@ -40,34 +40,34 @@ class Instance {
 
   // Takes over an instance that runs: its name, which the caller has claimed, and all that its processes know of it.
   // Errors: INVALID_ARGUMENT (it is not one of this program's); then nothing has changed.
-  static absl::StatusOr<std::unique_ptr<Instance>> adopt(Descriptor name, KnownInstance known);
+  static absl::StatusOr<std::unique_ptr<Instance>> adopt(Descriptor name, HandoverState known);
 
   const DaemonConfig& config() const { return config_; }
   DaemonPage& page() { return *page_segment_.as<DaemonPage>(); }
   Fabric& fabric() { return fabric_; }
 
-  // A launch document without a control channel: everybody's newest life.
+  // A launch document without a control channel: everybody's newest incarnation.
   LaunchSpec launch_spec() const;
 
-  // Makes the segments of the next life of a replica, or of the front end (the last endpoint). The stable segments of
-  // earlier lives are kept as long as they may be needed. REQUIRES: the life before is dead, as waitpid says. Errors:
-  // RESOURCE_EXHAUSTED; then nothing has changed.
-  absl::StatusOr<NewLife> begin_life(int endpoint);
-  // The newest lives of all endpoints that have had more than one, as begin_life told of them.
-  std::vector<NewLife> current_lives() const;
-  std::uint32_t incarnation(int endpoint) const;  // the newest life of an endpoint
+  // Makes the segments of the next incarnation of a replica, or of the front end (the last endpoint). The stable
+  // segments of earlier incarnations are kept as long as they may be needed. REQUIRES: the incarnation before is dead,
+  // as waitpid says. Errors: RESOURCE_EXHAUSTED; then nothing has changed.
+  absl::StatusOr<NewIncarnation> begin_incarnation(int endpoint);
+  // The newest incarnations of all endpoints that have had more than one, as begin_incarnation told of them.
+  std::vector<NewIncarnation> current_incarnations() const;
+  std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint
 
-  // A sealed snapshot of the state before `slot`. The newest wins; an older one is closed.
+  // A published snapshot of the state before `slot`. The newest wins; an older one is closed.
   void keep_snapshot(Slot slot, Descriptor snapshot);
 
  private:
-  struct StableLife {
+  struct StableIncarnation {
     std::uint32_t incarnation;
     Descriptor fd;
   };
   Instance(DaemonConfig config, Descriptor name, Fabric fabric);
   absl::Status make_pages();
-  absl::Status take_over(KnownInstance known);
+  absl::Status take_over(HandoverState known);
   absl::StatusOr<Descriptor> make_stable(int replica) const;
   absl::Status place_replicas();
 
@@ -77,7 +77,7 @@ class Instance {
   Descriptor page_fd_;
   Segment page_segment_;
   std::vector<Descriptor> pages_;  // by replica
-  std::vector<std::deque<StableLife>> stable_;  // by replica: its lives that count, oldest first; the last is the newest
+  std::vector<std::deque<StableIncarnation>> stable_;  // by replica: its incarnations that count, oldest first; the last is the newest
   std::vector<ReplicaLaunch> replicas_;  // without stable segments
   std::uint32_t front_end_incarnation_ = 1;
   Descriptor snapshot_;

@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, KnownInstance known) {
+absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, HandoverState known) {
   const LaunchSpec& spec = known.spec();
   auto fabric = Fabric::attach(spec.fabric);
   if (!fabric.ok()) return fabric.status();
@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, Known
   return instance;
 }
 
-absl::Status Instance::take_over(KnownInstance known) {
+absl::Status Instance::take_over(HandoverState known) {
   const LaunchSpec& spec = known.spec();
   auto segment = Segment::map(spec.daemon_page_fd, Segment::Access::kReadWrite);
   if (!segment.ok()) return segment.status();
@@ -33,9 +33,9 @@ absl::Status Instance::take_over(KnownInstance known) {
   }
   page_segment_ = *std::move(segment);
   for (const ReplicaLaunch& launch : spec.replicas) {
-    std::deque<StableLife>& lives = stable_.emplace_back();
-    for (const EarlierLife& life : launch.earlier) lives.push_back({life.incarnation, known.take(life.stable_fd)});
-    lives.push_back({launch.incarnation, known.take(launch.stable_fd)});
+    std::deque<StableIncarnation>& incarnations = stable_.emplace_back();
+    for (const EarlierIncarnation& started : launch.earlier) incarnations.push_back({started.incarnation, known.take(started.stable_fd)});
+    incarnations.push_back({launch.incarnation, known.take(launch.stable_fd)});
     pages_.push_back(known.take(launch.page_fd));
     ReplicaLaunch kept = launch;
     kept.earlier.clear();
@@ -51,16 +51,16 @@ absl::Status Instance::take_over(KnownInstance known) {
   return absl::OkStatus();
 }
 
-std::vector<NewLife> Instance::current_lives() const {
-  std::vector<NewLife> lives;
+std::vector<NewIncarnation> Instance::current_incarnations() const {
+  std::vector<NewIncarnation> incarnations;
   const std::vector<int> fabric = fabric_.descriptors();  // control, inboxes, bells
   for (int endpoint = 0; endpoint < fabric_.endpoints(); ++endpoint) {
     if (incarnation(endpoint) == 1) continue;
-    NewLife life{endpoint, absl::StrCat("life ", endpoint, " ", incarnation(endpoint)), {fabric[1 + endpoint]}};
-    if (endpoint < config_.replicas) life.fds.push_back(stable_[endpoint].back().fd.get());
-    lives.push_back(std::move(life));
+    NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", incarnation(endpoint)), {fabric[1 + endpoint]}};
+    if (endpoint < config_.replicas) started.fds.push_back(stable_[endpoint].back().fd.get());
+    incarnations.push_back(std::move(started));
   }
-  return lives;
+  return incarnations;
 }
 
 }  // namespace ingot

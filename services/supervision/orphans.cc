@@ -78,7 +78,7 @@ void read_greeting(Candidate& candidate) {
   if (greeting.ok()) candidate.greeting = *std::move(greeting);
 }
 
-void hear_greetings(std::vector<Candidate>& candidates) {
+void receive_greetings(std::vector<Candidate>& candidates) {
   const auto awake = [](const Candidate& each) { return silent(each) && process_state(each.orphan.pid) != 'T'; };
   const auto deadline = Clock::now() + std::chrono::milliseconds(kOrphanAnswerMs);
   while (wait_for_any(candidates, deadline, awake)) {
@@ -108,14 +108,14 @@ absl::Status check_versions(const std::string& instance, const std::vector<Candi
   return absl::OkStatus();
 }
 
-absl::StatusOr<KnownInstance> ask_for_description(Candidate& candidate) {
+absl::StatusOr<HandoverState> ask_for_description(Candidate& candidate) {
   const int fd = candidate.orphan.control.get();
   const auto failure = [&](const std::string& why) {
     return absl::UnavailableError(
         absl::StrCat(candidate.orphan.child, " (pid ", candidate.orphan.pid, ") does not describe its instance: ", why));
   };
   if (auto status = send_message(fd, "describe"); !status.ok()) return failure(std::string(status.message()));
-  KnownInstanceReceiver receiver;
+  HandoverStateReceiver receiver;
   const auto deadline = Clock::now() + std::chrono::milliseconds(kOrphanAnswerMs);
   while (Clock::now() < deadline) {
     pollfd readable{fd, POLLIN, 0};
@@ -134,7 +134,7 @@ absl::StatusOr<KnownInstance> ask_for_description(Candidate& candidate) {
 absl::StatusOr<Orphans> try_to_find(const std::string& instance) {
   auto candidates = connect_to_all(instance);
   if (!candidates.ok()) return candidates.status();
-  hear_greetings(*candidates);
+  receive_greetings(*candidates);
   if (candidates->empty()) return absl::NotFoundError("there are none");
   if (std::any_of(candidates->begin(), candidates->end(), [](const Candidate& each) { return each.refused; })) {
     return absl::AlreadyExistsError(absl::StrCat("an instance named \"", instance, "\" has a supervisor"));
@@ -142,7 +142,7 @@ absl::StatusOr<Orphans> try_to_find(const std::string& instance) {
   if (auto status = check_versions(instance, *candidates); !status.ok()) return status;
   // Whoever knows most knows all that the others know.
   const auto knows_less = [](const Candidate& a, const Candidate& b) {
-    return std::pair(a.orphan.answered, a.greeting.news) < std::pair(b.orphan.answered, b.greeting.news);
+    return std::pair(a.orphan.answered, a.greeting.generation) < std::pair(b.orphan.answered, b.greeting.generation);
   };
   Candidate& best = *std::max_element(candidates->begin(), candidates->end(), knows_less);
   if (!best.orphan.answered) return nobody_answers(instance, *candidates);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "services/process/known_instance.h"
+#include "services/process/handover_state.h"
 #include "services/supervision/child.h"
 #include "transport/host/descriptor.h"
 
@@ -25,7 +25,7 @@ struct Orphan {
 
 struct Orphans {
   std::vector<Orphan> processes;
-  KnownInstance known;
+  HandoverState known;
   std::int64_t orphan_ms = 0;  // how long they have been without a supervisor
 };
 

@@ -11,7 +11,7 @@ namespace ingot {
 // One endpoint's. Pure.
 class RestartDelay {
  public:
-  // From the end of a life that lasted `lived_ms` to the start of the next.
+  // From the end of an incarnation that lasted `lived_ms` to the start of the next.
   int next_ms(std::int64_t lived_ms) {
     if (lived_ms >= kRestartForgetMs) next_ms_ = 0;
     const int delay_ms = next_ms_;

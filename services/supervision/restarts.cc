@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "services/supervision/say.h"
+#include "services/supervision/log_line.h"
 
 namespace ingot {
 
@@ -38,8 +38,8 @@ void Restarts::failed(const Child& child, const absl::Status& why) {
 
 void Restarts::ready(const Child& child) {
   Endpoint& its = endpoint(child.role);
-  its.said.clear();
-  if (its.again) say(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
+  its.logged_cause.clear();
+  if (its.again) log_line(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
 }
 
 void Restarts::missing(const ChildRole& role, const std::string& what) {
@@ -54,12 +54,12 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   const std::string next =
       absl::StrCat("; starting it again as incarnation ", instance_.incarnation(endpoint.role.endpoint) + 1, when);
   if (cause.empty()) {
-    say(absl::StrCat(what, next));
-  } else if (cause != endpoint.said) {
-    say(absl::StrCat(what, next, ", and from then on at most every ", kRestartDelayMaxMs / 1000,
+    log_line(absl::StrCat(what, next));
+  } else if (cause != endpoint.logged_cause) {
+    log_line(absl::StrCat(what, next, ", and from then on at most every ", kRestartDelayMaxMs / 1000,
                      " s; the same cause is not reported again"));
   }
-  endpoint.said = cause;
+  endpoint.logged_cause = cause;
   const int failover_ms = this->failover_ms(endpoint, delay_ms);
   endpoint.waits_for_others = delay_ms < failover_ms;
   start_after(endpoint, std::max(delay_ms, failover_ms));
@@ -94,14 +94,14 @@ void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
   });
 }
 
-// Everybody is told of the new life before it can say anything.
+// Everybody is told of the new incarnation before it can say anything.
 void Restarts::start(Endpoint& endpoint) {
   endpoint.again = true;
   endpoint.waits_for_others = endpoint.starts_now = false;
-  const auto life = instance_.begin_life(endpoint.role.endpoint);
-  absl::Status status = life.status();
-  if (life.ok()) {
-    children_.for_each_running([&](Child& child) { child.say(life->message, life->fds, endpoint.role.endpoint); });
+  const auto started = instance_.begin_incarnation(endpoint.role.endpoint);
+  absl::Status status = started.status();
+  if (started.ok()) {
+    children_.for_each_running([&](Child& child) { child.send(started->message, started->fds, endpoint.role.endpoint); });
     status = children_.start(endpoint.role);
   }
   if (status.ok()) return;

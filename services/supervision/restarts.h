@@ -1,4 +1,4 @@
-// Starts what has died again, in its next life.
+// Starts what has died again, in its next incarnation.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace ingot {
 
-// One line for each death, and one when the next life serves. A process that cannot start is tried again for ever, ever
-// less often; that is said once a cause, and the others go on. Used by the supervisor's one thread.
+// One line for each death, and one when the next incarnation serves. A process that cannot start is tried again for
+// ever, ever less often; that is said once a cause, and the others go on. Used by the supervisor's one thread.
 class Restarts {
  public:
   Restarts(boost::asio::io_context& io, Instance& instance, Children& children);
 
-  // REQUIRES of all: the child lives the lives of one endpoint.
+  // REQUIRES of all: the child lives the incarnations of one endpoint.
   void died(const Child& child, const std::string& how);
   void failed(const Child& child, const absl::Status& why);
   void ready(const Child& child);
@@ -37,9 +37,9 @@ class Restarts {
     ChildRole role;
     boost::asio::steady_timer timer;
     RestartDelay delay;
-    std::string failure;  // why the life that ends now could not start; empty: it did not say
-    std::string said;     // the cause that was reported last, of those that kept it from starting
-    bool again = false;   // a life was started here
+    std::string failure;  // why the incarnation that ends now could not start; empty: it did not say
+    std::string logged_cause;     // the cause that was reported last, of those that kept it from starting
+    bool again = false;   // an incarnation was started here
     bool waits = false;             // to be started when the timer says so
     bool waits_for_others = false;  // likewise, and only for kFailoverFirstMs
     bool starts_now = false;        // likewise, and for nothing

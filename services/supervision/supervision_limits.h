@@ -17,10 +17,10 @@ inline constexpr int kFailoverFirstMs = 10;
 
 // Words that wait for one child whose control channel is full, because it is stopped. Of an endpoint's lives the newest
 // ones are kept; whoever has missed one before them may have to wait for a segment that it has not seen, and says so.
-inline constexpr std::size_t kPendingLivesPerEndpoint = 4;
+inline constexpr std::size_t kPendingIncarnationsPerEndpoint = 4;
 
 // How often it is looked whether processes that somebody else started are stopped: the kernel tells only their parent.
-inline constexpr int kStoppedLookMs = 250;
+inline constexpr int kStoppedPollMs = 250;
 
 // How long a new supervisor waits for the answer of a process that is not stopped, and how often it asks one that has
 // not seen yet that its old supervisor is gone.

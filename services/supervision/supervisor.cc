@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "core/limits.h"
 #include "services/cli/duration.h"
-#include "services/supervision/say.h"
+#include "services/supervision/log_line.h"
 
 namespace ingot {
 
@@ -44,8 +44,8 @@ absl::Status Supervisor::start_replicas() {
 void Supervisor::child_ready(Child& child) {
   if (phase_ >= Phase::kServing) {
     if (child.role.endpoint >= 0) restarts_.ready(child);
-    if (child.role.front_end() && !said_serving_) say_serving();
-    if (children_.all_ready()) prepare_spare();
+    if (child.role.front_end() && !serving_logged_) log_serving();
+    if (children_.all_ready()) prepare_standby();
     return;
   }
   if (!children_.all_ready()) return;
@@ -54,8 +54,8 @@ void Supervisor::child_ready(Child& child) {
     if (auto status = children_.start(ChildRole::front_end(instance_.config().replicas)); !status.ok()) stop(status);
   } else {
     phase_ = Phase::kServing;
-    prepare_spare();
-    say_serving();
+    prepare_standby();
+    log_serving();
   }
 }
 
@@ -70,29 +70,29 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
     replicas += static_cast<int>(role.replicas.size());
     children_.adopt(role, std::move(orphan));
   }
-  children_.for_each_running([this](Child& child) { tell_all_lives(child); });
+  children_.for_each_running([this](Child& child) { send_all_incarnations(child); });
   const bool front_end = children_.running(kFrontEndLabel) != nullptr;
   const auto silent = absl::StrJoin(stopped, ", ");
-  say(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ", front_end ? "front end" : "no front end",
+  log_line(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ", front_end ? "front end" : "no front end",
                    "; was without a supervisor for ", format_duration(std::chrono::milliseconds(orphan_ms)),
                    stopped.empty() ? "" : "; does not answer yet: ", silent));
   start_missing();
-  if (front_end && phase_ == Phase::kServing) say_serving();
-  prepare_spare();
+  if (front_end && phase_ == Phase::kServing) log_serving();
+  prepare_standby();
 }
 
 // Its linker would take the time of a failover (docs/design/failover-timing.md). Whoever waits is ready later.
-void Supervisor::prepare_spare() {
-  if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_spare();
+void Supervisor::prepare_standby() {
+  if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_standby();
 }
 
-// Whoever missed a life while it had no supervisor hears of it now; who knows it does not mind.
-void Supervisor::tell_all_lives(Child& child) {
-  for (const NewLife& life : instance_.current_lives()) child.say(life.message, life.fds, life.endpoint);
+// Whoever missed an incarnation while it had no supervisor hears of it now; who knows it does not mind.
+void Supervisor::send_all_incarnations(Child& child) {
+  for (const NewIncarnation& started : instance_.current_incarnations()) child.send(started.message, started.fds, started.endpoint);
   const LaunchSpec spec = instance_.launch_spec();
   if (spec.snapshot_fd < 0) return;
   const int fds[] = {spec.snapshot_fd};
-  child.say(absl::StrCat("snapshot ", spec.snapshot_slot, " 0"), fds);
+  child.send(absl::StrCat("snapshot ", spec.snapshot_slot, " 0"), fds);
 }
 
 void Supervisor::start_missing() {
@@ -128,9 +128,9 @@ void Supervisor::child_failed(Child& child, const absl::Status& why) {
 }
 
 // Whoever lives keeps it, too, so that it outlives this process; only then may the replicas trim what it holds.
-void Supervisor::child_sealed(Child&, Slot slot, const std::string& text, Descriptor snapshot) {
+void Supervisor::child_published(Child&, Slot slot, const std::string& text, Descriptor snapshot) {
   const int fds[] = {snapshot.get()};
-  children_.for_each_running([&](Child& each) { each.say(text, fds); });
+  children_.for_each_running([&](Child& each) { each.send(text, fds); });
   instance_.keep_snapshot(slot, std::move(snapshot));
 }
 
@@ -144,7 +144,7 @@ void Supervisor::react_to_end(Child& child, const std::string& how) {
   const std::string what = absl::StrCat(child.name(), " ", how);
   if (phase_ == Phase::kDraining) {
     if (child.role.front_end()) return stop(absl::OkStatus());
-    say(absl::StrCat(what, "; it is not started again, since the instance ends"));
+    log_line(absl::StrCat(what, "; it is not started again, since the instance ends"));
   } else if (starts_for_the_first_time(child)) {
     stop(absl::InternalError(what));
   } else if (child.role.endpoint < 0) {
@@ -155,12 +155,12 @@ void Supervisor::react_to_end(Child& child, const std::string& how) {
   }
 }
 
-void Supervisor::say_serving() {
-  said_serving_ = true;
+void Supervisor::log_serving() {
+  serving_logged_ = true;
   const DaemonConfig& config = instance_.config();
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
-  say(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", config.agreement, ", ",
+  log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", config.agreement, ", ",
                    config.transport, ", ", config.isolation, " isolation), etcd v3 and control API on ", config.listen,
                    ", metrics ", metrics));
 }
@@ -179,7 +179,7 @@ void Supervisor::drain() {
   if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
   phase_ = Phase::kDraining;
   restarts_.cancel();
-  front_end->say("drain");
+  front_end->send("drain");
   kill_after_deadline();
 }
 
@@ -190,7 +190,7 @@ void Supervisor::stop(absl::Status why) {
   outcome_ = std::move(why);
   restarts_.cancel();
   children_.for_each_running([](Child& child) {
-    child.say("leave");
+    child.send("leave");
     child.signal(SIGCONT);
   });
   if (!children_.any_running()) io_.stop();

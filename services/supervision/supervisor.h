@@ -35,20 +35,20 @@ class Supervisor final : private ChildObserver {
 
   void child_ready(Child& child) override;
   void child_failed(Child& child, const absl::Status& why) override;
-  void child_sealed(Child& child, Slot slot, const std::string& text, Descriptor snapshot) override;
+  void child_published(Child& child, Slot slot, const std::string& text, Descriptor snapshot) override;
   void child_ended(Child& child, const std::string& how) override;
 
   absl::Status run_loop();
   absl::Status start_replicas();
   void adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms);
-  void tell_all_lives(Child& child);
+  void send_all_incarnations(Child& child);
   void start_missing();
-  void prepare_spare();
+  void prepare_standby();
   void start_if_missing(const ChildRole& role);
   bool starts_for_the_first_time(const Child& child) const;
   void react_to_end(Child& child, const std::string& how);
   void watch_stop_signals();
-  void say_serving();
+  void log_serving();
   void drain();
   void stop(absl::Status why);
   void kill_after_deadline();
@@ -60,7 +60,7 @@ class Supervisor final : private ChildObserver {
   Children children_{io_, instance_, *this};
   Restarts restarts_{io_, instance_, children_};
   Phase phase_ = Phase::kReplicasStart;
-  bool said_serving_ = false;
+  bool serving_logged_ = false;
   absl::Status outcome_;
 };
 

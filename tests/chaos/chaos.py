@@ -1,5 +1,5 @@
 """A real daemon under fire: clients write down what they are told while its processes are killed and stopped at moments
-that a seed chooses; then Porcupine and our own checker judge the histories, and every acknowledged write is looked up."""
+that a seed chooses; then Porcupine and our own checker check the histories, and every acknowledged write is looked up."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ import time
 
 from arena import Arena
 from faults import KILLS, OF_REPLICAS, Plan
-from judge import build_porcupine, porcupine
+from checker import build_porcupine, porcupine
 
 
 def parse(arguments):
@@ -48,9 +48,9 @@ def parse(arguments):
     return flags
 
 
-class Fire:
-    def __init__(self, flags, say):
-        self.flags, self.say = flags, say
+class Chaos:
+    def __init__(self, flags, log):
+        self.flags, self.log = flags, log
         self.seed = random.SystemRandom().randrange(2 ** 32) if flags.seed is None else flags.seed
         self.chance = random.Random(self.seed ^ 0x5eed)
         self.plan = Plan(self.seed, flags.kills, flags.stops, flags.replicas, flags.targets,
@@ -59,13 +59,13 @@ class Fire:
         self.kills = self.stops = self.daemons = 0
         self.by_target = {}
         self.reports = []
-        self.judge, self.no_judge = build_porcupine()
-        if self.judge is None and flags.require_porcupine:
-            raise AssertionError(self.no_judge)
+        self.checker, self.no_checker = build_porcupine()
+        if self.checker is None and flags.require_porcupine:
+            raise AssertionError(self.no_checker)
 
     def run(self, folder):
         began = time.monotonic()
-        self.say(f"fire: seed {self.seed}, {self.flags.kills} kills, {self.flags.stops} stops, {self.flags.replicas} replicas")
+        self.log(f"chaos: seed {self.seed}, {self.flags.kills} kills, {self.flags.stops} stops, {self.flags.replicas} replicas")
         while not self.plan.done():
             self.reports.append(self.one_daemon(folder))
         return self.summary(time.monotonic() - began)
@@ -78,17 +78,17 @@ class Fire:
             while not self.plan.done() and faults < self.flags.faults_per_daemon:
                 if self.flags.kills_per_daemon and kills >= self.flags.kills_per_daemon:
                     break
-                kills += self.strike(arena, self.plan.next(), kills)
+                kills += self.inject(arena, self.plan.next(), kills)
                 faults += 1
             report = arena.finish(self.restarts)
-        report["porcupine"] = self.judged(arena.history)
-        self.say(f"fire: daemon {self.daemons}: {report['operations']} operations, {report['open']} open, "
+        report["porcupine"] = self.checked(arena.history)
+        self.log(f"chaos: daemon {self.daemons}: {report['operations']} operations, {report['open']} open, "
                  f"{report['looked_up']} looked up, {report['lost']} lost, linearizable: {report['linearizable']} "
                  f"(Porcupine: {report['porcupine']}), longest gap {report['gap_ms_max']:.0f} ms; "
                  f"{self.kills} kills and {self.stops} stops so far")
         return report
 
-    def strike(self, arena, fault, killed_before):
+    def inject(self, arena, fault, killed_before):
         """Returns how many were killed."""
         if fault.settle:
             arena.wait_until(lambda: arena.settled(self.restarts), "everybody is up again and has caught up")
@@ -115,10 +115,10 @@ class Fire:
         if signals:
             self.by_target[what] = self.by_target.get(what, 0) + signals
 
-    def judged(self, history):
-        if self.judge is None:
-            return "not judged: " + self.no_judge
-        code, reports, error = porcupine(self.judge, history)
+    def checked(self, history):
+        if self.checker is None:
+            return "not judged: " + self.no_checker
+        code, reports, error = porcupine(self.checker, history)
         return reports[0]["verdict"] if code in (0, 1) and reports else error
 
     def summary(self, elapsed_s):
@@ -150,11 +150,11 @@ def main(arguments):
     flags = parse(arguments)
     folder = flags.keep or tempfile.mkdtemp(prefix="ingot-fire-")
     os.makedirs(folder, exist_ok=True)
-    fire = Fire(flags, lambda text: print(text, file=sys.stderr, flush=True))
+    chaos = Chaos(flags, lambda text: print(text, file=sys.stderr, flush=True))
     try:
-        summary = fire.run(folder)
+        summary = chaos.run(folder)
     except AssertionError as error:
-        print(f"tests/chaos/run.sh: seed {fire.seed}, after {fire.kills} kills and {fire.stops} stops: {error}\n"
+        print(f"tests/chaos/run.sh: seed {chaos.seed}, after {chaos.kills} kills and {chaos.stops} stops: {error}\n"
               f"histories and logs are in {folder}", file=sys.stderr)
         return 1
     if flags.output == "json":

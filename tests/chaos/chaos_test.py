@@ -8,7 +8,7 @@ import unittest
 import chaos
 
 
-class Fire(unittest.TestCase):
+class Chaos(unittest.TestCase):
     def test_nothing_acknowledged_is_lost_and_histories_are_linearizable(self):
         output = io.StringIO()
         with contextlib.redirect_stdout(output):

@@ -21,7 +21,7 @@
 namespace {
 
 using namespace ingot;
-using namespace ingot::fire;
+using namespace ingot::chaos;
 
 struct Flags {
   RecorderOptions recorder;

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/linearizability.h"
 
-namespace ingot::fire {
+namespace ingot::chaos {
 namespace {
 
 std::vector<const Recorded*> writes_by_revision(const Records& records) {

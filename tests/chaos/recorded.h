@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ingot::fire {
+namespace ingot::chaos {
 
 inline constexpr std::uint64_t kOpen = std::numeric_limits<std::uint64_t>::max();
 // A value that was found and that no operation has written.

@@ -1,9 +1,9 @@
-// What the recorder's own judges refuse: histories made by hand.
+// What the recorder's own checkers refuse: histories made by hand.
 #include <catch2/catch.hpp>
 
 #include "tests/chaos/recorded.h"
 
-using namespace ingot::fire;
+using namespace ingot::chaos;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "core/prng.h"
 #include "tests/chaos/store_client.h"
 
-namespace ingot::fire {
+namespace ingot::chaos {
 namespace {
 
 using std::chrono::milliseconds;

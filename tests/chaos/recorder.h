@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "tests/chaos/recorded.h"
 
-namespace ingot::fire {
+namespace ingot::chaos {
 
 struct RecorderOptions {
   std::string endpoint;

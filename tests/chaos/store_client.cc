@@ -5,7 +5,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
-namespace ingot::fire {
+namespace ingot::chaos {
 namespace {
 
 constexpr auto kRequestTimeout = std::chrono::seconds(10);  // longer than the daemon's own

@@ -13,7 +13,7 @@
 #include "services/ingot_load/outcome.h"
 #include "tests/chaos/recorded.h"
 
-namespace ingot::fire {
+namespace ingot::chaos {
 
 std::uint64_t now_ns();  // monotonic
 

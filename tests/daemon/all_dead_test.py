@@ -1,5 +1,5 @@
 """All replicas of a real daemon are killed at one instant, under load, several times in a row: they start again from the
-newest sealed snapshot and the segments of the dead, and nothing that was acknowledged is lost."""
+newest published snapshot and the segments of the dead, and nothing that was acknowledged is lost."""
 
 import os
 import signal
@@ -37,18 +37,18 @@ class AllDead(unittest.TestCase):
                            "the load is under way")
                 replicas = all_up(daemon) or daemon.status()["replicas"]
                 applied = max(r["applied"] for r in replicas)
-                lives = {r["id"]: r["incarnation"] for r in replicas}
+                incarnations = {r["id"]: r["incarnation"] for r in replicas}
                 for replica in replicas:
                     if replica["pid"] > 0:  # 0 would be this test's own group
                         os.kill(replica["pid"], signal.SIGKILL)
-                wait_until(lambda: all(r["incarnation"] > lives[r["id"]] and r["state"] == "up"
+                wait_until(lambda: all(r["incarnation"] > incarnations[r["id"]] and r["state"] == "up"
                                        for r in daemon.status()["replicas"]), "all are started again")
             report = load.require_held()
             for turn in range(ROUNDS):
                 self.assertIn("kept", ctl(daemon.endpoint, "get", f"turn-{turn}"))
             daemon.equal_digests()
 
-            def snapshot_made():  # a new life counts from 0, and the load may have ended before the last lives began
+            def snapshot_made():  # a new incarnation counts from 0, and the load may have ended before the last incarnations began
                 if metric(daemon, "ingot_snapshots_made_total") > 0:
                     return True
                 daemon.load("--count=1000", "--clients=8", "--keys=300", "--value-bytes=2000", "--read-share=0")

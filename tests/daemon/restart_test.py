@@ -1,4 +1,4 @@
-"""A real daemon whose processes are killed under load: each comes back as a new life, catches up, and in the end all agree
+"""A real daemon whose processes are killed under load: each comes back as a new incarnation, catches up, and in the end all agree
 and nothing that was acknowledged is lost."""
 
 import os
@@ -15,14 +15,14 @@ def kill(*processes):
         os.kill(process["pid"], signal.SIGKILL)
 
 
-def all_back(daemon, lives):
-    """Waits until every replica is up in the life that it should be in, and has applied everything."""
+def all_back(daemon, incarnations):
+    """Waits until every replica is up in the incarnation that it should be in, and has applied everything."""
 
     def back():
         replicas = daemon.status()["replicas"]
-        return all(r["state"] == "up" and r["incarnation"] == lives[r["id"]] and r["lag"] == 0 for r in replicas)
+        return all(r["state"] == "up" and r["incarnation"] == incarnations[r["id"]] and r["lag"] == 0 for r in replicas)
 
-    wait_until(back, f"all are up, in lives {lives}, and have applied everything")
+    wait_until(back, f"all are up, in lives {incarnations}, and have applied everything")
 
 
 def memory_of(pid):
@@ -45,26 +45,26 @@ def memory_of(pid):
 
 class Restart(unittest.TestCase):
     def under_load(self, trouble, *flags, duration="2s"):
-        """`trouble` kills, and returns in which life each replica must be in the end."""
+        """`trouble` kills, and returns in which incarnation each replica must be in the end."""
         with Daemon(*flags) as daemon:
             load = Load(daemon, f"--duration={duration}", "--keys=200", "--read-share=0.3")
             load.wait_until_under_way()
-            lives = trouble(daemon)
+            incarnations = trouble(daemon)
             report = load.require_held()
-            all_back(daemon, lives)
+            all_back(daemon, incarnations)
             daemon.equal_digests()
             print(f"{self.id().rsplit('.', 1)[1]} {flags}: {outage_of(report)}")
 
     def test_each_replica_in_turn(self):
         def one_by_one(daemon):
-            lives = {id: 1 for id in range(3)}
+            incarnations = {id: 1 for id in range(3)}
             for victim in range(3):
                 kill(daemon.status()["replicas"][victim])
-                lives[victim] = 2
-                all_up = lambda: all(r["state"] == "up" and r["incarnation"] == lives[r["id"]]
+                incarnations[victim] = 2
+                all_up = lambda: all(r["state"] == "up" and r["incarnation"] == incarnations[r["id"]]
                                      for r in daemon.status()["replicas"])
                 wait_until(all_up, f"replica {victim} is up in its second life")
-            return lives
+            return incarnations
 
         for flags in (("--transport=nvp",), ("--transport=srbp",), ("--agreement=multipaxos",)):
             with self.subTest(flags):
@@ -72,14 +72,14 @@ class Restart(unittest.TestCase):
 
     def test_the_leader_twenty_times(self):
         def again_and_again(daemon):
-            lives = {id: 1 for id in range(3)}
+            incarnations = {id: 1 for id in range(3)}
             for _ in range(20):
                 victim = with_role(daemon, "leader")
                 kill(victim)
-                lives[victim["id"]] += 1
-                wait_until(lambda: daemon.status()["replicas"][victim["id"]]["incarnation"] == lives[victim["id"]],
+                incarnations[victim["id"]] += 1
+                wait_until(lambda: daemon.status()["replicas"][victim["id"]]["incarnation"] == incarnations[victim["id"]],
                            "its next life begins")
-            return lives
+            return incarnations
 
         self.under_load(again_and_again, duration="5s")
 
@@ -97,9 +97,9 @@ class Restart(unittest.TestCase):
             pids = {r["id"]: r["pid"] for r in daemon.status()["replicas"]}
             [front_end] = daemon.children()["@front-end"]
             [first] = {inode for inode, what in memory_of(pids[0]) if what == f"{name}-stable-1"}
-            for life in range(2, 8):  # more than count, so the first does not any more
+            for incarnation in range(2, 8):  # more than count, so the first does not any more
                 kill(daemon.status()["replicas"][1])
-                all_back(daemon, {0: 1, 1: life, 2: 1})
+                all_back(daemon, {0: 1, 1: incarnation, 2: 1})
             for pid in (pids[0], pids[2], front_end):
                 wait_until(lambda: first not in {inode for inode, _ in memory_of(pid)}, "the first life's segment is gone")
 
@@ -143,17 +143,17 @@ class Restart(unittest.TestCase):
                 self.assertNotEqual(daemon.children()["@front-end"], [front_end])
 
     def spare(self, daemon, *known):
-        """The pid of the process that waits for a next life; none of those."""
+        """The pid of the process that waits for a next incarnation; none of those."""
         found = []
 
         def waits():
-            found[:] = [pid for pid in daemon.children().get("@spare", []) if pid not in known]
+            found[:] = [pid for pid in daemon.children().get("@standby", []) if pid not in known]
             return found
 
         wait_until(waits, f"a process waits for a next life, other than {known}")
         return found[0]
 
-    def next_life(self, daemon):
+    def next_incarnation(self, daemon):
         """Kills a replica, and waits until it is back; returns its new pid."""
         victim = with_role(daemon, "replica")
         kill(victim)
@@ -168,16 +168,16 @@ class Restart(unittest.TestCase):
     def test_a_process_waits_for_the_next_life_and_may_die_or_stop_itself(self):
         with Daemon() as daemon:
             first = self.spare(daemon)
-            self.assertEqual(self.next_life(daemon), first)
+            self.assertEqual(self.next_incarnation(daemon), first)
             self.assertIn(first, daemon.children()["@replica"])
             second = self.spare(daemon, first)
             os.kill(second, signal.SIGSTOP)
             wait_until(lambda: not alive(second), "what is stopped is of no use")
-            self.assertNotIn(self.next_life(daemon), (first, second))
+            self.assertNotIn(self.next_incarnation(daemon), (first, second))
             third = self.spare(daemon, second)
             os.kill(third, signal.SIGKILL)
             wait_until(lambda: not alive(third), "it is reaped")
-            self.assertNotEqual(self.next_life(daemon), third)
+            self.assertNotEqual(self.next_incarnation(daemon), third)
             ctl(daemon.endpoint, "put", "a", "1")
             daemon.equal_digests()
 

@@ -44,12 +44,12 @@ def replica(daemon, number):
     return daemon.status()["replicas"][number]
 
 
-def wait_for_life(daemon, number, life):
-    """The replica is up in that life, or a later one, and has caught up with the others."""
+def wait_for_incarnation(daemon, number, incarnation):
+    """The replica is up in that incarnation, or a later one, and has caught up with the others."""
     def there():
         shown = replica(daemon, number)
-        return shown["state"] == "up" and shown["incarnation"] >= life and shown["lag"] == 0
-    wait_until(there, f"replica {number} is up in life {life}")
+        return shown["state"] == "up" and shown["incarnation"] >= incarnation and shown["lag"] == 0
+    wait_until(there, f"replica {number} is up in incarnation {incarnation}")
 
 
 def lines(daemon, words):
@@ -75,7 +75,7 @@ class Restarts(unittest.TestCase):
             ctl(daemon.endpoint, "put", "before", "death")
             victim = replica(daemon, 2)
             os.kill(victim["pid"], signal.SIGKILL)
-            wait_for_life(daemon, 2, 2)
+            wait_for_incarnation(daemon, 2, 2)
             said = f"replica 2 (pid {victim['pid']}) was killed by signal 9; starting it again as incarnation 2"
             wait_for_line(daemon, said)
             self.assertEqual(len(lines(daemon, said)), 1, daemon.log)
@@ -127,7 +127,7 @@ class Orphans(unittest.TestCase):
                 self.assertEqual(len(lines(second, f"attached to {name}: 3 replicas, front end; was without")), 1, second.log)
                 victim = [r for r in second.status()["replicas"] if r["role"] == "replica"][0]
                 os.kill(victim["pid"], signal.SIGKILL)
-                wait_for_life(second, victim["id"], 2)
+                wait_for_incarnation(second, victim["id"], 2)
                 print(f"attach under load: {outage_of(load.require_held())}")
                 self.assertEqual(second.stop(signal.SIGTERM), 0)
         self.assertEqual(remains_of(name), [])
@@ -153,8 +153,8 @@ class Orphans(unittest.TestCase):
         return done.stderr
 
     def who_stays(self, daemon):
-        """Pids of those who go on without a supervisor: all but the process that waits for a next life."""
-        return [pid for role, group in daemon.children().items() if role != "@spare" for pid in group]
+        """Pids of those who go on without a supervisor: all but the process that waits for a next incarnation."""
+        return [pid for role, group in daemon.children().items() if role != "@standby" for pid in group]
 
     def test_if_all_are_stopped_it_says_so_and_may_be_tried_again(self):
         flags = (f"--name={unique_name('all-asleep')}", GRACE)
@@ -207,7 +207,7 @@ class Orphans(unittest.TestCase):
             with Daemon(*flags) as second:
                 self.assertEqual(len(lines(second, attached)), 1, second.log)
                 for number in range(3):
-                    wait_for_life(second, number, 1)
+                    wait_for_incarnation(second, number, 1)
                 self.assertIn("death", ctl(second.endpoint, "get", "before"))
                 ctl(second.endpoint, "put", "after", "death")
 
@@ -226,7 +226,7 @@ class Orphans(unittest.TestCase):
                 kill_supervisor(daemon)
                 daemon = daemons.enter_context(Daemon(*flags))
                 for number in range(3):
-                    wait_for_life(daemon, number, 1)
+                    wait_for_incarnation(daemon, number, 1)
 
                 def nobody_else():  # the status is asked for again: who was killed last may have been shown as up
                     shown = sorted([str(r["pid"]) for r in daemon.status()["replicas"]])
@@ -247,10 +247,10 @@ class Orphans(unittest.TestCase):
                 wait_until(lambda: replica(second, 2)["state"] == "stopped", "it is shown as stopped")
                 ctl(second.endpoint, "put", "while", "asleep")
                 os.kill(sleeper["pid"], signal.SIGCONT)
-                wait_for_life(second, 2, 1)
+                wait_for_incarnation(second, 2, 1)
                 self.assertEqual(replica(second, 2)["pid"], sleeper["pid"])
                 os.kill(sleeper["pid"], signal.SIGKILL)
-                wait_for_life(second, 2, 2)
+                wait_for_incarnation(second, 2, 2)
 
 
 if __name__ == "__main__":

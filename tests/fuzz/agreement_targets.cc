@@ -13,7 +13,7 @@ namespace ingot::fuzz {
 namespace {
 constexpr int kVoters = 5;
 
-ReplicaName random_name(Prng& rng) {
+ReplicaIncarnation random_name(Prng& rng) {
   return {EndpointId(static_cast<std::uint16_t>(rng.below(kVoters))), Incarnation(1 + rng.below(3))};
 }
 }  // namespace
@@ -26,7 +26,7 @@ void run_entry(std::string_view bytes) {
     INGOT_CHECK(entry->leader.id.value() < voters && entry->acceptor.id.value() < voters, "roles are voters'");
     INGOT_CHECK(voters == 1 || entry->leader != entry->acceptor, "leader and acceptor are two");
     Slot next = entry->base;
-    for (const auto& [slot, command] : entry->carry) {
+    for (const auto& [slot, command] : entry->in_flight) {
       INGOT_CHECK(command != nullptr && (slot == next || (slot > next && next >= entry->decided)), "no gap below decided");
       next = slot.next();
     }
@@ -48,7 +48,7 @@ std::string sample_entry(Prng& rng) {
       slot = slot.plus(rng.below(3));
       --left;
     }
-    entry.carry.emplace_back(slot, std::make_shared<const std::string>(rng.below(20), 'c'));
+    entry.in_flight.emplace_back(slot, std::make_shared<const std::string>(rng.below(20), 'c'));
   }
   return encode_entry(entry);
 }

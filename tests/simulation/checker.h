@@ -1,11 +1,11 @@
-// What all judges of a run share: the first thing that one of them objects to, as a sentence.
+// What all checkers of a run share: the first thing that one of them objects to, as a sentence.
 #pragma once
 
 #include <string>
 
 namespace ingot::simulation {
 
-// A judge sees what goes in and comes out of replicas, and knows nothing of how a protocol works. Not thread-safe.
+// A checker sees what goes in and comes out of replicas, and knows nothing of how a protocol works. Not thread-safe.
 class Checker {
  public:
   // Empty: nothing to object to so far.

@@ -16,32 +16,32 @@ constexpr TimeNs kBusyNs = kMs;
 constexpr int kRetryDoublings = 4;
 }  // namespace
 
-Client::Client(int number, int replicas, const ClientWeather& weather, std::uint64_t seed, Surroundings& surroundings,
+Client::Client(int number, int replicas, const ClientSchedule& schedule, std::uint64_t seed, Environment& environment,
                Workload& workload)
     : number_(number),
       replicas_(replicas),
-      weather_(weather),
+      schedule_(schedule),
       prng_(seed),
-      surroundings_(surroundings),
+      environment_(environment),
       workload_(workload),
-      last_seen_(weather.keys),
+      last_seen_(schedule.keys),
       acceptor_(replicas > 1 ? 1 : 0) {}
 
 void Client::poll(TimeNs now) {
-  surroundings_.network.flush(endpoint(), now, [](int) {});  // what was dropped is asked again
+  environment_.network.flush(endpoint(), now, [](int) {});  // what was dropped is asked again
   read_answers(now);
   for (Pending& pending : pending_) {
     if (pending.retry_at > now) continue;
     if (pending.attempts > 0 && pending.target == leader_) leader_ = any_replica();  // it may be dead or stopped
     attempt(pending, now);
   }
-  const auto window = static_cast<std::size_t>(weather_.window);
+  const auto window = static_cast<std::size_t>(schedule_.window);
   while (pending_.size() < window && workload_.writes_left > 0 && next_call_ <= now) call(now);
   schedule();
 }
 
 void Client::read_answers(TimeNs now) {
-  Network& network = surroundings_.network;
+  Network& network = environment_.network;
   if (network.next_arrival(endpoint()) > now) return;
   for (int from = 0; from < replicas_; ++from) {
     while (const Message message = network.take(from, endpoint(), now)) {
@@ -86,13 +86,13 @@ void Client::finish(std::size_t place, const Response& response) {
     violation_ = "operation " + std::to_string(pending.number) + " has an answer that does not fit";
     return;
   }
-  surroundings_.judges.revisions.answered(pending.number, operation, workload_.floors[pending.number - 1]);
+  environment_.checkers.revisions.answered(pending.number, operation, workload_.floors[pending.number - 1]);
   const bool read = operation.kind == Operation::Kind::kRead;
   ++(read ? workload_.reads : workload_.writes);
   const bool wrote = operation.kind == Operation::Kind::kWrite || operation.succeeded;
   last_seen_[operation.key] = wrote ? operation.written : operation.found;
-  if (!read) surroundings_.judges.effects.acknowledged(pending.number);
-  if (surroundings_.traces()) surroundings_.trace("operation " + std::to_string(pending.number) + " is answered");
+  if (!read) environment_.checkers.effects.acknowledged(pending.number);
+  if (environment_.traces()) environment_.trace("operation " + std::to_string(pending.number) + " is answered");
 }
 
 // A replica that names itself although it does not lead knows nothing better.
@@ -115,19 +115,19 @@ void Client::call(TimeNs now) {
   if (operation.kind != Operation::Kind::kRead) operation.written = pending.number;
   workload_.numbers[static_cast<std::size_t>(number_)].push_back(pending.number);
   workload_.history.push_back(operation);
-  workload_.floors.push_back(surroundings_.judges.revisions.floor());
+  workload_.floors.push_back(environment_.checkers.revisions.floor());
   ++workload_.open;
   pending_.push_back(pending);
   attempt(pending_.back(), now);
-  if (!hurries_ && prng_.chance(weather_.bursts)) next_call_ = now + prng_.below(2 * weather_.pause_ns);
+  if (!hurries_ && prng_.chance(schedule_.bursts)) next_call_ = now + prng_.below(2 * schedule_.pause_ns);
 }
 
 void Client::draw(Operation& operation) {
   operation.client = static_cast<std::uint32_t>(number_);
-  operation.key = static_cast<std::uint32_t>(prng_.below(weather_.keys));
-  if (prng_.chance(weather_.reads)) {
+  operation.key = static_cast<std::uint32_t>(prng_.below(schedule_.keys));
+  if (prng_.chance(schedule_.reads)) {
     operation.kind = Operation::Kind::kRead;
-  } else if (prng_.chance(weather_.compares)) {
+  } else if (prng_.chance(schedule_.compares)) {
     operation.kind = Operation::Kind::kCompareAndWrite;
     operation.expected = last_seen_[operation.key];
   } else {
@@ -145,19 +145,19 @@ void Client::attempt(Pending& pending, TimeNs now) {
   request.sequence = pending.sequence;
   request.acknowledged_below = read ? 0 : acknowledged_below();
   request.reply_to = EndpointId(static_cast<std::uint16_t>(endpoint()));
-  request.answerer = EndpointId(static_cast<std::uint16_t>((acceptor_ + pending.attempts) % replicas_));
+  request.responder = EndpointId(static_cast<std::uint16_t>((acceptor_ + pending.attempts) % replicas_));
   request.payload = payload;
-  pending.target = read && weather_.reads_anywhere ? any_replica() : leader_;
+  pending.target = read && schedule_.reads_anywhere ? any_replica() : leader_;
   if (pending.attempts > 0) ++workload_.repeats;
   pending.retry_at =
-      now + std::min(weather_.retry_max_ns, weather_.retry_ns << std::min(pending.attempts, kRetryDoublings)) +
-      prng_.below(weather_.retry_ns);
+      now + std::min(schedule_.retry_max_ns, schedule_.retry_ns << std::min(pending.attempts, kRetryDoublings)) +
+      prng_.below(schedule_.retry_ns);
   ++pending.attempts;
-  if (surroundings_.traces()) {
-    surroundings_.trace("operation " + std::to_string(pending.number) + (read ? " (read)" : " (write)") +
+  if (environment_.traces()) {
+    environment_.trace("operation " + std::to_string(pending.number) + (read ? " (read)" : " (write)") +
                         " asks replica " + std::to_string(pending.target));
   }
-  surroundings_.network.send(endpoint(), pending.target, std::make_shared<const std::string>(encode(request)), now);
+  environment_.network.send(endpoint(), pending.target, std::make_shared<const std::string>(encode(request)), now);
 }
 
 std::uint64_t Client::acknowledged_below() const {
@@ -169,7 +169,7 @@ std::uint64_t Client::acknowledged_below() const {
 void Client::schedule() {
   next_poll_ = kNever;
   for (const Pending& pending : pending_) next_poll_ = std::min(next_poll_, pending.retry_at);
-  if (workload_.writes_left > 0 && pending_.size() < static_cast<std::size_t>(weather_.window)) {
+  if (workload_.writes_left > 0 && pending_.size() < static_cast<std::size_t>(schedule_.window)) {
     next_poll_ = std::min(next_poll_, next_call_);
   }
 }

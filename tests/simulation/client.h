@@ -9,12 +9,12 @@
 #include "core/prng.h"
 #include "replication/requests/request.h"
 #include "tests/simulation/history.h"
-#include "tests/simulation/surroundings.h"
+#include "tests/simulation/environment.h"
 
 namespace ingot::simulation {
 
 // How the clients of one run behave; drawn from its seed.
-struct ClientWeather {
+struct ClientSchedule {
   int clients = 3;
   int window = 2;           // operations of one client under way
   std::uint32_t keys = 3;
@@ -44,7 +44,7 @@ struct Workload {
 class Client {
  public:
   // Client n of the run is endpoint replicas + n, and its session has number n.
-  Client(int number, int replicas, const ClientWeather& weather, std::uint64_t seed, Surroundings& surroundings,
+  Client(int number, int replicas, const ClientSchedule& schedule, std::uint64_t seed, Environment& environment,
          Workload& workload);
 
   void poll(TimeNs now);
@@ -83,9 +83,9 @@ class Client {
 
   const int number_;
   const int replicas_;
-  const ClientWeather weather_;
+  const ClientSchedule schedule_;
   Prng prng_;
-  Surroundings& surroundings_;
+  Environment& environment_;
   Workload& workload_;
   std::vector<Pending> pending_;
   std::vector<Value> last_seen_;  // by key

@@ -12,7 +12,7 @@ void EffectChecker::carried_out(int replica, Value operation) {
   effects[operation] = true;
 }
 
-void EffectChecker::judge_durability(int replica) {
+void EffectChecker::check_durability(int replica) {
   const Effects& effects = effects_[static_cast<std::size_t>(replica)];
   for (const Value operation : acknowledged_) {
     if (operation < effects.size() && effects[operation]) continue;

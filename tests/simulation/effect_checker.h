@@ -29,7 +29,7 @@ class EffectChecker : public Checker {
   void born(int replica) { effects_[static_cast<std::size_t>(replica)].clear(); }
 
   // REQUIRES: the replica has applied all that is decided anywhere.
-  void judge_durability(int replica);
+  void check_durability(int replica);
 
  private:
   std::vector<Effects> effects_;  // by replica

@@ -18,7 +18,7 @@ GroupConfig SimulatedGroup::config(int replica) const {
   config.incarnation = at(replica).incarnation;
   config.bounds = plan_.bounds;
   config.predecessor = at(replica).heritage;
-  if (options_.mutant == Mutant::kHeirWithoutVotes && config.predecessor) {
+  if (options_.mutant == Mutant::kSuccessorWithoutVotes && config.predecessor) {
     config.predecessor = std::make_shared<const StableView>();
   }
   if (options_.mutant == Mutant::kNameUsedTwice) {
@@ -29,16 +29,16 @@ GroupConfig SimulatedGroup::config(int replica) const {
   return config;
 }
 
-void SimulatedGroup::start(int replica, Surroundings& surroundings) {
+void SimulatedGroup::start(int replica, Environment& environment) {
   Place& place = at(replica);
-  INGOT_CHECK(place.node == nullptr, "one life at a time");
+  INGOT_CHECK(place.node == nullptr, "one incarnation at a time");
   if (!place.segments.empty()) place.incarnation = place.incarnation.next();
   place.stopped = false;
   place.buried = nullptr;
   const GroupConfig group = config(replica);
   place.node = std::make_unique<Node>(
       Node::Setup{group, mutate(options_.mutant, make_agreement(options_.agreement, group), group), plan_.node,
-                  options_.mutant, &surroundings});
+                  options_.mutant, &environment});
 }
 
 std::unique_ptr<Node> SimulatedGroup::end(int replica) {
@@ -48,13 +48,13 @@ std::unique_ptr<Node> SimulatedGroup::end(int replica) {
   return std::move(place.node);
 }
 
-std::shared_ptr<const StableView> SimulatedGroup::segment_of(ReplicaName name) const {
+std::shared_ptr<const StableView> SimulatedGroup::segment_of(ReplicaIncarnation name) const {
   const Place& place = at(name.id.value());
-  const std::size_t life = name.incarnation.value() - 1;
-  return life < place.segments.size() ? place.segments[life] : place.buried;
+  const std::size_t incarnation = name.incarnation.value() - 1;
+  return incarnation < place.segments.size() ? place.segments[incarnation] : place.buried;
 }
 
-std::shared_ptr<const StableView> SimulatedGroup::content_of(ReplicaName name) const {
+std::shared_ptr<const StableView> SimulatedGroup::content_of(ReplicaIncarnation name) const {
   const Place& place = at(name.id.value());
   if (place.node && place.incarnation == name.incarnation) return std::make_shared<const StableView>(place.node->stable());
   return segment_of(name);

@@ -1,4 +1,4 @@
-// The replicas of a simulated group through their lives, what they leave behind, and who plays which role.
+// The replicas of a simulated group through their incarnations, what they leave behind, and who plays which role.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace ingot::simulation {
 
-// One place of the group: its present life, if it has one, and the segments of its former lives.
+// One place of the group: its present incarnation, if it has one, and the segments of its former incarnations.
 struct Place {
   std::unique_ptr<Node> node;  // null: dead
   Incarnation incarnation{1};
   bool stopped = false;
   std::vector<std::shared_ptr<const StableView>> segments;  // by incarnation - 1
-  std::shared_ptr<const StableView> buried;    // of the present life, if it is taken for dead
-  std::shared_ptr<const StableView> heritage;  // of the last life that had stored what it had inherited
+  std::shared_ptr<const StableView> buried;    // of the present incarnation, if it is taken for dead
+  std::shared_ptr<const StableView> heritage;  // of the last incarnation that had stored what it had inherited
 
   bool runs() const { return node != nullptr && !stopped; }
 };
@@ -34,21 +34,21 @@ class SimulatedGroup {
   Place& at(int replica) { return places_[static_cast<std::size_t>(replica)]; }
   const Place& at(int replica) const { return places_[static_cast<std::size_t>(replica)]; }
 
-  // Begins the next life (the first one has incarnation 1).
-  void start(int replica, Surroundings& surroundings);
+  // Begins the next incarnation (the first one has incarnation 1).
+  void start(int replica, Environment& environment);
   // Ends it: its segment is final. Returns what the kernel lets go of later; it must not be polled any more.
   std::unique_ptr<Node> end(int replica);
 
-  // For a mutant: a stopped life's segment is taken for its last word.
+  // For a mutant: a stopped incarnation's segment is taken for its last word.
   void bury_alive(int replica) { at(replica).buried = std::make_shared<const StableView>(at(replica).node->stable()); }
 
-  ReplicaName name_of(int replica) const {
+  ReplicaIncarnation name_of(int replica) const {
     return {EndpointId(static_cast<std::uint16_t>(replica)), at(replica).incarnation};
   }
   // The segment of a dead incarnation; null if it is alive or never was.
-  std::shared_ptr<const StableView> segment_of(ReplicaName name) const;
+  std::shared_ptr<const StableView> segment_of(ReplicaIncarnation name) const;
   // The same for the living: as it is now.
-  std::shared_ptr<const StableView> content_of(ReplicaName name) const;
+  std::shared_ptr<const StableView> content_of(ReplicaIncarnation name) const;
 
   // The replica that leads with the highest ballot, dead ones aside; -1: nobody.
   int leader() const;

@@ -1,5 +1,5 @@
-// Agreement and order: no two replicas decide differently in one slot, and each life of a replica decides every slot
-// once and in order, but for what a snapshot brought.
+// Agreement and order: no two replicas decide differently in one slot, and each incarnation of a replica decides every
+// slot once and in order, but for what a snapshot brought.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class LogChecker : public Checker {
 
   void decided(int replica, const Decision& decision);
   void installed(int replica, Slot first_undecided);
-  // A new life, which knows nothing.
+  // A new incarnation, which knows nothing.
   void born(int replica) { next_[static_cast<std::size_t>(replica)] = Slot(0); }
 
   Slot next(int replica) const { return next_[static_cast<std::size_t>(replica)]; }

@@ -1,4 +1,4 @@
-// Runs whole groups, clients included, in virtual time, one for each seed, and says what the judges object to.
+// Runs whole groups, clients included, in virtual time, one for each seed, and says what the checkers object to.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -19,7 +19,7 @@ constexpr MutantFacts kFacts[] = {
     {Mutant::kForgottenProposal, "forgotten-proposal", "a leader does not store its proposals", "1paxos", 5, 75},
     {Mutant::kForgottenConfiguration, "forgotten-configuration", "votes in the configuration log are not stored",
      "1paxos", 3, 10},
-    {Mutant::kDroppedCarry, "dropped-carry", "an AcceptorChange carries nothing", "1paxos", 4, 900},
+    {Mutant::kDroppedInFlight, "dropped-in-flight", "an AcceptorChange carries nothing", "1paxos", 4, 900},
     {Mutant::kLearnTwice, "learn-twice", "a Learn is applied twice", "1paxos", 3, 10},
     {Mutant::kVoteCountedTwice, "vote-counted-twice", "a vote counts for another replica, too", "multipaxos", 5, 240},
     {Mutant::kNoTakenForYes, "no-taken-for-yes", "the coordinator reads a no as a yes", "2pc", 3, 25},
@@ -40,7 +40,7 @@ constexpr MutantFacts kFacts[] = {
      "1paxos", 4, 300},
     {Mutant::kForgottenSessions, "forgotten-sessions", "a repeated request passes for a new one", "1paxos", 3, 10},
     {Mutant::kSalvageOfTheLiving, "salvage-of-the-living", "a stopped replica is taken for dead", "1paxos", 4, 60},
-    {Mutant::kHeirWithoutVotes, "heir-without-votes", "a new incarnation is told that its predecessor stored nothing",
+    {Mutant::kSuccessorWithoutVotes, "successor-without-votes", "a new incarnation is told that its predecessor stored nothing",
      "multipaxos", 3, 10},
 };
 
@@ -100,12 +100,12 @@ class MutantAgreement final : public Agreement {
     agreement_->installed(mutant_ == Mutant::kSnapshotOffByOne ? first_undecided.next() : first_undecided, effects);
     corrupt(effects);
   }
-  void peer_died(ReplicaName name, Effects& effects) override {
+  void peer_died(ReplicaIncarnation name, Effects& effects) override {
     if (mutant_ == Mutant::kNameUsedTwice) return;
     agreement_->peer_died(name, effects);
     corrupt(effects);
   }
-  void peer_started(ReplicaName name, Effects& effects) override {
+  void peer_started(ReplicaIncarnation name, Effects& effects) override {
     if (mutant_ == Mutant::kNameUsedTwice) return;
     agreement_->peer_started(name, effects);
     corrupt(effects);
@@ -115,7 +115,7 @@ class MutantAgreement final : public Agreement {
     agreement_->history(view, effects);
     corrupt(effects);
   }
-  void salvaged(ReplicaName name, const StableView* view, Effects& effects) override {
+  void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) override {
     StableView empty;
     empty.replica = name.id;
     empty.incarnation = name.incarnation;
@@ -135,13 +135,13 @@ class MutantAgreement final : public Agreement {
   std::uint64_t refused_messages() const override { return agreement_->refused_messages(); }
 
  private:
-  void hear(EndpointId from, const Message& message, Effects& effects) {
+  void receive(EndpointId from, const Message& message, Effects& effects) {
     agreement_->receive(from, encode(message), effects);
   }
   void corrupt(Effects& effects);
   void forget_stores(Effects& effects);
   bool is_forgotten(const StableWrite& write);
-  void drop_carries(Effects& effects);
+  void drop_in_flight(Effects& effects);
   void learn_twice(Effects& effects);
 
   const Mutant mutant_;
@@ -165,18 +165,18 @@ void MutantAgreement::receive(EndpointId from, std::string_view bytes, Effects& 
   if (mutant_ == Mutant::kReusedEpoch && message->type == MessageType::kPrepare && message->epoch.value() > 1) {
     message->epoch = Epoch(message->epoch.value() - 1);
   }
-  hear(from, *message, effects);
+  receive(from, *message, effects);
   if (mutant_ == Mutant::kVoteCountedTwice && is_vote(message->type)) {
     const auto other = EndpointId(static_cast<std::uint16_t>((from.value() + 1) % group_.voters));
     message->incarnation = known_[other.value()];
-    if (other != group_.self) hear(other, *message, effects);
+    if (other != group_.self) receive(other, *message, effects);
   }
   corrupt(effects);
 }
 
 void MutantAgreement::corrupt(Effects& effects) {
   forget_stores(effects);
-  if (mutant_ == Mutant::kDroppedCarry) drop_carries(effects);
+  if (mutant_ == Mutant::kDroppedInFlight) drop_in_flight(effects);
   if (mutant_ == Mutant::kLearnTwice) learn_twice(effects);
 }
 
@@ -209,14 +209,14 @@ bool MutantAgreement::is_forgotten(const StableWrite& write) {
   }
 }
 
-void MutantAgreement::drop_carries(Effects& effects) {
+void MutantAgreement::drop_in_flight(Effects& effects) {
   for (Outgoing& outgoing : effects.messages) {
     auto message = decode_message(*outgoing.message);
     const bool has_entry = message && (message->type == MessageType::kConfigAccept ||
                                        message->type == MessageType::kConfigDecided);
     auto entry = has_entry ? decode_entry(message->payload, group_.voters) : std::nullopt;
-    if (!entry || entry->carry.empty()) continue;
-    entry->carry.clear();
+    if (!entry || entry->in_flight.empty()) continue;
+    entry->in_flight.clear();
     entry->decided = entry->base;
     const std::string bytes = encode_entry(*entry);
     message->payload = bytes;

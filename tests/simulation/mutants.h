@@ -1,5 +1,5 @@
-// Known bugs, switched on one by one, to see that the judges notice. No protocol knows of them: each corrupts what goes
-// into a real agreement or comes out of it, or what the simulated replica or supervisor around it does.
+// Known bugs, switched on one by one, to see that the checkers notice. No protocol knows of them: each corrupts what
+// goes into a real agreement or comes out of it, or what the simulated replica or supervisor around it does.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ enum class Mutant : std::uint8_t {
   kGapFilledWithNoOp,
   kMissingTakenForEmpty,
   kReusedEpoch,
-  kDroppedCarry,
+  kDroppedInFlight,
   // In the replica or the supervisor.
   kMessagesBeforeStores,
   kForgottenHistory,
   kForgottenSessions,
   kSalvageOfTheLiving,
-  kHeirWithoutVotes,
+  kSuccessorWithoutVotes,
 };
 
 // What is known of a mutant: where it matters, and how soon it is caught there.

@@ -1,5 +1,5 @@
-// Every judge has something to find: known bugs are caught, in seeds that are clean without them. INGOT_MUTANT_SEEDS=n
-// leaves out bugs that may take more than n seeds.
+// Every checker has something to find: known bugs are caught, in seeds that are clean without them.
+// INGOT_MUTANT_SEEDS=n leaves out bugs that may take more than n seeds.
 #include <cstdlib>
 
 #include <catch2/catch.hpp>

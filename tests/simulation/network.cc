@@ -9,9 +9,9 @@
 
 namespace ingot::simulation {
 
-Network::Network(int endpoints, const NetworkWeather& weather, std::uint64_t seed)
+Network::Network(int endpoints, const NetworkFaultSchedule& schedule, std::uint64_t seed)
     : endpoints_(endpoints),
-      weather_(weather),
+      schedule_(schedule),
       prng_(seed),
       channels_(index(endpoints * endpoints)),
       next_arrival_(index(endpoints), kNever),
@@ -24,10 +24,10 @@ Network::Network(int endpoints, const NetworkWeather& weather, std::uint64_t see
 void Network::send(int from, int to, Message message, TimeNs now) {
   ++sent_;
   Channel& channel = at(from, to);
-  if (channel.backlog.empty() && channel.messages.size() < weather_.channel_messages) {
+  if (channel.backlog.empty() && channel.messages.size() < schedule_.channel_messages) {
     return transmit(from, to, std::move(message), now);
   }
-  if (channel.backlog.size() >= weather_.backlog_messages) {
+  if (channel.backlog.size() >= schedule_.backlog_messages) {
     channel.dropped = true;
     ++dropped_;
     return;
@@ -38,9 +38,9 @@ void Network::send(int from, int to, Message message, TimeNs now) {
 
 void Network::transmit(int from, int to, Message message, TimeNs now) {
   Channel& channel = at(from, to);
-  TimeNs delay = weather_.delay_min_ns + prng_.below(weather_.delay_spread_ns + 1);
+  TimeNs delay = schedule_.delay_min_ns + prng_.below(schedule_.delay_spread_ns + 1);
   if (now < channel.extra_until) delay += channel.extra_ns;
-  if (weather_.straggler > 0 && prng_.chance(weather_.straggler)) delay += prng_.below(weather_.straggler_ns + 1);
+  if (schedule_.straggler > 0 && prng_.chance(schedule_.straggler)) delay += prng_.below(schedule_.straggler_ns + 1);
   channel.last_arrival = std::max(channel.last_arrival, now + delay);
   channel.messages.push({channel.last_arrival, std::move(message)});
   senders_[index(to)] |= std::uint64_t{1} << from;
@@ -48,7 +48,7 @@ void Network::transmit(int from, int to, Message message, TimeNs now) {
 }
 
 Message Network::take(int from, int to, TimeNs now) {
-  if (!has_news(from, to, now)) return nullptr;
+  if (!readable(from, to, now)) return nullptr;
   Channel& channel = at(from, to);
   Message message = channel.messages.pop().message;
   if (channel.messages.empty()) senders_[index(to)] &= ~(std::uint64_t{1} << from);
@@ -66,7 +66,7 @@ void Network::done_reading(int to) {
 bool Network::flush(int from, int to, TimeNs now) {
   Channel& channel = at(from, to);
   bool moved = false;
-  while (!channel.backlog.empty() && channel.messages.size() < weather_.channel_messages) {
+  while (!channel.backlog.empty() && channel.messages.size() < schedule_.channel_messages) {
     transmit(from, to, channel.backlog.pop(), now);
     --waiting_[index(from)];
     moved = true;
@@ -78,7 +78,7 @@ bool Network::may_flush(int from) const {
   if (waiting_[index(from)] == 0) return false;
   for (int to = 0; to < endpoints_; ++to) {
     const Channel& channel = at(from, to);
-    if (!channel.backlog.empty() && channel.messages.size() < weather_.channel_messages) return true;
+    if (!channel.backlog.empty() && channel.messages.size() < schedule_.channel_messages) return true;
   }
   return false;
 }
@@ -90,7 +90,7 @@ void Network::slow_down(int from, int to, TimeNs extra_ns, TimeNs until) {
 }
 
 void Network::all_links_normal() {
-  weather_.straggler = 0;
+  schedule_.straggler = 0;
   for (Channel& channel : channels_) channel.extra_until = 0;
 }
 

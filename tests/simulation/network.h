@@ -20,7 +20,7 @@ namespace ingot::simulation {
 using Message = std::shared_ptr<const std::string>;
 
 // How the channels of one run behave; drawn from its seed.
-struct NetworkWeather {
+struct NetworkFaultSchedule {
   std::size_t channel_messages = 64;  // in flight or unread; then the backlog
   std::size_t backlog_messages = 1000;
   TimeNs delay_min_ns = 200;
@@ -32,7 +32,7 @@ struct NetworkWeather {
 // Not thread-safe.
 class Network {
  public:
-  Network(int endpoints, const NetworkWeather& weather, std::uint64_t seed);
+  Network(int endpoints, const NetworkFaultSchedule& schedule, std::uint64_t seed);
 
   void send(int from, int to, Message message, TimeNs now);
 
@@ -44,7 +44,7 @@ class Network {
 
   // When `to` next has something to read (kNever: nothing is on its way).
   TimeNs next_arrival(int to) const { return next_arrival_[index(to)]; }
-  bool has_news(int from, int to, TimeNs now) const {
+  bool readable(int from, int to, TimeNs now) const {
     const Channel& channel = at(from, to);
     return !channel.messages.empty() && channel.messages.front().arrives <= now;
   }
@@ -102,7 +102,7 @@ class Network {
   void transmit(int from, int to, Message message, TimeNs now);
 
   int endpoints_;
-  NetworkWeather weather_;
+  NetworkFaultSchedule schedule_;
   Prng prng_;
   std::vector<Channel> channels_;
   std::vector<TimeNs> next_arrival_;

@@ -11,20 +11,20 @@ namespace ingot::simulation {
 
 Node::Node(Setup setup)
     : group_(setup.group),
-      weather_(setup.weather),
+      schedule_(setup.schedule),
       mutant_(setup.mutant),
-      surroundings_(*setup.surroundings),
+      environment_(*setup.environment),
       agreement_(std::move(setup.agreement)),
       stable_(group_.self, group_.incarnation),
       applier_(machine_),
-      next_trim_(static_cast<std::uint64_t>(weather_.trim_slots)) {
+      next_trim_(static_cast<std::uint64_t>(schedule_.trim_slots)) {
   agreement_->start(effects_);
   has_started_ = effects_.stable.empty();
 }
 
 void Node::poll(TimeNs now) {
   now_ = now;
-  busy_until_ = now + weather_.poll_cost_ns;
+  busy_until_ = now + schedule_.poll_cost_ns;
   if (!execute()) return;
   read_messages(now);
   if (now >= next_tick_) {
@@ -34,29 +34,29 @@ void Node::poll(TimeNs now) {
   forget_if_deposed();
   propose_batches();
   if (!execute()) return;
-  const bool moved = surroundings_.network.flush(self(), now, [this](int peer) {
+  const bool moved = environment_.network.flush(self(), now, [this](int peer) {
     if (peer < group_.replicas) agreement_->peer_drained(EndpointId(static_cast<std::uint16_t>(peer)), effects_);
   });
   if (moved && !execute()) return;
   compact();
   if (!execute()) return;
-  surroundings_.applied_pages[group_.self.value()] = applier_.applied();
+  environment_.applied_pages[group_.self.value()] = applier_.applied();
   if (!agreement_->wants_tick()) {
     next_tick_ = kNever;
   } else if (next_tick_ == kNever) {
-    next_tick_ = now + weather_.tick_ns;
+    next_tick_ = now + schedule_.tick_ns;
   }
 }
 
 void Node::read_messages(TimeNs now) {
-  Network& network = surroundings_.network;
+  Network& network = environment_.network;
   if (network.next_arrival(self()) > now) return;
   for (std::uint64_t left = network.senders(self()); left != 0; left &= left - 1) {
     const int from = std::countr_zero(left);
-    for (int i = 0; i < weather_.poll_messages; ++i) {
+    for (int i = 0; i < schedule_.poll_messages; ++i) {
       const Message message = network.take(from, self(), now);
       if (!message) break;
-      busy_until_ += weather_.message_cost_ns;
+      busy_until_ += schedule_.message_cost_ns;
       receive(EndpointId(static_cast<std::uint16_t>(from)), *message);
     }
   }
@@ -65,8 +65,8 @@ void Node::read_messages(TimeNs now) {
 
 void Node::receive(EndpointId from, std::string_view message) {
   if (static_cast<MessageClass>(message.front()) == MessageClass::kRequest) return receive_request(from, message);
-  if (surroundings_.traces()) {
-    surroundings_.trace(std::to_string(self()) + " <- " + std::to_string(from.value()) + "  " +
+  if (environment_.traces()) {
+    environment_.trace(std::to_string(self()) + " <- " + std::to_string(from.value()) + "  " +
                         testing::describe_message(message));
   }
   agreement_->receive(from, message, effects_);
@@ -102,7 +102,7 @@ void Node::forget_if_deposed() {
 
 bool Node::may_propose() const {
   if (batcher_.empty() || !agreement_->can_propose()) return false;
-  return batcher_.full_batch() || window_.size() < static_cast<std::size_t>(weather_.pipeline_slots);
+  return batcher_.full_batch() || window_.size() < static_cast<std::size_t>(schedule_.pipeline_slots);
 }
 
 void Node::propose_batches() {
@@ -121,12 +121,12 @@ void Node::install(std::shared_ptr<const Snapshot> snapshot) {
   const Slot applied = snapshot->applied;
   if (applied <= applier_.applied()) return;
   INGOT_CHECK(applier_.load(snapshot->bytes).ok(), "a snapshot loads");
-  surroundings_.judges.effects.loaded(self(), snapshot->effects);
-  surroundings_.judges.log.installed(self(), applied);
+  environment_.checkers.effects.loaded(self(), snapshot->effects);
+  environment_.checkers.log.installed(self(), applied);
   batcher_.forget_proposals();
   while (!window_.empty() && window_.front() < applied) window_.pop();
-  if (surroundings_.traces()) {
-    surroundings_.trace(std::to_string(self()) + " installs a snapshot of the slots below " +
+  if (environment_.traces()) {
+    environment_.trace(std::to_string(self()) + " installs a snapshot of the slots below " +
                         std::to_string(applied.value()));
   }
   // What was decided and not yet begun is in it.
@@ -137,18 +137,18 @@ void Node::install(std::shared_ptr<const Snapshot> snapshot) {
 }
 
 Snapshot Node::take_snapshot() const {
-  return {applier_.applied(), applier_.save(), surroundings_.judges.effects.effects(self())};
+  return {applier_.applied(), applier_.save(), environment_.checkers.effects.effects(self())};
 }
 
 // Trims, and seals a snapshot first if the newest one is old; or, short of room, at once.
 void Node::compact() {
   const Slot applied = applier_.applied();
-  const bool pressed = surroundings_.pressed;
+  const bool pressed = environment_.pressed;
   if (!pressed && applied < next_trim_) return;
-  next_trim_ = applied.plus(static_cast<std::uint64_t>(weather_.trim_slots));
-  const Slot sealed = surroundings_.sealed_below();
-  const auto due = sealed.plus(pressed ? 1 : static_cast<std::uint64_t>(weather_.seal_slots));
-  if (applied >= due) surroundings_.seal(take_snapshot());
+  next_trim_ = applied.plus(static_cast<std::uint64_t>(schedule_.trim_slots));
+  const Slot published = environment_.published_below();
+  const auto due = published.plus(pressed ? 1 : static_cast<std::uint64_t>(schedule_.publish_slots));
+  if (applied >= due) environment_.publish(take_snapshot());
   const Slot keep_from = trim_point(pressed);
   if (keep_from <= trimmed_) return;
   trimmed_ = keep_from;
@@ -156,16 +156,16 @@ void Node::compact() {
 }
 
 // What every living voter has applied, or, pressed for room, what two living replicas have; nothing that this one has
-// not, and nothing above the newest sealed snapshot, or it were lost if everybody died.
+// not, and nothing above the newest published snapshot, or it were lost if everybody died.
 Slot Node::trim_point(bool pressed) const {
   std::vector<Slot> applied;
   for (int replica = 0; replica < (pressed ? group_.replicas : group_.voters); ++replica) {
     const auto index = static_cast<std::size_t>(replica);
-    if (!surroundings_.alive[index]) continue;
-    applied.push_back(replica == self() ? applier_.applied() : surroundings_.applied_pages[index]);
+    if (!environment_.alive[index]) continue;
+    applied.push_back(replica == self() ? applier_.applied() : environment_.applied_pages[index]);
   }
   std::sort(applied.begin(), applied.end());
-  const Slot bound = std::min(applier_.applied(), surroundings_.sealed_below());
+  const Slot bound = std::min(applier_.applied(), environment_.published_below());
   if (applied.empty()) return bound;  // this one is a learner, and no voter lives
   const bool two = pressed && applied.size() > 1;
   return std::min(bound, pressed ? applied[applied.size() - (two ? 2 : 1)] : applied.front());
@@ -180,7 +180,7 @@ void Node::respond(EndpointId to, std::uint64_t sequence, Response::Status statu
   response.leader = agreement.leader;
   response.acceptor = agreement.acceptor;
   response.payload = payload;
-  surroundings_.network.send(self(), to.value(), std::make_shared<const std::string>(encode(response)), now_);
+  environment_.network.send(self(), to.value(), std::make_shared<const std::string>(encode(response)), now_);
 }
 
 }  // namespace ingot::simulation

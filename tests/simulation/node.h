@@ -21,17 +21,17 @@
 #include "tests/simulation/fifo.h"
 #include "tests/simulation/mutants.h"
 #include "tests/replication/stable/stable_model.h"
-#include "tests/simulation/surroundings.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/virtual_time.h"
 
 namespace ingot::simulation {
 
 // How the replicas of one run are set up; drawn from its seed.
-struct NodeWeather {
+struct NodeFaultSchedule {
   int pipeline_slots = 4;      // as Replica::Parts
   int poll_messages = 16;      // read from each peer before effects are executed
   int trim_slots = 16;         // applied slots between two attempts to trim
-  int seal_slots = 16;         // above the newest sealed snapshot, before a newer one is sealed
+  int publish_slots = 16;         // above the newest published snapshot, before a newer one is sealed
   TimeNs tick_ns = 5 * kMs;
   TimeNs poll_cost_ns = 300;
   TimeNs message_cost_ns = 100;
@@ -43,15 +43,15 @@ class Node {
   struct Setup {
     GroupConfig group;
     std::unique_ptr<Agreement> agreement;
-    NodeWeather weather;
+    NodeFaultSchedule schedule;
     Mutant mutant;
-    Surroundings* surroundings;
+    Environment* environment;
   };
 
   explicit Node(Setup setup);
 
-  // Does what is to be done at `now`. It may be struck in the middle: then the rest is undone until it is polled again,
-  // which a dead one never is.
+  // Does what is to be done at `now`. It may be crashed in the middle: then the rest is undone until it is polled
+  // again, which a dead one never is.
   void poll(TimeNs now);
 
   // When it wants to be polled next, arrivals aside; no arrival is looked at before busy_until().
@@ -113,7 +113,7 @@ class Node {
   void forget_if_deposed();
   void propose_batches();
   bool may_propose() const;
-  // These return false if the replica was struck in between.
+  // These return false if the replica was crashed in between.
   bool execute();
   bool store_all();
   bool send_all();
@@ -130,9 +130,9 @@ class Node {
   int self() const { return group_.self.value(); }
 
   const GroupConfig group_;
-  const NodeWeather weather_;
+  const NodeFaultSchedule schedule_;
   const Mutant mutant_;
-  Surroundings& surroundings_;
+  Environment& environment_;
   std::unique_ptr<Agreement> agreement_;
   StableModel stable_;
   WatchedStore machine_;

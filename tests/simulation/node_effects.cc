@@ -15,7 +15,7 @@ bool Node::execute() {
       std::swap(executing_, effects_);
       progress_ = {};
       progress_.under_way = true;
-      if (surroundings_.traces()) surroundings_.trace(testing::describe_effects(self(), executing_));
+      if (environment_.traces()) environment_.trace(testing::describe_effects(self(), executing_));
     }
     if (mutant_ == Mutant::kMessagesBeforeStores && !send_all()) return false;
     if (!store_all() || !send_all() || !apply_all()) return false;
@@ -30,9 +30,9 @@ bool Node::execute() {
 
 bool Node::store_all() {
   for (; progress_.stable < executing_.stable.size(); ++progress_.stable) {
-    if (surroundings_.struck(self())) return false;
+    if (environment_.at_crash_point(self())) return false;
     const StableWrite& write = executing_.stable[progress_.stable];
-    surroundings_.judges.stable.stores(self(), stable_.state(), write);
+    environment_.checkers.stable.stores(self(), stable_.state(), write);
     stable_.apply(write);
     if (mutant_ == Mutant::kForgottenHistory) stable_.forget_history();
   }
@@ -47,20 +47,20 @@ bool Node::send_all() {
       if (!send_broadcast(outgoing)) return false;
       continue;
     }
-    if (surroundings_.struck(self())) return false;
+    if (environment_.at_crash_point(self())) return false;
     INGOT_CHECK(outgoing.to != group_.self && outgoing.to.value() < group_.replicas, "to oneself or to nobody");
-    surroundings_.network.send(self(), outgoing.to.value(), outgoing.message, now_);
+    environment_.network.send(self(), outgoing.to.value(), outgoing.message, now_);
     if (after_sending(*outgoing.message)) return false;
   }
   return true;
 }
 
-// True: it was struck there.
+// True: it was crashed there.
 bool Node::after_sending(std::string_view message) {
   switch (static_cast<MessageType>(message[2])) {
     case MessageType::kPromise:
     case MessageType::kConfigPromise:
-      return surroundings_.promised(self());
+      return environment_.promised(self());
     default:
       return false;
   }
@@ -69,8 +69,8 @@ bool Node::after_sending(std::string_view message) {
 bool Node::send_broadcast(const Outgoing& outgoing) {
   for (; progress_.peer < group_.replicas; ++progress_.peer) {
     if (progress_.peer == self()) continue;
-    if (surroundings_.struck(self())) return false;
-    surroundings_.network.send(self(), progress_.peer, outgoing.message, now_);
+    if (environment_.at_crash_point(self())) return false;
+    environment_.network.send(self(), progress_.peer, outgoing.message, now_);
   }
   progress_.peer = 0;
   return true;
@@ -78,35 +78,35 @@ bool Node::send_broadcast(const Outgoing& outgoing) {
 
 bool Node::apply_all() {
   for (; progress_.decided < executing_.decided.size(); ++progress_.decided) {
-    if (surroundings_.struck(self())) return false;
+    if (environment_.at_crash_point(self())) return false;
     apply(executing_.decided[progress_.decided]);
-    if (!surroundings_.judges.log.violation().empty()) return false;
+    if (!environment_.checkers.log.violation().empty()) return false;
   }
   return true;
 }
 
 void Node::apply(const Decision& decision) {
-  surroundings_.judges.log.decided(self(), decision);
-  if (!surroundings_.judges.log.violation().empty()) return;  // the real applier would abort
+  environment_.checkers.log.decided(self(), decision);
+  if (!environment_.checkers.log.violation().empty()) return;  // the real applier would abort
   while (!window_.empty() && window_.front() <= decision.slot) window_.pop();
   applier_.apply(decision.slot, *decision.command, [&](const Applier::Applied& applied) {
     const Request& request = applied.request;
     if (std::exchange(machine_.carried_out, false)) {
-      surroundings_.judges.effects.carried_out(self(), surroundings_.operation_of(request.client, request.sequence));
+      environment_.checkers.effects.carried_out(self(), environment_.operation_of(request.client, request.sequence));
     }
     batcher_.decided(request);
-    if (request.answerer == group_.self) respond(request.reply_to, request.sequence, applied.status, applied.result);
+    if (request.responder == group_.self) respond(request.reply_to, request.sequence, applied.status, applied.result);
   });
-  surroundings_.judges.digests.applied(self(), applier_.applied(), applier_.digest());
+  environment_.checkers.digests.applied(self(), applier_.applied(), applier_.digest());
 }
 
 void Node::finish_effects() {
   if (!executing_.decided.empty()) agreement_->applied(applier_.applied(), effects_);
   for (const ReadReady& read : executing_.reads_ready) reads_.ready(read.read_id, read.applied_needed);
   for (const Rejection& rejection : executing_.rejected) reject(rejection);
-  for (const ReplicaName& name : executing_.salvage_needed) surroundings_.salvage(self(), name);
-  if (executing_.history_needed) surroundings_.history(self());
-  for (const ReplicaName& name : executing_.fence) surroundings_.fence(name);
+  for (const ReplicaIncarnation& name : executing_.salvage_needed) environment_.salvage(self(), name);
+  if (executing_.history_needed) environment_.history(self());
+  for (const ReplicaIncarnation& name : executing_.fence) environment_.fence(name);
   if (executing_.snapshot_needed) wants_snapshot_ = true;
 }
 

@@ -34,7 +34,7 @@ class Drawer {
     if (prng_.chance(0.18)) lose_both_roles(plan_.faults[prng_.below(plan_.faults.size())]);
     if (options_.kills && prng_.chance(0.02)) lose_everybody(plan_.faults.back());
     if (options_.kills && rare_.chance(0.15)) plan_.faults.push_back(lose_a_promiser());
-    if (options_.agreement == "1paxos" && rare_.chance(0.3)) narrow_the_carry();
+    if (options_.agreement == "1paxos" && rare_.chance(0.3)) narrow_in_flight();
     if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05)) plan_.faults.push_back(lose_everybody_once());
     if (options_.kills && options_.agreement == "1paxos" && rare_.chance(0.08)) bring_the_acceptor_back();
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) plan_.bounds.repeat_bytes = rare_.below(1000);
@@ -48,7 +48,7 @@ class Drawer {
   }
 
   void draw_network() {
-    NetworkWeather& network = plan_.network;
+    NetworkFaultSchedule& network = plan_.network;
     network.channel_messages = prng_.chance(0.3) ? 1 + prng_.below(8) : 64;
     network.backlog_messages = prng_.chance(0.3) ? 1 + prng_.below(20) : 1000;
     network.delay_min_ns = between(100, 2000);
@@ -71,11 +71,11 @@ class Drawer {
   }
 
   void draw_nodes() {
-    NodeWeather& node = plan_.node;
+    NodeFaultSchedule& node = plan_.node;
     node.pipeline_slots = prng_.chance(0.3) ? 1 : between_int(1, 16);
     node.poll_messages = prng_.chance(0.3) ? 1 : 16;
     node.trim_slots = between_int(1, 40);
-    node.seal_slots = 1 + static_cast<int>(rare_.below(60));
+    node.publish_slots = 1 + static_cast<int>(rare_.below(60));
     node.tick_ns = between(200 * kUs, 5 * kMs);
     node.poll_cost_ns = between(100, 1000);
     node.message_cost_ns = between(20, 500);
@@ -85,7 +85,7 @@ class Drawer {
   }
 
   void draw_clients() {
-    ClientWeather& client = plan_.client;
+    ClientSchedule& client = plan_.client;
     client.clients = between_int(2, 4);
     client.window = between_int(1, 4);
     client.keys = 1 + static_cast<std::uint32_t>(prng_.below(4));
@@ -124,7 +124,7 @@ class Drawer {
     fault.pick = prng_();
     fault.slow_ns = between(100 * kUs, 30 * kMs);
     fault.fresh_inbox = prng_.chance(0.5);
-    fault.from_sealed = prng_.chance(0.3);
+    fault.from_published = prng_.chance(0.3);
     fault.for_good = options_.agreement != "2pc" && prng_.chance(0.15);
     return fault;
   }
@@ -156,7 +156,7 @@ class Drawer {
   // The acceptor's role goes round among the living, snapshots are late, and then everybody dies: what was decided in the
   // epochs before lies in segments only.
   void bring_the_acceptor_back() {
-    plan_.node.seal_slots += 500;
+    plan_.node.publish_slots += 500;
     const Fault end = lose_everybody_once();
     for (int i = 0; i < 4; ++i) {
       Fault move;
@@ -184,12 +184,12 @@ class Drawer {
   }
 
   // A carry has room for a window, for the batch after it, and for a few decided slots that a slow voter may lack.
-  void narrow_the_carry() {
+  void narrow_in_flight() {
     AgreementBounds& bounds = plan_.bounds;
     const std::size_t batch = kCommandBytesMax * static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
     bounds.window_bytes = 200 + rare_.below(600);
-    bounds.carry_bytes = rare_.below(3000) + bounds.window_bytes + 2 * batch +
-                         static_cast<std::size_t>(bounds.window_slots + 1) * kCarrySlotBytes;
+    bounds.in_flight_bytes = rare_.below(3000) + bounds.window_bytes + 2 * batch +
+                         static_cast<std::size_t>(bounds.window_slots + 1) * kInFlightSlotBytes;
   }
 
   const Options& options_;

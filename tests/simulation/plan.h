@@ -1,4 +1,4 @@
-// What one seed means: the weather of a run and its faults. Drawn before the run, so that it can be cut short.
+// What one seed means: the fault schedule of a run and its faults. Drawn before the run, so that it can be cut short.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct Fault {
   TimeNs slow_ns = 0;       // kSlowLink
   bool fresh_inbox = false;  // kKill: what was sent to the dead one is gone
   bool for_good = false;     // kKill: nobody starts again, unless that would be too many for a majority of voters
-  bool from_sealed = false;  // kKill: the successor begins with the newest sealed snapshot, not with a peer's
+  bool from_published = false;  // kKill: the successor begins with the newest published snapshot, not with a peer's
 };
 
 const char* name_of(Fault::Kind kind);
@@ -73,9 +73,9 @@ struct Plan {
   explicit Plan(const Options& options);
 
   AgreementBounds bounds;
-  NetworkWeather network;
-  NodeWeather node;
-  ClientWeather client;
+  NetworkFaultSchedule network;
+  NodeFaultSchedule node;
+  ClientSchedule client;
   TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
   TimeNs snapshot_ns_max = 0;  // from asking for a snapshot until it is there
   bool fencing = false;

@@ -8,10 +8,10 @@
 namespace ingot::simulation {
 
 namespace {
-constexpr TimeNs kArmedNsMax = 3 * kMs;  // a victim that takes too few steps is struck all the same
+constexpr TimeNs kArmedNsMax = 3 * kMs;  // a victim that takes too few steps is crashed all the same
 constexpr TimeNs kSnapshotRetryNs = kMs;
 constexpr TimeNs kFenceNsMax = 500 * kUs;
-constexpr TimeNs kLookNs = 50 * kUs;  // between two looks at whether the leader has proposed something
+constexpr TimeNs kPollNs = 50 * kUs;  // between two looks at whether the leader has proposed something
 constexpr TimeNs kPromiseNsMax = 40 * kMs;  // until somebody promises something
 }  // namespace
 
@@ -21,9 +21,9 @@ using Victims = Fault::Victims;
 void SimulatedWorld::act(const Event& event) {
   using Kind = Event::Kind;
   if (event.kind == Kind::kFault) return begin(event.number);
-  if (event.kind == Kind::kStrike) {
+  if (event.kind == Kind::kInject) {
     if (plan_.faults[event.number].victims == Victims::kPromiser) victims_[event.number].clear();  // nobody promised
-    return strike(event.number);
+    return inject(event.number);
   }
   if (event.kind == Kind::kEnd) return end(event.number, event.replica);
   if (event.kind == Kind::kFence) {
@@ -71,20 +71,20 @@ void SimulatedWorld::begin(std::size_t number) {
   const Fault& fault = plan_.faults[number];
   if (fault.victims == Victims::kPromiser) return await_promise(number);
   victims_[number] = choose_victims(fault);
-  const bool strikes = fault.kind == FaultKind::kKill || fault.kind == FaultKind::kStop;
-  if (!strikes || victims_[number].empty()) return strike(number);
+  const bool injects = fault.kind == FaultKind::kKill || fault.kind == FaultKind::kStop;
+  if (!injects || victims_[number].empty()) return inject(number);
   const auto& victims = victims_[number];
   armed_.push_back({number, victims[fault.pick % victims.size()], fault.steps});
-  post({.at = now_ + 1 + prng_.below(kArmedNsMax), .kind = Event::Kind::kStrike, .number = number});
+  post({.at = now_ + 1 + prng_.below(kArmedNsMax), .kind = Event::Kind::kInject, .number = number});
 }
 
 // A voter is asked to lead while a proposal of the leader is on its way, slowly. The news to the leader takes longer, and
 // what the leader still says to its successor longest: so it goes on, and reaches those who have promised.
 void SimulatedWorld::await_promise(std::size_t number) {
-  if (struck_faults_[number]) return;
+  if (injected_faults_[number]) return;
   const Fault& fault = plan_.faults[number];
   if (victims_[number].empty()) {
-    post({.at = now_ + kPromiseNsMax, .kind = Event::Kind::kStrike, .number = number});
+    post({.at = now_ + kPromiseNsMax, .kind = Event::Kind::kInject, .number = number});
     victims_[number] = {group_.leader()};
     for (int peer = 0; victims_[number][0] >= 0 && peer < group_.replicas(); ++peer) {
       network.slow_down(victims_[number][0], peer, fault.slow_ns, now_ + kPromiseNsMax);
@@ -94,7 +94,7 @@ void SimulatedWorld::await_promise(std::size_t number) {
   const int next = (leader + 1 + static_cast<int>(fault.pick % 64)) % group_.voters();
   if (leader < 0 || leader == next || !group_.at(leader).runs() || !group_.at(next).runs()) return;
   const AgreementStatus status = group_.at(leader).node->agreement().status();
-  if (status.proposed <= status.decided) return post({.at = now_ + kLookNs, .kind = Event::Kind::kFault, .number = number});
+  if (status.proposed <= status.decided) return post({.at = now_ + kPollNs, .kind = Event::Kind::kFault, .number = number});
   wait_for_promise_.push_back({number, -1, fault.steps});
   network.slow_down(leader, next, kPromiseNsMax, now_ + kPromiseNsMax);
   network.slow_down(next, leader, 2 * fault.slow_ns, now_ + kPromiseNsMax);
@@ -109,17 +109,17 @@ bool SimulatedWorld::promised(int replica) {
     if (wait_for_promise_[i].steps-- > 0) continue;
     const std::size_t fault = wait_for_promise_[i].fault;
     victims_[fault] = {replica};
-    strike(fault);
+    inject(fault);
     return !group_.at(replica).runs();
   }
   return false;
 }
 
-bool SimulatedWorld::struck(int replica) {
+bool SimulatedWorld::at_crash_point(int replica) {
   ++steps;
   for (std::size_t i = 0; i < armed_.size(); ++i) {
     if (armed_[i].replica != replica || armed_[i].steps-- > 0) continue;
-    strike(armed_[i].fault);
+    inject(armed_[i].fault);
     return !group_.at(replica).runs();
   }
   return false;
@@ -169,9 +169,9 @@ int SimulatedWorld::choose_any(const Fault& fault, bool bystander) const {
   return candidates.empty() ? -1 : candidates[fault.pick / 64 % candidates.size()];
 }
 
-void SimulatedWorld::strike(std::size_t number) {
-  if (struck_faults_[number]) return;
-  struck_faults_[number] = true;
+void SimulatedWorld::inject(std::size_t number) {
+  if (injected_faults_[number]) return;
+  injected_faults_[number] = true;
   const auto over = [&](const Armed& armed) { return armed.fault == number; };
   std::erase_if(armed_, over);
   std::erase_if(wait_for_promise_, over);
@@ -194,7 +194,7 @@ void SimulatedWorld::strike(std::size_t number) {
     case FaultKind::kKill:
     case FaultKind::kStop:
       if (take_down(number)) return;
-      slow_down(fault);  // nobody was there to be struck
+      slow_down(fault);  // nobody was there to be crashed
       break;
   }
   open_ends_[number] = 1;
@@ -265,7 +265,7 @@ void SimulatedWorld::end(std::size_t number, int replica) {
       ++tally_.dead_for_good;
       dead_voters_ += replica < group_.voters() ? 1 : 0;
     } else if (!place.node) {
-      restart(replica, fault.from_sealed);
+      restart(replica, fault.from_published);
     } else if (place.stopped) {
       place.stopped = false;
       trace("replica " + std::to_string(replica) + " goes on");
@@ -284,7 +284,7 @@ bool SimulatedWorld::may_stay_dead(int replica) const {
 // ---- Lives ----------------------------------------------------------------------------------------------------------
 
 void SimulatedWorld::kill(int replica, bool fresh_inbox) {
-  const ReplicaName name = group_.name_of(replica);
+  const ReplicaIncarnation name = group_.name_of(replica);
   trace("replica " + std::to_string(replica) + " dies");
   graveyard_.push_back(group_.end(replica));
   alive[static_cast<std::size_t>(replica)] = false;
@@ -306,7 +306,7 @@ void SimulatedWorld::stop(int replica) {
   }
 }
 
-void SimulatedWorld::tell(int replica, Event::Kind kind, ReplicaName name) {
+void SimulatedWorld::tell(int replica, Event::Kind kind, ReplicaIncarnation name) {
   post({.at = now_ + prng_.below(plan_.notice_ns_max),
         .kind = kind,
         .replica = replica,
@@ -314,14 +314,14 @@ void SimulatedWorld::tell(int replica, Event::Kind kind, ReplicaName name) {
         .receiver = group_.at(replica).incarnation});
 }
 
-void SimulatedWorld::restart(int replica, bool from_sealed) {
+void SimulatedWorld::restart(int replica, bool from_published) {
   ++tally_.restarts;
-  judges.log.born(replica);
-  judges.effects.born(replica);
+  checkers.log.born(replica);
+  checkers.effects.born(replica);
   applied_pages[static_cast<std::size_t>(replica)] = Slot(0);
   group_.start(replica, *this);
   alive[static_cast<std::size_t>(replica)] = true;
-  const ReplicaName name = group_.name_of(replica);
+  const ReplicaIncarnation name = group_.name_of(replica);
   trace("replica " + std::to_string(replica) + " starts as incarnation " + std::to_string(name.incarnation.value()));
   for (int peer = 0; peer < group_.replicas(); ++peer) {
     if (peer == replica) continue;
@@ -335,12 +335,12 @@ void SimulatedWorld::restart(int replica, bool from_sealed) {
   bool others_know = false;
   for (int peer = 0; peer < group_.replicas(); ++peer) {
     const auto& node = group_.at(peer).node;
-    others_know = others_know || (peer != replica && node && node->applied() >= sealed_below());
+    others_know = others_know || (peer != replica && node && node->applied() >= published_below());
   }
-  if (sealed_ && (from_sealed || !others_know)) group_.at(replica).node->install(sealed_);
+  if (published_ && (from_published || !others_know)) group_.at(replica).node->install(published_);
 }
 
-void SimulatedWorld::salvage(int replica, ReplicaName name) {
+void SimulatedWorld::salvage(int replica, ReplicaIncarnation name) {
   if (group_.segment_of(name) == nullptr) return;  // not dead, or never alive: the caller does not look
   tell(replica, Event::Kind::kSalvaged, name);
 }
@@ -348,19 +348,19 @@ void SimulatedWorld::salvage(int replica, ReplicaName name) {
 void SimulatedWorld::history(int replica) {
   ++tally_.histories;
   for (std::uint16_t id = 0; id < group_.replicas(); ++id) {
-    for (Incarnation life(1); life <= group_.name_of(id).incarnation; life = life.next()) tell(replica, Event::Kind::kHistory, {EndpointId(id), life});
+    for (Incarnation incarnation(1); incarnation <= group_.name_of(id).incarnation; incarnation = incarnation.next()) tell(replica, Event::Kind::kHistory, {EndpointId(id), incarnation});
   }
 }
 
-void SimulatedWorld::fence(ReplicaName name) {
+void SimulatedWorld::fence(ReplicaIncarnation name) {
   if (!plan_.fencing || !group_.at(name.id.value()).stopped) return;
   ++fences_open_;
   post({.at = now_ + prng_.below(kFenceNsMax), .kind = Event::Kind::kFence, .name = name});
 }
 
-void SimulatedWorld::seal(Snapshot snapshot) {
-  INGOT_CHECK(snapshot.applied > sealed_below(), "what was sealed is not taken back");
-  sealed_ = std::make_shared<const Snapshot>(std::move(snapshot));
+void SimulatedWorld::publish(Snapshot snapshot) {
+  INGOT_CHECK(snapshot.applied > published_below(), "what was published is not taken back");
+  published_ = std::make_shared<const Snapshot>(std::move(snapshot));
 }
 
 // A running peer that knows more gives its state, sealed, since the receiver can carry nothing below it to anybody; or
@@ -374,10 +374,10 @@ void SimulatedWorld::ask_for_snapshot(int replica) {
   std::shared_ptr<const Snapshot> snapshot;
   if (!donors.empty()) {
     const int donor = donors[prng_.below(donors.size())];
-    if (group_.at(donor).node->applied() > sealed_below()) seal(group_.at(donor).node->take_snapshot());
-    snapshot = sealed_;
-  } else if (sealed_below() > applied) {
-    snapshot = sealed_;
+    if (group_.at(donor).node->applied() > published_below()) publish(group_.at(donor).node->take_snapshot());
+    snapshot = published_;
+  } else if (published_below() > applied) {
+    snapshot = published_;
   }
   const TimeNs delay = snapshot ? prng_.below(plan_.snapshot_ns_max) : kSnapshotRetryNs;
   post({.at = now_ + delay,

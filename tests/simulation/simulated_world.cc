@@ -26,14 +26,14 @@ constexpr std::size_t kTraceLinesMax = 200'000;  // more than anybody reads
 }  // namespace
 
 SimulatedWorld::SimulatedWorld(const Options& options, Plan plan)
-    : Surroundings(options.replicas, options.replicas + plan.client.clients, plan.network, options.seed ^ 0x6e6574),
+    : Environment(options.replicas, options.replicas + plan.client.clients, plan.network, options.seed ^ 0x6e6574),
       options_(options),
       plan_(std::move(plan)),
       prng_(options.seed ^ 0x776f726c64),
       group_(options_, plan_),
       victims_(plan_.faults.size()),
       open_ends_(plan_.faults.size()),
-      struck_faults_(plan_.faults.size()),
+      injected_faults_(plan_.faults.size()),
       asks_for_snapshot_(static_cast<std::size_t>(options.replicas)),
       faults_open_(plan_.faults.size()) {
   workload_.numbers.resize(static_cast<std::size_t>(plan_.client.clients));
@@ -59,12 +59,12 @@ Outcome SimulatedWorld::run() {
     }
     if (tally_.events >= kEventsMax) violation_ = describe_standstill("liveness: too many events");
   }
-  if (violation_.empty() && blocks_for_good()) judge_blocked();
-  else if (violation_.empty()) judge_at_rest();
+  if (violation_.empty() && blocks_for_good()) check_blocked();
+  else if (violation_.empty()) check_at_rest();
   tally_.steps = steps;
   tally_.messages = network.sent();
   tally_.dropped = network.dropped();
-  tally_.decided = judges.log.end().value();
+  tally_.decided = checkers.log.end().value();
   tally_.writes = workload_.writes;
   tally_.reads = workload_.reads;
   tally_.repeats = workload_.repeats;
@@ -133,7 +133,7 @@ void SimulatedWorld::poll_client(std::size_t client) {
 void SimulatedWorld::poll_replica(int replica) {
   group_.at(replica).node->poll(now_);
   if (!group_.at(replica).node) return;
-  look_for_roles(replica);
+  poll_roles(replica);
   const auto index = static_cast<std::size_t>(replica);
   if (!group_.at(replica).node->wants_snapshot() || asks_for_snapshot_[index]) return;
   asks_for_snapshot_[index] = true;
@@ -143,7 +143,7 @@ void SimulatedWorld::poll_replica(int replica) {
         .receiver = group_.at(replica).incarnation});
 }
 
-void SimulatedWorld::look_for_roles(int replica) {
+void SimulatedWorld::poll_roles(int replica) {
   const AgreementStatus status = group_.at(replica).node->agreement().status();
   if (status.role == Role::kLeader && status.ballot > highest_ballot_) {
     highest_ballot_ = status.ballot;
@@ -171,7 +171,7 @@ void SimulatedWorld::trace(const std::string& lines) {
 
 // ---- The end of a run -----------------------------------------------------------------------------------------------
 
-std::string SimulatedWorld::find_violation() const { return judges.violation(); }
+std::string SimulatedWorld::find_violation() const { return checkers.violation(); }
 
 bool SimulatedWorld::finished() {
   if (faults_open_ > 0 || fences_open_ > 0) return false;
@@ -191,17 +191,17 @@ bool SimulatedWorld::blocks_for_good() const { return options_.agreement == "2pc
 
 // Everybody says that it is blocked, and by whom: by the coordinator if that died, else by one that did. Nobody is told
 // anything wrong meanwhile.
-void SimulatedWorld::judge_blocked() {
+void SimulatedWorld::check_blocked() {
   const bool coordinator_died = group_.at(0).incarnation > Incarnation(1);
   for (int replica = 0; replica < group_.replicas() && violation_.empty(); ++replica) {
     if (!group_.at(replica).node) continue;
     const AgreementStatus status = group_.at(replica).node->agreement().status();
-    const bool newcomer = group_.at(replica).incarnation > Incarnation(1);
-    if (!newcomer && !coordinator_died && replica != 0) continue;  // the coordinator speaks for all
+    const bool joining = group_.at(replica).incarnation > Incarnation(1);
+    if (!joining && !coordinator_died && replica != 0) continue;  // the coordinator speaks for all
     const int by = status.blocked_by.value();
     if (status.blocked && by < group_.replicas()) {
       const bool died = group_.at(by).incarnation > Incarnation(1);
-      if (newcomer ? by == replica : coordinator_died ? by == 0 : died) continue;
+      if (joining ? by == replica : coordinator_died ? by == 0 : died) continue;
     }
     violation_ = describe_standstill("blocked, but not said") + "\n  by replica " + std::to_string(replica);
   }
@@ -211,7 +211,7 @@ void SimulatedWorld::judge_blocked() {
 bool SimulatedWorld::all_up_to_date() const {
   for (int replica = 0; replica < group_.replicas(); ++replica) {
     const auto& node = group_.at(replica).node;
-    if (node && node->applied() != judges.log.end()) return false;
+    if (node && node->applied() != checkers.log.end()) return false;
   }
   return true;
 }
@@ -224,11 +224,11 @@ void SimulatedWorld::calm_down() {
   trace("faults have stopped");
 }
 
-void SimulatedWorld::judge_at_rest() {
+void SimulatedWorld::check_at_rest() {
   for (int replica = 0; replica < group_.replicas(); ++replica) {
     if (!group_.at(replica).node) continue;
-    judges.effects.judge_durability(replica);
-    judges.digests.applied(replica, group_.at(replica).node->applied(), group_.at(replica).node->digest());
+    checkers.effects.check_durability(replica);
+    checkers.digests.applied(replica, group_.at(replica).node->applied(), group_.at(replica).node->digest());
   }
   violation_ = find_violation();
   if (violation_.empty()) violation_ = find_linearizability_violation(workload_.history);
@@ -236,7 +236,7 @@ void SimulatedWorld::judge_at_rest() {
 
 std::string SimulatedWorld::describe_standstill(const char* what) const {
   std::ostringstream out;
-  out << what << ": " << workload_.open << " operations are not answered, " << judges.log.end()
+  out << what << ": " << workload_.open << " operations are not answered, " << checkers.log.end()
       << " slots are decided somewhere";
   for (int replica = 0; replica < group_.replicas(); ++replica) {
     const Place& place = group_.at(replica);

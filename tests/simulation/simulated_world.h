@@ -11,27 +11,27 @@
 #include "tests/simulation/client.h"
 #include "tests/simulation/group.h"
 #include "tests/simulation/plan.h"
-#include "tests/simulation/surroundings.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/world.h"
 
 namespace ingot::simulation {
 
 // Everything is done by one of a few actors: replicas, clients, and this world's own events. The one that is due first
 // acts. Not thread-safe.
-class SimulatedWorld final : public Surroundings {
+class SimulatedWorld final : public Environment {
  public:
   explicit SimulatedWorld(const Options& options) : SimulatedWorld(options, Plan(options)) {}
   SimulatedWorld(const SimulatedWorld&) = delete;
 
   Outcome run();
 
-  bool struck(int replica) override;
+  bool at_crash_point(int replica) override;
   bool promised(int replica) override;
-  void salvage(int replica, ReplicaName name) override;
+  void salvage(int replica, ReplicaIncarnation name) override;
   void history(int replica) override;
-  void fence(ReplicaName name) override;
-  Slot sealed_below() const override { return sealed_ ? sealed_->applied : Slot(0); }
-  void seal(Snapshot snapshot) override;
+  void fence(ReplicaIncarnation name) override;
+  Slot published_below() const override { return published_ ? published_->applied : Slot(0); }
+  void publish(Snapshot snapshot) override;
   Value operation_of(std::uint64_t client, std::uint64_t sequence) const override;
   bool traces() const override { return options_.trace; }
   void trace(const std::string& line) override;
@@ -41,8 +41,8 @@ class SimulatedWorld final : public Surroundings {
 
   struct Event {
     enum class Kind : std::uint8_t {
-      kFault,      // fault `number` begins: victims are chosen, and struck some steps later
-      kStrike,     // it strikes now, if it has not yet
+      kFault,      // fault `number` begins: victims are chosen, and crashed some steps later
+      kInject,     // it strikes now, if it has not yet
       kEnd,        // of fault `number`, for `replica` (-1: for whatever it was)
       kDied,       // `replica` hears of the death of `name`
       kStarted,    // `replica` hears of the start of `name`
@@ -56,8 +56,8 @@ class SimulatedWorld final : public Surroundings {
     Kind kind = Kind::kFault;
     int replica = -1;
     std::size_t number = 0;
-    ReplicaName name{};
-    Incarnation receiver{};  // the event is void if `replica` has begun another life since
+    ReplicaIncarnation name{};
+    Incarnation receiver{};  // the event is void if `replica` has begun another incarnation since
     std::shared_ptr<const Snapshot> snapshot{};
   };
   // A fault that waits for its victim's next steps.
@@ -77,12 +77,12 @@ class SimulatedWorld final : public Surroundings {
 
   // The end of a run.
   bool blocks_for_good() const;
-  void judge_blocked();
+  void check_blocked();
   std::string find_violation() const;
   bool finished();
   bool all_up_to_date() const;
   void calm_down();
-  void judge_at_rest();
+  void check_at_rest();
   std::string describe_standstill(const char* what) const;
 
   // Faults.
@@ -90,7 +90,7 @@ class SimulatedWorld final : public Surroundings {
   void await_promise(std::size_t fault);
   std::vector<int> choose_victims(const Fault& fault);
   int choose_any(const Fault& fault, bool bystander) const;
-  void strike(std::size_t fault);
+  void inject(std::size_t fault);
   bool take_down(std::size_t fault);
   void slow_down(const Fault& fault);
   void move(const Fault& fault, Role role);
@@ -101,11 +101,11 @@ class SimulatedWorld final : public Surroundings {
   bool may_stay_dead(int replica) const;
   void kill(int replica, bool fresh_inbox);
   void stop(int replica);
-  void restart(int replica, bool from_sealed);
-  void tell(int replica, Event::Kind kind, ReplicaName name);
-  void tell_newcomer(int replica);
+  void restart(int replica, bool from_published);
+  void tell(int replica, Event::Kind kind, ReplicaIncarnation name);
+  void tell_joining(int replica);
   void ask_for_snapshot(int replica);
-  void look_for_roles(int replica);
+  void poll_roles(int replica);
 
   const Options options_;
   const Plan plan_;
@@ -118,10 +118,10 @@ class SimulatedWorld final : public Surroundings {
   std::vector<Armed> wait_for_promise_;      // of anybody
   std::vector<std::vector<int>> victims_;    // by fault
   std::vector<int> open_ends_;               // by fault: victims that are not back yet
-  std::vector<bool> struck_faults_;
+  std::vector<bool> injected_faults_;
   std::vector<bool> asks_for_snapshot_;      // by replica
   std::vector<std::unique_ptr<Node>> graveyard_;  // dead, but perhaps on the stack
-  std::shared_ptr<const Snapshot> sealed_;
+  std::shared_ptr<const Snapshot> published_;
   std::size_t faults_open_ = 0;  // not begun, or not over
   int fences_open_ = 0;
   int dead_voters_ = 0;  // for good

@@ -78,16 +78,16 @@ TEST_CASE("one drain does not bring about the next") {
   CHECK(run(options).violation == "");
 }
 
-// Everybody had died, and so had the only one that had installed the sealed snapshot then: nobody who lived had trimmed
-// what all lacked, so nobody asked for that snapshot.
+// Everybody had died, and so had the only one that had installed the published snapshot then: nobody who lived had
+// trimmed what all lacked, so nobody asked for that snapshot.
 TEST_CASE("what only the dead had trimmed comes with a snapshot") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 1955;
   CHECK(run(options).violation == "");
 }
 
-// As before, but one who lived was the next life of one that had trimmed: it did not vote for those slots, a majority
-// needed its votes, and nobody asked for the snapshot.
+// As before, but one who lived was the next incarnation of one that had trimmed: it did not vote for those slots, a
+// majority needed its votes, and nobody asked for the snapshot.
 TEST_CASE("what only a predecessor had trimmed comes with a snapshot") {
   Options options = options_of("multipaxos", 5, 5);
   options.seed = 341428;

@@ -12,7 +12,7 @@
 #include "tests/simulation/client.h"
 #include "tests/simulation/node.h"
 #include "tests/simulation/plan.h"
-#include "tests/simulation/surroundings.h"
+#include "tests/simulation/environment.h"
 
 namespace ingot::simulation {
 

@@ -42,10 +42,10 @@ class ContractTable {
     on(endpoint, [&](Transport& end) { waiting = end.flush(); });
     return waiting;
   }
-  bool has_news(int endpoint) {
-    bool news = false;
-    on(endpoint, [&](Transport& end) { news = end.has_news(); });
-    return news;
+  bool readable(int endpoint) {
+    bool found = false;
+    on(endpoint, [&](Transport& end) { found = end.readable(); });
+    return found;
   }
   int probe(int endpoint, Transport::Handler handler, int limit) {
     int count = 0;
@@ -110,7 +110,7 @@ TEST_CASE("a message longer than the channel is taken if none waits, and moves o
     while (received == 0) {
       received = table->receive(1, 0, 0, bytes);
       const bool waiting = table->flush(0);
-      if (received == 0) CHECK((waiting || table->has_news(1)));
+      if (received == 0) CHECK((waiting || table->readable(1)));
     }
     CHECK_FALSE(table->flush(0));
     CHECK(table->send(0, 1, 1, 10));
@@ -147,13 +147,13 @@ TEST_CASE("has_news tells of what probe would find") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const int endpoints = contract_bounds().endpoints_max;
   const auto table = make_contract_table(kind, endpoints);
-  CHECK_FALSE(table->has_news(0));
+  CHECK_FALSE(table->readable(0));
   for (const int from : {1, 7, 31, 32, 33, 47, 63, 64, 65, 127, 200, 255}) {
     if (from >= endpoints) break;
     REQUIRE(table->send(from, 0, 0, 8));
-    CHECK(table->has_news(0));
+    CHECK(table->readable(0));
     CHECK(table->receive(0, from, 0, 8) == 1);
-    CHECK_FALSE(table->has_news(0));
+    CHECK_FALSE(table->readable(0));
   }
 }
 

@@ -136,7 +136,7 @@ void Party::wait() {
   SleepingWord& word = fabric_.sleeping(self_);
   word.raise();
   store_load_fence();
-  if (!transport_->has_news()) {
+  if (!transport_->readable()) {
     pollfd bell{fabric_.bell(self_).fd(), POLLIN, 0};
     ::poll(&bell, 1, -1);
   }

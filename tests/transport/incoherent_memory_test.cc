@@ -15,7 +15,7 @@ using namespace ingot::test;
 namespace {
 
 constexpr Site kRelease = Site::kNvpNotify;
-constexpr Site kAcquire = Site::kNvpLook;
+constexpr Site kAcquire = Site::kNvpPoll;
 
 using Outcome = std::pair<std::uint32_t, std::uint32_t>;
 using Body = std::function<void(IncoherentMemory&, IncoherentMachine&, Outcome&)>;

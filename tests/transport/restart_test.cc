@@ -80,23 +80,23 @@ struct Group {
 
 TEMPLATE_TEST_CASE("a new incarnation starts with empty channels, over and over", "", Nvp, Srbp) {
   Group<TestType> group;
-  for (std::uint32_t life = 0; life < 200; ++life) {
-    const int dead = static_cast<int>(life % 2) + 1;
+  for (std::uint32_t incarnation = 0; incarnation < 200; ++incarnation) {
+    const int dead = static_cast<int>(incarnation % 2) + 1;
     // It dies with a message sent, another half sent, and things on their way to it.
-    REQUIRE(group.send(dead, 0, life, 100));
+    REQUIRE(group.send(dead, 0, incarnation, 100));
     REQUIRE(group.send(dead, 0, 1, 5000));
-    REQUIRE(group.send(0, dead, life, 5000));
+    REQUIRE(group.send(0, dead, incarnation, 5000));
     for (int peer = 0; peer < 3; ++peer) {
       if (peer != dead) group.ends[peer]->peer_gone(group.id(dead));
     }
     CHECK_FALSE(group.send(0, dead, 0, 8));
-    CHECK(group.receive(0, dead, life, 100) == 1);
+    CHECK(group.receive(0, dead, incarnation, 100) == 1);
     group.restart(dead);
-    REQUIRE(group.send(dead, 0, life, 300));
-    REQUIRE(group.send(0, dead, life, 8));
-    REQUIRE(group.send(dead, 3 - dead, life, 60));
-    CHECK(group.receive(0, dead, life, 300) == 1);
-    CHECK(group.receive(dead, 0, life, 8) == 1);
-    CHECK(group.receive(3 - dead, dead, life, 60) == 1);
+    REQUIRE(group.send(dead, 0, incarnation, 300));
+    REQUIRE(group.send(0, dead, incarnation, 8));
+    REQUIRE(group.send(dead, 3 - dead, incarnation, 60));
+    CHECK(group.receive(0, dead, incarnation, 300) == 1);
+    CHECK(group.receive(dead, 0, incarnation, 8) == 1);
+    CHECK(group.receive(3 - dead, dead, incarnation, 60) == 1);
   }
 }

@@ -58,7 +58,7 @@ class SimulatedWaker final : public Waker {
   void sleep_unless(Transport& transport) {
     memory_.store_word(memory_.line(endpoint(core_), line_), 0, 1, Site::kRelaxed);
     machine_.fence(core_);
-    if (!transport.has_news()) machine_.sleep_until_rung(core_);
+    if (!transport.readable()) machine_.sleep_until_rung(core_);
     memory_.store_word(memory_.line(endpoint(core_), line_), 0, 0, Site::kRelaxed);
   }
 
@@ -128,14 +128,14 @@ class Run {
     return 1 + prng.below(prng.chance(0.7) ? Channel::kPayloadBytes : 6 * Channel::kPayloadBytes);
   }
 
-  bool lives(int core) const { return !machine_.dead(core) && !machine_.stopped(core); }
+  bool incarnations(int core) const { return !machine_.dead(core) && !machine_.stopped(core); }
 
   // True if nothing is left to do for those who live.
   bool finished() const {
     for (int from = 0; from < cores_; ++from) {
       for (int to = 0; to < cores_; ++to) {
-        if (from == to || !lives(to)) continue;
-        const std::uint32_t due = lives(from) ? messages_ : complete_[from][to];
+        if (from == to || !incarnations(to)) continue;
+        const std::uint32_t due = incarnations(from) ? messages_ : complete_[from][to];
         if (received_[to][from] < due) return false;
       }
     }
@@ -207,7 +207,7 @@ class Run {
 
   bool nothing_to_send(int core) const {
     for (int to = 0; to < cores_; ++to) {
-      if (to != core && lives(to) && accepted_[core][to] < messages_) return false;
+      if (to != core && incarnations(to) && accepted_[core][to] < messages_) return false;
     }
     return true;
   }

@@ -105,7 +105,7 @@ TEST_CASE("others go round a parked place for as long as it takes, and its line 
   CHECK(ring.parked() == 1);
   CHECK(ring.blocked(ticket));
   ring.publish(ticket);
-  CHECK(ring.ends[0]->has_news());
+  CHECK(ring.ends[0]->readable());
   ring.receive();
   CHECK(ring.received[kStopped.value()] == 1);
   CHECK_FALSE(ring.blocked(ticket));

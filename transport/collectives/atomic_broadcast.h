@@ -84,7 +84,7 @@ class AtomicBroadcast final : public Pollable {
 
   // Pollable, for one that owns its transport's probe.
   int poll(std::uint64_t now_ns) override;
-  bool has_news() override { return transport_.has_news(); }
+  bool readable() override { return transport_.readable(); }
   std::uint64_t deadline_ns() const override { return retry_.at_ns(); }
 
   // For an owner that probes and flushes by itself: give each message to receive (false: not of this group), and call

@@ -248,7 +248,7 @@ int ProgressEngine::poll(std::uint64_t now_ns) {
   return work;
 }
 
-bool ProgressEngine::has_news() { return first_ready_ < ready_.size() || transport_.has_news(); }
+bool ProgressEngine::readable() { return first_ready_ < ready_.size() || transport_.readable(); }
 
 void ProgressEngine::complete(Schedule& schedule, const Schedule::Node& node) {
   for (std::uint32_t i = node.successors_begin; i < node.successors_end; ++i) {

@@ -79,7 +79,7 @@ class ProgressEngine final : public Pollable {
 
   // Pollable, for an engine that owns its transport's probe.
   int poll(std::uint64_t now_ns) override;
-  bool has_news() override;
+  bool readable() override;
   std::uint64_t deadline_ns() const override { return retry_.at_ns(); }
 
   // For an owner that probes and flushes by itself: give each message to receive (false: not the engine's), and call

@@ -188,7 +188,7 @@ class TreeCollectives {
       const auto burst = data.first(std::min(burst_bytes(), data.size()));
       const Word end = edge.read + lines_of(burst.size());
       const Line last = memory_.line(memory_.self(), edge.ring_in + (end - 1) % ring_lines_);
-      waiting.until([&] { return memory_.load_word(last, 0, Site::kNvpLook) == end; });
+      waiting.until([&] { return memory_.load_word(last, 0, Site::kNvpPoll) == end; });
       for (std::size_t at = 0; at < burst.size(); at += kPayloadBytes, ++edge.read) {
         const auto part = burst.subspan(at, std::min(kPayloadBytes, burst.size() - at));
         const Line line = memory_.line(memory_.self(), edge.ring_in + edge.read % ring_lines_);

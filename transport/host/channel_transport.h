@@ -40,19 +40,19 @@ bool is_transport_kind(std::string_view kind);
 std::size_t inbox_bytes(std::string_view kind, int endpoints);
 
 // A Transport whose peers may die and come back as somebody new, with an inbox of their own. The steps must come in the
-// right order, on both sides: transport/host/lives.h sees to that. Of one peer at a time; the others notice nothing.
+// right order, on both sides: transport/host/peer_incarnations.h sees to that. Of one peer at a time; the others notice nothing.
 class ChannelTransport : public Transport {
  public:
   // A peer that is gone: true once all that it had sent has been handed out. It takes calls of probe.
   virtual bool peer_settled(EndpointId peer) = 0;
 
-  // The peer's next life begins, with an empty channel in both directions: `inbox` is zero-filled but for what that life
-  // has done to it, and outlives this object or the peer's next life. Nothing was sent meanwhile, since send says "full"
+  // The peer's next incarnation begins, with an empty channel in both directions: `inbox` is zero-filled but for what that incarnation
+  // has done to it, and outlives this object or the peer's next incarnation. Nothing was sent meanwhile, since send says "full"
   // to who is gone. REQUIRES: peer_gone(peer) was called, and peer_settled(peer).
   virtual void peer_back(EndpointId peer, std::span<std::byte> inbox) = 0;
 
-  // The other side of it: this endpoint is a new life, and the peer has not called peer_back yet, or it has. Until
-  // peer_ready the channel is full; then sending begins where the peer's inbox says.
+  // The other side of it: this endpoint is a new incarnation, and the peer has not called peer_back yet, or it has.
+  // Until peer_ready the channel is full; then sending begins where the peer's inbox says.
   virtual void peer_unready(EndpointId peer) = 0;
   virtual void peer_ready(EndpointId peer) = 0;
 };

@@ -79,12 +79,12 @@ void EventLoop::run() {
     if (poll_all(now_ns) > 0) {
       idle_since_ns_ = 0;
       yields_done_ = 0;
-      false_news_ = 0;
+      spurious_wakeups_ = 0;
     } else {
       idle(now_ns);
     }
     // However busy the endpoints keep the loop, the descriptors get their turn. A sleep has looked later than `now_ns`.
-    if (!watches_.empty() && now_ns >= looked_ns_ + kDescriptorLookNs) {
+    if (!watches_.empty() && now_ns >= polled_ns_ + kDescriptorPollNs) {
       if (wait_for_descriptors(0)) call_watches();
     }
   }
@@ -96,8 +96,8 @@ int EventLoop::poll_all(std::uint64_t now_ns) {
   return work;
 }
 
-bool EventLoop::any_news() {
-  return std::any_of(pollables_.begin(), pollables_.end(), [](Pollable* pollable) { return pollable->has_news(); });
+bool EventLoop::any_readable() {
+  return std::any_of(pollables_.begin(), pollables_.end(), [](Pollable* pollable) { return pollable->readable(); });
 }
 
 // The round found nothing: stay awake a little, or sleep.
@@ -124,19 +124,19 @@ void EventLoop::sleep() {
   for (const Endpoint& endpoint : endpoints_) endpoint.word->raise();
   store_load_fence();  // pairs with the sender's between its message and its look at the word (transport/waker.h)
   // News that no poll can take (half a message of a sender that died) must not keep the core busy for ever.
-  const bool distrust = false_news_ >= kFalseNewsMax;
-  if (any_news() && !distrust) {
-    ++false_news_;
+  const bool distrust = spurious_wakeups_ >= kSpuriousWakeupsMax;
+  if (any_readable() && !distrust) {
+    ++spurious_wakeups_;
     for (const Endpoint& endpoint : endpoints_) endpoint.word->lower();
     return;
   }
   std::uint64_t timeout_ns = nearest_deadline_ns();
   if (timeout_ns != Pollable::kNever) timeout_ns -= std::min(timeout_ns, monotonic_ns());
-  if (distrust) timeout_ns = std::min(timeout_ns, kFalseNewsSleepNs);
+  if (distrust) timeout_ns = std::min(timeout_ns, kSpuriousWakeupSleepNs);
   count(counters_.sleeps);
   const bool woken = wait_for_descriptors(timeout_ns);
   for (const Endpoint& endpoint : endpoints_) endpoint.word->lower();
-  idle_round_ns_ = looked_ns_;
+  idle_round_ns_ = polled_ns_;
   if (woken) {
     count(counters_.wakeups);
     idle_since_ns_ = 0;
@@ -160,7 +160,7 @@ bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
   const bool endless = timeout_ns == Pollable::kNever;
   const int ready = ::ppoll(descriptors_.data(), descriptors_.size(), endless ? nullptr : &timeout, nullptr);
   INGOT_CHECK(ready >= 0 || errno == EINTR, "the loop polls open descriptors");
-  looked_ns_ = monotonic_ns();
+  polled_ns_ = monotonic_ns();
   if (ready <= 0) {
     for (pollfd& descriptor : descriptors_) descriptor.revents = 0;  // ppoll left them alone if a signal came
     return false;

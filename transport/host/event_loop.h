@@ -55,7 +55,7 @@ class EventLoop {
   void add(Pollable& pollable);
   void add(Pollable& pollable, Fabric& fabric, EndpointId endpoint);
 
-  // Calls `readable` from the loop whenever `fd` can be read or is at its end, at the latest kDescriptorLookNs after
+  // Calls `readable` from the loop whenever `fd` can be read or is at its end, at the latest kDescriptorPollNs after
   // (longer if polls take longer). One callback per descriptor. Callbacks may watch and unwatch.
   void watch(int fd, std::function<void()> readable);
   void unwatch(int fd);
@@ -80,7 +80,7 @@ class EventLoop {
   EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell);
 
   int poll_all(std::uint64_t now_ns);
-  bool any_news();
+  bool any_readable();
   void idle(std::uint64_t now_ns);
   void sleep();
   std::uint64_t nearest_deadline_ns() const;
@@ -101,8 +101,8 @@ class EventLoop {
   std::uint64_t idle_round_ns_ = 0;     // when the last idle round was
   std::uint64_t no_spin_until_ns_ = 0;  // others want the core
   int yields_done_ = 0;              // since then
-  int false_news_ = 0;               // sleeps in a row that were called off for nothing
-  std::uint64_t looked_ns_ = 0;      // when the descriptors were last looked at
+  int spurious_wakeups_ = 0;               // sleeps in a row that were called off for nothing
+  std::uint64_t polled_ns_ = 0;      // when the descriptors were last looked at
 };
 
 }  // namespace ingot

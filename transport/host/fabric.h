@@ -10,9 +10,10 @@
 // The supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as the
 // Fabric.
 //
-// The next life of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being written
+// The next incarnation of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being written
 // by somebody who was stopped meanwhile, can not reach it. Control segment and bells outlive all lives. accepted[r][s] is
-// the newest life of s that r takes messages of (transport/host/lives.h); the first lives are accepted from the start.
+// the newest incarnation of s that r takes messages of (transport/host/peer_incarnations.h); the first lives are accepted from the
+// start.
 #pragma once
 
 #include <atomic>
@@ -54,18 +55,19 @@ class Fabric final : public Waker {
   // REQUIRES: endpoint < endpoints(), here and below.
   std::span<std::byte> inbox(EndpointId endpoint) const;
 
-  // A new inbox for the endpoint's next life: describe() and inbox() name it from now on. Returns its descriptor, which
-  // the Fabric owns. REQUIRES: nobody uses this process's mapping of the old one any more. Errors: RESOURCE_EXHAUSTED;
-  // then nothing has changed.
+  // A new inbox for the endpoint's next incarnation: describe() and inbox() name it from now on. Returns its
+  // descriptor, which the Fabric owns. REQUIRES: nobody uses this process's mapping of the old one any more. Errors:
+  // RESOURCE_EXHAUSTED; then nothing has changed.
   absl::StatusOr<int> renew_inbox(EndpointId endpoint);
 
   // Maps somebody's new inbox, read-write. Errors: INVALID_ARGUMENT (not an inbox of this fabric), others as for
   // Segment::map.
   absl::StatusOr<Segment> map_inbox(int fd) const;
 
-  // `receiver` is ready for the messages of that life of `sender`: release, and wakes the sender. By the receiver only.
+  // `receiver` is ready for the messages of that incarnation of `sender`: release, and wakes the sender. By the
+  // receiver only.
   void accept(EndpointId receiver, EndpointId sender, Incarnation incarnation);
-  // Acquire: whoever sees its own life here sees the receiver's inbox as it is ready for that.
+  // Acquire: whoever sees its own incarnation here sees the receiver's inbox as it is ready for that.
   Incarnation accepted(EndpointId receiver, EndpointId sender) const;
 
   SleepingWord& sleeping(EndpointId endpoint) const;
@@ -87,7 +89,7 @@ class Fabric final : public Waker {
   Fabric(std::string name, Segment control, Descriptor fd, std::size_t inbox_bytes);
   std::atomic<std::uint32_t>& accepted_word(EndpointId receiver, EndpointId sender) const;
 
-  std::string name_;  // for the segments of later lives
+  std::string name_;  // for the segments of later incarnations
   Segment control_;
   Descriptor control_fd_;
   std::vector<Inbox> inboxes_;   // index: endpoint

@@ -34,7 +34,7 @@ struct ThreadWaitOptions {
   bool sleepers_fence = false;   // as above; falls back to fences on both sides where the kernel has no membarrier
 };
 
-inline constexpr std::uint64_t kThreadAwayNs = 20'000;        // between two looks: somebody else wants the core
+inline constexpr std::uint64_t kThreadPreemptedNs = 20'000;        // between two looks: somebody else wants the core
 inline constexpr std::uint64_t kThreadNoSpinNs = 10'000'000;  // then it does not spin for so long, up to
 inline constexpr std::uint64_t kThreadNoSpinNsMax = 640'000'000;
 
@@ -109,7 +109,7 @@ class ThreadWaiting {
     if (over()) return;
     if (options_.spin_ns > 0) {
       // The first half microsecond or so, without a pause, whose length would delay the discovery.
-      for (int i = 0; i < kQuickLooks; ++i) {
+      for (int i = 0; i < kQuickPolls; ++i) {
         if (over()) return;
       }
     }
@@ -119,8 +119,8 @@ class ThreadWaiting {
   void wrote(EndpointId receiver) { words_.wake(receiver); }
 
  private:
-  static constexpr int kQuickLooks = 200;
-  static constexpr int kLooksPerClock = 16;
+  static constexpr int kQuickPolls = 200;
+  static constexpr int kPollsPerClock = 16;
 
   static std::uint64_t clock_ns() {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
@@ -137,7 +137,7 @@ class ThreadWaiting {
     for (int i = 0; i < options_.yields; ++i) {
       const std::uint64_t before_ns = options_.spin_ns > 0 && i == 0 ? clock_ns() : 0;
       ::sched_yield();
-      if (before_ns > 0 && clock_ns() - before_ns > kThreadAwayNs) shun_spinning();
+      if (before_ns > 0 && clock_ns() - before_ns > kThreadPreemptedNs) shun_spinning();
       if (over()) return;
     }
     words_.sleep(self_, over);
@@ -155,8 +155,8 @@ class ThreadWaiting {
   bool spin(Over& over) {
     const std::uint64_t start_ns = clock_ns();
     if (start_ns < no_spin_until_ns_) return false;
-    for (std::uint64_t looked_ns = start_ns; looked_ns - start_ns < options_.spin_ns;) {
-      for (int i = 0; i < kLooksPerClock; ++i) {
+    for (std::uint64_t polled_ns = start_ns; polled_ns - start_ns < options_.spin_ns;) {
+      for (int i = 0; i < kPollsPerClock; ++i) {
         if (over()) {
           no_spin_ns_ = kThreadNoSpinNs;
           return true;
@@ -164,11 +164,11 @@ class ThreadWaiting {
         pause();
       }
       const std::uint64_t now_ns = clock_ns();
-      if (now_ns - looked_ns > kThreadAwayNs) {
+      if (now_ns - polled_ns > kThreadPreemptedNs) {
         shun_spinning();
         return false;
       }
-      looked_ns = now_ns;
+      polled_ns = now_ns;
     }
     return false;
   }

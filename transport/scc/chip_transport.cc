@@ -22,7 +22,7 @@ bool is_kind(std::string_view kind) { return kind == "nvp" || kind == "srbp"; }
 
 // Looks of a probe that find the next place empty, before one at all places. On the host a place costs a hit in the
 // cache; here it is a line over the mesh, with 48 endpoints some 3000 cycles for all.
-constexpr int kLooksPerScan = 64;
+constexpr int kPollsPerScan = 64;
 
 constexpr int kSlotsMax = 64;  // of one sender in one inbox; more would only be a longer queue
 
@@ -57,23 +57,23 @@ bool wait_for_srbp(Core& core, ChannelEndpoint<Srbp>& transport, std::span<const
   constexpr const char* kWhat = "a message";
   Srbp& channel = transport.channel();
   for (;;) {
-    int looks = 0;
-    const auto look = [&] { return (++looks > 1 && touched) || channel.next_is_there(); };
+    int polls = 0;
+    const auto poll = [&] { return (++polls > 1 && touched) || channel.next_is_there(); };
     const Picoseconds scan_ps = core.now_ps() + core.costs().core_cycles(kCyclesPerScan);
-    if (core.wait_until(watch, look, std::min(scan_ps, deadline_ps), kWhat)) return true;
+    if (core.wait_until(watch, poll, std::min(scan_ps, deadline_ps), kWhat)) return true;
     if (core.now_ps() >= deadline_ps) return false;
     bool found = false, written = false;
-    looks = 0;
-    const auto scan_then_look = [&] {
-      if (++looks == 1) {
-        found = channel.has_news();
-        if (!found) written = core.look_again();
+    polls = 0;
+    const auto scan_then_poll = [&] {
+      if (++polls == 1) {
+        found = channel.readable();
+        if (!found) written = core.poll_again();
         return found;
       }
-      found = (looks > 2 && touched) || channel.next_is_there();
-      return found || written || looks > 2;
+      found = (polls > 2 && touched) || channel.next_is_there();
+      return found || written || polls > 2;
     };
-    if (!core.wait_until(watch, scan_then_look, deadline_ps, kWhat)) return false;
+    if (!core.wait_until(watch, scan_then_poll, deadline_ps, kWhat)) return false;
     if (found) return true;
   }
 }
@@ -112,14 +112,14 @@ std::unique_ptr<Transport> make_chip_transport(const ChipFabric& fabric, Core& c
   const int endpoints = static_cast<int>(fabric.cores.size());
   SccMemory memory(core, self, fabric.inboxes, TicketKind::kCounter, weakened);
   if (fabric.kind == "srbp") {
-    return std::make_unique<ChannelEndpoint<Srbp>>(Srbp(std::move(memory), {endpoints, fabric.slots_per_sender, kLooksPerScan}),
+    return std::make_unique<ChannelEndpoint<Srbp>>(Srbp(std::move(memory), {endpoints, fabric.slots_per_sender, kPollsPerScan}),
                                                    nullptr, std::move(links));
   }
   return std::make_unique<ChannelEndpoint<Nvp>>(Nvp(std::move(memory), {endpoints, fabric.slots_per_sender}), nullptr,
                                                 std::move(links));
 }
 
-bool wait_for_news(const ChipFabric& fabric, Core& core, Transport& transport, Picoseconds deadline_ps,
+bool wait_readable(const ChipFabric& fabric, Core& core, Transport& transport, Picoseconds deadline_ps,
                    std::span<const EndpointId> full) {
   absl::InlinedVector<Watch, 4> watch;
   const auto add = [&](EndpointId endpoint) {
@@ -131,9 +131,9 @@ bool wait_for_news(const ChipFabric& fabric, Core& core, Transport& transport, P
   if (auto* const srbp = dynamic_cast<ChannelEndpoint<Srbp>*>(&transport); srbp != nullptr) {
     return wait_for_srbp(core, *srbp, watch, deadline_ps, !full.empty());
   }
-  int looks = 0;
-  const auto look = [&] { return (++looks > 1 && !full.empty()) || transport.has_news(); };
-  return core.wait_until(watch, look, deadline_ps, "a message");
+  int polls = 0;
+  const auto poll = [&] { return (++polls > 1 && !full.empty()) || transport.readable(); };
+  return core.wait_until(watch, poll, deadline_ps, "a message");
 }
 
 }  // namespace ingot::scc

@@ -30,13 +30,13 @@ absl::StatusOr<ChipFabric> lay_out(std::string_view kind, std::span<const int> c
                                    std::uint32_t lines = kMpbLinesPerCore);
 
 // One endpoint's transport. Call it, and all of the transport, on the fibre of fabric.cores[self]. Nobody sleeps on a
-// doorbell here: a receiver polls with wait_for_news. `weakened`: for tests, see SccMemory.
+// doorbell here: a receiver polls with wait_readable. `weakened`: for tests, see SccMemory.
 std::unique_ptr<Transport> make_chip_transport(const ChipFabric& fabric, Core& core, EndpointId self,
                                                std::vector<LinkHooks> links = {}, Site weakened = Site::kCount);
 
 // Polls until the transport has news, or the inbox of one of the peers in `full` was written, where there may be room
 // again; looks once more when an interrupt was handled or Chip::ring was called. False at the deadline.
-bool wait_for_news(const ChipFabric& fabric, Core& core, Transport& transport,
+bool wait_readable(const ChipFabric& fabric, Core& core, Transport& transport,
                    Picoseconds deadline_ps = ~Picoseconds{0}, std::span<const EndpointId> full = {});
 
 }  // namespace ingot::scc

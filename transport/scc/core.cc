@@ -174,7 +174,7 @@ bool Core::wait_until(std::span<const Watch> watch, absl::FunctionRef<bool()> ch
   return state_->poll(keys, check, std::min(deadline_ps, CoreState::kForever), what);
 }
 
-bool Core::look_again() { return std::exchange(state_->hit_seen, true); }
+bool Core::poll_again() { return std::exchange(state_->hit_seen, true); }
 
 // ---- Address translation ----
 

@@ -152,7 +152,7 @@ class Core {
 
   // Within check(): the next look follows this one at once, as where a long look is followed by short ones. True if a
   // watched line was written since this look began, so that it may have come too late for it.
-  bool look_again();
+  bool poll_again();
 
   // Polls the byte, word or other small value at an MPB-typed address until pred(value) holds, dropping MPB-typed lines
   // before each look. Returns the value.

@@ -77,9 +77,9 @@ void CoreState::sleep_until_hit(Picoseconds period, Picoseconds phase, Picosecon
   } else if (hit_seen) {
     const Picoseconds seen = std::max(hit_ps, clock);  // clock: it may have been stopped meanwhile
     const Picoseconds late = seen > base + phase ? seen - base - phase : 0;
-    const std::uint64_t looks = (late + period - 1) / period;
-    counts->polls_skipped += looks;
-    clock = base + looks * period;
+    const std::uint64_t polls = (late + period - 1) / period;
+    counts->polls_skipped += polls;
+    clock = base + polls * period;
   } else {
     counts->polls_skipped += deadline > base ? (deadline - base) / period : 0;
     clock = std::max(clock, deadline);

@@ -31,7 +31,7 @@ class MultiPaxosCampaign {
   }
 
   // Somebody leads.
-  void leader_heard() {
+  void leader_alive() {
     wait_ticks_ = kNever;
     defeats_ = 0;
   }

@@ -23,9 +23,9 @@ void MultiPaxos::settle(Effects& effects) {
 }
 
 // A ballot that somebody uses, or is about to.
-void MultiPaxos::follow(Ballot ballot, ReplicaName leader) {
+void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   if (ballot <= following_) return;
-  if (leader.id != leader_name_.id && peers_.up(leader_name_.id)) suspicion_.strike();
+  if (leader.id != leader_name_.id && peers_.up(leader_name_.id)) suspicion_.count_timeout();
   following_ = ballot;
   leader_name_ = leader;
   leader_.set_leader_hint(leader.id);
@@ -33,11 +33,11 @@ void MultiPaxos::follow(Ballot ballot, ReplicaName leader) {
 }
 
 // Only who leads says what this message says.
-void MultiPaxos::heard_leading(EndpointId from, const Message& message) {
+void MultiPaxos::on_leader_message(EndpointId from, const Message& message) {
   if (message.ballot < following_ || ballot_owner(message.ballot, group_.voters) != from) return;
   follow(message.ballot, {from, message.incarnation});
   leader_name_ = {from, message.incarnation};
-  campaign_.leader_heard();
+  campaign_.leader_alive();
   suspicion_.answered();
 }
 
@@ -87,19 +87,19 @@ void MultiPaxos::take_over(Effects& effects) {
   const Ballot ballot = prepare_.ballot();
   leader_.take_over(ballot, learner_.decided(), prepare_.take(), effects);
   has_led_ = true;
-  campaign_.leader_heard();
+  campaign_.leader_alive();
   mailbox_.broadcast(
-      {.type = MessageType::kMark, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
+      {.type = MessageType::kCommitHint, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
   handle_own(effects);
 }
 
-void MultiPaxos::peer_died(ReplicaName name, Effects& effects) {
+void MultiPaxos::peer_died(ReplicaIncarnation name, Effects& effects) {
   if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.died(name)) return;
   settle(effects);
 }
 
-void MultiPaxos::peer_started(ReplicaName name, Effects& effects) {
-  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.heard(name)) return;
+void MultiPaxos::peer_started(ReplicaIncarnation name, Effects& effects) {
+  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.note_alive(name)) return;
   settle(effects);
 }
 
@@ -107,7 +107,7 @@ void MultiPaxos::tell(EndpointId peer, Effects& effects) {
   const Ballot ballot = leader_.leading() ? leader_.ballot() : Ballot(0);
   if (learner_.end() == Slot(0) && ballot == Ballot(0)) return;
   mailbox_.send(
-      peer, {.type = MessageType::kMark, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
+      peer, {.type = MessageType::kCommitHint, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
 }
 
 // What it lacks, who leads, and what was asked of its predecessor in vain.
@@ -118,8 +118,8 @@ void MultiPaxos::on_hello(EndpointId from, Effects& effects) {
 }
 
 void MultiPaxos::client_waits(Effects& effects) {
-  const bool doubts = !leader_.leading() && !prepare_.under_way() && leader_name_.id != group_.self;
-  if (!doubts || suspicion_.waiting()) return;
+  const bool suspects = !leader_.leading() && !prepare_.under_way() && leader_name_.id != group_.self;
+  if (!suspects || suspicion_.waiting()) return;
   suspicion_.expect();
   mailbox_.send(leader_name_.id, {.type = MessageType::kPing, .epoch = Epoch(1), .ballot = following_}, effects);
 }
@@ -134,16 +134,16 @@ void MultiPaxos::ask_leader(Effects& effects) {
     case Suspicion::Verdict::kSuspicious:
       peers_.suspect(leader_name_.id);
       effects.suspects.push_back(leader_name_.id);
-      leader_doubted(effects);
+      leader_suspected(effects);
   }
 }
 
 // Who may not lead tells those who may; they ask for themselves.
-void MultiPaxos::leader_doubted(Effects& effects) {
+void MultiPaxos::leader_suspected(Effects& effects) {
   if (voter_.active()) return campaign_.leader_gone(rank());
   for (std::uint16_t voter = 0; voter < group_.voters; ++voter) {
     const EndpointId to(voter);
-    if (to != group_.self && to != leader_name_.id) mailbox_.send(to, {.type = MessageType::kDoubt}, effects);
+    if (to != group_.self && to != leader_name_.id) mailbox_.send(to, {.type = MessageType::kSuspectLeader}, effects);
   }
 }
 
@@ -152,7 +152,7 @@ void MultiPaxos::on_pong(EndpointId from, const Message& pong, Effects& effects)
   if (from != leader_name_.id) return;
   suspicion_.answered();
   if (pong.verdict || pong.ballot > following_) return;
-  if (!leader_.leading() && !prepare_.under_way()) leader_doubted(effects);
+  if (!leader_.leading() && !prepare_.under_way()) leader_suspected(effects);
 }
 
 absl::Status MultiPaxos::move(Role role, EndpointId to, Effects& effects) {

@@ -26,8 +26,8 @@ MultiPaxos::MultiPaxos(const GroupConfig& group)
   leader_name_ = {ballot_owner(following_, group.voters), Incarnation(0)};
   leader_.set_leader_hint(leader_name_.id);
   // What the predecessor had trimmed is decided, and maybe nobody else who lives can tell. Maybe it is not known here.
-  learner_.heard_of(voter_.trimmed());
-  catch_up_.heard_trimmed(voter_.trimmed());
+  learner_.note_known(voter_.trimmed());
+  catch_up_.note_trimmed(voter_.trimmed());
 }
 
 void MultiPaxos::start(Effects& effects) {
@@ -57,10 +57,10 @@ void MultiPaxos::read(std::uint64_t read_id, Effects& effects) {
 void MultiPaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
   const auto message = mailbox_.open(from, bytes);
   if (!message) return;
-  peers_.heard({from, message->incarnation});
+  peers_.note_alive({from, message->incarnation});
   handle(from, *message, effects);
   settle(effects);
-  catch_up_.look(from, effects);
+  catch_up_.step(from, effects);
 }
 
 void MultiPaxos::handle_own(Effects& effects) {
@@ -70,12 +70,12 @@ void MultiPaxos::handle_own(Effects& effects) {
 void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effects) {
   switch (message.type) {
     case MessageType::kAccept:
-      heard_leading(from, message);
+      on_leader_message(from, message);
       return voter_.on_accept(from, message, learner_.decided(), effects);
     case MessageType::kAccepted:
       return leader_.on_accepted(from, message, effects);
     case MessageType::kLearn:
-      heard_leading(from, message);
+      on_leader_message(from, message);
       if (!learner_.knows(message.slot)) learn(message.slot, voter_.shared_command(message), effects);
       return;
     case MessageType::kAbandon:
@@ -84,24 +84,24 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
       return voter_.on_prepare(from, message, effects);
     case MessageType::kPromise:
       prepare_.on_promise(from, message, effects);
-      catch_up_.heard_trimmed(prepare_.trimmed());
-      if (group_.replicas > 1) return learner_.heard_of(prepare_.trimmed());
+      catch_up_.note_trimmed(prepare_.trimmed());
+      if (group_.replicas > 1) return learner_.note_known(prepare_.trimmed());
       effects.snapshot_needed |= learner_.decided() < prepare_.trimmed();  // nobody else could give what is missing
       return;
     case MessageType::kReadProbe:
-      heard_leading(from, message);
+      on_leader_message(from, message);
       return voter_.on_read_probe(from, message, effects);
     case MessageType::kReadConfirm:
       return leader_.on_read_confirm(from, message, effects);
     case MessageType::kFetch:
       return catch_up_.answer_fetch(from, message, effects);
     case MessageType::kFetched:
-      learner_.heard_of(Slot(message.number));
+      learner_.note_known(Slot(message.number));
       return catch_up_.receive_fetched(
           from, message, [&](Slot slot, const Learner::Command& command) { learn(slot, command, effects); }, effects);
-    case MessageType::kMark:
-      heard_leading(from, message);
-      return learner_.heard_of(message.slot);
+    case MessageType::kCommitHint:
+      on_leader_message(from, message);
+      return learner_.note_known(message.slot);
     case MessageType::kPing:
       return mailbox_.send(from,
                            {.type = MessageType::kPong,
@@ -112,7 +112,7 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
                            effects);
     case MessageType::kPong:
       return on_pong(from, message, effects);
-    case MessageType::kDoubt:
+    case MessageType::kSuspectLeader:
       return client_waits(effects);
     case MessageType::kHello:
       return on_hello(from, effects);
@@ -146,7 +146,7 @@ void MultiPaxos::tick(Effects& effects) {
 void MultiPaxos::peer_drained(EndpointId peer, Effects& effects) {
   if (peer.value() < group_.voters) leader_.resend_to(peer, effects);
   prepare_.ask(peer, effects);
-  catch_up_.send_mark(peer, effects);
+  catch_up_.send_commit_hint(peer, effects);
   settle(effects);
 }
 

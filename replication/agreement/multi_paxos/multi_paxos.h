@@ -31,8 +31,8 @@ class MultiPaxos : public Agreement {
   void applied(Slot, Effects&) override {}
   void compact(Slot keep_from, Effects& effects) override;
   void installed(Slot first_undecided, Effects& effects) override;
-  void peer_died(ReplicaName name, Effects& effects) override;
-  void peer_started(ReplicaName name, Effects& effects) override;
+  void peer_died(ReplicaIncarnation name, Effects& effects) override;
+  void peer_started(ReplicaIncarnation name, Effects& effects) override;
   void client_waits(Effects& effects) override;
   [[nodiscard]] absl::Status move(Role role, EndpointId to, Effects& effects) override;
   AgreementStatus status() const override;
@@ -48,8 +48,8 @@ class MultiPaxos : public Agreement {
 
   // multi_paxos_succession.cc: who leads.
   void settle(Effects& effects);  // after every input: what follows from it
-  void follow(Ballot ballot, ReplicaName leader);
-  void heard_leading(EndpointId from, const Message& message);
+  void follow(Ballot ballot, ReplicaIncarnation leader);
+  void on_leader_message(EndpointId from, const Message& message);
   void beaten(Ballot by, Effects& effects);
   void stand(Effects& effects);
   void take_over(Effects& effects);
@@ -59,7 +59,7 @@ class MultiPaxos : public Agreement {
   void ask_leader(Effects& effects);
   void on_abandon(EndpointId from, const Message& abandon, Effects& effects);
   void on_pong(EndpointId from, const Message& pong, Effects& effects);
-  void leader_doubted(Effects& effects);
+  void leader_suspected(Effects& effects);
   void on_hello(EndpointId from, Effects& effects);
 
   GroupConfig group_;
@@ -73,7 +73,7 @@ class MultiPaxos : public Agreement {
   MultiPaxosCampaign campaign_;
   Suspicion suspicion_;
   Ballot following_{1};       // the highest ballot known to be in use
-  ReplicaName leader_name_;   // its owner; incarnation 0: the one of then, whichever it was
+  ReplicaIncarnation leader_name_;   // its owner; incarnation 0: the one of then, whichever it was
   bool has_led_ = false;
 };
 

@@ -52,9 +52,9 @@ void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effe
   }
   found_.erase(found_.begin(), found_.lower_bound(learner_.decided()));
   trimmed_ = std::max(trimmed_, Slot(promise.number));
-  const bool news = next_[from.value()] < promise.slot || promise.verdict;
+  const bool is_new = next_[from.value()] < promise.slot || promise.verdict;
   next_[from.value()] = std::max(next_[from.value()], promise.slot);
-  if (!news) return;
+  if (!is_new) return;
   timer_.progress();
   stalled_ticks_ = 0;
   if (promise.verdict) {

@@ -53,7 +53,7 @@ void MultiPaxosVoter::on_accept(EndpointId from, const Message& accept, Slot dec
   if (!active_ || accept.epoch != epoch_ || !is_owner(from, accept.ballot)) return mailbox_.refuse();
   if (accept.ballot < promised_) return abandon(from, effects);
   if (accept.slot < accepted_.trimmed()) {
-    mailbox_.send(from, {.type = MessageType::kMark, .slot = accepted_.trimmed()}, effects);
+    mailbox_.send(from, {.type = MessageType::kCommitHint, .slot = accepted_.trimmed()}, effects);
     return;
   }
   const Slot caught_up = std::max(decided, accepted_.trimmed());

@@ -21,11 +21,11 @@ void OnePaxosAcceptor::on_prepare(EndpointId from, const Message& prepare, Effec
       (prepare.epoch == epoch_ && prepare.ballot < promised_)) {
     return abandon(from, effects);
   }
-  const bool news = prepare.epoch > epoch_ || prepare.ballot > promised_ || !stored_promise_;
+  const bool is_new = prepare.epoch > epoch_ || prepare.ballot > promised_ || !stored_promise_;
   if (prepare.epoch > epoch_) accepted_.restart(Slot(prepare.number));
   epoch_ = prepare.epoch;
   promised_ = prepare.ballot;
-  if (news) effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
+  if (is_new) effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
   stored_promise_ = true;
   mailbox_.send(from, promise(prepare.slot), effects);
 }

@@ -7,14 +7,14 @@ namespace ingot {
 
 namespace {
 
-void write_name(ReplicaName name, WireWriter& out) { out.u16(name.id.value()).u32(name.incarnation.value()); }
+void write_name(ReplicaIncarnation name, WireWriter& out) { out.u16(name.id.value()).u32(name.incarnation.value()); }
 
-ReplicaName read_name(WireReader& in) {
+ReplicaIncarnation read_name(WireReader& in) {
   const EndpointId id(in.u16());
   return {id, Incarnation(in.u32())};
 }
 
-bool read_carry(WireReader& in, ConfigEntry& entry) {
+bool read_in_flight(WireReader& in, ConfigEntry& entry) {
   entry.decided = Slot(in.u64());
   std::uint64_t next = entry.base.value();
   while (!in.failed() && in.remaining() > 0) {
@@ -24,7 +24,7 @@ bool read_carry(WireReader& in, ConfigEntry& entry) {
     if (in.failed() || slot.value() < next || gap || slot.value() >= kSlotsMax || command.size() > kBatchBytesMax) {
       return false;
     }
-    entry.carry.emplace_back(slot, std::make_shared<const std::string>(command));
+    entry.in_flight.emplace_back(slot, std::make_shared<const std::string>(command));
     next = slot.value() + 1;
   }
   return in.ok() && entry.base <= entry.decided && next >= entry.decided.value() && entry.decided.value() < kSlotsMax;
@@ -40,9 +40,9 @@ std::string encode_entry(const ConfigEntry& entry) {
   out.u64(entry.base.value());
   if (entry.kind == ConfigEntry::Kind::kAcceptorChange) {
     out.u64(entry.decided.value());
-    for (const auto& [slot, command] : entry.carry) out.u64(slot.value()).bytes(*command);
+    for (const auto& [slot, command] : entry.in_flight) out.u64(slot.value()).bytes(*command);
   }
-  INGOT_CHECK(out.size() <= kConfigurationEntryBytesMax, "a carry is bounded");
+  INGOT_CHECK(out.size() <= kConfigurationEntryBytesMax, "in-flight entries are bounded");
   return out.take();
 }
 
@@ -60,7 +60,7 @@ std::optional<ConfigEntry> decode_entry(std::string_view bytes, int voters) {
   if (entry.leader.incarnation.value() == 0 || entry.acceptor.incarnation.value() == 0) return std::nullopt;
   if (voters > 1 && entry.leader == entry.acceptor) return std::nullopt;  // of a dead predecessor's roles one may lead
   if (entry.base.value() >= kSlotsMax) return std::nullopt;
-  if (change_of_acceptor && !read_carry(in, entry)) return std::nullopt;
+  if (change_of_acceptor && !read_in_flight(in, entry)) return std::nullopt;
   return entry;
 }
 

@@ -3,9 +3,9 @@
 //   u8 kind: 1 LeaderChange, 2 AcceptorChange
 //   u16 leader, u32 its incarnation, u16 acceptor, u32 its incarnation
 //   u64 base
-//   AcceptorChange: u64 decided, then the carry: u64 slot and `bytes` command each, in ascending order
+//   AcceptorChange: u64 decided, then the in-flight entries: u64 slot and `bytes` command each, in ascending order
 //
-// All slots from base to below decided are in the carry.
+// All slots from base to below decided are in the in-flight entries.
 #pragma once
 
 #include <memory>
@@ -24,15 +24,15 @@ struct ConfigEntry {
   using Command = std::shared_ptr<const std::string>;
 
   Kind kind = Kind::kLeaderChange;
-  ReplicaName leader;    // the author
-  ReplicaName acceptor;  // LeaderChange: the one before, unchanged
+  ReplicaIncarnation leader;    // the author
+  ReplicaIncarnation acceptor;  // LeaderChange: the one before, unchanged
   // Decided below it, as a majority of the voters knew when it was written: so that need not be repeated. AcceptorChange:
   // or higher, at most `decided`; nobody leads in the new epoch who does not know it.
   Slot base;
   // AcceptorChange: all that can have been stored so far from `base` on. Slots below `decided` were decided when it was
   // written, the others may or may not have been.
   Slot decided;
-  std::vector<std::pair<Slot, Command>> carry;
+  std::vector<std::pair<Slot, Command>> in_flight;
 };
 
 std::string encode_entry(const ConfigEntry& entry);

@@ -84,7 +84,7 @@ void ConfigLog::propose(Author author, Effects& effects) {
 
 // Numbers are never used twice: a round begins with the own promise, which is stored and inherited.
 void ConfigLog::start_round(Effects& effects) {
-  const std::uint64_t round = std::max(promised_, heard_) / kVotersMax + 1;
+  const std::uint64_t round = std::max(promised_, highest_seen_) / kVotersMax + 1;
   number_ = round * kVotersMax + self_.value();
   phase_ = Phase::kPrepare;
   value_ = nullptr;
@@ -157,7 +157,7 @@ void ConfigLog::on_accepted(EndpointId from, const Message& message, Effects& ef
 
 void ConfigLog::on_reject(const Message& message) {
   if (message.slot != next_index()) return;
-  heard_ = std::max(heard_, message.number);
+  highest_seen_ = std::max(highest_seen_, message.number);
   if ((phase_ == Phase::kPrepare || phase_ == Phase::kAccept) && message.number > number_) back_off();
 }
 
@@ -275,7 +275,7 @@ bool ConfigLog::append(std::uint64_t index, Bytes bytes, Effects& effects) {
     first_ = index;
   }
   entries_.push_back({std::move(bytes), std::make_shared<const ConfigEntry>(std::move(*entry))});
-  promised_ = accepted_ = heard_ = 0;
+  promised_ = accepted_ = highest_seen_ = 0;
   accepted_entry_ = nullptr;
   give_up();
   store(effects);

@@ -64,7 +64,7 @@ class ConfigLog {
   void ask(EndpointId peer, Effects& effects);
   void tell(EndpointId peer, std::uint64_t known_tip, Effects& effects);
 
-  // What was said to a peer may be lost, or it is a new life of a voter: says what is under way again.
+  // What was said to a peer may be lost, or it is a new incarnation of a voter: says what is under way again.
   void resend(EndpointId peer, Effects& effects);
 
   void tick(Effects& effects);
@@ -117,7 +117,7 @@ class ConfigLog {
   Bytes mine_;   // null: not written yet
   Bytes value_;  // mine_, or what a voter had accepted
   std::uint64_t number_ = 0;  // of this round
-  std::uint64_t heard_ = 0;   // the highest of somebody else
+  std::uint64_t highest_seen_ = 0;   // the highest of somebody else
   std::uint64_t best_ = 0;    // the highest under which a voter had accepted value_
   std::uint64_t answered_ = 0;  // bit n: voter n said yes in this phase
   Slot known_;                  // kPrepare: the lowest that one of them had decided who had caught up

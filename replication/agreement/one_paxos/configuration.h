@@ -10,11 +10,11 @@ namespace ingot {
 // Entry 1, the same on all replicas: AcceptorChange(leader 0, acceptor 1, base 0), of their first lives. A group with a
 // single voter has nobody else to accept. Leader and acceptor are voters.
 inline ConfigEntry initial_entry(const GroupConfig& group) {
-  const ReplicaName first{EndpointId(0), Incarnation(1)};
-  const ReplicaName second{EndpointId(1), Incarnation(1)};
+  const ReplicaIncarnation first{EndpointId(0), Incarnation(1)};
+  const ReplicaIncarnation second{EndpointId(1), Incarnation(1)};
   return {ConfigEntry::Kind::kAcceptorChange, first, group.voters > 1 ? second : first, Slot(0), Slot(0), {}};
 }
 
-inline ReplicaName name_of_self(const GroupConfig& group) { return {group.self, group.incarnation}; }
+inline ReplicaIncarnation name_of_self(const GroupConfig& group) { return {group.self, group.incarnation}; }
 
 }  // namespace ingot

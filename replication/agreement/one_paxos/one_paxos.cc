@@ -9,24 +9,24 @@
 namespace ingot {
 
 OnePaxos::OnePaxos(const GroupConfig& group)
-    : state_(group), takeover_(state_), knowledge_(state_), roles_(state_, takeover_, knowledge_) {}
+    : state_(group), takeover_(state_), recovery_(state_), reconfiguration_(state_, takeover_, recovery_) {}
 
 // ---- Commands and reads ----------------------------------------------------------------------------------------------
 
 void OnePaxos::propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) {
   state_.leader.propose(proposal_id, std::move(command), effects);
-  if (!state_.leader.leading()) roles_.client_waits(effects);
+  if (!state_.leader.leading()) reconfiguration_.client_waits(effects);
   settle(effects);
 }
 
 void OnePaxos::read(std::uint64_t read_id, Effects& effects) {
   state_.leader.read(read_id, effects);
-  if (!state_.leader.leading()) roles_.client_waits(effects);
+  if (!state_.leader.leading()) reconfiguration_.client_waits(effects);
   settle(effects);
 }
 
 void OnePaxos::client_waits(Effects& effects) {
-  roles_.client_waits(effects);
+  reconfiguration_.client_waits(effects);
   settle(effects);
 }
 
@@ -35,16 +35,16 @@ void OnePaxos::client_waits(Effects& effects) {
 void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
   const auto message = state_.mailbox.open(from, bytes);
   if (!message) return;
-  const ReplicaName sender{from, message->incarnation};
-  state_.peers.heard(sender);
-  roles_.heard(sender);
+  const ReplicaIncarnation sender{from, message->incarnation};
+  state_.peers.note_alive(sender);
+  reconfiguration_.note_alive(sender);
   if (message->ballot.value() > state_.log.tip()) state_.log.ask(from, effects);
   const bool led = state_.leader.leading();
   handle(from, *message, effects);
   if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // for who leads now
   call_for_history(effects);
   settle(effects);
-  state_.catch_up.look(from, effects);
+  state_.catch_up.step(from, effects);
 }
 
 // A round of the peers brought nothing. What was decided before this epoch lies in segments: of the dead, and of those who
@@ -58,7 +58,7 @@ void OnePaxos::settle(Effects& effects) {
   do {
     while (const auto message = state_.mailbox.take_own()) handle(state_.group.self, *message, effects);
     if (!caught_up()) catch_up_with_group(effects);
-    roles_.look(effects);
+    reconfiguration_.step(effects);
   } while (state_.mailbox.has_own());
 }
 
@@ -66,14 +66,14 @@ void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects)
   switch (message.type) {
     case MessageType::kAccept:
       if (!state_.acceptor.on_accept(from, message, state_.learner.decided(), effects)) {
-        state_.learner.heard_of(message.slot);
+        state_.learner.note_known(message.slot);
       }
       return;
     case MessageType::kLearn:
       if (!state_.learner.knows(message.slot)) state_.learn(message.slot, command_of(message), effects);
       return;
     case MessageType::kAbandon:
-      state_.learner.heard_of(Slot(message.number));
+      state_.learner.note_known(Slot(message.number));
       return state_.leader.on_abandon(message, effects);
     case MessageType::kReadProbe:
       return state_.acceptor.on_read_probe(from, message, effects);
@@ -82,12 +82,12 @@ void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects)
     case MessageType::kFetch:
       return state_.catch_up.answer_fetch(from, message, effects);
     case MessageType::kFetched:
-      state_.learner.heard_of(Slot(message.number));
+      state_.learner.note_known(Slot(message.number));
       return state_.catch_up.receive_fetched(
           from, message,
           [&](Slot slot, const Learner::Command& command) { state_.learn(slot, command, effects); }, effects);
-    case MessageType::kMark:
-      return state_.learner.heard_of(message.slot);
+    case MessageType::kCommitHint:
+      return state_.learner.note_known(message.slot);
     default:
       handle_roles(from, message, effects);
   }
@@ -100,15 +100,15 @@ void OnePaxos::handle_roles(EndpointId from, const Message& message, Effects& ef
     case MessageType::kPromise:
       return takeover_.on_promise(from, message, effects);
     case MessageType::kStepDown:
-      return roles_.on_step_down(from, message, effects);
+      return reconfiguration_.on_step_down(from, message, effects);
     case MessageType::kSteppedDown:
-      return knowledge_.on_stepped_down(from, message, effects);
+      return recovery_.on_stepped_down(from, message, effects);
     case MessageType::kPing:
-      return roles_.on_ping(from, message, effects);
+      return reconfiguration_.on_ping(from, message, effects);
     case MessageType::kPong:
       return on_pong(from, message, effects);
-    case MessageType::kDoubt:
-      return roles_.client_waits(effects);
+    case MessageType::kSuspectLeader:
+      return reconfiguration_.client_waits(effects);
     case MessageType::kHello:
       return on_hello(from, message, effects);
     case MessageType::kConfigPrepare:
@@ -128,11 +128,11 @@ void OnePaxos::handle_roles(EndpointId from, const Message& message, Effects& ef
 
 void OnePaxos::start(Effects& effects) {
   state_.log.start(effects);
-  if (state_.group.incarnation > Incarnation(1)) say_hello(effects);
+  if (state_.group.incarnation > Incarnation(1)) send_hello(effects);
   settle(effects);
 }
 
-void OnePaxos::say_hello(Effects& effects) {
+void OnePaxos::send_hello(Effects& effects) {
   state_.mailbox.broadcast({.type = MessageType::kHello, .epoch = state_.log.epoch(),
                             .ballot = Ballot(state_.log.tip()), .slot = state_.learner.decided(),
                             .verdict = caught_up()}, effects);
@@ -141,8 +141,8 @@ void OnePaxos::say_hello(Effects& effects) {
 void OnePaxos::on_hello(EndpointId from, const Message& hello, Effects& effects) {
   state_.peers.set_caught_up(from, hello.verdict);
   state_.log.tell(from, hello.ballot.value(), effects);
-  roles_.pong(from, 0, effects);
-  state_.catch_up.send_mark(from, effects);
+  reconfiguration_.pong(from, 0, effects);
+  state_.catch_up.send_commit_hint(from, effects);
 }
 
 void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
@@ -150,8 +150,8 @@ void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
   state_.peers.set_caught_up(from, pong.verdict);
   if (caught_up() || from.value() >= state_.group.voters) return;
   known_elsewhere_ = std::max(known_elsewhere_, pong.slot);
-  marks_ |= std::uint64_t{1} << from.value();
-  state_.learner.heard_of(known_elsewhere_);
+  commit_hints_ |= std::uint64_t{1} << from.value();
+  state_.learner.note_known(known_elsewhere_);
 }
 
 // A new incarnation has caught up when a majority of the voters, itself among them, has said how far it is, and it has
@@ -159,27 +159,27 @@ void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
 void OnePaxos::catch_up_with_group(Effects& effects) {
   const int self = state_.group.self.value();
   const std::uint64_t own = self < state_.group.voters ? std::uint64_t{1} << self : 0;
-  if (loading_ || 2 * std::popcount(marks_ | own) <= state_.group.voters || state_.learner.decided() < known_elsewhere_) return;
+  if (loading_ || 2 * std::popcount(commit_hints_ | own) <= state_.group.voters || state_.learner.decided() < known_elsewhere_) return;
   state_.peers.set_caught_up(state_.group.self, true);
-  say_hello(effects);
+  send_hello(effects);
 }
 
-void OnePaxos::peer_died(ReplicaName name, Effects& effects) {
+void OnePaxos::peer_died(ReplicaIncarnation name, Effects& effects) {
   if (name.id.value() >= state_.group.replicas || name.id == state_.group.self) return;
   state_.peers.died(name);
   settle(effects);
 }
 
-void OnePaxos::peer_started(ReplicaName name, Effects& effects) {
+void OnePaxos::peer_started(ReplicaIncarnation name, Effects& effects) {
   if (name.id.value() >= state_.group.replicas || name.id == state_.group.self) return;
-  state_.peers.heard(name);
+  state_.peers.note_alive(name);
   settle(effects);
 }
 
-void OnePaxos::salvaged(ReplicaName name, const StableView* view, Effects& effects) {
+void OnePaxos::salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) {
   if (name.id.value() >= state_.group.replicas) return;
   state_.peers.died(name);
-  if (takeover_.active()) knowledge_.salvaged(name, view, effects);
+  if (takeover_.active()) recovery_.salvaged(name, view, effects);
   settle(effects);
 }
 
@@ -189,7 +189,7 @@ void OnePaxos::history(const StableView& view, Effects& effects) {
 }
 
 absl::Status OnePaxos::move(Role role, EndpointId to, Effects& effects) {
-  absl::Status status = roles_.move(role, to, effects);
+  absl::Status status = reconfiguration_.move(role, to, effects);
   settle(effects);
   return status;
 }
@@ -200,25 +200,25 @@ void OnePaxos::tick(Effects& effects) {
   state_.leader.tick(effects);
   state_.catch_up.tick(effects);
   call_for_history(effects);
-  roles_.tick(effects);
+  reconfiguration_.tick(effects);
   if (!caught_up() && hello_timer_.due()) {
-    marks_ = 0;  // who answered may have died since, and what it knew with it
+    commit_hints_ = 0;  // who answered may have died since, and what it knew with it
     known_elsewhere_ = Slot(0);
-    say_hello(effects);
+    send_hello(effects);
   }
   settle(effects);
 }
 
 bool OnePaxos::wants_tick() const {
-  return state_.leader.wants_tick() || state_.catch_up.wants_tick() || roles_.wants_tick() || !caught_up();
+  return state_.leader.wants_tick() || state_.catch_up.wants_tick() || reconfiguration_.wants_tick() || !caught_up();
 }
 
 // A Ping shows what a Mark does.
 void OnePaxos::peer_drained(EndpointId peer, Effects& effects) {
   if (peer == state_.now().acceptor.id) state_.leader.resend(effects);
   state_.log.resend(peer, effects);
-  if (state_.log.tip() > 1) roles_.ping(peer, effects);
-  else state_.catch_up.send_mark(peer, effects);
+  if (state_.log.tip() > 1) reconfiguration_.ping(peer, effects);
+  else state_.catch_up.send_commit_hint(peer, effects);
 }
 
 void OnePaxos::applied(Slot, Effects&) {}
@@ -252,7 +252,7 @@ AgreementStatus OnePaxos::status() const {
   status.configuration = state_.log.tip();
   status.proposed = leads ? state_.leader.next_slot() : std::max(state_.learner.end(), state_.acceptor.end());
   status.decided = state_.learner.decided();
-  roles_.describe(status);
+  reconfiguration_.describe(status);
   return status;
 }
 

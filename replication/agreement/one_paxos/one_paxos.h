@@ -3,8 +3,8 @@
 #pragma once
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/one_paxos/knowledge.h"
-#include "replication/agreement/one_paxos/roles.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
+#include "replication/agreement/one_paxos/reconfiguration.h"
 #include "replication/agreement/one_paxos/state.h"
 #include "replication/agreement/one_paxos/takeover.h"
 
@@ -25,9 +25,9 @@ class OnePaxos : public Agreement {
   void applied(Slot applied, Effects& effects) override;
   void compact(Slot keep_from, Effects& effects) override;
   void installed(Slot first_undecided, Effects& effects) override;
-  void peer_died(ReplicaName name, Effects& effects) override;
-  void peer_started(ReplicaName name, Effects& effects) override;
-  void salvaged(ReplicaName name, const StableView* view, Effects& effects) override;
+  void peer_died(ReplicaIncarnation name, Effects& effects) override;
+  void peer_started(ReplicaIncarnation name, Effects& effects) override;
+  void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) override;
   void client_waits(Effects& effects) override;
   void history(const StableView& view, Effects& effects) override;
   bool reads_history() const override { return true; }
@@ -42,17 +42,17 @@ class OnePaxos : public Agreement {
   void on_pong(EndpointId from, const Message& pong, Effects& effects);
   void on_hello(EndpointId from, const Message& hello, Effects& effects);
   void call_for_history(Effects& effects);
-  void say_hello(Effects& effects);
+  void send_hello(Effects& effects);
   void catch_up_with_group(Effects& effects);
   void settle(Effects& effects);
   bool caught_up() const { return state_.peers.caught_up(state_.group.self); }
 
   OnePaxosState state_;
   OnePaxosTakeover takeover_;
-  OnePaxosKnowledge knowledge_;
-  OnePaxosRoles roles_;
+  OnePaxosStateRecovery recovery_;
+  OnePaxosReconfiguration reconfiguration_;
   // A new incarnation: which voters have said how far they are, and when to ask again.
-  std::uint64_t marks_ = 0;
+  std::uint64_t commit_hints_ = 0;
   Slot known_elsewhere_;  // slots below it are decided at one of them
   RetransmitTimer hello_timer_;
   bool loading_ = false;

@@ -25,10 +25,10 @@ void OnePaxosState::learn(Slot slot, const Command& command, Effects& effects) {
   leader.advance(learner.decided(), effects);
 }
 
-void OnePaxosState::learn_carry(Effects& effects) {
+void OnePaxosState::learn_in_flight(Effects& effects) {
   const ConfigEntry& entry = epoch_entry();
-  learner.heard_of(entry.decided);
-  for (const auto& [slot, command] : entry.carry) {
+  learner.note_known(entry.decided);
+  for (const auto& [slot, command] : entry.in_flight) {
     if (slot < entry.decided && !learner.knows(slot)) learn(slot, command, effects);
   }
 }
@@ -41,14 +41,14 @@ void OnePaxosState::learn_history(const StableView& segment, Effects& effects) {
   for (const auto& [slot, entry] : segment.accepted) learn_one(slot, entry.command);
 }
 
-Slot OnePaxosState::carry_end() const {
+Slot OnePaxosState::in_flight_end() const {
   const ConfigEntry& entry = epoch_entry();
-  return entry.carry.empty() ? entry.decided : std::max(entry.decided, entry.carry.back().first.next());
+  return entry.in_flight.empty() ? entry.decided : std::max(entry.decided, entry.in_flight.back().first.next());
 }
 
 std::vector<Leader::Recovered> OnePaxosState::recover(const Slots& found) const {
   Slots candidates = found;
-  for (const auto& [slot, command] : epoch_entry().carry) candidates.emplace(slot, command);
+  for (const auto& [slot, command] : epoch_entry().in_flight) candidates.emplace(slot, command);
   Slot end = learner.known_end();
   if (!candidates.empty()) end = std::max(end, candidates.rbegin()->first.next());
   const auto no_op = std::make_shared<const std::string>();
@@ -79,8 +79,8 @@ Slot OnePaxosState::repeat_from(Slot known, std::size_t undecided_bytes) const {
   const Slot floor = std::max(known, learner.log().first());
   Slot from = learner.decided();
   for (std::size_t bytes = 0; from > floor; from = Slot(from.value() - 1)) {
-    bytes += learner.command(Slot(from.value() - 1))->size() + kCarrySlotBytes;
-    if (bytes > group.bounds.repeat_bytes || undecided_bytes + bytes > group.bounds.carry_bytes) break;
+    bytes += learner.command(Slot(from.value() - 1))->size() + kInFlightSlotBytes;
+    if (bytes > group.bounds.repeat_bytes || undecided_bytes + bytes > group.bounds.in_flight_bytes) break;
   }
   return from;
 }

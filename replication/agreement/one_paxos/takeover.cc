@@ -8,11 +8,11 @@ void OnePaxosTakeover::begin(Effects& effects) {
   active_ = true;
   promised_ = again_ = false;
   need_ = state_.epoch_entry().base;
-  state_.catch_up.heard_trimmed(need_);
+  state_.catch_up.note_trimmed(need_);
   state_.leader.freeze(effects);
-  state_.learner.heard_of(need_);
+  state_.learner.note_known(need_);
   prepare(effects);
-  if (state_.now().acceptor.id != state_.group.self) state_.catch_up.look(state_.now().acceptor.id, effects);
+  if (state_.now().acceptor.id != state_.group.self) state_.catch_up.step(state_.now().acceptor.id, effects);
 }
 
 void OnePaxosTakeover::prepare(Effects& effects) {
@@ -31,18 +31,18 @@ void OnePaxosTakeover::prepare(Effects& effects) {
 
 // Pages come one after the other, each from what is decided here on: so what one leaves out an earlier one has brought.
 void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effects& effects) {
-  const ReplicaName acceptor{from, promise.incarnation};
+  const ReplicaIncarnation acceptor{from, promise.incarnation};
   const bool ours = active_ && acceptor == state_.now().acceptor && promise.epoch == state_.log.epoch() &&
                     promise.ballot == Ballot(state_.log.tip());
   if (!ours) return;
   promised_ = true;
   need_ = std::max(need_, Slot(promise.number));
-  state_.catch_up.heard_trimmed(need_);
-  state_.learner.heard_of(need_);
-  state_.learn_carry(effects);
+  state_.catch_up.note_trimmed(need_);
+  state_.learner.note_known(need_);
+  state_.learn_in_flight(effects);
   if (state_.learner.decided() < need_) {
     again_ = true;
-    if (from != state_.group.self) state_.catch_up.look(from, effects);
+    if (from != state_.group.self) state_.catch_up.step(from, effects);
   } else if (!learn_votes(promise, effects)) {
     learn_outside_window(promise, effects);
   } else if (promise.verdict) {
@@ -55,7 +55,7 @@ void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effec
 // What its author knew above a gap an AcceptorChange carries as if it were in doubt, and who leads then does not propose it
 // again. So the acceptor has none of it, and what it has may lie too far ahead.
 void OnePaxosTakeover::learn_outside_window(const Message& promise, Effects& effects) {
-  if (state_.learner.known_end() > std::max(promise.slot, state_.carry_end())) return;
+  if (state_.learner.known_end() > std::max(promise.slot, state_.in_flight_end())) return;
   OnePaxosState::Slots found;
   for (const Vote& vote : votes_of(promise)) found[vote.slot] = std::make_shared<const std::string>(vote.command);
   state_.learn_outside_window(found, effects);
@@ -72,7 +72,7 @@ bool OnePaxosTakeover::learn_votes(const Message& promise, Effects& effects) {
   return all_known;
 }
 
-void OnePaxosTakeover::look(Effects& effects) {
+void OnePaxosTakeover::step(Effects& effects) {
   if (active_ && again_ && state_.learner.decided() >= need_) prepare(effects);
 }
 
@@ -84,7 +84,7 @@ void OnePaxosTakeover::tick(Effects& effects) {
 // has accepted and what was carried is only what somebody newer has proposed: then this promise is an old one, and says
 // nothing about the slots in between.
 void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
-  if (state_.learner.known_end() > std::max(accepted_end, state_.carry_end())) return;
+  if (state_.learner.known_end() > std::max(accepted_end, state_.in_flight_end())) return;
   state_.learn_outside_window({}, effects);
   const std::vector<Leader::Recovered> recovered = state_.recover({});
   const Slot decided = state_.learner.decided();
@@ -93,7 +93,7 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   const Epoch epoch = state_.log.epoch();
   const Ballot ballot(state_.log.tip());
   std::size_t bytes = 0;
-  for (const auto& each : recovered) bytes += each.command->size() + kCarrySlotBytes;
+  for (const auto& each : recovered) bytes += each.command->size() + kInFlightSlotBytes;
   const Slot from = state_.repeat_from(state_.now().base, bytes);
   const auto store = [&](Slot slot, OnePaxosState::Command command) {
     effects.stable.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
@@ -104,7 +104,7 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   state_.leader.set_acceptor(state_.now().acceptor.id);
   if (!state_.leader.lead(epoch, ballot, decided, recovered, effects)) return;
   active_ = false;
-  if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kMark, .slot = decided}, effects);
+  if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kCommitHint, .slot = decided}, effects);
 }
 
 }  // namespace ingot

@@ -24,7 +24,7 @@ class OnePaxosTakeover {
 
   void on_promise(EndpointId from, const Message& promise, Effects& effects);
   // Something was learned.
-  void look(Effects& effects);
+  void step(Effects& effects);
   void tick(Effects& effects);
 
  private:

@@ -96,7 +96,7 @@ void TwoPhaseParticipant::tick() {
   if (wants_tick()) ++stalled_ticks_;
 }
 
-Slot TwoPhaseParticipant::doubt_begin() const {
+Slot TwoPhaseParticipant::in_doubt_begin() const {
   if (in_doubt_ == 0) return prepared_end_;
   Slot slot = learner_.decided();
   while (!prepared(slot)) slot = slot.next();

@@ -37,8 +37,8 @@ class TwoPhaseParticipant {
   // Prepared slots are in doubt, and nothing has come of it for kBlockedTicks.
   bool blocked() const { return in_doubt_ > 0 && stalled_ticks_ >= kBlockedTicks; }
   std::uint64_t stalled_ticks() const { return in_doubt_ > 0 ? stalled_ticks_ : 0; }
-  // The slots in doubt lie in [doubt_begin(), prepared_end()).
-  Slot doubt_begin() const;
+  // The slots in doubt lie in [in_doubt_begin(), prepared_end()).
+  Slot in_doubt_begin() const;
   // Slots below it came with a snapshot: they are in doubt no longer.
   void installed(Slot first_undecided);
 

@@ -117,7 +117,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     }
   } else {
     status.blocked_ticks = participant_.stalled_ticks();
-    status.blocked_from = participant_.doubt_begin();
+    status.blocked_from = participant_.in_doubt_begin();
     status.blocked_to = participant_.prepared_end();
     status.why = participant_.blocked() ? Blocked::kCoordinator : Blocked::kNo;
     status.blocked_by = coordinator;
@@ -130,12 +130,12 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
   status.blocked_from = status.blocked_to = Slot(0);
 }
 
-void TwoPhaseCommit::peer_died(ReplicaName name, Effects&) {
+void TwoPhaseCommit::peer_died(ReplicaIncarnation name, Effects&) {
   if (name.id.value() < group_.replicas && name.id != group_.self) dead_ |= std::uint64_t{1} << name.id.value();
 }
 
-// A later life takes no part: the first is what is missing.
-void TwoPhaseCommit::peer_started(ReplicaName name, Effects& effects) {
+// A later incarnation takes no part: the first is what is missing.
+void TwoPhaseCommit::peer_started(ReplicaIncarnation name, Effects& effects) {
   if (name.incarnation > Incarnation(1)) peer_died(name, effects);
 }
 

@@ -26,8 +26,8 @@ class TwoPhaseCommit : public Agreement {
   void applied(Slot applied, Effects& effects) override;
   void compact(Slot keep_from, Effects& effects) override;
   void installed(Slot first_undecided, Effects& effects) override;
-  void peer_died(ReplicaName name, Effects& effects) override;
-  void peer_started(ReplicaName name, Effects& effects) override;
+  void peer_died(ReplicaIncarnation name, Effects& effects) override;
+  void peer_started(ReplicaIncarnation name, Effects& effects) override;
   AgreementStatus status() const override;
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 

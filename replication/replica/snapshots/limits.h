@@ -9,7 +9,7 @@
 namespace ingot {
 
 // ---- When one is made -----------------------------------------------------------------------------------------------
-// Bytes of log above the newest sealed snapshot that make another one worth its while: a part of the state's size, but at
+// Bytes of log above the newest published snapshot that make another one worth its while: a part of the state's size, but at
 // least kSnapshotLogBytesMin and at most a part of the stable segment, which has to hold them.
 inline constexpr std::size_t kSnapshotLogBytesMin = 1024 * 1024;
 inline constexpr std::size_t kSnapshotStateParts = 8;    // the state's size through this
@@ -25,7 +25,7 @@ inline constexpr std::size_t kSnapshotBytesPerTick = 1024 * 1024;
 // Ticks of the replica without any processor time for the child that writes one: then it is stopped, or hangs, and is ended.
 // The same again after kSnapshotSilentTicks; meanwhile it is the others' turn, who wait for more log.
 inline constexpr int kSnapshotStillTicks = 2'000;
-// An older snapshot is no use to a newcomer: its peers' logs of commands may not reach back so far.
+// An older snapshot is no use to a joining replica: its peers' logs of commands may not reach back so far.
 inline constexpr std::uint64_t kSnapshotUsefulSlots = kCommandLogSlots / 2;
 
 // ---- How one travels ------------------------------------------------------------------------------------------------

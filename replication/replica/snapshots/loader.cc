@@ -38,13 +38,13 @@ void SnapshotLoader::start(SnapshotBytes snapshot) {
   decoded_.store(false, std::memory_order_relaxed);
   if (how_ == How::kInline) return run();
   try {
-    thread_ = std::thread([this] { run_beside(); });
+    thread_ = std::thread([this] { run_in_background(); });
   } catch (const std::system_error&) {
     run();  // no thread is to be had: late is better than not at all
   }
 }
 
-void SnapshotLoader::run_beside() {
+void SnapshotLoader::run_in_background() {
   become_helper("ingotd-loader", cores_, kThreadNice);
   run();
 }

@@ -22,7 +22,7 @@ struct SnapshotBytes {
 class SnapshotLoader {
  public:
   // kInline: start() itself decodes, and the loop waits meanwhile.
-  enum class How { kBeside, kInline };
+  enum class How { kBackground, kInline };
 
   // REQUIRES: `applier`, and what it applies to, outlive this.
   // `cores`: where the thread runs (core/planning/helper_cores.h).
@@ -44,7 +44,7 @@ class SnapshotLoader {
   std::optional<Outcome> poll();
 
  private:
-  void run_beside();
+  void run_in_background();
   void run();
 
   const How how_;

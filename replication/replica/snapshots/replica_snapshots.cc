@@ -14,11 +14,11 @@ ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
       applier_(applier),
       writer_(options_.how, options_.helper_cores),
       reader_(options_.incarnation, [this](ReceivedFile file) {
-        if (file.size() > kSnapshotWindowBytes) release_beside(std::move(file), options_.helper_cores);
+        if (file.size() > kSnapshotWindowBytes) release_in_background(std::move(file), options_.helper_cores);
       }) {}
 
 void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
-  if (options_.sealed_slot == nullptr) return;
+  if (options_.published_slot == nullptr) return;
   log_.add(slot.next(), record_bytes);
   quiet_ticks_ = 0;
 }
@@ -36,7 +36,7 @@ void ReplicaSnapshots::needed(const AgreementStatus& status) {
   std::vector<EndpointId> peers;
   for (int id = options_.replicas - 1; id >= 0; --id) {
     const EndpointId peer(static_cast<std::uint16_t>(id));
-    if (peer != options_.self && !options_.away(peer)) peers.push_back(peer);
+    if (peer != options_.self && !options_.lagging(peer)) peers.push_back(peer);
   }
   const auto busy = [&](EndpointId peer) { return peer == status.leader || peer == status.acceptor; };
   std::stable_partition(peers.begin(), peers.end(), [&](EndpointId peer) { return !busy(peer); });
@@ -68,8 +68,8 @@ std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
     reader_.give_up();
     return std::nullopt;
   }
-  if (kept() && sealed() < reader_.name().slot) return std::nullopt;
-  unsealed_ticks_ = 0;
+  if (kept() && published() < reader_.name().slot) return std::nullopt;
+  unpublished_ticks_ = 0;
   return reader_.take();
 }
 
@@ -77,10 +77,10 @@ std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
 
 int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   note_epoch(status);
-  if (kept()) log_.cut(sealed());
+  if (kept()) log_.cut(published());
   int done = 0;
-  const bool look = std::exchange(look_, false) || options_.how == SnapshotWriter::How::kInline;
-  if (look && writer_.running() && finish()) ++done;
+  const bool check_child = std::exchange(check_child_, false) || options_.how == SnapshotWriter::How::kInline;
+  if (check_child && writer_.running() && finish()) ++done;
   if (may_begin && !writer_.running() && due(status)) {
     begin();
     ++done;
@@ -88,7 +88,7 @@ int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   return done + server_.send_parts(options_.ready, options_.send);
 }
 
-// What was decided before lies in the segments of former acceptors from now on, and earlier lives are not kept for ever.
+// What was decided before lies in the segments of former acceptors from now on, and earlier incarnations are not kept for ever.
 void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
@@ -109,7 +109,7 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   if (server_.wanted()) return true;
   if (!kept()) return false;
   const bool wanted = new_bytes() > 0 && new_bytes() >= threshold(status);
-  held_back_ = wanted && waits_for_seal();
+  held_back_ = wanted && waits_for_publication();
   return wanted && !held_back_;
 }
 
@@ -127,7 +127,7 @@ std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
 std::uint64_t ReplicaSnapshots::fullest_segment_bytes(const AgreementStatus& status) const {
   std::uint64_t fullest = 0;
   for (std::uint16_t id = 0; id < options_.voters && id < options_.pages.size(); ++id) {
-    if (options_.away(EndpointId(id)) && EndpointId(id) != status.acceptor) continue;
+    if (options_.lagging(EndpointId(id)) && EndpointId(id) != status.acceptor) continue;
     fullest = std::max(fullest, (*options_.pages[id])[ReplicaCounter::kStableUsedBytes].get());
   }
   return fullest;
@@ -138,7 +138,7 @@ int ReplicaSnapshots::turn(const AgreementStatus& status) const {
   int before = 0;
   for (std::uint16_t id = 0; id < options_.voters; ++id) {
     const EndpointId other(id);
-    if (other != options_.self && !options_.away(other) && better_maker(other, status)) ++before;
+    if (other != options_.self && !options_.lagging(other) && better_maker(other, status)) ++before;
   }
   return before;
 }
@@ -169,31 +169,31 @@ bool ReplicaSnapshots::finish() {
   }
   ++made_;
   auto older = std::exchange(newest_, **std::move(outcome));
-  if (kept()) options_.seal(newest_->name.slot, newest_->fd.get());
+  if (kept()) options_.publish(newest_->name.slot, newest_->fd.get());
   server_.offer(std::make_shared<const SnapshotServer::File>(
                     SnapshotServer::File{newest_->name, as_view(newest_->memory.bytes()), newest_}),
                 options_.send);
-  if (older != nullptr) release_beside(std::move(older), options_.helper_cores);
+  if (older != nullptr) release_in_background(std::move(older), options_.helper_cores);
   return true;
 }
 
 // ---- Time ------------------------------------------------------------------------------------------------------------
 
 void ReplicaSnapshots::tick() {
-  look_ = true;
+  check_child_ = true;
   writer_.tick();
   if (reader_.active() && overtaken()) reader_.give_up();
   reader_.tick(options_.send);
   server_.tick(options_.send);
   ++quiet_ticks_;
   if (urgent_ticks_ > 0) --urgent_ticks_;
-  if (kept() && waits_for_seal() && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
+  if (kept() && waits_for_publication() && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
     retry_ticks_ = 0;
-    if (newest_ != nullptr && newest_->name.slot > sealed()) options_.seal(newest_->name.slot, newest_->fd.get());
+    if (newest_ != nullptr && newest_->name.slot > published()) options_.publish(newest_->name.slot, newest_->fd.get());
     else begun_ = Slot(0);  // it could not be made: again, when it is due
   }
-  if (reader_.complete() && ++unsealed_ticks_ >= kSnapshotSilentTicks) {
-    unsealed_ticks_ = 0;
+  if (reader_.complete() && ++unpublished_ticks_ >= kSnapshotSilentTicks) {
+    unpublished_ticks_ = 0;
     reader_.give_up();
   }
 }
@@ -208,7 +208,7 @@ bool ReplicaSnapshots::overtaken() const {
 bool ReplicaSnapshots::wants_tick() const {
   if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
-  if (waits_for_seal() || held_back_) return true;
+  if (waits_for_publication() || held_back_) return true;
   return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks);
 }
 

@@ -35,10 +35,10 @@ class ReplicaSnapshots {
     SnapshotWriter::How how = SnapshotWriter::How::kInline;
     std::vector<CoreId> helper_cores;  // where a child writes it; empty: anywhere
     // Slots below it are in a snapshot that outlives all replicas; null: nobody keeps any.
-    const Counter* sealed_slot = nullptr;
-    std::function<void(Slot, int fd)> seal;       // hands one to whoever keeps it, who duplicates the descriptor
+    const Counter* published_slot = nullptr;
+    std::function<void(Slot, int fd)> publish;       // hands one to whoever keeps it, who duplicates the descriptor
     std::vector<const ReplicaPage*> pages;         // of all replicas, by id
-    std::function<bool(EndpointId)> away;          // dead, or not caught up
+    std::function<bool(EndpointId)> lagging;          // dead, or not caught up
     std::function<bool(EndpointId)> ready;         // its channel has room
     std::function<void(EndpointId, std::string)> send;
   };
@@ -69,9 +69,9 @@ class ReplicaSnapshots {
   bool serves() const { return server_.serves(); }
 
   // False: trimming follows the living alone.
-  bool kept() const { return options_.sealed_slot != nullptr && options_.seal != nullptr; }
+  bool kept() const { return options_.published_slot != nullptr && options_.publish != nullptr; }
   // Slots below it may be trimmed, if kept().
-  Slot sealed() const { return Slot(options_.sealed_slot->get_acquire()); }
+  Slot published() const { return Slot(options_.published_slot->get_acquire()); }
 
   std::uint64_t made() const { return made_; }
   std::uint64_t pauses_ns() const { return pauses_ns_; }  // of the loop, in all
@@ -85,8 +85,8 @@ class ReplicaSnapshots {
   void note_epoch(const AgreementStatus& status);
   void put_off_urgent();
   bool urgent() const;
-  bool urgent_done() const { return urgent_below_ <= sealed(); }
-  bool waits_for_seal() const { return sealed() < begun_; }  // or one is being made
+  bool urgent_done() const { return urgent_below_ <= published(); }
+  bool waits_for_publication() const { return published() < begun_; }  // or one is being made
   std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // neither sealed nor being sealed
   void begin();
   bool finish();
@@ -102,13 +102,13 @@ class ReplicaSnapshots {
   Slot begun_;               // slots below it were in the last snapshot that was begun here
   Epoch epoch_;              // as last seen
   Slot urgent_below_;        // decided or in doubt when the epoch changed: they may be in fewer segments than others
-  std::shared_ptr<const SealedSnapshot> newest_;  // made here
+  std::shared_ptr<const PublishedSnapshot> newest_;  // made here
   bool held_back_ = false;   // one was due, and another one was not sealed yet
-  bool look_ = false;        // whether a child is done: not in each round
+  bool check_child_ = false;        // whether a child is done: not in each round
   int urgent_ticks_ = 0;     // until then the group has other things to do
   int quiet_ticks_ = 0;      // since something was applied
   int retry_ticks_ = 0;      // since one was begun
-  int unsealed_ticks_ = 0;   // since a whole file came that is not sealed
+  int unpublished_ticks_ = 0;   // since a whole file came that is not sealed
   std::uint64_t made_ = 0;
   std::uint64_t pauses_ns_ = 0;
   std::uint64_t refused_ = 0;

@@ -36,8 +36,8 @@ class SnapshotReader {
   // read already, that one goes on.
   void start(Slot above, std::vector<EndpointId> peers, SendSnapshotMessage send);
 
-  // Of class kSnapshot. Refused, and nothing changes: what is malformed, for another life, late, or from somebody who
-  // was not asked.
+  // Of class kSnapshot. Refused, and nothing changes: what is malformed, for another incarnation, late, or from
+  // somebody who was not asked.
   void receive(EndpointId from, const SnapshotMessage& message, SendSnapshotMessage send);
   void peer_gone(EndpointId peer, SendSnapshotMessage send);
   void tick(SendSnapshotMessage send);

@@ -81,7 +81,7 @@ std::uint64_t now_ns() {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const SealedSnapshot>> SealedSnapshot::open(Descriptor fd) {
+absl::StatusOr<std::shared_ptr<const PublishedSnapshot>> PublishedSnapshot::open(Descriptor fd) {
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) {
     return absl::InvalidArgumentError("a snapshot is memory that is sealed against every change");
@@ -90,7 +90,7 @@ absl::StatusOr<std::shared_ptr<const SealedSnapshot>> SealedSnapshot::open(Descr
   if (!memory.ok()) return memory.status();
   const auto file = read_snapshot_header(as_view(memory->bytes()));
   if (!file.ok()) return file.status();
-  return std::make_shared<const SealedSnapshot>(SealedSnapshot{file->name, std::move(fd), *std::move(memory)});
+  return std::make_shared<const PublishedSnapshot>(PublishedSnapshot{file->name, std::move(fd), *std::move(memory)});
 }
 
 SnapshotWriter::~SnapshotWriter() {
@@ -133,7 +133,7 @@ void SnapshotWriter::tick() {
   if (still_ticks_ >= kSnapshotStillTicks) ::kill(child_, SIGKILL);
 }
 
-std::optional<absl::StatusOr<std::shared_ptr<const SealedSnapshot>>> SnapshotWriter::poll() {
+std::optional<absl::StatusOr<std::shared_ptr<const PublishedSnapshot>>> SnapshotWriter::poll() {
   INGOT_CHECK(running_, "one is being written");
   int outcome = 0;
   if (child_ >= 0) {
@@ -144,7 +144,7 @@ std::optional<absl::StatusOr<std::shared_ptr<const SealedSnapshot>>> SnapshotWri
   }
   running_ = false;
   if (outcome != 0) return absl::InternalError("the process that wrote a snapshot died, or had no memory");
-  return SealedSnapshot::open(std::exchange(fd_, Descriptor()));
+  return PublishedSnapshot::open(std::exchange(fd_, Descriptor()));
 }
 
 }  // namespace ingot

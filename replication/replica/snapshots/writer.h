@@ -17,14 +17,14 @@
 namespace ingot {
 
 // A snapshot's file in memory that nobody can change any more, its writer included.
-struct SealedSnapshot {
+struct PublishedSnapshot {
   SnapshotName name;
   Descriptor fd;
   Segment memory;
 
   // Takes a descriptor that somebody else may have made. Errors: INVALID_ARGUMENT (not sealed, or no snapshot), others as
   // Segment::map.
-  static absl::StatusOr<std::shared_ptr<const SealedSnapshot>> open(Descriptor fd);
+  static absl::StatusOr<std::shared_ptr<const PublishedSnapshot>> open(Descriptor fd);
 };
 
 // One snapshot at a time. Used by its replica's loop only.
@@ -47,7 +47,7 @@ class SnapshotWriter {
   bool running() const { return running_; }
 
   // Nothing while it is being written. REQUIRES: running(). Errors: RESOURCE_EXHAUSTED, INTERNAL (the child died).
-  std::optional<absl::StatusOr<std::shared_ptr<const SealedSnapshot>>> poll();
+  std::optional<absl::StatusOr<std::shared_ptr<const PublishedSnapshot>>> poll();
 
   // To be called at each tick: ends a child that has stood still for kSnapshotStillTicks, and poll() says that it died.
   void tick();

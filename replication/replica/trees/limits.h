@@ -24,22 +24,22 @@ inline constexpr int kCombineTicks = 1;
 inline constexpr int kCombinedAnswersMax = 256;
 
 // ---- By-passing ---------------------------------------------------------------------------------------------------
-inline constexpr std::uint64_t kTreeLookNs = 20'000'000;  // between two looks at everybody's progress, under load
+inline constexpr std::uint64_t kTreeCheckNs = 20'000'000;  // between two looks at everybody's progress, under load
 // Looks after the last work: at the second, whoever lacks something has lacked it for a whole look.
-inline constexpr int kQuietLooks = 2;
-inline constexpr int kStoppedLooks = 2;  // in a row at which an inner endpoint is seen stopped; then it is by-passed
-inline constexpr int kSlowLooks = 25;    // likewise, behind though its parent is not
+inline constexpr int kQuietChecks = 2;
+inline constexpr int kStoppedChecks = 2;  // in a row at which an inner endpoint is seen stopped; then it is by-passed
+inline constexpr int kSlowChecks = 25;    // likewise, behind though its parent is not
 // Looks in a row at which a by-passed endpoint must be up to date before it may pass messages on again; twice as many
-// after each time that it was by-passed, up to the maximum; half as many after each kForgiveLooks in the tree.
-inline constexpr int kReturnLooks = 50;
-inline constexpr int kReturnLooksMax = 50 * 64;
-inline constexpr int kForgiveLooks = 3000;
-inline constexpr int kChangeLooks = 5;  // between two proposals of one leader, however much is wrong
+// after each time that it was by-passed, up to the maximum; half as many after each kForgiveChecks in the tree.
+inline constexpr int kReturnChecks = 50;
+inline constexpr int kReturnChecksMax = 50 * 64;
+inline constexpr int kForgiveChecks = 3000;
+inline constexpr int kChangeChecks = 5;  // between two proposals of one leader, however much is wrong
 
 // ---- Costs that drift ---------------------------------------------------------------------------------------------
 inline constexpr int kSlowdownMax = 64;  // an endpoint's cost beside the group's median; more counts as this
 // An endpoint's cost is measured over windows of so many looks with progress, if it has handled so many messages.
-inline constexpr int kDriftWindowLooks = 50;
+inline constexpr int kDriftWindowChecks = 50;
 inline constexpr std::uint64_t kDriftMessagesMin = 500;
 // It has drifted once it was off by more than this factor from what the trees were planned for, in so many windows in a
 // row.
@@ -49,6 +49,6 @@ inline constexpr int kDriftWindows = 3;
 inline constexpr std::int64_t kReplanEvaluations = 500;
 inline constexpr std::int64_t kInitialEvaluations = 20'000;  // likewise, per root, before the instance serves
 
-static_assert(kStoppedLooks < kSlowLooks && kReturnLooks <= kReturnLooksMax);
+static_assert(kStoppedChecks < kSlowChecks && kReturnChecks <= kReturnChecksMax);
 
 }  // namespace ingot

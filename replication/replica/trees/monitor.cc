@@ -7,21 +7,21 @@
 namespace ingot {
 
 TreeMonitor::TreeMonitor(int replicas)
-    : endpoints_(static_cast<std::size_t>(replicas)), costs_(replicas), looks_since_wish_(kChangeLooks) {}
+    : endpoints_(static_cast<std::size_t>(replicas)), costs_(replicas), checks_since_wish_(kChangeChecks) {}
 
-std::optional<TreeMonitor::Wish> TreeMonitor::look(const TreeSet& trees, int root, int leader,
+std::optional<TreeMonitor::Wish> TreeMonitor::check(const TreeSet& trees, int root, int leader,
                                                    std::span<const ReplicaSample> samples) {
   leader_ = leader;
   observe(trees, trees.of(root), samples);
   measure(trees, samples);
-  if (looks_since_wish_ < kChangeLooks) ++looks_since_wish_;
+  if (checks_since_wish_ < kChangeChecks) ++checks_since_wish_;
 
   const ReplicaMask inner = trees.inner();
   ReplicaMask leave = 0, come = 0;
   for (int replica = 0; replica < trees.replicas(); ++replica) {
     const Endpoint& endpoint = endpoints_[replica];
     if (to_bypass(replica, trees, inner)) leave |= mask_of(replica);
-    const bool well = endpoint.well_looks >= std::max(endpoint.return_looks, kReturnLooks);
+    const bool well = endpoint.well_checks >= std::max(endpoint.return_checks, kReturnChecks);
     if ((trees.bypassed & mask_of(replica)) != 0 && well) come |= mask_of(replica);
   }
   suspects_ = suspects_ || leave != 0;
@@ -37,8 +37,8 @@ std::optional<TreeMonitor::Wish> TreeMonitor::look(const TreeSet& trees, int roo
       return std::nullopt;
     }
   }
-  if (looks_since_wish_ < kChangeLooks) return std::nullopt;
-  looks_since_wish_ = 0;
+  if (checks_since_wish_ < kChangeChecks) return std::nullopt;
+  checks_since_wish_ = 0;
   costs_.planned();
   for (int replica = 0; replica < trees.replicas(); ++replica) {
     if ((leave & mask_of(replica)) != 0) note_bypass(replica);
@@ -71,49 +71,49 @@ void TreeMonitor::observe_one(int replica, const TreeSet& trees, const RootedTre
   endpoint.applied = sample.applied;
   const bool is_behind = (behind_ & mask_of(replica)) != 0;
   const bool stopped = sample.state == ReplicaSample::State::kStopped;
-  endpoint.stopped_looks = stopped ? std::min(endpoint.stopped_looks + 1, kStoppedLooks) : 0;
+  endpoint.stopped_checks = stopped ? std::min(endpoint.stopped_checks + 1, kStoppedChecks) : 0;
   const bool bypassed = (trees.bypassed & mask_of(replica)) != 0;
   const bool inner = tree != nullptr && tree->inner(replica) && !bypassed;
   const int parent = inner ? tree->parent[replica] : -1;
   const bool to_blame = inner && is_behind && (parent == tree->tree.root || (behind_ & mask_of(parent)) == 0);
-  endpoint.slow_looks = to_blame ? std::min(endpoint.slow_looks + 1, kSlowLooks) : 0;
-  if (to_blame || (stopped && !bypassed)) suspects_ = suspects_ || endpoint.stopped_looks < kStoppedLooks || to_blame;
+  endpoint.slow_checks = to_blame ? std::min(endpoint.slow_checks + 1, kSlowChecks) : 0;
+  if (to_blame || (stopped && !bypassed)) suspects_ = suspects_ || endpoint.stopped_checks < kStoppedChecks || to_blame;
   if (bypassed) {
     const bool unwell = is_behind || stopped || (dead_ & mask_of(replica)) != 0;
     if (unwell) {
-      endpoint.well_looks = 0;
+      endpoint.well_checks = 0;
     } else if (progress_) {
-      endpoint.well_looks = std::min(endpoint.well_looks + 1, kReturnLooksMax);
+      endpoint.well_checks = std::min(endpoint.well_checks + 1, kReturnChecksMax);
     }
-    endpoint.steady_looks = 0;
+    endpoint.steady_checks = 0;
     return;
   }
-  endpoint.well_looks = 0;
-  if (endpoint.return_looks > 0 && ++endpoint.steady_looks >= kForgiveLooks) {
-    endpoint.steady_looks = 0;
-    endpoint.return_looks = endpoint.return_looks > kReturnLooks ? endpoint.return_looks / 2 : 0;
+  endpoint.well_checks = 0;
+  if (endpoint.return_checks > 0 && ++endpoint.steady_checks >= kForgiveChecks) {
+    endpoint.steady_checks = 0;
+    endpoint.return_checks = endpoint.return_checks > kReturnChecks ? endpoint.return_checks / 2 : 0;
   }
 }
 
 bool TreeMonitor::unfit(int replica) const {
-  return (dead_ & mask_of(replica)) != 0 || endpoints_[replica].stopped_looks >= kStoppedLooks;
+  return (dead_ & mask_of(replica)) != 0 || endpoints_[replica].stopped_checks >= kStoppedChecks;
 }
 
 bool TreeMonitor::to_bypass(int replica, const TreeSet& trees, ReplicaMask inner) const {
   const bool depended_on = (inner & ~trees.bypassed & mask_of(replica)) != 0 && replica != leader_;
-  return depended_on && (unfit(replica) || endpoints_[replica].slow_looks >= kSlowLooks);
+  return depended_on && (unfit(replica) || endpoints_[replica].slow_checks >= kSlowChecks);
 }
 
 void TreeMonitor::note_bypass(int replica) {
   Endpoint& endpoint = endpoints_[replica];
-  endpoint.return_looks = std::clamp(2 * endpoint.return_looks, kReturnLooks, kReturnLooksMax);
-  endpoint.slow_looks = 0;
-  endpoint.well_looks = 0;
+  endpoint.return_checks = std::clamp(2 * endpoint.return_checks, kReturnChecks, kReturnChecksMax);
+  endpoint.slow_checks = 0;
+  endpoint.well_checks = 0;
 }
 
 void TreeMonitor::measure(const TreeSet& trees, std::span<const ReplicaSample> samples) {
-  if (progress_ && ++window_looks_ >= kDriftWindowLooks) {
-    window_looks_ = 0;
+  if (progress_ && ++window_checks_ >= kDriftWindowChecks) {
+    window_checks_ = 0;
     std::vector<CostTotals> totals;
     for (const ReplicaSample& sample : samples) totals.push_back(sample.costs);
     costs_.window(totals, trees.slowdown);

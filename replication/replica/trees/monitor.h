@@ -22,13 +22,13 @@ struct ReplicaSample {
 };
 
 // Used by the leader's replica: everybody's pages in, wishes for other trees out. Pure: time is the number of looks,
-// one each kTreeLookNs while there is work. What it remembers is lost when another replica leads, and begins anew there.
+// one each kTreeCheckNs while there is work. What it remembers is lost when another replica leads, and begins anew there.
 //
 // Behind: has not applied what somebody had applied one look before. Of those behind, the inner endpoint to blame is
 // the one whose parent is not behind: those below it can only have what it passes on.
 //
 // Bounded oscillation: each by-pass doubles the time that its endpoint must be well before it returns, up to
-// kReturnLooksMax looks; and a leader wishes at most once in kChangeLooks looks.
+// kReturnChecksMax looks; and a leader wishes at most once in kChangeChecks looks.
 //
 // Not thread-safe.
 class TreeMonitor {
@@ -42,13 +42,13 @@ class TreeMonitor {
 
   // One look. `root`: whose broadcasts everybody waits for, the acceptor or the leader. `leader`: this replica.
   // REQUIRES: samples by replica, all of them.
-  std::optional<Wish> look(const TreeSet& trees, int root, int leader, std::span<const ReplicaSample> samples);
+  std::optional<Wish> check(const TreeSet& trees, int root, int leader, std::span<const ReplicaSample> samples);
 
   // An endpoint is known to be dead, whatever its samples say, until they show progress.
   void died(int replica) { known_dead_ |= mask_of(replica); }
 
   // True while something may be due without further progress: a look is wanted even if nothing is decided.
-  bool wants_look() const { return suspects_; }
+  bool wants_check() const { return suspects_; }
 
   // Who runs and lacks what somebody had applied one look before, though nobody has applied anything since: what they
   // lack may be lost, and in this silence nothing will tell them.
@@ -60,11 +60,11 @@ class TreeMonitor {
  private:
   struct Endpoint {
     std::uint64_t applied = 0;  // at the last look
-    int stopped_looks = 0;      // in a row
-    int slow_looks = 0;
-    int well_looks = 0;         // while by-passed
-    int steady_looks = 0;       // while in the tree
-    int return_looks = 0;       // that it will need to return; 0: never by-passed, or forgiven
+    int stopped_checks = 0;      // in a row
+    int slow_checks = 0;
+    int well_checks = 0;         // while by-passed
+    int steady_checks = 0;       // while in the tree
+    int return_checks = 0;       // that it will need to return; 0: never by-passed, or forgiven
   };
 
   void observe(const TreeSet& trees, const RootedTree* tree, std::span<const ReplicaSample> samples);
@@ -86,8 +86,8 @@ class TreeMonitor {
   std::uint64_t most_ = 0;      // and at the last look
   bool progress_ = false;       // between these two
   int leader_ = 0;
-  int looks_since_wish_ = 0;
-  int window_looks_ = 0;
+  int checks_since_wish_ = 0;
+  int window_checks_ = 0;
   bool suspects_ = false;
 };
 

@@ -21,7 +21,7 @@ Relay::Relay(EndpointId self, Incarnation incarnation, const TreeTable& table)
     : self_(self),
       incarnation_(static_cast<std::uint16_t>(incarnation.value())),
       table_(table),
-      heard_(static_cast<std::size_t>(table.replicas())) {}
+      latest_(static_cast<std::size_t>(table.replicas())) {}
 
 void Relay::broadcast(std::string_view message, Send send) {
   const int self = self_.value();
@@ -110,13 +110,13 @@ void Relay::table_changed(Send send) {
 }
 
 bool Relay::is_new(const Header& header) {
-  Heard& heard = heard_[header.root];
-  if (heard.known && heard.incarnation == header.incarnation) {
-    if (!newer(header.sequence, heard.sequence)) return false;
-  } else if (heard.known && !newer16(header.incarnation, heard.incarnation)) {
-    return false;  // of an earlier life
+  Latest& latest = latest_[header.root];
+  if (latest.known && latest.incarnation == header.incarnation) {
+    if (!newer(header.sequence, latest.sequence)) return false;
+  } else if (latest.known && !newer16(header.incarnation, latest.incarnation)) {
+    return false;  // of an earlier incarnation
   }
-  heard = {header.incarnation, header.sequence, true};
+  latest = {header.incarnation, header.sequence, true};
   return true;
 }
 

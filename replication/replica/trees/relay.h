@@ -65,7 +65,7 @@ class Relay {
     std::uint32_t version;
     std::uint32_t sequence;
   };
-  struct Heard {
+  struct Latest {
     std::uint16_t incarnation = 0;  // 0 with known == false
     std::uint32_t sequence = 0;     // of the newest delivered one
     bool known = false;
@@ -84,7 +84,7 @@ class Relay {
   const std::uint16_t incarnation_;
   const TreeTable& table_;
   std::uint32_t next_sequence_ = 1;
-  std::vector<Heard> heard_;  // by root
+  std::vector<Latest> latest_;  // by root
   std::deque<Held> held_;
   std::size_t held_bytes_ = 0;
   Counts counts_;

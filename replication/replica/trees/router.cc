@@ -50,13 +50,13 @@ void TreeRouter::after_apply(Send send, absl::FunctionRef<void(EndpointId)> miss
 
 // Looks go on for a little after the last work: an inner endpoint may have stopped or died with the last message in its
 // hands since the look before, and nothing that comes later would show it.
-std::optional<std::string> TreeRouter::look(std::uint64_t now_ns, bool working, EndpointId root,
+std::optional<std::string> TreeRouter::check(std::uint64_t now_ns, bool working, EndpointId root,
                                             absl::FunctionRef<void(EndpointId)> missed) {
-  if (working) quiet_looks_left_ = kQuietLooks;
-  if (now_ns < next_look_ns_ || look_due_ns() == Pollable::kNever) return std::nullopt;
-  next_look_ns_ = now_ns + kTreeLookNs;
-  if (!working && quiet_looks_left_ > 0) --quiet_looks_left_;
-  const auto wish = monitor_.look(table_.current(), root.value(), self_.value(), sample());
+  if (working) quiet_checks_left_ = kQuietChecks;
+  if (now_ns < next_check_ns_ || check_due_ns() == Pollable::kNever) return std::nullopt;
+  next_check_ns_ = now_ns + kTreeCheckNs;
+  if (!working && quiet_checks_left_ > 0) --quiet_checks_left_;
+  const auto wish = monitor_.check(table_.current(), root.value(), self_.value(), sample());
   for (std::uint16_t replica = 0; replica < pages_.size(); ++replica) {
     if ((monitor_.stranded() & mask_of(replica)) != 0) missed(EndpointId(replica));
   }

@@ -60,17 +60,17 @@ class TreeRouter {
   // A look at the group, if one is due. Returns a change that this replica, the leader, should have agreed on, and calls
   // `missed` for each replica that may have lost the last broadcasts before silence. `working`: this round did
   // something. `root`: who broadcasts what was decided.
-  std::optional<std::string> look(std::uint64_t now_ns, bool working, EndpointId root,
+  std::optional<std::string> check(std::uint64_t now_ns, bool working, EndpointId root,
                                   absl::FunctionRef<void(EndpointId)> missed);
 
-  // When look() wants to be called though nothing happens; kNever: not at all.
-  std::uint64_t look_due_ns() const {
-    return quiet_looks_left_ > 0 || monitor_.wants_look() ? next_look_ns_ : Pollable::kNever;
+  // When poll() wants to be called though nothing happens; kNever: not at all.
+  std::uint64_t check_due_ns() const {
+    return quiet_checks_left_ > 0 || monitor_.wants_check() ? next_check_ns_ : Pollable::kNever;
   }
 
-  // In place of look(), while another replica leads.
+  // In place of poll(), while another replica leads.
   void rest() {
-    quiet_looks_left_ = 0;
+    quiet_checks_left_ = 0;
     monitor_.rest();
   }
 
@@ -104,8 +104,8 @@ class TreeRouter {
   TreeMonitor monitor_;
   TreeSet seen_;                // the trees that after_apply() went over to last
   bool has_broadcast_ = false;  // with those
-  std::uint64_t next_look_ns_ = 0;
-  int quiet_looks_left_ = 0;    // that are due though nothing happens any more
+  std::uint64_t next_check_ns_ = 0;
+  int quiet_checks_left_ = 0;    // that are due though nothing happens any more
 };
 
 }  // namespace ingot

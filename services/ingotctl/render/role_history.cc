@@ -29,17 +29,17 @@ std::string state_event(const Replica& before, const Replica& now) {
   const std::string who = absl::StrCat("replica ", now.id());
   switch (now.state()) {
     case control_v1::STATE_DEAD:
-      return absl::StrCat(who, " (pid ", before.pid(), ", life ", before.incarnation(), ") died");
+      return absl::StrCat(who, " (pid ", before.pid(), ", incarnation ", before.incarnation(), ") died");
     case control_v1::STATE_STOPPED:
       return absl::StrCat(who, " is stopped");
     case control_v1::STATE_STARTING:
-      return absl::StrCat(who, " starts: life ", now.incarnation(), ", pid ", now.pid());
+      return absl::StrCat(who, " starts: incarnation ", now.incarnation(), ", pid ", now.pid());
     default:
       break;
   }
-  const bool same_life = before.incarnation() == now.incarnation();
-  if (same_life && before.state() == control_v1::STATE_STOPPED) return absl::StrCat(who, " goes on");
-  return absl::StrCat(who, " is up: life ", now.incarnation(), ", pid ", now.pid());
+  const bool same_incarnation = before.incarnation() == now.incarnation();
+  if (same_incarnation && before.state() == control_v1::STATE_STOPPED) return absl::StrCat(who, " goes on");
+  return absl::StrCat(who, " is up: incarnation ", now.incarnation(), ", pid ", now.pid());
 }
 
 }  // namespace
@@ -54,18 +54,18 @@ const Replica* holder_of(control_v1::Role role, const control_v1::GetStatusRespo
   return holder;
 }
 
-void RoleHistory::look(const control_v1::GetStatusResponse& status, Clock::time_point now) {
+void RoleHistory::observe(const control_v1::GetStatusResponse& status, Clock::time_point now) {
   now_ = now;
   if (last_ && last_->replicas_size() == status.replicas_size()) {
-    look_at_states(status);
-    look_at_role(control_v1::ROLE_LEADER, status, no_leader_since_);
-    look_at_role(control_v1::ROLE_ACCEPTOR, status, no_acceptor_since_);
-    look_at_blocks(status);
+    observe_states(status);
+    observe_role(control_v1::ROLE_LEADER, status, no_leader_since_);
+    observe_role(control_v1::ROLE_ACCEPTOR, status, no_acceptor_since_);
+    observe_blocks(status);
   }
   last_ = status;
 }
 
-void RoleHistory::look_at_states(const control_v1::GetStatusResponse& status) {
+void RoleHistory::observe_states(const control_v1::GetStatusResponse& status) {
   for (int id = 0; id < status.replicas_size(); ++id) {
     const Replica& before = last_->replicas(id);
     const Replica& now = status.replicas(id);
@@ -73,7 +73,7 @@ void RoleHistory::look_at_states(const control_v1::GetStatusResponse& status) {
   }
 }
 
-void RoleHistory::look_at_role(control_v1::Role role, const control_v1::GetStatusResponse& status,
+void RoleHistory::observe_role(control_v1::Role role, const control_v1::GetStatusResponse& status,
                                std::optional<Clock::time_point>& vacant_since) {
   const Replica* before = holder_of(role, *last_);
   const Replica* now = holder_of(role, status);
@@ -94,7 +94,7 @@ void RoleHistory::look_at_role(control_v1::Role role, const control_v1::GetStatu
   add(text);
 }
 
-void RoleHistory::look_at_blocks(const control_v1::GetStatusResponse& status) {
+void RoleHistory::observe_blocks(const control_v1::GetStatusResponse& status) {
   const bool same = last_->has_blocked() == status.has_blocked() && last_->blocked().by() == status.blocked().by() &&
                     last_->blocked().why() == status.blocked().why();
   if (same) return;

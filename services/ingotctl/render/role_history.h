@@ -21,7 +21,7 @@ class RoleHistory {
   using Clock = std::chrono::system_clock;
 
   // The status at `now`. The first one is only remembered.
-  void look(const control_v1::GetStatusResponse& status, Clock::time_point now);
+  void observe(const control_v1::GetStatusResponse& status, Clock::time_point now);
 
   // The newest kLinesMax happenings, newest last, each with its time of day.
   const std::deque<std::string>& lines() const { return lines_; }
@@ -29,10 +29,10 @@ class RoleHistory {
  private:
   static constexpr std::size_t kLinesMax = 8;
 
-  void look_at_states(const control_v1::GetStatusResponse& status);
-  void look_at_role(control_v1::Role role, const control_v1::GetStatusResponse& status,
+  void observe_states(const control_v1::GetStatusResponse& status);
+  void observe_role(control_v1::Role role, const control_v1::GetStatusResponse& status,
                     std::optional<Clock::time_point>& vacant_since);
-  void look_at_blocks(const control_v1::GetStatusResponse& status);
+  void observe_blocks(const control_v1::GetStatusResponse& status);
   void add(const std::string& what);
 
   std::optional<control_v1::GetStatusResponse> last_;

@@ -41,7 +41,7 @@ std::string StatusScreen::draw(const control_v1::GetStatusResponse& status) {
     }
     absl::StrAppend(&screen, style, lines[i], *style != '\0' ? kPlain : "", "\n");
   }
-  history_.look(status, RoleHistory::Clock::now());
+  history_.observe(status, RoleHistory::Clock::now());
   for (const std::string& line : history_.lines()) absl::StrAppend(&screen, line, "\n");
   return screen;
 }

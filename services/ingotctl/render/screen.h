@@ -14,14 +14,14 @@ namespace ingot {
 class StatusScreen {
  public:
   // The whole screen as text with ANSI control sequences: the leader in bold, in reverse whatever replica has changed its
-  // state, role or life within the last kHighlight, and below what has happened lately.
+  // state, role or incarnation within the last kHighlight, and below what has happened lately.
   std::string draw(const ::ingot::control::v1::GetStatusResponse& status);
 
  private:
   static constexpr std::chrono::seconds kHighlight{3};
 
   struct Seen {
-    std::string part;  // state, role and life
+    std::string part;  // state, role and incarnation
     std::chrono::steady_clock::time_point changed_at;
   };
   bool changed_lately(const ::ingot::control::v1::Replica& replica);

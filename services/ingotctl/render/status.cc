@@ -59,9 +59,9 @@ std::string headline(const control_v1::Instance& instance) {
 }
 
 
-// " (life 2)", and nothing in the first.
-std::string life_text(const control_v1::Replica& replica) {
-  return replica.incarnation() > 1 ? absl::StrCat(" (life ", replica.incarnation(), ")") : "";
+// " (incarnation 2)", and nothing in the first.
+std::string incarnation_text(const control_v1::Replica& replica) {
+  return replica.incarnation() > 1 ? absl::StrCat(" (incarnation ", replica.incarnation(), ")") : "";
 }
 
 ordered_json tree_json(const control_v1::Tree& tree) {
@@ -197,7 +197,7 @@ std::string status_line(const control_v1::GetStatusResponse& status) {
     if (replica.state() != control_v1::STATE_UP)
       absl::StrAppend(&line, "replica ", replica.id(), " ", std::string(state_name(replica.state())), "  ");
     else if (replica.role() != control_v1::ROLE_REPLICA)
-      absl::StrAppend(&line, std::string(role_name(replica.role())), " ", replica.id(), life_text(replica), "  ");
+      absl::StrAppend(&line, std::string(role_name(replica.role())), " ", replica.id(), incarnation_text(replica), "  ");
   }
   absl::StrAppend(&line, "epoch ", epoch, "  ballot ", ballot, "  decided ", decided, "  lag ", lag);
   if (status.has_blocked()) absl::StrAppend(&line, "  ", blocked_text(status.blocked(), status.blocked().why()));

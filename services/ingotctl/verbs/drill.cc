@@ -20,7 +20,7 @@ using control_v1::Control;
 using control_v1::DrillRequest;
 using control_v1::DrillResponse;
 
-constexpr std::chrono::milliseconds kLookPause{10};  // between two looks whether a move is done
+constexpr std::chrono::milliseconds kPollPause{10};  // between two looks whether a move is done
 
 DrillRequest::Action action_of(const std::string& word) {
   if (word == "kill") return DrillRequest::ACTION_KILL;
@@ -68,7 +68,7 @@ absl::Status watch_move(const CtlOptions& options, const Connection& connection,
     const absl::Status status = connection.call(
         [&](grpc::ClientContext* context) { return stub.GetStatus(context, {}, &response); });
     if (!status.ok()) return status;
-    switch (watch.look(response)) {
+    switch (watch.observe(response)) {
       case MoveWatch::Outcome::kDone:
         return absl::OkStatus();
       case MoveWatch::Outcome::kLost:
@@ -81,7 +81,7 @@ absl::Status watch_move(const CtlOptions& options, const Connection& connection,
       return absl::DeadlineExceededError(absl::StrCat("begun, but not done after ", format_duration(options.timeout),
                                                       ": ", holder_text(watch, arguments.role)));
     }
-    std::this_thread::sleep_for(kLookPause);
+    std::this_thread::sleep_for(kPollPause);
   }
 }
 

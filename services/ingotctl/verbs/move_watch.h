@@ -18,20 +18,20 @@ class MoveWatch {
   MoveWatch(control_v1::Role role, std::uint32_t to, std::uint64_t ballot_before)
       : role_(role), to_(to), ballot_before_(ballot_before) {}
 
-  Outcome look(const control_v1::GetStatusResponse& status);
+  Outcome observe(const control_v1::GetStatusResponse& status);
 
   // Who has the role, as of the last look: of those who are up, the one in the newest configuration.
   const std::optional<control_v1::Replica>& holder() const { return holder_; }
 
  private:
   // A status is read while replicas write, so one that shows a role of yesterday beside a ballot of today may be seen.
-  static constexpr int kLooksToBeSure = 5;
+  static constexpr int kPollsToBeSure = 5;
 
   control_v1::Role role_;
   std::uint32_t to_;
   std::uint64_t ballot_before_;
   std::optional<control_v1::Replica> holder_;
-  int lost_looks_ = 0;  // in a row
+  int lost_polls_ = 0;  // in a row
 };
 
 }  // namespace ingot

@@ -82,7 +82,8 @@ absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments
 
 }  // namespace
 
-// The front end may die while somebody watches, and its next life go on; whoever was never there is not waited for.
+// The front end may die while somebody watches, and its next incarnation go on; whoever was never there is not waited
+// for.
 absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArguments& arguments) {
   const Connection connection(options);
   Shown shown;

@@ -34,7 +34,7 @@ void OrderChecker::installed(int replica, Slot first_undecided) {
   next = std::max(next, first_undecided);
 }
 
-void ProposalChecker::judge(const std::map<Slot, std::string>& log) {
+void ProposalChecker::check(const std::map<Slot, std::string>& log) {
   std::set<std::string> decided;
   std::size_t no_ops = 0;
   for (const auto& [slot, command] : log) {
@@ -66,7 +66,7 @@ void ReadChecker::answered(std::uint64_t id, Slot applied) {
   acknowledged(applied);
 }
 
-void ReadChecker::judge() {
+void ReadChecker::check() {
   if (!floor_at_start_.empty()) {
     object("read " + std::to_string(floor_at_start_.begin()->first) + " was never answered");
   }

@@ -34,7 +34,7 @@ class OrderChecker : public Checker {
 
   void decided(int replica, const Decision& decision);
   void installed(int replica, Slot first_undecided);
-  // A new life begins with nothing.
+  // A new incarnation begins with nothing.
   void restarted(int replica) { next_[static_cast<std::size_t>(replica)] = Slot(0); }
   Slot next(int replica) const { return next_[static_cast<std::size_t>(replica)]; }
   // By slot, over all replicas.
@@ -54,7 +54,7 @@ class ProposalChecker : public Checker {
   // Its leader was deposed: whether it was carried out is unknown. Then no-ops may have filled gaps, too.
   void excuse(std::uint64_t id) { excused_.insert(id); }
   // REQUIRES: the run has ended, faults have stopped, and everything has come to rest.
-  void judge(const std::map<Slot, std::string>& log);
+  void check(const std::map<Slot, std::string>& log);
 
  private:
   std::map<std::string, std::uint64_t> id_of_;
@@ -70,7 +70,7 @@ class ReadChecker : public Checker {
   void answered(std::uint64_t id, Slot applied);
   void rejected(std::uint64_t id) { floor_at_start_.erase(id); }
   // REQUIRES: everything has come to rest.
-  void judge();
+  void check();
 
  private:
   Slot floor_;  // slots below it are known to some client

@@ -23,8 +23,8 @@ AgreementBounds random_bounds(Prng& prng) {
 }
 
 // How unkind a run is, and its group; drawn from its seed, so that runs differ in kind.
-struct Weather {
-  explicit Weather(const FailoverOptions& options)
+struct FaultSchedule {
+  explicit FaultSchedule(const FailoverOptions& options)
       : prng(options.seed),
         loss(prng.chance(0.5) ? 0.0 : 0.1 * prng.unit()),
         kill(0.02 * prng.unit()),
@@ -44,13 +44,13 @@ struct Weather {
 
 class Failover : private SeededRun {
  public:
-  explicit Failover(const FailoverOptions& options) : Failover(options, Weather(options)) {}
+  explicit Failover(const FailoverOptions& options) : Failover(options, FaultSchedule(options)) {}
 
-  Failover(const FailoverOptions& options, const Weather& weather)
-      : SeededRun(weather.prng, weather.group), options_(options), weather_(weather) {
+  Failover(const FailoverOptions& options, const FaultSchedule& schedule)
+      : SeededRun(schedule.prng, schedule.group), options_(options), schedule_(schedule) {
     group_.salvage_at_once = false;
     group_.observe = [this](int replica, const Effects& effects) { observe(replica, effects); };
-    group_.loses = [this](int, int to) { return !group_.alive(to) || (!calm_ && prng_.chance(weather_.loss)); };
+    group_.loses = [this](int, int to) { return !group_.alive(to) || (!calm_ && prng_.chance(schedule_.loss)); };
   }
 
   FailoverResult run() {
@@ -59,7 +59,7 @@ class Failover : private SeededRun {
     if (violation().empty() && !recover()) {
       result_.violation = "the group does not recover: " + states();
     }
-    if (violation().empty()) reads_.judge();
+    if (violation().empty()) reads_.check();
     if (result_.violation.empty()) result_.violation = violation();
     result_.decided = order_.log().size();
     result_.reads = answered_reads_;
@@ -90,9 +90,9 @@ class Failover : private SeededRun {
   void observe(int replica, const Effects& effects) {
     if (options_.trace) std::cerr << describe_effects(replica, effects);
     watch(replica, effects);
-    for (const ReplicaName& name : effects.salvage_needed) salvages_.emplace_back(replica, name);
+    for (const ReplicaIncarnation& name : effects.salvage_needed) salvages_.emplace_back(replica, name);
     if (effects.history_needed) histories_.push_back(replica);
-    for (const ReplicaName& name : effects.fence) fences_.push_back(name);
+    for (const ReplicaIncarnation& name : effects.fence) fences_.push_back(name);
     if (effects.snapshot_needed) wants_snapshot_.insert(replica);
   }
 
@@ -140,7 +140,7 @@ class Failover : private SeededRun {
     paused_steps_[index(replica)] = 0;
     group_.restart(replica);
     // A snapshot in a sealed segment outlives everybody.
-    if (sealed_ > Slot(0)) start_from(replica, sealed_);
+    if (published_ > Slot(0)) start_from(replica, published_);
   }
 
   // The kernel tells everybody sooner or later.
@@ -166,21 +166,21 @@ class Failover : private SeededRun {
     for (const int replica : std::exchange(histories_, {})) {
       if (runs(replica) && (calm_ || prng_.chance(0.5))) group_.answer_history(replica);
     }
-    for (const ReplicaName& name : std::exchange(fences_, {})) {
+    for (const ReplicaIncarnation& name : std::exchange(fences_, {})) {
       if (group_.alive(name.id.value()) && group_.incarnation(name.id.value()) == name.incarnation) kill(name.id.value());
     }
   }
 
   void faults() {
     pauses_go_on();
-    if (prng_.chance(weather_.pause)) {
+    if (prng_.chance(schedule_.pause)) {
       ++result_.pauses;
       paused_steps_[index(any_replica())] = 1 + static_cast<int>(prng_.below(300));
     }
-    if (prng_.chance(weather_.kill)) kill(any_replica());
-    if (prng_.chance(weather_.kill / 4)) kill_both();
+    if (prng_.chance(schedule_.kill)) kill(any_replica());
+    if (prng_.chance(schedule_.kill / 4)) kill_both();
     for (int replica = 0; replica < options_.replicas; ++replica) {
-      if (!group_.alive(replica) && prng_.chance(weather_.restart)) restart(replica);
+      if (!group_.alive(replica) && prng_.chance(schedule_.restart)) restart(replica);
     }
     report_deaths();
     answer_salvages();
@@ -195,7 +195,7 @@ class Failover : private SeededRun {
     if (prng_.chance(0.05)) read(any_replica());
     if (prng_.chance(0.02)) wait(any_replica());
     for (int replica = 0; replica < options_.replicas; ++replica) {
-      if (prng_.chance(weather_.tick)) tick(replica);
+      if (prng_.chance(schedule_.tick)) tick(replica);
     }
     if (prng_.chance(0.3)) apply(any_replica());
     if (prng_.chance(0.02)) compact(any_replica());
@@ -233,7 +233,7 @@ class Failover : private SeededRun {
     if (!runs(replica)) return;
     Slot keep_from = group_.applied(0);
     for (int voter = 1; voter < options_.voters; ++voter) keep_from = std::min(keep_from, group_.applied(voter));
-    sealed_ = std::max(sealed_, keep_from);
+    published_ = std::max(published_, keep_from);
     log("compact " + std::to_string(replica) + " " + std::to_string(keep_from.value()));
     group_.compact(replica, keep_from);
   }
@@ -241,12 +241,12 @@ class Failover : private SeededRun {
   void start_from(int replica, Slot slot) {
     if (!install(replica, slot)) return;
     ++result_.snapshots;
-    sealed_ = std::max(sealed_, slot);  // as Agreement::installed requires
+    published_ = std::max(published_, slot);  // as Agreement::installed requires
   }
 
   void install_snapshots() {
     for (const int replica : std::exchange(wants_snapshot_, {})) {
-      Slot newest = sealed_;
+      Slot newest = published_;
       for (int peer = 0; peer < options_.replicas; ++peer) {
         if (runs(peer)) newest = std::max(newest, group_.applied(peer));
       }
@@ -319,14 +319,14 @@ class Failover : private SeededRun {
   }
 
   FailoverOptions options_;
-  const Weather weather_;
+  const FaultSchedule schedule_;
   std::map<int, std::vector<std::uint64_t>> reads_at_;
   std::vector<std::pair<int, Incarnation>> unreported_;
-  std::vector<std::pair<int, ReplicaName>> salvages_;
+  std::vector<std::pair<int, ReplicaIncarnation>> salvages_;
   std::vector<int> histories_;
-  std::vector<ReplicaName> fences_;
+  std::vector<ReplicaIncarnation> fences_;
   std::set<int> wants_snapshot_;
-  Slot sealed_;
+  Slot published_;
   std::string last_;
   std::uint64_t commands_ = 0;
   FailoverResult result_;

@@ -21,7 +21,7 @@ Group::Group(const GroupOptions& options)
   }
 }
 
-ReplicaName Group::name(int replica) const {
+ReplicaIncarnation Group::name(int replica) const {
   return {EndpointId(static_cast<std::uint16_t>(replica)), incarnations_[static_cast<std::size_t>(replica)]};
 }
 
@@ -29,8 +29,8 @@ GroupConfig Group::config(int replica) const {
   GroupConfig config{options_.replicas, options_.voters, name(replica).id, name(replica).incarnation, options_.bounds,
                      nullptr, options_.fencing};
   if (config.incarnation == Incarnation(1)) return config;
-  for (std::uint32_t life = config.incarnation.value() - 1; life > 0; --life) {
-    const StableView* before = segment({config.self, Incarnation(life)});
+  for (std::uint32_t incarnation = config.incarnation.value() - 1; incarnation > 0; --incarnation) {
+    const StableView* before = segment({config.self, Incarnation(incarnation)});
     if (before && !before->may_be_inherited()) continue;
     if (before) config.predecessor = std::make_shared<const StableView>(*before);
     break;
@@ -38,7 +38,7 @@ GroupConfig Group::config(int replica) const {
   return config;
 }
 
-const StableView* Group::segment(ReplicaName name) const {
+const StableView* Group::segment(ReplicaIncarnation name) const {
   const auto found = segments_.find({name.id.value(), name.incarnation.value()});
   return found == segments_.end() ? nullptr : &found->second.state();
 }
@@ -47,7 +47,7 @@ void Group::lose_segments(int replica) {
   std::erase_if(segments_, [&](const auto& each) { return each.first.first == replica; });
 }
 
-bool Group::dead(ReplicaName of) const {
+bool Group::dead(ReplicaIncarnation of) const {
   return of.incarnation < incarnations_[of.id.value()] || !alive(of.id.value());
 }
 
@@ -116,13 +116,13 @@ void Group::restart(int replica) {
 }
 
 void Group::report_death(int replica, int dead_replica) {
-  const ReplicaName dead_name{name(dead_replica).id,
+  const ReplicaIncarnation dead_name{name(dead_replica).id,
                               alive(dead_replica) ? Incarnation(name(dead_replica).incarnation.value() - 1)
                                                   : name(dead_replica).incarnation};
   report_death_of(replica, dead_name);
 }
 
-void Group::report_death_of(int replica, ReplicaName dead_name) {
+void Group::report_death_of(int replica, ReplicaIncarnation dead_name) {
   INGOT_CHECK(dead(dead_name) && dead_name.incarnation.value() > 0, "it lives");
   Effects effects;
   at(replica).peer_died(dead_name, effects);
@@ -142,7 +142,7 @@ absl::Status Group::move(int replica, Role role, int to) {
   return status;
 }
 
-void Group::answer_salvage(int replica, ReplicaName of) {
+void Group::answer_salvage(int replica, ReplicaIncarnation of) {
   if (!dead(of)) return;
   Effects effects;
   at(replica).salvaged(of, segment(of), effects);
@@ -150,7 +150,7 @@ void Group::answer_salvage(int replica, ReplicaName of) {
 }
 
 void Group::answer_history(int replica) {
-  for (const auto& [life, segment] : segments_) {
+  for (const auto& [incarnation, segment] : segments_) {
     Effects effects;
     at(replica).history(segment.state(), effects);
     execute(replica, effects);
@@ -206,7 +206,7 @@ void Group::execute(int replica, Effects& effects) {
     }
   }
   if (!effects.decided.empty() && !options_.apply_by_hand) apply(replica, effects.decided.back().slot.next());
-  for (const ReplicaName& needed : effects.salvage_needed) {
+  for (const ReplicaIncarnation& needed : effects.salvage_needed) {
     if (salvage_at_once) answer_salvage(replica, needed);
   }
   if (effects.history_needed && salvage_at_once) answer_history(replica);

@@ -56,18 +56,18 @@ class Group {
   void restart(int replica);
   // `replica` is told that the last incarnation of `dead` died. REQUIRES: it did.
   void report_death(int replica, int dead);
-  void report_death_of(int replica, ReplicaName dead);
+  void report_death_of(int replica, ReplicaIncarnation dead);
   void client_waits(int replica);
   absl::Status move(int replica, Role role, int to);
   // The segments of a replica's lives so far cannot be read any more.
   void lose_segments(int replica);
   Incarnation incarnation(int replica) const { return incarnations_[static_cast<std::size_t>(replica)]; }
-  // What the segment of a life holds; null if it is lost or never was.
-  const StableView* segment(ReplicaName name) const;
+  // What the segment of an incarnation holds; null if it is lost or never was.
+  const StableView* segment(ReplicaIncarnation name) const;
 
   // Whether a call for a segment is answered at once, if its owner is dead; otherwise by answer_salvage.
   bool salvage_at_once = true;
-  void answer_salvage(int replica, ReplicaName name);
+  void answer_salvage(int replica, ReplicaIncarnation name);
   // With what all segments hold.
   void answer_history(int replica);
 
@@ -88,8 +88,8 @@ class Group {
   void execute(int replica, Effects& effects);
   void send(int from, int to, const std::shared_ptr<const std::string>& message);
   GroupConfig config(int replica) const;
-  bool dead(ReplicaName name) const;
-  ReplicaName name(int replica) const;
+  bool dead(ReplicaIncarnation name) const;
+  ReplicaIncarnation name(int replica) const;
 
   GroupOptions options_;
   std::map<std::pair<int, std::uint32_t>, StableModel> segments_;  // by replica and incarnation

@@ -25,7 +25,7 @@ TEST_CASE("the window is a map of open slots") {
   const std::uint64_t seed = std::random_device{}();
   Prng prng(seed);
   INFO("seed " << seed);
-  for (int life = 0; life < 100; ++life) {
+  for (int incarnation = 0; incarnation < 100; ++incarnation) {
     const int slots = 1 + static_cast<int>(prng.below(20));
     ProposalWindow window(slots);
     std::map<std::uint64_t, std::uint64_t> open;  // slot -> id
@@ -97,7 +97,7 @@ TEST_CASE("a leader whose undecided slots could not be carried takes no more") {
     leader->propose(1, command(next), effects);
     bytes += next;
   }
-  CHECK(bytes + kWindowSlots * kCarrySlotBytes <= kCarryBytesMax);
+  CHECK(bytes + kWindowSlots * kInFlightSlotBytes <= kInFlightBytesMax);
   CHECK(bytes > kBatchBytesMax);
 }
 

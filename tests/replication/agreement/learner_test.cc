@@ -26,29 +26,29 @@ std::uint64_t fresh_seed() { return std::random_device{}(); }
 TEST_CASE("a learner decides what a map of everything it heard would") {
   const std::uint64_t seed = fresh_seed();
   Prng prng(seed);
-  for (int life = 0; life < 200; ++life) {
-    INFO("seed " << seed << " life " << life);
+  for (int incarnation = 0; incarnation < 200; ++incarnation) {
+    INFO("seed " << seed << " life " << incarnation);
     AgreementBounds bounds;
     bounds.window_slots = 8;
     bounds.learner_ahead_slots = 8 + static_cast<int>(prng.below(9));
     Learner learner(bounds);
-    std::map<std::uint64_t, std::string> heard;
+    std::map<std::uint64_t, std::string> note_alive;
     std::uint64_t next = 0;  // the model's first unknown slot
     for (int step = 0; step < 200; ++step) {
       // Within reach, so that the learner forgets nothing.
       const std::uint64_t slot = prng.below(next + 8);
       Effects effects;
       learner.learn(Slot(slot), command(slot), effects);
-      heard.emplace(slot, *command(slot));
+      note_alive.emplace(slot, *command(slot));
       for (const Decision& decision : effects.decided) {
         REQUIRE(decision.slot.value() == next);
-        REQUIRE(*decision.command == heard.at(next));
+        REQUIRE(*decision.command == note_alive.at(next));
         ++next;
       }
-      REQUIRE(heard.count(next) == 0);
+      REQUIRE(note_alive.count(next) == 0);
       REQUIRE(learner.decided().value() == next);
-      REQUIRE(learner.end().value() == heard.rbegin()->first + 1);
-      REQUIRE(learner.has_gap() == (heard.rbegin()->first + 1 > next));
+      REQUIRE(learner.end().value() == note_alive.rbegin()->first + 1);
+      REQUIRE(learner.has_gap() == (note_alive.rbegin()->first + 1 > next));
       REQUIRE(learner.knows(Slot(slot)));
       REQUIRE_FALSE(learner.knows(Slot(next)));
     }
@@ -213,8 +213,8 @@ TEST_CASE("a learner that fell far behind catches up answer by answer") {
   Peer source(1);
   source.learn_all(1000, 10);
   Peer behind(2);
-  behind.learner.heard_of(Slot(1000));
-  behind.catch_up.look(EndpointId(1), behind.effects);
+  behind.learner.note_known(Slot(1000));
+  behind.catch_up.step(EndpointId(1), behind.effects);
   int fetches = 0;
   std::uint64_t decided = 0;
   for (Effects step = behind.take(); !step.messages.empty(); step = behind.take()) {
@@ -234,8 +234,8 @@ TEST_CASE("a learner that fell far behind catches up answer by answer") {
 
 TEST_CASE("who stays silent is passed over, and only trimmed answers call for a snapshot") {
   Peer behind(2, 4);
-  behind.learner.heard_of(Slot(1));
-  behind.catch_up.look(EndpointId(3), behind.effects);
+  behind.learner.note_known(Slot(1));
+  behind.catch_up.step(EndpointId(3), behind.effects);
   std::vector<int> asked{behind.take().messages.at(0).to.value()};
   for (int tick = 0; tick < 4 * kFetchTicks; ++tick) {
     behind.catch_up.tick(behind.effects);
@@ -249,8 +249,8 @@ TEST_CASE("who stays silent is passed over, and only trimmed answers call for a 
 // The bug: what a peer had trimmed before counted as missing afterwards, and a second snapshot was sent for nothing.
 TEST_CASE("what peers had trimmed before a snapshot was installed calls for no other one") {
   Peer behind(2);
-  behind.learner.heard_of(Slot(1000));
-  behind.catch_up.look(EndpointId(1), behind.effects);
+  behind.learner.note_known(Slot(1000));
+  behind.catch_up.step(EndpointId(1), behind.effects);
   const auto learn = [&](Slot slot, const Learner::Command& entry) { behind.learner.learn(slot, entry, behind.effects); };
   const Message trimmed{.type = MessageType::kFetched, .slot = Slot(500), .number = 1000};
   behind.catch_up.receive_fetched(EndpointId(1), trimmed, learn, behind.effects);

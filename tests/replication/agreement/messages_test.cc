@@ -19,10 +19,10 @@ namespace {
 const std::vector<MessageType> kTypes{
     MessageType::kAccept,         MessageType::kAccepted,          MessageType::kLearn,
     MessageType::kAbandon,        MessageType::kFetch,             MessageType::kFetched,
-    MessageType::kMark,           MessageType::kReadProbe,         MessageType::kReadConfirm,
+    MessageType::kCommitHint,           MessageType::kReadProbe,         MessageType::kReadConfirm,
     MessageType::kTwoPhasePrepare, MessageType::kTwoPhaseVote,     MessageType::kTwoPhaseOutcome,
     MessageType::kTwoPhaseAcknowledge, MessageType::kPrepare, MessageType::kPromise, MessageType::kStepDown,
-    MessageType::kSteppedDown, MessageType::kPing, MessageType::kPong, MessageType::kDoubt, MessageType::kHello,
+    MessageType::kSteppedDown, MessageType::kPing, MessageType::kPong, MessageType::kSuspectLeader, MessageType::kHello,
     MessageType::kConfigPrepare, MessageType::kConfigPromise, MessageType::kConfigAccept,
     MessageType::kConfigAccepted, MessageType::kConfigReject, MessageType::kConfigDecided, MessageType::kConfigFetch};
 
@@ -141,8 +141,8 @@ TEST_CASE("a damaged message is refused or is another well-formed message") {
 TEST_CASE("limits of the format") {
   CHECK(!decode_message(""));
   const auto decodes = [](Message message) { return decode_message(encode(message)).has_value(); };
-  CHECK(decodes({.type = MessageType::kMark, .slot = Slot(kSlotsMax - 1)}));
-  CHECK(!decodes({.type = MessageType::kMark, .slot = Slot(kSlotsMax)}));
+  CHECK(decodes({.type = MessageType::kCommitHint, .slot = Slot(kSlotsMax - 1)}));
+  CHECK(!decodes({.type = MessageType::kCommitHint, .slot = Slot(kSlotsMax)}));
   const std::string largest(kBatchBytesMax, 'x');
   CHECK(decodes({.type = MessageType::kAccept, .payload = largest}));
   const std::string too_large(kBatchBytesMax + 1, 'x');
@@ -176,12 +176,12 @@ TEST_CASE("a protocol survives any message") {
   const std::uint64_t seed = fresh_seed();
   Prng prng(seed);
   for (const char* kind : {"1paxos", "multipaxos", "2pc"}) {
-    for (int life = 0; life < 300; ++life) {
+    for (int incarnation = 0; incarnation < 300; ++incarnation) {
       const EndpointId self(static_cast<std::uint16_t>(prng.below(4)));
       const auto agreement = make_agreement(kind, {.replicas = 4, .voters = 3, .self = self});
       Slot next;
       for (int round = 0; round < 100; ++round) {
-        INFO("seed " << seed << " " << kind << " life " << life << " round " << round);
+        INFO("seed " << seed << " " << kind << " life " << incarnation << " round " << round);
         OwnedMessage owned;
         fill(owned, prng);
         const EndpointId from(static_cast<std::uint16_t>(prng.below(6)));

@@ -80,9 +80,9 @@ class Run {
     if (violation_.empty()) violation_ = what;
   }
 
-  // The newest that somebody who lives has, or a sealed snapshot.
+  // The newest that somebody who lives has, or a published snapshot.
   Slot newest() const {
-    Slot newest = sealed_;
+    Slot newest = published_;
     for (int replica = 0; replica < replicas_; ++replica) {
       if (group_.alive(replica)) newest = std::max(newest, next_[size(replica)]);
     }
@@ -155,8 +155,8 @@ class Run {
   }
 
   void compact(int replica) {
-    if (prng_.chance(0.3)) sealed_ = std::max(sealed_, group_.applied(any()));
-    if (runs(replica)) group_.compact(replica, std::min(sealed_, group_.applied(replica)));
+    if (prng_.chance(0.3)) published_ = std::max(published_, group_.applied(any()));
+    if (runs(replica)) group_.compact(replica, std::min(published_, group_.applied(replica)));
   }
 
   void install() {
@@ -197,10 +197,10 @@ class Run {
     next_[size(replica)] = Slot(0);
     for (auto& told : untold_) told.erase(replica);
     group_.restart(replica);
-    if (sealed_ > next_[size(replica)] && prng_.chance(0.7)) {
-      next_[size(replica)] = sealed_;
-      group_.install(replica, sealed_);
-    } else if (sealed_ > Slot(0)) {
+    if (published_ > next_[size(replica)] && prng_.chance(0.7)) {
+      next_[size(replica)] = published_;
+      group_.install(replica, published_);
+    } else if (published_ > Slot(0)) {
       wants_snapshot_.insert(replica);
     }
   }
@@ -282,7 +282,7 @@ class Run {
   std::set<int> wants_snapshot_;
   std::map<Slot, std::string> log_;     // everything that anybody ever decided
   Slot floor_;
-  Slot sealed_;                         // a snapshot that outlives everybody holds the slots below
+  Slot published_;                         // a snapshot that outlives everybody holds the slots below
   std::map<std::uint64_t, Slot> reads_;
   std::map<std::uint64_t, std::string> commands_;
   std::set<std::uint64_t> rejected_;

@@ -80,7 +80,7 @@ class Runner {
       if (name == "log") options.bounds.command_log_slots = std::stoi(value);
       if (name == "prepared_bytes") options.bounds.prepared_bytes = std::stoul(value);
       if (name == "suspect") options.bounds.suspect_ticks = std::stoi(value);
-      if (name == "carry") options.bounds.carry_bytes = std::stoul(value);
+      if (name == "in_flight") options.bounds.in_flight_bytes = std::stoul(value);
       if (name == "fencing") options.fencing = true;
       if (name == "apply") options.apply_by_hand = value == "by-hand";
     }

@@ -7,7 +7,7 @@
 //   the trace of both, up to an empty line
 //
 // Commands (R, A, B: replica numbers):
-//   group N KIND [voters=V] [window=W] [log=L] [prepared_bytes=B] [carry=BYTES] [suspect=TICKS]
+//   group N KIND [voters=V] [window=W] [log=L] [prepared_bytes=B] [in_flight=BYTES] [suspect=TICKS]
 //       [apply=by-hand] [fencing] [quiet]
 //                             a fresh group; quiet: without stores of configurations and messages about them
 //   propose R COMMAND...      each word is a proposal of its own

@@ -24,8 +24,8 @@ AgreementBounds random_bounds(Prng& prng) {
 }
 
 // How unkind a run is, and its group; drawn from its seed, so that runs differ in kind.
-struct Weather {
-  explicit Weather(const SimulationOptions& options)
+struct FaultSchedule {
+  explicit FaultSchedule(const SimulationOptions& options)
       : prng(options.seed),
         loss(prng.chance(0.5) ? 0.0 : 0.2 * prng.unit()),
         backlog_messages(prng.chance(0.5) ? 1'000'000 : 1 + prng.below(30)),
@@ -47,12 +47,12 @@ struct Weather {
 
 class Simulation : private SeededRun {
  public:
-  explicit Simulation(const SimulationOptions& options) : Simulation(options, Weather(options)) {}
+  explicit Simulation(const SimulationOptions& options) : Simulation(options, FaultSchedule(options)) {}
 
-  Simulation(const SimulationOptions& options, const Weather& weather)
-      : SeededRun(weather.prng, weather.group),
+  Simulation(const SimulationOptions& options, const FaultSchedule& schedule)
+      : SeededRun(schedule.prng, schedule.group),
         options_(options),
-        weather_(weather),
+        schedule_(schedule),
         stable_(options.kind, options.replicas, options.voters),
         overflowed_(static_cast<std::size_t>(options.replicas * options.replicas)) {
     group_.observe = [this](int replica, const Effects& effects) { observe(replica, effects); };
@@ -63,7 +63,7 @@ class Simulation : private SeededRun {
     for (int step = 0; step < options_.steps && violation().empty(); ++step) random_step();
     calm_ = true;
     if (violation().empty() && !come_to_rest()) result_.violation = "the group does not come to rest";
-    if (violation().empty()) judge();
+    if (violation().empty()) check();
     if (result_.violation.empty()) result_.violation = violation();
     result_.decided = order_.log().size();
     result_.reads = answered_reads_;
@@ -86,7 +86,7 @@ class Simulation : private SeededRun {
 
   bool loses(int from, int to) {
     if (!group_.alive(to)) return true;
-    const bool full = group_.link(from, to).size() >= weather_.backlog_messages || prng_.chance(weather_.loss);
+    const bool full = group_.link(from, to).size() >= schedule_.backlog_messages || prng_.chance(schedule_.loss);
     if (calm_ || !full) return false;
     overflowed_[link_index(from, to)] = true;
     ++result_.lost;
@@ -113,12 +113,12 @@ class Simulation : private SeededRun {
 
   void random_step() {
     pauses_go_on();
-    if (prng_.chance(weather_.pause)) paused_steps_[index(any_replica())] = 1 + static_cast<int>(prng_.below(200));
-    if (prng_.chance(weather_.crash)) crash_somebody();
+    if (prng_.chance(schedule_.pause)) paused_steps_[index(any_replica())] = 1 + static_cast<int>(prng_.below(200));
+    if (prng_.chance(schedule_.crash)) crash_somebody();
     install_snapshots();
     if (prng_.chance(0.15)) propose();
     if (prng_.chance(0.05)) read();
-    if (prng_.chance(weather_.tick)) tick(any_replica());
+    if (prng_.chance(schedule_.tick)) tick(any_replica());
     if (prng_.chance(0.3)) apply(any_replica());
     if (prng_.chance(0.01)) compact(any_replica());
     for (int moves = 0; moves < options_.replicas; ++moves) deliver_somewhere();
@@ -143,7 +143,7 @@ class Simulation : private SeededRun {
     const int replica = prng_.chance(0.95) ? 0 : any_replica();
     if (!runs(replica)) return;
     const std::string command = "c" + std::to_string(++commands_) + "." +
-                                std::string(prng_.below(weather_.command_bytes), 'x');
+                                std::string(prng_.below(schedule_.command_bytes), 'x');
     ballot_of_[next_id_] = group_.at(replica).status().ballot;
     proposals_.proposed(next_id_++, command);
     group_.propose(replica, command);
@@ -223,12 +223,12 @@ class Simulation : private SeededRun {
     return !violation().empty();
   }
 
-  void judge() {
+  void check() {
     for (const auto& [id, ballot] : ballot_of_) {
       if (options_.kind != "2pc" && group_.at(0).status().ballot != ballot) proposals_.excuse(id);
     }
-    proposals_.judge(order_.log());
-    reads_.judge();
+    proposals_.check(order_.log());
+    reads_.check();
     for (int replica = 0; replica < options_.replicas; ++replica) {
       if (group_.alive(replica) && order_.next(replica).value() != order_.log().size()) {
         result_.violation = "replica " + std::to_string(replica) + " misses decisions at rest";
@@ -237,7 +237,7 @@ class Simulation : private SeededRun {
   }
 
   SimulationOptions options_;
-  const Weather weather_;
+  const FaultSchedule schedule_;
   ProposalChecker proposals_;
   StableChecker stable_;
   std::vector<bool> overflowed_;                      // by link: lost something and was not yet reported drained

@@ -50,7 +50,8 @@ void check_all_sizes(const std::string& kind) {
     CHECK(sum.rejected > 0);
     snapshots += sum.snapshots;
   }
-  // Not in every size: a 1Paxos replica holds decided slots until a snapshot outlives them, while a carry has room.
+  // Not in every size: a 1Paxos replica holds decided slots until a snapshot outlives them, while the in-flight entries
+  // have room.
   if (kind != "2pc" && !std::getenv("INGOT_SEED")) CHECK(snapshots > 0);
 }
 

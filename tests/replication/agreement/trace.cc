@@ -30,7 +30,7 @@ const char* name_of(StableWrite::Kind kind) {
   return "unknown";
 }
 
-std::string name_text(ReplicaName name) {
+std::string name_text(ReplicaIncarnation name) {
   const std::string id = std::to_string(name.id.value());
   return name.incarnation == Incarnation(1) ? id : id + "." + std::to_string(name.incarnation.value());
 }
@@ -73,7 +73,7 @@ void describe_entry(std::ostream& out, std::string_view bytes) {
   out << (leader ? " LeaderChange(" : " AcceptorChange(") << name_text(entry->leader) << ", "
       << name_text(entry->acceptor);
   if (!leader) out << ", base " << entry->base << ", decided " << entry->decided;
-  for (const auto& [slot, command] : entry->carry) out << ", " << slot << " " << quote(*command);
+  for (const auto& [slot, command] : entry->in_flight) out << ", " << slot << " " << quote(*command);
   out << ")";
 }
 
@@ -118,7 +118,7 @@ void describe_change(std::ostream& out, const Message& message) {
     case MessageType::kHello:
       out << " decided " << message.slot << (message.verdict ? " caught up" : "");
       return;
-    case MessageType::kDoubt:
+    case MessageType::kSuspectLeader:
       return;
     default:
       break;
@@ -190,8 +190,8 @@ std::string describe_effects(int replica, const Effects& effects) {
   if (effects.snapshot_needed) out << replica << " needs a snapshot\n";
   for (const EndpointId suspect : effects.suspects) out << replica << " suspects " << suspect << "\n";
   if (effects.history_needed) out << replica << " needs what all segments hold\n";
-  for (const ReplicaName name : effects.salvage_needed) out << replica << " needs the segment of " << name_text(name) << "\n";
-  for (const ReplicaName name : effects.fence) out << replica << " would fence " << name_text(name) << "\n";
+  for (const ReplicaIncarnation name : effects.salvage_needed) out << replica << " needs the segment of " << name_text(name) << "\n";
+  for (const ReplicaIncarnation name : effects.fence) out << replica << " would fence " << name_text(name) << "\n";
   return out.str();
 }
 

@@ -52,8 +52,8 @@ TEST_CASE("a coordinator that does not answer") {
 
 TEST_CASE("death is told at once, whether or not anything waits") {
   Group group({.kind = "2pc"});
-  const ReplicaName coordinator{EndpointId(0), Incarnation(1)};
-  const ReplicaName participant{EndpointId(2), Incarnation(1)};
+  const ReplicaIncarnation coordinator{EndpointId(0), Incarnation(1)};
+  const ReplicaIncarnation participant{EndpointId(2), Incarnation(1)};
   group.at(1).peer_died(coordinator, effects);
   CHECK(explain(group, 1) ==
         "waits for replica 0: the coordinator is dead, and in two-phase commit nobody else may decide");

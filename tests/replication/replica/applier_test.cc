@@ -21,7 +21,7 @@ Request command(std::uint64_t client, std::uint64_t sequence, std::string_view p
   request.client = client;
   request.sequence = sequence;
   request.acknowledged_below = below;
-  request.answerer = EndpointId(2);
+  request.responder = EndpointId(2);
   request.reply_to = EndpointId(3);
   request.payload = payload;
   return request;
@@ -38,7 +38,7 @@ std::vector<Outcome> apply(Applier& applier, const std::vector<Request>& command
   for (const Request& request : commands) append_command(batch, request);
   std::vector<Outcome> outcomes;
   applier.apply(applier.applied(), batch, [&](const Applier::Applied& applied) {
-    REQUIRE(applied.request.answerer == EndpointId(2));
+    REQUIRE(applied.request.responder == EndpointId(2));
     REQUIRE(applied.request.reply_to == EndpointId(3));
     outcomes.push_back({applied.request.sequence, applied.status, std::string(applied.result)});
   });

@@ -34,7 +34,7 @@ std::vector<std::span<std::byte>> inboxes_of(const Fabric& fabric) {
 }  // namespace
 
 GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas,
-                                   std::uint64_t seed, std::optional<EndpointId> answerer, const std::string& tree)
+                                   std::uint64_t seed, std::optional<EndpointId> responder, const std::string& tree)
     : agreement_(agreement), transport_(transport), tree_(tree), prng_(seed), now_ns_(kStartNs) {
   fabric_.emplace(value_or_die(Fabric::create("test", replicas + 1, inbox_bytes(transport, replicas + 1))));
   members_.resize(static_cast<std::size_t>(replicas));
@@ -43,15 +43,15 @@ GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::stri
   const EndpointId self(static_cast<std::uint16_t>(replicas));
   client_fabric_ = attach();
   client_transport_ = make_transport(transport, inboxes_of(*client_fabric_), self, *client_fabric_, {});
-  client_lives_ = std::make_unique<Lives>(*client_fabric_, *client_transport_, incarnations());
+  client_incarnations_ = std::make_unique<PeerIncarnations>(*client_fabric_, *client_transport_, incarnations());
   ShmReplicaClient::Options options;
   options.replicas = replicas;
   options.session = prng_();
-  options.acceptor = answerer.value_or(EndpointId(replicas > 1 && agreement == "1paxos" ? 1 : 0));
+  options.acceptor = responder.value_or(EndpointId(replicas > 1 && agreement == "1paxos" ? 1 : 0));
   options.nearest = EndpointId(static_cast<std::uint16_t>(replicas - 1));
   options.daemon = &daemon_;
   options.pages = pages_;
-  options.lives = client_lives_.get();
+  options.incarnations = client_incarnations_.get();
   options.wake_loop = [] {};
   options.now_ns = [this] { return now_ns_; };
   client_ = std::make_unique<ShmReplicaClient>(*client_transport_, std::move(options));
@@ -59,7 +59,7 @@ GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::stri
 
 GroupOnOneThread::~GroupOnOneThread() = default;
 
-// Each has mappings of its own, as processes have: a new life's inbox appears to those who go over to it only.
+// Each has mappings of its own, as processes have: a new incarnation's inbox appears to those who go over to it only.
 Fabric GroupOnOneThread::attach() const {
   std::string description;
   for (const int fd : fabric_->descriptors()) description += (description.empty() ? "" : ",") + std::to_string(::dup(fd));
@@ -68,7 +68,7 @@ Fabric GroupOnOneThread::attach() const {
 
 std::vector<Incarnation> GroupOnOneThread::incarnations() const {
   std::vector<Incarnation> all;
-  for (const Launch& launch : launches_) all.push_back(launch.lives.back().incarnation);
+  for (const Launch& launch : launches_) all.push_back(launch.incarnations.back().incarnation);
   all.emplace_back(1);  // the client
   return all;
 }
@@ -86,7 +86,7 @@ void GroupOnOneThread::make_launch() {
 
 void GroupOnOneThread::begin_stable(Launch& launch, Incarnation incarnation) {
   launch.stable.push_back(value_or_die(create_segment("test-stable", kStableSegmentBytes)));
-  launch.lives.push_back({incarnation, std::make_shared<const Segment>(value_or_die(
+  launch.incarnations.push_back({incarnation, std::make_shared<const Segment>(value_or_die(
                                            Segment::map(launch.stable.back().get(), Segment::Access::kReadOnly)))});
 }
 
@@ -108,19 +108,19 @@ void GroupOnOneThread::add_member(int id) {
   Member& member = *members_[id];
   Launch& launch = launches_[id];
   const EndpointId self(static_cast<std::uint16_t>(id));
-  const Incarnation incarnation = launch.lives.back().incarnation;
+  const Incarnation incarnation = launch.incarnations.back().incarnation;
   member.fabric = attach();
   member.stable = value_or_die(StableSegment::open(launch.stable.back().get(), self, incarnation));
   member.transport = make_transport(transport_, inboxes_of(*member.fabric), self, *member.fabric, {});
-  member.lives = std::make_unique<Lives>(*member.fabric, *member.transport, incarnations());
+  member.incarnations = std::make_unique<PeerIncarnations>(*member.fabric, *member.transport, incarnations());
   Replica::Parts parts;
   parts.group.replicas = replicas();
   parts.group.voters = std::min(replicas(), kVotersDefault);
   parts.group.self = self;
   parts.group.incarnation = incarnation;
-  if (launch.lives.size() > 1) {
+  if (launch.incarnations.size() > 1) {
     parts.group.predecessor = std::make_shared<const StableView>(
-        value_or_die(StableView::read(launch.lives[launch.lives.size() - 2].memory->bytes())));
+        value_or_die(StableView::read(launch.incarnations[launch.incarnations.size() - 2].memory->bytes())));
   }
   parts.endpoints = replicas() + 1;
   parts.transport = member.transport.get();
@@ -130,8 +130,8 @@ void GroupOnOneThread::add_member(int id) {
   parts.stable = member.stable.get();
   parts.page = launch.page;
   parts.pages = pages_;
-  for (const Launch& each : launches_) parts.segments.push_back(each.lives);
-  parts.lives = member.lives.get();
+  for (const Launch& each : launches_) parts.segments.push_back(each.incarnations);
+  parts.incarnations = member.incarnations.get();
   parts.deaths = &daemon_.deaths;
   parts.publish_state = [](ReplicaPage&) {};
   parts.trees = tree_options(parts.group.voters);
@@ -144,7 +144,7 @@ void GroupOnOneThread::kill(int replica, bool told) {
   member.running = false;
   member.replica.reset();
   member.stable.reset();  // lets go of the writer's lock
-  member.lives.reset();
+  member.incarnations.reset();
   member.transport.reset();
   member.words.clear();
   if (!told) return;
@@ -153,7 +153,7 @@ void GroupOnOneThread::kill(int replica, bool told) {
 }
 
 void GroupOnOneThread::restart(int replica) {
-  INGOT_CHECK(!alive(replica), "only the dead begin another life");
+  INGOT_CHECK(!alive(replica), "only the dead begin another incarnation");
   const EndpointId endpoint(static_cast<std::uint16_t>(replica));
   Launch& launch = launches_[replica];
   const Incarnation next(incarnation(replica) + 1);
@@ -161,18 +161,18 @@ void GroupOnOneThread::restart(int replica) {
   const int inbox = value_or_die(fabric_->renew_inbox(endpoint));
   for (auto& member : members_) {
     if (member->replica == nullptr) continue;
-    member->words.push_back({endpoint, next, ::dup(inbox), launch.lives.back().memory});
+    member->words.push_back({endpoint, next, ::dup(inbox), launch.incarnations.back().memory});
   }
-  client_->begin_life({endpoint, next, value_or_die(client_fabric_->map_inbox(inbox))});
+  client_->begin_incarnation({endpoint, next, value_or_die(client_fabric_->map_inbox(inbox))});
   add_member(replica);
   daemon_.replicas[replica].state.set(static_cast<std::uint64_t>(ProcessState::kUp));
   daemon_.replicas[replica].incarnation.set_release(next.value());
 }
 
-void GroupOnOneThread::hear(Member& member) {
+void GroupOnOneThread::receive(Member& member) {
   for (Word& word : std::exchange(member.words, {})) {
     const Descriptor inbox(word.inbox);
-    member.replica->begin_life(
+    member.replica->begin_incarnation(
         {word.endpoint, word.incarnation, value_or_die(member.fabric->map_inbox(inbox.get()))}, std::move(word.stable));
   }
 }
@@ -211,7 +211,7 @@ void GroupOnOneThread::round(std::uint64_t step_ns) {
     if (who == replicas()) {
       last_work_ += client_->poll(now_ns_);
     } else if (members_[who]->running) {
-      hear(*members_[who]);
+      receive(*members_[who]);
       last_work_ += members_[who]->replica->poll(now_ns_);
     }
   }

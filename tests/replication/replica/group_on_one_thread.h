@@ -14,16 +14,16 @@
 #include "replication/client/session_client.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/fabric.h"
-#include "transport/host/lives.h"
+#include "transport/host/peer_incarnations.h"
 
 namespace ingot {
 
 class GroupOnOneThread {
  public:
-  // The client first asks `answerer` to answer its commands; without one, whoever knows decisions first. `tree`: a
+  // The client first asks `responder` to answer its commands; without one, whoever knows decisions first. `tree`: a
   // shape for broadcasts (replication/replica/trees/plan.h), all replicas on one core.
   GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas, std::uint64_t seed,
-                   std::optional<EndpointId> answerer = std::nullopt, const std::string& tree = "star");
+                   std::optional<EndpointId> responder = std::nullopt, const std::string& tree = "star");
   ~GroupOnOneThread();
 
   int replicas() const { return static_cast<int>(members_.size()); }
@@ -39,10 +39,10 @@ class GroupOnOneThread {
   void kill(int replica, bool told = true);
   bool alive(int replica) const { return members_[replica]->replica != nullptr; }
 
-  // The next life of a dead member begins: everybody is told, as a supervisor tells them; those who do not run will find
+  // The next incarnation of a dead member begins: everybody is told, as a supervisor tells them; those who do not run will find
   // the word when they do.
   void restart(int replica);
-  std::uint32_t incarnation(int replica) const { return launches_[replica].lives.back().incarnation.value(); }
+  std::uint32_t incarnation(int replica) const { return launches_[replica].incarnations.back().incarnation.value(); }
 
   // Submits; the result is there once it has arrived.
   struct Answer {
@@ -75,14 +75,14 @@ class GroupOnOneThread {
   const TreeRouter& trees(int replica) const { return *members_[replica]->replica->trees(); }
 
  private:
-  // What a supervisor has of a member, whatever its life.
+  // What a supervisor has of a member, whatever its incarnation.
   struct Launch {
     Segment page_segment;
     ReplicaPage* page = nullptr;
-    std::vector<Descriptor> stable;  // by life
-    LifeSegments lives;
+    std::vector<Descriptor> stable;  // by incarnation
+    IncarnationSegments incarnations;
   };
-  // A life announced, and not heard of yet.
+  // An incarnation announced, and not heard of yet.
   struct Word {
     EndpointId endpoint;
     Incarnation incarnation;
@@ -95,7 +95,7 @@ class GroupOnOneThread {
     std::unique_ptr<StableSegment> stable;
     kv::KvStore store;
     std::unique_ptr<ChannelTransport> transport;
-    std::unique_ptr<Lives> lives;
+    std::unique_ptr<PeerIncarnations> incarnations;
     std::vector<Word> words;
     const Agreement* agreement = nullptr;  // the replica's
     std::unique_ptr<Replica> replica;
@@ -104,7 +104,7 @@ class GroupOnOneThread {
   void make_launch();
   void add_member(int id);
   void begin_stable(Launch& launch, Incarnation incarnation);
-  void hear(Member& member);
+  void receive(Member& member);
   Fabric attach() const;
   std::vector<Incarnation> incarnations() const;
   TreeOptions tree_options(int voters) const;
@@ -121,7 +121,7 @@ class GroupOnOneThread {
   std::vector<std::unique_ptr<Member>> members_;
   std::optional<Fabric> client_fabric_;
   std::unique_ptr<ChannelTransport> client_transport_;
-  std::unique_ptr<Lives> client_lives_;
+  std::unique_ptr<PeerIncarnations> client_incarnations_;
   std::unique_ptr<ShmReplicaClient> client_;
   int last_work_ = 0;
   bool reported_ = false;

@@ -26,7 +26,7 @@ T value_or_die(absl::StatusOr<T> result) {
 }
 
 constexpr std::uint64_t kStartNs = 1'000'000'000'000;  // of the virtual clock: the same in every run
-constexpr int kRoundsBesideChild = 20;
+constexpr int kRoundsWithChild = 20;
 
 bool has_children() {
   siginfo_t info{};
@@ -44,7 +44,7 @@ void wait_for_child() {
 
 MortalGroup::MortalGroup(Options options)
     : options_(std::move(options)), rng_(options_.seed), now_ns_(kStartNs) {
-  const std::size_t carries = 2 * (kConfigurationEntryBytes + options_.bounds.carry_bytes);
+  const std::size_t carries = 2 * (kConfigurationEntryBytes + options_.bounds.in_flight_bytes);
   const std::size_t entries = (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
   INGOT_CHECK(carries + entries <= stable_configuration_cell_bytes(options_.segment_bytes),
               "a replica's segment takes the largest configuration that the bounds allow");
@@ -80,7 +80,7 @@ void MortalGroup::kill_all() {
 }
 
 void MortalGroup::start_all(int deprived, std::string_view other) {
-  ++life_;
+  ++incarnation_;
   inboxes_.clear();
   const int endpoints = options_.replicas + 1;
   fabric_.emplace(value_or_die(Fabric::create("test", endpoints, inbox_bytes("nvp", endpoints))));
@@ -89,9 +89,9 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
     stable_fds_[id] = value_or_die(create_segment("test-stable", options_.segment_bytes));
     auto memory = std::make_shared<const Segment>(
         value_or_die(Segment::map(stable_fds_[id].get(), Segment::Access::kReadOnly)));
-    add_life(segments_[id], LifeSegment{Incarnation(static_cast<std::uint32_t>(life_)), std::move(memory)},
-             [](const LifeSegment& life) { return life_counts(life.memory->bytes(), life.incarnation); },
-             [this](const LifeSegment& life) { return holds_history(life.memory->bytes(), sealed()); });
+    add_incarnation(segments_[id], IncarnationSegment{Incarnation(static_cast<std::uint32_t>(incarnation_)), std::move(memory)},
+             [](const IncarnationSegment& segment) { return incarnation_counts(segment.memory->bytes(), segment.incarnation); },
+             [this](const IncarnationSegment& segment) { return holds_history(segment.memory->bytes(), published()); });
     members_.push_back(std::make_unique<Member>(id, held_));
   }
   for (int id = 0; id < options_.replicas; ++id) {
@@ -103,7 +103,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   ShmReplicaClient::Options client;
   client.replicas = options_.replicas;
   client.session = rng_();
-  client.incarnation = Incarnation(static_cast<std::uint32_t>(life_));
+  client.incarnation = Incarnation(static_cast<std::uint32_t>(incarnation_));
   client.acceptor = EndpointId(1);
   client.nearest = EndpointId(static_cast<std::uint16_t>(options_.replicas - 1));
   client.daemon = &daemon_;
@@ -112,11 +112,11 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   client_ = std::make_unique<ShmReplicaClient>(*client_transport_, std::move(client));
 }
 
-// The newest ended life that counts, as replication/agreement/agreement.h says.
+// The newest ended incarnation that counts, as replication/agreement/agreement.h says.
 std::shared_ptr<const StableView> MortalGroup::predecessor(int id) const {
-  for (auto life = segments_[id].rbegin(); life != segments_[id].rend(); ++life) {
-    if (life->incarnation == Incarnation(static_cast<std::uint32_t>(life_))) continue;
-    auto view = StableView::read(life->memory->bytes());
+  for (auto segment = segments_[id].rbegin(); segment != segments_[id].rend(); ++segment) {
+    if (segment->incarnation == Incarnation(static_cast<std::uint32_t>(incarnation_))) continue;
+    auto view = StableView::read(segment->memory->bytes());
     if (view.ok() && view->may_be_inherited()) return std::make_shared<const StableView>(*std::move(view));
   }
   return nullptr;
@@ -125,7 +125,7 @@ std::shared_ptr<const StableView> MortalGroup::predecessor(int id) const {
 void MortalGroup::start(int id, SnapshotBytes snapshot) {
   Member& member = *members_[id];
   const EndpointId self(static_cast<std::uint16_t>(id));
-  const Incarnation incarnation(static_cast<std::uint32_t>(life_));
+  const Incarnation incarnation(static_cast<std::uint32_t>(incarnation_));
   member.transport = make_transport("nvp", inboxes_, self, *fabric_, {});
   Replica::Parts parts;
   parts.group.replicas = options_.replicas;
@@ -147,10 +147,10 @@ void MortalGroup::start(int id, SnapshotBytes snapshot) {
   parts.deaths = &daemon_.deaths;
   parts.publish_state = [](ReplicaPage&) {};
   parts.fork_snapshots = options_.fork;
-  parts.load_beside = options_.load_beside;
+  parts.load_in_background = options_.load_in_background;
   if (options_.keeps) {
-    parts.sealed_slot = &daemon_.sealed_slot;
-    parts.seal = [this](Slot slot, int fd) { hand_over(slot, fd); };
+    parts.published_slot = &daemon_.published_slot;
+    parts.publish = [this](Slot slot, int fd) { hand_over(slot, fd); };
     parts.snapshot = std::move(snapshot);
   }
   member.replica = std::make_unique<Replica>(std::move(parts));
@@ -164,10 +164,10 @@ void MortalGroup::hand_over(Slot slot, int fd) {
 }
 
 void MortalGroup::keep(Slot slot, Descriptor fd) {
-  if (slot <= sealed()) return;
+  if (slot <= published()) return;
   snapshot_ = std::make_shared<const Segment>(value_or_die(Segment::map(fd.get(), Segment::Access::kReadOnly)));
-  INGOT_CHECK(read_snapshot(as_view(snapshot_->bytes()))->name.slot == slot, "what is sealed is a snapshot");
-  daemon_.sealed_slot.set_release(slot.value());
+  INGOT_CHECK(read_snapshot(as_view(snapshot_->bytes()))->name.slot == slot, "what is published is a snapshot");
+  daemon_.published_slot.set_release(slot.value());
 }
 
 void MortalGroup::set_keeping(bool keeping) {
@@ -210,8 +210,8 @@ void MortalGroup::collect() {
 // lived for some rounds. Else what the group stores meanwhile would depend on how long the machine lets the child wait.
 void MortalGroup::give_child_its_time() {
   if (!options_.fork || !has_children()) {
-    rounds_beside_child_ = 0;
-  } else if (++rounds_beside_child_ >= kRoundsBesideChild) {
+    rounds_with_child_ = 0;
+  } else if (++rounds_with_child_ >= kRoundsWithChild) {
     wait_for_child();
   }
 }
@@ -258,9 +258,9 @@ void MortalGroup::settle(int rounds_max) {
   collect();
 }
 
-void MortalGroup::wait_sealed() {
+void MortalGroup::wait_published() {
   constexpr int kRoundsMax = 400'000;
-  for (int i = 0; sealed() == Slot(0); ++i) {
+  for (int i = 0; published() == Slot(0); ++i) {
     INGOT_CHECK(i < kRoundsMax, "no snapshot is kept");
     round(1'000'000);
   }

@@ -1,5 +1,5 @@
 // A group on one thread that can die as a whole and start again from what outlives it: stable segments, and the newest
-// sealed snapshot, as a supervisor would keep them.
+// published snapshot, as a supervisor would keep them.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class MortalGroup {
     int replicas = 3;
     std::uint64_t seed = 1;
     bool fork = true;
-    bool load_beside = false;
+    bool load_in_background = false;
     std::size_t segment_bytes = kStableSegmentBytes;
     AgreementBounds bounds{};
     bool keeps = true;  // snapshots
@@ -41,7 +41,8 @@ class MortalGroup {
   // `deprived`: this one starts with other bytes than the snapshot, or with none.
   void start_all(int deprived = -1, std::string_view other = {});
 
-  // From the next start on this one's snapshot is not decoded until it is let go; with load_beside only. -1: let go.
+  // From the next start on this one's snapshot is not decoded until it is let go; with load_in_background only. -1: let
+  // go.
   void hold_load(int replica);
 
   // A member that is not polled is like a stopped process.
@@ -60,17 +61,17 @@ class MortalGroup {
   // Rounds until all have applied the same, and nothing is outstanding; fails after so many.
   void settle(int rounds_max = 400'000);
   // Rounds until all but the last few slots are in a snapshot that is kept.
-  void wait_sealed();
+  void wait_published();
 
   // The number of acknowledged puts that a replica's state lacks, or has otherwise.
   int lost_by(int replica) const;
 
-  Slot sealed() const { return Slot(daemon_.sealed_slot.get()); }
+  Slot published() const { return Slot(daemon_.published_slot.get()); }
   const ReplicaPage& page(int replica) const { return *pages_[replica]; }
   bool loading(int replica) const { return members_[replica]->replica->loading(); }
   const Applier& applier(int replica) const { return members_[replica]->replica->applier(); }
   AgreementStatus status(int replica) const { return members_[replica]->agreement->status(); }
-  int life() const { return life_; }
+  int segment() const { return incarnation_; }
 
  private:
   class HeldStore final : public StateMachine {
@@ -118,14 +119,14 @@ class MortalGroup {
   Options options_;
   Prng rng_;
   std::uint64_t now_ns_;
-  int life_ = 0;
-  int rounds_beside_child_ = 0;
+  int incarnation_ = 0;
+  int rounds_with_child_ = 0;
   std::uint64_t puts_ = 0;
   DaemonPage daemon_{};
   std::vector<Segment> page_segments_;
   std::vector<const ReplicaPage*> pages_;
-  std::vector<LifeSegments> segments_;       // by replica
-  std::vector<Descriptor> stable_fds_;       // by replica, of the newest life
+  std::vector<IncarnationSegments> segments_;       // by replica
+  std::vector<Descriptor> stable_fds_;       // by replica, of the newest incarnation
   std::shared_ptr<const Segment> snapshot_;
   bool keeping_ = true;
   std::atomic<int> held_{-1};  // replica

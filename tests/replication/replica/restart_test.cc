@@ -1,5 +1,5 @@
-// Real replicas that die and come back as new lives, under load: nothing that was acknowledged is lost, every command
-// takes effect once, and in the end all have the same state, the newcomers too.
+// Real replicas that die and come back as new incarnations, under load: nothing that was acknowledged is lost, every
+// command takes effect once, and in the end all have the same state, the joining replicas too.
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
@@ -91,7 +91,7 @@ TEST_CASE("a newcomer that dies before it has caught up, or before anybody has h
   GroupOnOneThread group("1paxos", transport, 3, kSeed);
   Load load(group);
   load.run(100);
-  for (int lives = 0; lives < 8; ++lives) {
+  for (int incarnations = 0; incarnations < 8; ++incarnations) {
     group.kill(1);
     group.restart(1);
     for (int i = 0; i < rounds; ++i) group.round();

@@ -49,7 +49,7 @@ TEST_CASE("everybody dies at once, again and again, and nothing acknowledged is 
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const int replicas = GENERATE(1, 3, 5);  // alone it may decide what it has inherited before it has its snapshot
   const char* env = std::getenv("INGOT_SEED");
-  // Seed 2 lost what was in the segment of a fifth earlier life, and in no snapshot.
+  // Seed 2 lost what was in the segment of a fifth earlier incarnation, and in no snapshot.
   std::vector<std::uint64_t> seeds{kSeed, kSeed + 1, 2};
   if (env != nullptr) seeds = {std::strtoull(env, nullptr, 10)};
   for (const std::uint64_t seed : seeds) {
@@ -60,9 +60,9 @@ TEST_CASE("everybody dies at once, again and again, and nothing acknowledged is 
     options.replicas = replicas;
     options.seed = seed;
     options.fork = rng.chance(0.5);
-    options.load_beside = seed % 2 == 0;
+    options.load_in_background = seed % 2 == 0;
     MortalGroup group(options);
-    for (int life = 0; life < 5; ++life) {
+    for (int incarnation = 0; incarnation < 5; ++incarnation) {
       const std::uint64_t puts = rng.below(120);
       for (std::uint64_t i = 0; i < puts; ++i) {
         group.put(rng.below(rng.chance(0.2) ? 100'000 : 1'000));
@@ -91,7 +91,7 @@ TEST_CASE("many times the segment's room is written, and segments stay half empt
   // A smaller segment takes smaller configurations: an acceptor that is slow to take in long messages is replaced.
   options.segment_bytes = 16 * 1024 * 1024;
   options.bounds.window_bytes = 128 * 1024;
-  options.bounds.carry_bytes = 768 * 1024;
+  options.bounds.in_flight_bytes = 768 * 1024;
   MortalGroup group(options);
   put_many(group, 500, 50'000);
   REQUIRE(snapshots_made(group, 3) >= 3);
@@ -115,7 +115,7 @@ TEST_CASE("while nobody keeps what is sealed the leader waits, and nothing is lo
   }
   for (int i = 0; i < 3000; ++i) group.round();
   REQUIRE(group.outstanding() > 0);
-  REQUIRE(group.sealed() == Slot(0));
+  REQUIRE(group.published() == Slot(0));
   for (int id = 0; id < 3; ++id) {
     REQUIRE(group.page(id)[ReplicaCounter::kStableUsedBytes].get() < 40 * 1024 * 1024);
   }
@@ -129,18 +129,18 @@ TEST_CASE("while nobody keeps what is sealed the leader waits, and nothing is lo
 TEST_CASE("who is further behind than its peers' logs gets a snapshot from one of them") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const bool fork = GENERATE(true, false);
-  const bool load_beside = GENERATE(true, false);
-  CAPTURE(agreement, fork, load_beside);
+  const bool load_in_background = GENERATE(true, false);
+  CAPTURE(agreement, fork, load_in_background);
   MortalGroup::Options options;
   options.agreement = agreement;
   options.seed = kSeed;
   options.fork = fork;
-  options.load_beside = load_beside;
+  options.load_in_background = load_in_background;
   MortalGroup group(options);
   put_until_trimmed(group);
   group.kill_all();
   group.start_all(2);
-  if (!load_beside) REQUIRE(group.applier(1).applied() >= group.sealed());
+  if (!load_in_background) REQUIRE(group.applier(1).applied() >= group.published());
   REQUIRE(group.applier(2).applied() == Slot(0));
   for (int i = 0; i < 50; ++i) {
     group.put(100);
@@ -148,7 +148,7 @@ TEST_CASE("who is further behind than its peers' logs gets a snapshot from one o
   }
   group.wait();
   group.settle();
-  REQUIRE(snapshots_made(group, 3) >= 1);  // a new life counts from 0
+  REQUIRE(snapshots_made(group, 3) >= 1);  // a new incarnation counts from 0
   require_all_there(group, 3);
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("who is loading its snapshot votes, and takes part like anybody when i
   MortalGroup::Options options;
   options.replicas = 5;
   options.seed = kSeed;
-  options.load_beside = true;
+  options.load_in_background = true;
   MortalGroup group(options);
   put_until_trimmed(group);
   group.kill_all();
@@ -187,12 +187,12 @@ TEST_CASE("who is loading its snapshot votes, and takes part like anybody when i
 TEST_CASE("a snapshot that is none is refused and counted, and who should start from it asks a peer") {
   MortalGroup::Options options;
   options.seed = kSeed;
-  options.load_beside = GENERATE(true, false);
-  CAPTURE(options.load_beside);
+  options.load_in_background = GENERATE(true, false);
+  CAPTURE(options.load_in_background);
   MortalGroup group(options);
   for (int i = 0; i < 100; ++i) group.put(20'000);
   group.wait();
-  group.wait_sealed();
+  group.wait_published();
   group.kill_all();
   group.start_all(2, "neither header nor content");
   REQUIRE(group.applier(2).applied() == Slot(0));

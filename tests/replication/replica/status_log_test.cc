@@ -25,26 +25,26 @@ TEST_CASE("a line when agreement is blocked, for each other cause, and when it i
   Lines lines;
   StatusLog log(EndpointId(1), [&](const std::string& line) { lines.push_back(line); });
   constexpr std::uint64_t kMs = 1'000'000;
-  log.look({}, 1 * kMs);
+  log.observe({}, 1 * kMs);
   CHECK(lines.empty());
   CHECK(log.blocked_since_ns() == 0);
 
   AgreementStatus status = blocked(Blocked::kFormerLeader, 2);
-  log.look(status, 10 * kMs);
+  log.observe(status, 10 * kMs);
   status.blocked_ticks = 7;  // time and slots are no other cause
   status.blocked_to = Slot(3);
-  log.look(status, 20 * kMs);
+  log.observe(status, 20 * kMs);
   CHECK(lines == Lines{"replica 1 is blocked: it waits for replica 2: " + std::string(text_of(Blocked::kFormerLeader))});
   CHECK(log.blocked_since_ns() == 10 * kMs);
 
-  log.look(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another one
+  log.observe(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another one
   CHECK(lines.size() == 2);
   CHECK(log.blocked_since_ns() == 30 * kMs);
-  log.look(blocked(Blocked::kNoMajority, 1), 40 * kMs);  // itself: nobody in particular
+  log.observe(blocked(Blocked::kNoMajority, 1), 40 * kMs);  // itself: nobody in particular
   CHECK(lines.back() == "replica 1 is blocked: " + std::string(text_of(Blocked::kNoMajority)));
 
-  log.look({}, 260 * kMs);
-  log.look({}, 270 * kMs);
+  log.observe({}, 260 * kMs);
+  log.observe({}, 270 * kMs);
   CHECK(lines.size() == 4);
   CHECK(lines.back() == "replica 1 is no longer blocked, after 250 ms");
   CHECK(log.blocked_since_ns() == 0);
@@ -72,11 +72,11 @@ TEST_CASE("suspects and the fenced are named, and a log that nobody reads takes 
   log.fenced({EndpointId(1), Incarnation(3)}, true);
   log.fenced({EndpointId(1), Incarnation(3)}, false);
   CHECK(lines == Lines{"replica 0 suspects replica 2, which takes too long to answer",
-                       "replica 0 fences replica 1, life 3: it does not answer, and what it holds is needed; it was sent "
+                       "replica 0 fences replica 1, incarnation 3: it does not answer, and what it holds is needed; it was sent "
                        "SIGKILL",
-                       "replica 0 wants replica 1, life 3 fenced, which does not run any more"});
+                       "replica 0 wants replica 1, incarnation 3 fenced, which does not run any more"});
   StatusLog silent(EndpointId(0), nullptr);
-  silent.look(blocked(Blocked::kAcceptor, 1), 1);
+  silent.observe(blocked(Blocked::kAcceptor, 1), 1);
   silent.suspected(EndpointId(1));
 }
 

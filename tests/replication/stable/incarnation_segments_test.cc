@@ -1,4 +1,4 @@
-// Which segments of earlier lives are kept, and what is known of replicas that die and come back.
+// Which segments of earlier incarnations are kept, and what is known of replicas that die and come back.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kBytes = 1 << 20;  // enough for a test
 constexpr EndpointId kSelf(0), kPeer(1);
 
-// One life of a replica: its segment, and the writer that it may have.
-struct Life {
-  explicit Life(std::uint32_t incarnation_in, EndpointId id = kPeer) : incarnation(incarnation_in), replica(id) {
+// One incarnation of a replica: its segment, and the writer that it may have.
+struct TestIncarnation {
+  explicit TestIncarnation(std::uint32_t incarnation_in, EndpointId id = kPeer) : incarnation(incarnation_in), replica(id) {
     auto made = create_segment("test-life", kBytes);
     INGOT_CHECK(made.ok());
     fd = *std::move(made);
@@ -38,8 +38,8 @@ struct Life {
     INGOT_CHECK(writer->store(write));
   }
   void die() { writer.reset(); }
-  LifeSegment seen() const { return {Incarnation(incarnation), segment}; }
-  ReplicaName name() const { return {replica, Incarnation(incarnation)}; }
+  IncarnationSegment seen() const { return {Incarnation(incarnation), segment}; }
+  ReplicaIncarnation name() const { return {replica, Incarnation(incarnation)}; }
 
   std::uint32_t incarnation;
   EndpointId replica;
@@ -48,32 +48,32 @@ struct Life {
   std::unique_ptr<StableSegment> writer;
 };
 
-std::vector<int> kept_after(int lives, int counts_every, int needed_every = 1000) {
+std::vector<int> kept_after(int incarnations, int counts_every, int needed_every = 1000) {
   std::deque<int> kept;
-  for (int life = 1; life <= lives; ++life) {
-    add_life(
-        kept, life, [&](int ended) { return ended == 1 || ended % counts_every == 0; },
+  for (int incarnation = 1; incarnation <= incarnations; ++incarnation) {
+    add_incarnation(
+        kept, incarnation, [&](int ended) { return ended == 1 || ended % counts_every == 0; },
         [&](int ended) { return ended % needed_every == 0; });
   }
   return {kept.begin(), kept.end()};
 }
 
 struct Pair {
-  explicit Pair(const Life& peer) : self(1, kSelf), pages{&page_of_self, &page_of_peer} {
-    peers.emplace(kSelf, std::vector<LifeSegments>{{self.seen()}, {peer.seen()}}, pages);
+  explicit Pair(const TestIncarnation& peer) : self(1, kSelf), pages{&page_of_self, &page_of_peer} {
+    peers.emplace(kSelf, std::vector<IncarnationSegments>{{self.seen()}, {peer.seen()}}, pages);
   }
-  std::vector<ReplicaName> look() {
-    std::vector<ReplicaName> died;
-    peers->look([&](ReplicaName name) { died.push_back(name); });
+  std::vector<ReplicaIncarnation> poll() {
+    std::vector<ReplicaIncarnation> died;
+    peers->poll([&](ReplicaIncarnation name) { died.push_back(name); });
     return died;
   }
-  std::vector<ReplicaName> begin(const Life& next) {
-    std::vector<ReplicaName> died;
-    peers->begin(next.name(), next.segment, Slot(0), [&](ReplicaName name) { died.push_back(name); });
+  std::vector<ReplicaIncarnation> begin(const TestIncarnation& next) {
+    std::vector<ReplicaIncarnation> died;
+    peers->begin(next.name(), next.segment, Slot(0), [&](ReplicaIncarnation name) { died.push_back(name); });
     return died;
   }
 
-  Life self;
+  TestIncarnation self;
   ReplicaPage page_of_self{}, page_of_peer{};
   std::vector<const ReplicaPage*> pages;
   std::optional<PeerSegments> peers;
@@ -89,12 +89,12 @@ TEST_CASE("the newest lives that count are kept; those that ended at their start
   CHECK(kept_after(12, 3) == std::vector<int>{1, 3, 6, 9, 12});
   CHECK(kept_after(11, 1, 2) == std::vector<int>{2, 4, 6, 7, 8, 9, 10, 11});  // what holds history stays besides
   const std::vector<int> all_needed = kept_after(40, 1, 1);
-  CHECK(all_needed.size() == kNeededLivesMax + 1);
+  CHECK(all_needed.size() == kNeededIncarnationsMax + 1);
   CHECK(all_needed.front() == 24);
 }
 
 TEST_CASE("a life ended before it had inherited unless its segment says otherwise") {
-  Life never_opened(2), opened(2), inherited(2);
+  TestIncarnation never_opened(2), opened(2), inherited(2);
   CHECK(StableView::ended_before_inheriting(never_opened.segment->bytes()));
   opened.open();
   CHECK(StableView::ended_before_inheriting(opened.segment->bytes()));
@@ -108,16 +108,16 @@ TEST_CASE("a life ended before it had inherited unless its segment says otherwis
 }
 
 TEST_CASE("who has died is away, comes back, and is away until it has caught up") {
-  Life first(1), second(2);
+  TestIncarnation first(1), second(2);
   first.open();
   Pair pair(first);
-  CHECK(pair.look().empty());
-  CHECK_FALSE(pair.peers->any_away());
+  CHECK(pair.poll().empty());
+  CHECK_FALSE(pair.peers->any_lagging());
   pair.page_of_peer.incarnation.set_release(1);
   pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(90);
   first.die();
-  CHECK(pair.look() == std::vector<ReplicaName>{first.name()});
-  CHECK(pair.look().empty());
+  CHECK(pair.poll() == std::vector<ReplicaIncarnation>{first.name()});
+  CHECK(pair.poll().empty());
   CHECK(pair.peers->dead(kPeer));
   CHECK(pair.begin(second).empty());  // that the first is dead is known
   CHECK(pair.peers->dead(kPeer));
@@ -125,36 +125,36 @@ TEST_CASE("who has died is away, comes back, and is away until it has caught up"
   pair.peers->back(second.name(), Slot(50));
   CHECK_FALSE(pair.peers->dead(kPeer));
   pair.peers->note_returns();
-  CHECK(pair.peers->away(kPeer));  // 90 slots applied, says the page, but by the life before
+  CHECK(pair.peers->lagging(kPeer));  // 90 slots applied, says the page, but by the incarnation before
   pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(49);
   pair.page_of_peer.incarnation.set_release(2);
   pair.peers->note_returns();
-  CHECK(pair.peers->away(kPeer));
+  CHECK(pair.peers->lagging(kPeer));
   pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(50);
   pair.peers->note_returns();
-  CHECK_FALSE(pair.peers->any_away());
+  CHECK_FALSE(pair.peers->any_lagging());
 
   second.open();
-  CHECK(pair.look().empty());
+  CHECK(pair.poll().empty());
   second.die();
-  CHECK(pair.look() == std::vector<ReplicaName>{second.name()});
+  CHECK(pair.poll() == std::vector<ReplicaIncarnation>{second.name()});
 }
 
 TEST_CASE("a next life proves the death of the one before, whatever its segment says") {
-  Life first(1), second(2), third(3);
+  TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
   first.die();
-  CHECK(pair.begin(second) == std::vector<ReplicaName>{first.name()});
+  CHECK(pair.begin(second) == std::vector<ReplicaIncarnation>{first.name()});
   pair.peers->back(second.name(), Slot(0));
   // The second never opened its segment: no mark of the kernel tells of its end.
-  CHECK(pair.look().empty());
-  CHECK(pair.begin(third) == std::vector<ReplicaName>{second.name()});
+  CHECK(pair.poll().empty());
+  CHECK(pair.begin(third) == std::vector<ReplicaIncarnation>{second.name()});
   CHECK(pair.peers->newest(kPeer) == third.name());
 }
 
 TEST_CASE("segments of dead lives are read by name, those of others are not") {
-  Life first(1), second(2), third(3);
+  TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
   CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);
@@ -173,7 +173,7 @@ TEST_CASE("segments of dead lives are read by name, those of others are not") {
 }
 
 TEST_CASE("a first life that never opened its segment stored nothing: that is known, not missing") {
-  Life first(1), second(2);
+  TestIncarnation first(1), second(2);
   Pair pair(first);
   CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet
   pair.begin(second);

@@ -108,14 +108,14 @@ Request random_command(Prng& rng, std::string_view payload) {
   request.sequence = rng();
   request.acknowledged_below = rng();
   request.reply_to = EndpointId(static_cast<std::uint16_t>(rng.below(64)));
-  request.answerer = EndpointId(static_cast<std::uint16_t>(rng.below(48)));
+  request.responder = EndpointId(static_cast<std::uint16_t>(rng.below(48)));
   request.payload = payload;
   return request;
 }
 
 bool same(const Request& a, const Request& b) {
   return a.client == b.client && a.sequence == b.sequence && a.acknowledged_below == b.acknowledged_below &&
-         a.reply_to == b.reply_to && a.answerer == b.answerer && a.payload == b.payload;
+         a.reply_to == b.reply_to && a.responder == b.responder && a.payload == b.payload;
 }
 
 TEST_CASE("Client requests, responses and batches come back from their encodings") {

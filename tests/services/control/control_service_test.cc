@@ -361,9 +361,9 @@ TEST_CASE("a watcher that does not read harms nobody") {
   const auto reader = served.stub->WatchStatus(&context, {});
   GetStatusResponse response;
   REQUIRE(reader->Read(&response));
-  for (std::uint64_t life = 2; life < 20; ++life) {
-    served.pages.set_life(3, life);
-    while (response.replicas(3).incarnation() != life) REQUIRE(reader->Read(&response));
+  for (std::uint64_t incarnation = 2; incarnation < 20; ++incarnation) {
+    served.pages.set_incarnation(3, incarnation);
+    while (response.replicas(3).incarnation() != incarnation) REQUIRE(reader->Read(&response));
   }
   lazy_context.TryCancel();
   context.TryCancel();

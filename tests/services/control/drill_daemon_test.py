@@ -192,7 +192,7 @@ class BlockedTest(WithDaemon):
         (_, acceptor), _ = self.stop_both(daemon)
         ctl(daemon.endpoint, "put", "k", "3")
         self.assertGreaterEqual(sum(metrics(daemon, "ingot_fenced_total").values()), 1)
-        wait_until(lambda: any(f"fences replica {acceptor}, life 1" in line for line in daemon.log), "the log says so")
+        wait_until(lambda: any(f"fences replica {acceptor}, incarnation 1" in line for line in daemon.log), "the log says so")
         wait_until(lambda: self.holder(daemon, "acceptor") is not None, "somebody else accepts")
         self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
 

@@ -38,7 +38,7 @@ class Drilled {
     request.set_action(action);
     request.set_target(target);
     request.set_replica(replica);
-    return choose_hits(request, read_status(pages.config, pages.view(), 0), [this](const Hit& hit) {
+    return choose_targets(request, read_status(pages.config, pages.view(), 0), [this](const Hit& hit) {
       const auto found = conditions.find(static_cast<pid_t>(hit.pid()));
       return found == conditions.end() ? ProcessCondition::kRunning : found->second;
     });
@@ -110,7 +110,7 @@ TEST_CASE("a drill without action or target, or measured by whom it hits, is nev
   request.set_action(kKill);
   request.set_target(DrillRequest::TARGET_FRONT_END);
   request.set_wait(true);
-  const auto hits = choose_hits(request, read_status(drilled.pages.config, drilled.pages.view(), 0),
+  const auto hits = choose_targets(request, read_status(drilled.pages.config, drilled.pages.view(), 0),
                                 [](const Hit&) { return ProcessCondition::kRunning; });
   CHECK_THAT(std::string(hits.status().message()), Contains("measure its own end"));
 }
@@ -175,7 +175,7 @@ TEST_CASE("who has the number of a process that ended, but began at another time
   CHECK(started >= process_start(::getpid()));
   PagesInMemory pages(1);
   ProcessEntry& entry = pages.daemon.replicas[0];
-  SignalHand hand(pages.view());
+  SignalFaultInjector injector(pages.view());
   Hit hit;
   hit.set_pid(static_cast<std::uint32_t>(stranger.pid()));
   hit.set_incarnation(1);
@@ -186,7 +186,7 @@ TEST_CASE("who has the number of a process that ended, but began at another time
     entry.pid.set_release(static_cast<std::uint64_t>(stranger.pid()));
     for (const auto process : {Hit::PROCESS_REPLICA, Hit::PROCESS_FRONT_END, Hit::PROCESS_SUPERVISOR}) {
       hit.set_process(process);
-      CHECK(hand.strike(hit, kKill).code() == absl::StatusCode::kNotFound);
+      CHECK(injector.inject(hit, kKill).code() == absl::StatusCode::kNotFound);
     }
   }
   CHECK(condition_of(stranger.pid()) == ProcessCondition::kRunning);

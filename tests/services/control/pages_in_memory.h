@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// All replicas are up, in their first life, with process ids from 1000 on, until a test says otherwise.
+// All replicas are up, in their first incarnation, with process ids from 1000 on, until a test says otherwise.
 class PagesInMemory {
  public:
   explicit PagesInMemory(int replicas) {
@@ -23,7 +23,7 @@ class PagesInMemory {
       pages_.push_back(std::make_unique<ReplicaPage>());
       set_state(id, ProcessState::kUp);
       daemon.replicas[id].pid.set(1000 + id);
-      set_life(id, 1);
+      set_incarnation(id, 1);
     }
     view_.daemon = &daemon;
     for (const auto& page : pages_) view_.replicas.push_back(page.get());
@@ -39,7 +39,7 @@ class PagesInMemory {
     (*pages_[id])[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(role));
   }
   // The process's and its page's.
-  void set_life(std::size_t id, std::uint64_t incarnation) {
+  void set_incarnation(std::size_t id, std::uint64_t incarnation) {
     daemon.replicas[id].incarnation.set(incarnation);
     pages_[id]->incarnation.set_release(incarnation);
   }

@@ -29,25 +29,25 @@ TEST_CASE("the status says what the instance was started with and for how long i
 TEST_CASE("a replica is up once the page of its own life says that it is ready") {
   struct Case {
     ProcessState state;
-    std::uint64_t life, ready_life;
+    std::uint64_t incarnation, ready_incarnation;
     control_v1::State expected;
   };
   const Case cases[] = {
       {ProcessState::kStarting, 1, 0, control_v1::STATE_STARTING},
       {ProcessState::kStarting, 2, 1, control_v1::STATE_STARTING},  // the page is its predecessor's
       {ProcessState::kUp, 2, 1, control_v1::STATE_STARTING},
-      {ProcessState::kUp, 0, 0, control_v1::STATE_STARTING},  // an empty page: no life is number 0
+      {ProcessState::kUp, 0, 0, control_v1::STATE_STARTING},  // an empty page: no incarnation is number 0
       {ProcessState::kStarting, 2, 2, control_v1::STATE_UP},
       {ProcessState::kUp, 2, 2, control_v1::STATE_UP},
       {ProcessState::kStopped, 2, 2, control_v1::STATE_STOPPED},
       {ProcessState::kDead, 2, 2, control_v1::STATE_DEAD},
   };
   for (const Case& c : cases) {
-    CAPTURE(static_cast<int>(c.state), c.life, c.ready_life);
+    CAPTURE(static_cast<int>(c.state), c.incarnation, c.ready_incarnation);
     ProcessEntry entry;
     entry.state.set(static_cast<std::uint64_t>(c.state));
-    entry.incarnation.set(c.life);
-    CHECK(state_of(entry, c.ready_life) == c.expected);
+    entry.incarnation.set(c.incarnation);
+    CHECK(state_of(entry, c.ready_incarnation) == c.expected);
   }
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("progress and time change no fingerprint, anything else does") {
   SECTION("a role") { pages.set_role(1, Role::kAcceptor); }
   SECTION("a state") { pages.set_state(1, ProcessState::kStopped); }
   SECTION("a process") { pages.daemon.replicas[1].pid.set(77); }
-  SECTION("a life") { pages.set_life(1, 2); }
+  SECTION("a life") { pages.set_incarnation(1, 2); }
   SECTION("a place") { pages.daemon.replicas[1].core.set(7); }
   SECTION("a ballot") { pages[1][ReplicaCounter::kBallot].set(7); }
   SECTION("an epoch") { pages[1][ReplicaCounter::kEpoch].set(7); }

@@ -22,8 +22,8 @@ std::string value_of(WriteId id, std::uint32_t run = kRun, std::string_view key 
   return value;
 }
 
-Verdict judge(const WriteLedger& ledger, Revision revision, const std::string& value) {
-  return ledger.judge(0, "k", Observed{revision, value});
+Verdict verify(const WriteLedger& ledger, Revision revision, const std::string& value) {
+  return ledger.verify(0, "k", Observed{revision, value});
 }
 
 const WriteId kFirst{1, 1}, kSecond{2, 1}, kThird{3, 1};
@@ -36,57 +36,57 @@ WriteLedger two_acknowledged() {
 }
 
 TEST_CASE("the last acknowledged write is what a store must have") {
-  CHECK(judge(two_acknowledged(), 20, value_of(kSecond)) == Verdict::kHeld);
+  CHECK(verify(two_acknowledged(), 20, value_of(kSecond)) == Verdict::kHeld);
 }
 
 TEST_CASE("a write that is gone is lost") {
-  CHECK(two_acknowledged().judge(0, "k", std::nullopt) == Verdict::kLost);
+  CHECK(two_acknowledged().verify(0, "k", std::nullopt) == Verdict::kLost);
 }
 
 TEST_CASE("an older value is a lost write, acknowledged in whatever order") {
-  CHECK(judge(two_acknowledged(), 10, value_of(kFirst)) == Verdict::kLost);
+  CHECK(verify(two_acknowledged(), 10, value_of(kFirst)) == Verdict::kLost);
   WriteLedger reversed(kRun, 1);
   reversed.acknowledged(0, 20, kSecond);
   reversed.acknowledged(0, 10, kFirst);
-  CHECK(judge(reversed, 10, value_of(kFirst)) == Verdict::kLost);
-  CHECK(judge(reversed, 20, value_of(kSecond)) == Verdict::kHeld);
+  CHECK(verify(reversed, 10, value_of(kFirst)) == Verdict::kLost);
+  CHECK(verify(reversed, 20, value_of(kSecond)) == Verdict::kHeld);
 }
 
 TEST_CASE("another value at the acknowledged revision is wrong") {
-  CHECK(judge(two_acknowledged(), 20, value_of(kFirst)) == Verdict::kWrongValue);
-  CHECK(judge(two_acknowledged(), 20, value_of(kSecond, kRun + 1)) == Verdict::kWrongValue);
-  CHECK(judge(two_acknowledged(), 20, value_of(kSecond, kRun, "another key")) == Verdict::kWrongValue);
-  CHECK(judge(two_acknowledged(), 20, "") == Verdict::kWrongValue);
+  CHECK(verify(two_acknowledged(), 20, value_of(kFirst)) == Verdict::kWrongValue);
+  CHECK(verify(two_acknowledged(), 20, value_of(kSecond, kRun + 1)) == Verdict::kWrongValue);
+  CHECK(verify(two_acknowledged(), 20, value_of(kSecond, kRun, "another key")) == Verdict::kWrongValue);
+  CHECK(verify(two_acknowledged(), 20, "") == Verdict::kWrongValue);
 }
 
 TEST_CASE("an unknown write may appear or not") {
   WriteLedger ledger = two_acknowledged();
   ledger.unknown(kThird);
-  CHECK(judge(ledger, 20, value_of(kSecond)) == Verdict::kHeld);
-  CHECK(judge(ledger, 21, value_of(kThird)) == Verdict::kHeld);
-  CHECK(judge(ledger, 15, value_of(kThird)) == Verdict::kLost);
+  CHECK(verify(ledger, 20, value_of(kSecond)) == Verdict::kHeld);
+  CHECK(verify(ledger, 21, value_of(kThird)) == Verdict::kHeld);
+  CHECK(verify(ledger, 15, value_of(kThird)) == Verdict::kLost);
 }
 
 TEST_CASE("a newer revision needs a write that explains it") {
   // A write carried out twice: its second effect comes after it was acknowledged.
-  CHECK(judge(two_acknowledged(), 21, value_of(kSecond)) == Verdict::kUnexplained);
+  CHECK(verify(two_acknowledged(), 21, value_of(kSecond)) == Verdict::kUnexplained);
   // A write that was said to have failed.
-  CHECK(judge(two_acknowledged(), 21, value_of(kThird)) == Verdict::kUnexplained);
-  CHECK(judge(two_acknowledged(), 21, "garbage") == Verdict::kUnexplained);
+  CHECK(verify(two_acknowledged(), 21, value_of(kThird)) == Verdict::kUnexplained);
+  CHECK(verify(two_acknowledged(), 21, "garbage") == Verdict::kUnexplained);
 }
 
 TEST_CASE("another run may write under the same prefix, but not undo a write") {
-  CHECK(judge(two_acknowledged(), 30, value_of(kFirst, kRun + 1)) == Verdict::kHeld);
-  CHECK(judge(two_acknowledged(), 5, value_of(kFirst, kRun + 1)) == Verdict::kLost);
+  CHECK(verify(two_acknowledged(), 30, value_of(kFirst, kRun + 1)) == Verdict::kHeld);
+  CHECK(verify(two_acknowledged(), 5, value_of(kFirst, kRun + 1)) == Verdict::kLost);
 }
 
 TEST_CASE("without an acknowledged write a key may be missing, old, or unknown, but not invented") {
   WriteLedger ledger(kRun, 1);
   ledger.unknown(kFirst);
-  CHECK(ledger.judge(0, "k", std::nullopt) == Verdict::kHeld);
-  CHECK(judge(ledger, 3, value_of(kFirst)) == Verdict::kHeld);
-  CHECK(judge(ledger, 3, value_of(kFirst, kRun + 1)) == Verdict::kHeld);
-  CHECK(judge(ledger, 3, value_of(kSecond)) == Verdict::kUnexplained);
+  CHECK(ledger.verify(0, "k", std::nullopt) == Verdict::kHeld);
+  CHECK(verify(ledger, 3, value_of(kFirst)) == Verdict::kHeld);
+  CHECK(verify(ledger, 3, value_of(kFirst, kRun + 1)) == Verdict::kHeld);
+  CHECK(verify(ledger, 3, value_of(kSecond)) == Verdict::kUnexplained);
 }
 
 TEST_CASE("two writes acknowledged at one revision are caught, in one ledger or in two") {
@@ -95,9 +95,9 @@ TEST_CASE("two writes acknowledged at one revision are caught, in one ledger or 
   other.acknowledged(0, 20, kThird);
   WriteLedger merged = ledger;
   merged.merge(other);
-  CHECK(judge(merged, 20, value_of(kThird)) == Verdict::kSameRevision);
+  CHECK(verify(merged, 20, value_of(kThird)) == Verdict::kSameRevision);
   ledger.acknowledged(0, 20, kThird);
-  CHECK(judge(ledger, 20, value_of(kSecond)) == Verdict::kSameRevision);
+  CHECK(verify(ledger, 20, value_of(kSecond)) == Verdict::kSameRevision);
 }
 
 TEST_CASE("the floor of reads is the highest acknowledged revision") {
@@ -165,7 +165,7 @@ TEST_CASE("a store rolled back to any point of a random history is judged as the
       const std::string value = shown ? value_of(shown->id) : "";
       std::optional<Observed> observed;
       if (shown) observed = Observed{shown->revision, value};
-      const Verdict verdict = ledger.judge(key, "k", observed);
+      const Verdict verdict = ledger.verify(key, "k", observed);
       INFO("round " << round << " key " << key << ": " << kept << " of " << effects.size() << " effects kept");
       REQUIRE((verdict == Verdict::kHeld) == held_by_model(effects, shown));
       if (verdict != Verdict::kHeld) REQUIRE(verdict == Verdict::kLost);

@@ -9,65 +9,65 @@
 namespace ingot {
 namespace {
 
-using Kind = Rebaser::Kind;
+using Kind = CounterResetAdjuster::Kind;
 
-std::uint64_t rebased(Rebaser& rebaser, Kind kind, std::uint64_t life, std::uint64_t value) {
-  rebaser.rebase(life, std::span(&kind, 1), std::span(&value, 1));
+std::uint64_t adjusted(CounterResetAdjuster& adjuster, Kind kind, std::uint64_t incarnation, std::uint64_t value) {
+  adjuster.adjust(incarnation, std::span(&kind, 1), std::span(&value, 1));
   return value;
 }
 
 TEST_CASE("events of all lives add up") {
-  Rebaser rebaser;
-  CHECK(rebased(rebaser, Kind::kSum, 1, 5) == 5);
-  CHECK(rebased(rebaser, Kind::kSum, 1, 9) == 9);
-  CHECK(rebased(rebaser, Kind::kSum, 2, 3) == 12);   // fell
-  CHECK(rebased(rebaser, Kind::kSum, 3, 30) == 42);  // has passed its predecessor already
-  CHECK(rebased(rebaser, Kind::kSum, 3, 30) == 42);
+  CounterResetAdjuster adjuster;
+  CHECK(adjusted(adjuster, Kind::kSum, 1, 5) == 5);
+  CHECK(adjusted(adjuster, Kind::kSum, 1, 9) == 9);
+  CHECK(adjusted(adjuster, Kind::kSum, 2, 3) == 12);   // fell
+  CHECK(adjusted(adjuster, Kind::kSum, 3, 30) == 42);  // has passed its predecessor already
+  CHECK(adjusted(adjuster, Kind::kSum, 3, 30) == 42);
 }
 
 TEST_CASE("a life that is seen before it is ready counts once") {
-  Rebaser rebaser;
-  CHECK(rebased(rebaser, Kind::kSum, 1, 5) == 5);
-  CHECK(rebased(rebaser, Kind::kSum, 0, 2) == 7);
-  CHECK(rebased(rebaser, Kind::kSum, 2, 4) == 9);
+  CounterResetAdjuster adjuster;
+  CHECK(adjusted(adjuster, Kind::kSum, 1, 5) == 5);
+  CHECK(adjusted(adjuster, Kind::kSum, 0, 2) == 7);
+  CHECK(adjusted(adjuster, Kind::kSum, 2, 4) == 9);
 }
 
 TEST_CASE("places in the order are held until a new life has climbed to them") {
-  Rebaser rebaser;
-  CHECK(rebased(rebaser, Kind::kMax, 1, 100) == 100);
-  CHECK(rebased(rebaser, Kind::kMax, 2, 40) == 100);
-  CHECK(rebased(rebaser, Kind::kMax, 2, 101) == 101);
+  CounterResetAdjuster adjuster;
+  CHECK(adjusted(adjuster, Kind::kMax, 1, 100) == 100);
+  CHECK(adjusted(adjuster, Kind::kMax, 2, 40) == 100);
+  CHECK(adjusted(adjuster, Kind::kMax, 2, 101) == 101);
 }
 
 TEST_CASE("gauges are what they are") {
-  Rebaser rebaser;
-  CHECK(rebased(rebaser, Kind::kGauge, 1, 100) == 100);
-  CHECK(rebased(rebaser, Kind::kGauge, 2, 4) == 4);
+  CounterResetAdjuster adjuster;
+  CHECK(adjusted(adjuster, Kind::kGauge, 1, 100) == 100);
+  CHECK(adjusted(adjuster, Kind::kGauge, 2, 4) == 4);
 }
 
-// The dumb model counts events as they happen. Readings come at random moments; lives end between them, but no life
-// begins and ends unseen.
+// The dumb model counts events as they happen. Readings come at random moments; lives end between them, but no
+// incarnation begins and ends unseen.
 TEST_CASE("counters of random lives never go back and miss nothing that was seen") {
   const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
   CAPTURE(seed);
   Prng random(seed);
-  Rebaser sums, places;
-  std::uint64_t life = 1, value = 0, ended_lives = 0, last_seen = 0, highest = 0;
+  CounterResetAdjuster sums, places;
+  std::uint64_t incarnation = 1, value = 0, ended_incarnations = 0, last_seen = 0, highest = 0;
   std::uint64_t last_sum = 0, last_place = 0;
   for (int step = 0; step < 5000; ++step) {
     value += random.below(10);
-    const std::uint64_t sum = rebased(sums, Kind::kSum, life, value);
-    const std::uint64_t place = rebased(places, Kind::kMax, life, value);
+    const std::uint64_t sum = adjusted(sums, Kind::kSum, incarnation, value);
+    const std::uint64_t place = adjusted(places, Kind::kMax, incarnation, value);
     last_seen = value;
     highest = std::max(highest, value);
-    REQUIRE(sum == ended_lives + value);
+    REQUIRE(sum == ended_incarnations + value);
     REQUIRE(place == highest);
     REQUIRE((sum >= last_sum && place >= last_place));
     last_sum = sum;
     last_place = place;
     if (random.chance(0.02)) {
-      ended_lives += last_seen;
-      ++life;
+      ended_incarnations += last_seen;
+      ++incarnation;
       value = random.below(3 * (last_seen + 1));
     }
   }
@@ -100,10 +100,10 @@ TEST_CASE("a snapshot has every number of its page in its place") {
 
 TEST_CASE("a restarted replica's events go on, its slots do not jump, its gauges are new") {
   auto page = std::make_unique<ReplicaPage>();
-  Rebaser rebaser;
+  CounterResetAdjuster adjuster;
   const auto read = [&] {
     PageSnapshot snapshot(*page);
-    snapshot.rebase(rebaser);
+    snapshot.adjust(adjuster);
     return snapshot;
   };
   page->incarnation.set(1);

@@ -103,11 +103,11 @@ ControlWord parse(const std::string& text, int fds) {
 TEST_CASE("words are read with what belongs to them") {
   CHECK(parse("drain", 0).kind == Kind::kDrain);
   CHECK(parse("leave", 0).kind == Kind::kLeave);
-  const ControlWord life = parse("life 47 4294967295", 2);
-  CHECK(life.kind == Kind::kLife);
-  CHECK(life.endpoint == 47);
-  CHECK(life.incarnation == 4294967295u);
-  CHECK(life.fds.size() == 2);
+  const ControlWord incarnation = parse("life 47 4294967295", 2);
+  CHECK(incarnation.kind == Kind::kLife);
+  CHECK(incarnation.endpoint == 47);
+  CHECK(incarnation.incarnation == 4294967295u);
+  CHECK(incarnation.fds.size() == 2);
   CHECK(parse("life 3 1", 1).fds.size() == 1);
   const ControlWord snapshot = parse("snapshot 4611686018427387904 3", 1);
   CHECK(snapshot.kind == Kind::kSnapshot);

@@ -75,7 +75,7 @@ class Child final : private Pollable {
     ++taken_;
     return 1;
   }
-  bool has_news() override { return false; }
+  bool readable() override { return false; }
   std::uint64_t deadline_ns() const override { return kNever; }
 
   std::string name_;

@@ -21,8 +21,8 @@ struct Counted {
 
 // Whether it holds at one of many looks: some of the threads may have to wait for a core first, for seconds.
 bool at_some_time(const std::function<bool()>& holds) {
-  constexpr int kLooksMax = 1000;
-  for (int i = 0; i < kLooksMax; ++i) {
+  constexpr int kPollsMax = 1000;
+  for (int i = 0; i < kPollsMax; ++i) {
     if (holds()) return true;
   }
   return false;
@@ -114,7 +114,7 @@ class Member final : public Pollable {
     }
     return work;
   }
-  bool has_news() override { return engine_.has_news() || can_start(); }
+  bool readable() override { return engine_.readable() || can_start(); }
   std::uint64_t deadline_ns() const override { return engine_.deadline_ns(); }
 
  private:
@@ -217,7 +217,7 @@ class Flood final : public Pollable {
     if (all_done && !std::exchange(told_, true)) ++finished_;
     return work;
   }
-  bool has_news() override { return engine_.has_news(); }
+  bool readable() override { return engine_.readable(); }
   // The member that starts nothing yet looks now and then whether it may.
   std::uint64_t deadline_ns() const override {
     return engine_.self() == EndpointId(0) || told_ ? engine_.deadline_ns() : monotonic_ns() + 20'000'000;
@@ -247,8 +247,8 @@ TEST_CASE("a sender that cannot send sleeps") {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const std::uint64_t polls = threads.polls() - before;
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
-    const auto looks = static_cast<std::uint64_t>(waited.count()) * 2 / 5 + 10;
-    return polls > 0 && polls <= looks * (kYieldsSharedCore + 2);
+    const auto samples = static_cast<std::uint64_t>(waited.count()) * 2 / 5 + 10;
+    return polls > 0 && polls <= samples * (kYieldsSharedCore + 2);
   }));
   open = true;
   wait_for(finished, 2);
@@ -277,7 +277,7 @@ class Talker final : public Pollable {
     for (; submitted_ < messages_ && broadcast_->submit(payload).ok(); ++submitted_) ++work;
     return work + broadcast_->poll(now_ns);
   }
-  bool has_news() override { return broadcast_->has_news(); }
+  bool readable() override { return broadcast_->readable(); }
   std::uint64_t deadline_ns() const override { return broadcast_->deadline_ns(); }
 
  private:

@@ -25,11 +25,11 @@ namespace {
 class Task final : public Pollable {
  public:
   std::function<int(std::uint64_t)> on_poll = [](std::uint64_t) { return 0; };
-  std::function<bool()> news = [] { return false; };
+  std::function<bool()> ready = [] { return false; };
   std::uint64_t deadline = kNever;
 
   int poll(std::uint64_t now_ns) override { return on_poll(now_ns); }
-  bool has_news() override { return news(); }
+  bool readable() override { return ready(); }
   std::uint64_t deadline_ns() const override { return deadline; }
 };
 
@@ -162,7 +162,7 @@ TEST_CASE("news that no poll can take do not keep the loop awake for ever") {
   Counted counted;
   auto loop = make_loop(kSleepAtOnce, counted.all());
   Task liar;
-  liar.news = [] { return true; };
+  liar.ready = [] { return true; };
   liar.on_poll = [&](std::uint64_t) {
     if (counted.sleeps.get() >= 3) loop->stop();
     return 0;
@@ -170,7 +170,7 @@ TEST_CASE("news that no poll can take do not keep the loop awake for ever") {
   loop->add(liar);
   loop->run();
   CHECK(counted.sleeps.get() >= 3);
-  CHECK(counted.polls.get() >= static_cast<std::uint64_t>(kFalseNewsMax));
+  CHECK(counted.polls.get() >= static_cast<std::uint64_t>(kSpuriousWakeupsMax));
 }
 
 // A counter that one side raises for the other: the smallest message there is.
@@ -184,9 +184,9 @@ void play(Fabric& fabric, int side, std::uint64_t rounds, WaitOptions wait, Loop
   auto loop = EventLoop::create(wait, counters);
   Task player;
   std::uint64_t done = 0;
-  player.news = [&] { return game->value[1 - side].load(std::memory_order_acquire) >= done + (side == 0 ? 0 : 1); };
+  player.ready = [&] { return game->value[1 - side].load(std::memory_order_acquire) >= done + (side == 0 ? 0 : 1); };
   player.on_poll = [&](std::uint64_t) {
-    if (!player.news()) return 0;
+    if (!player.ready()) return 0;
     game->value[side].store(++done, std::memory_order_release);
     fabric.notify(EndpointId(static_cast<std::uint16_t>(1 - side)));
     if (done == rounds) (*loop)->stop();

@@ -85,7 +85,7 @@ void exchange(std::string_view kind, int endpoints, std::uint32_t messages, std:
       if (!moved && (left != 0 || waiting)) {
         // Fragments of anybody's message may wait for room anywhere.
         if (waiting && full.empty()) full = {id((self + 1) % endpoints)};
-        scc::wait_for_news(fabric, core, *transport, core.now_ps() + 50'000'000, full);
+        scc::wait_readable(fabric, core, *transport, core.now_ps() + 50'000'000, full);
       }
     }
   });
@@ -121,7 +121,7 @@ TEST_CASE("a round trip takes less than 2000 core cycles, over any distance") {
       const auto transport = scc::make_chip_transport(fabric, core, id(self));
       const std::array<std::byte, 16> message{};
       const auto receive = [&] {
-        while (transport->probe([](EndpointId, auto) {}, 1) == 0) scc::wait_for_news(fabric, core, *transport);
+        while (transport->probe([](EndpointId, auto) {}, 1) == 0) scc::wait_readable(fabric, core, *transport);
       };
       const std::uint64_t from = core.now_cycles();
       for (int i = 0; i < kRounds; ++i) {

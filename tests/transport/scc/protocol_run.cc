@@ -88,7 +88,7 @@ class Run {
     if (failure_.empty()) failure_ = std::move(what);
   }
 
-  bool lives(int party) const {
+  bool incarnations(int party) const {
     return !chip_->killed(cores_[party]) && (resumes_[party] || !chip_->stopped(cores_[party]));
   }
 
@@ -96,8 +96,8 @@ class Run {
     if (!failure_.empty()) return true;
     for (int from = 0; from < parties_; ++from) {
       for (int to = 0; to < parties_; ++to) {
-        if (!sends(from, to) || !lives(to)) continue;
-        if (received_[to][from] < (lives(from) ? messages_ : complete_[from][to])) return false;
+        if (!sends(from, to) || !incarnations(to)) continue;
+        if (received_[to][from] < (incarnations(from) ? messages_ : complete_[from][to])) return false;
       }
     }
     return true;

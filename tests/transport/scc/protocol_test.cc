@@ -61,7 +61,7 @@ TEST_CASE("a run of a protocol repeats bit for bit") {
 }
 
 TEST_CASE("no order can be taken away from NVP on the chip") {
-  for (const Site site : {Site::kNvpNotify, Site::kNvpLook, Site::kNvpReturnCredit, Site::kNvpTakeCredit}) {
+  for (const Site site : {Site::kNvpNotify, Site::kNvpPoll, Site::kNvpReturnCredit, Site::kNvpTakeCredit}) {
     INFO("site " << static_cast<int>(site) << " of transport/sites.h made relaxed");
     CHECK(seed_that_catches("nvp", site) != 0);
   }
@@ -72,7 +72,7 @@ TEST_CASE("no order can be taken away from NVP on the chip") {
 // acquire shortly before has dropped them. tests/transport/incoherent_test shows that memory.h needs those orders, too.
 TEST_CASE("no order of SRBP can be taken away on the chip, where it is not doubled by another") {
   for (const Site site :
-       {Site::kSrbpPublish, Site::kSrbpLook, Site::kSrbpReturnHead, Site::kSrbpTakeHead, Site::kSrbpGiveUp}) {
+       {Site::kSrbpPublish, Site::kSrbpPoll, Site::kSrbpReturnHead, Site::kSrbpTakeHead, Site::kSrbpGiveUp}) {
     INFO("site " << static_cast<int>(site) << " of transport/sites.h made relaxed");
     CHECK(seed_that_catches("srbp", site) != 0);
   }

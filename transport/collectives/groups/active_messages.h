@@ -107,7 +107,7 @@ class ActiveMessages final : public Pollable {
   // ---- The loop ----
 
   int poll(std::uint64_t now_ns = 0) override;
-  bool has_news() override { return requests_.has_news(); }
+  bool readable() override { return requests_.readable(); }
   std::uint64_t deadline_ns() const override { return retry_at_ns_; }
   // Something waits for room at these peers. Before a loop ends it polls until this is empty.
   std::vector<EndpointId> full_peers() const { return requests_.full_peers(); }

@@ -56,7 +56,7 @@ class Requests {
 
   // One bounded round; returns how much was done.
   int poll();
-  bool has_news() { return !local_.empty() || transport_.has_news(); }
+  bool readable() { return !local_.empty() || transport_.readable(); }
 
   // Something waits for room at a peer: come back soon. peers(): whose room, as far as it is known.
   bool unsent() const { return fragments_wait_ || waiting_messages_ > 0; }

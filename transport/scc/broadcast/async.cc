@@ -10,7 +10,7 @@ namespace ingot::scc {
 
 AsyncBroadcast::AsyncBroadcast(Core& core, const Group& group, int k)
     : Broadcast(core, group), k_(k), interrupts_(core, [this](Core&, CoreSet senders) {
-        take_news(senders);
+        take_announcements(senders);
         progress();
       }) {}
 
@@ -41,7 +41,7 @@ void AsyncBroadcast::start(std::span<const Message> messages) {
       ++missing_messages_;
     }
   }
-  take_news(std::exchange(unplaced_, 0));
+  take_announcements(std::exchange(unplaced_, 0));
   progress();
 }
 
@@ -61,14 +61,14 @@ void AsyncBroadcast::wait() {
 
 // ---- Receiving: in a handler, or masked ----
 
-void AsyncBroadcast::take_news(CoreSet senders) {
+void AsyncBroadcast::take_announcements(CoreSet senders) {
   for (; senders != 0; senders &= senders - 1) {
     const int sender = std::countr_zero(senders);
-    if (!look_at(sender)) unplaced_ |= CoreSet{1} << sender;
+    if (!poll(sender)) unplaced_ |= CoreSet{1} << sender;
   }
 }
 
-bool AsyncBroadcast::look_at(int sender) {
+bool AsyncBroadcast::poll(int sender) {
   bool placed = true;
   auto& seen = seen_[static_cast<std::size_t>(sender)];
   for (std::size_t slot = 0; slot < kSlots; ++slot) {

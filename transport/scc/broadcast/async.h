@@ -81,8 +81,8 @@ class AsyncBroadcast : public Broadcast {
   const PlaceInTree& place(int source);
   Address done_word(int core, std::size_t slot, int position) const;
 
-  void take_news(CoreSet senders);
-  bool look_at(int sender);  // false: something there has no place yet
+  void take_announcements(CoreSet senders);
+  bool poll(int sender);  // false: something there has no place yet
   void receive(int sender, std::size_t sender_slot, const Header& header, Expected& expected);
   void acknowledge(int sender, std::size_t sender_slot, const Header& header);
   Expected* find(const Header& header);

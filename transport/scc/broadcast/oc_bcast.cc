@@ -1,4 +1,4 @@
-// OC-Bcast and two newcomers on the same pipeline (get_tree.h).
+// OC-Bcast and two joining replicas on the same pipeline (get_tree.h).
 //
 // oc-bcast  Petrovic et al. (papers, section 5): a k-ary tree by rank; a parent flags two children, and each notified
 //           child its two siblings.

@@ -27,8 +27,8 @@ class GetCosts {
     return ps(costs_.put_mpb_call) + ps(costs_.copy_words[1]) + round_trip_ps(costs_.mpb_write, from, at);
   }
   double push(int at, int from) const { return flag(at, from) - ps(costs_.copy_words[1]) + ps(costs_.copy_words[8]); }
-  double look_at_line(int core) const { return look(core) - ps(costs_.copy_words[1]) + ps(costs_.copy_words[8]); }
-  double look(int core) const {
+  double poll_line(int core) const { return poll(core) - ps(costs_.copy_words[1]) + ps(costs_.copy_words[8]); }
+  double poll(int core) const {
     return ps(costs_.invalidate) + ps(costs_.copy_words[1]) + round_trip_ps(costs_.mpb_read, core, core);
   }
   double get(int from, int core) const {
@@ -71,9 +71,9 @@ Tree plan(const char* planner, const ::ingot::CostModel& model, int root, Object
     for (int to = 0; to < group.size(); ++to) {
       const int receiver = group.core(to);
       if (from == to) continue;
-      const double get = gets.look(receiver) + gets.get(sender, receiver) + gets.flag(sender, receiver);
+      const double get = gets.poll(receiver) + gets.get(sender, receiver) + gets.flag(sender, receiver);
       model.send.set(from, to, gets.cycles(lines == 0 ? gets.push(receiver, sender) : gets.flag(receiver, sender)));
-      model.receive.set(from, to, gets.cycles(lines == 0 ? gets.look_at_line(receiver) : get));
+      model.receive.set(from, to, gets.cycles(lines == 0 ? gets.poll_line(receiver) : get));
     }
   }
   return model;

@@ -64,7 +64,7 @@ SnapshotLoader::Outcome wait_for(SnapshotLoader& loader) {
   return *std::move(outcome);
 }
 
-SnapshotLoader::How either() { return GENERATE(SnapshotLoader::How::kBeside, SnapshotLoader::How::kInline); }
+SnapshotLoader::How either() { return GENERATE(SnapshotLoader::How::kBackground, SnapshotLoader::How::kInline); }
 
 }  // namespace
 
@@ -96,7 +96,7 @@ TEST_CASE("beside the loop the state can be used while a snapshot is decoded") {
   for (std::uint64_t i = 1; i <= 3; ++i) put(former, i, "former");
   const std::string file = file_of(former);
   state.held = true;
-  SnapshotLoader loader(SnapshotLoader::How::kBeside, applier);
+  SnapshotLoader loader(SnapshotLoader::How::kBackground, applier);
   loader.start({file});
   state.begun.wait(false);
   CHECK_FALSE(loader.poll().has_value());
@@ -139,7 +139,7 @@ TEST_CASE("whoever goes while a snapshot is decoded waits for its end") {
   put(former, 1, "value");
   const std::string file = file_of(former);
   state.held = true;
-  auto loader = std::make_unique<SnapshotLoader>(SnapshotLoader::How::kBeside, applier);
+  auto loader = std::make_unique<SnapshotLoader>(SnapshotLoader::How::kBackground, applier);
   loader->start({file});
   state.begun.wait(false);
   std::thread later([&] { state.let_go(); });

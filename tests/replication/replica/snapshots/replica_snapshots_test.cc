@@ -41,9 +41,9 @@ struct Maker {
     all.incarnation = Incarnation(2);
     all.replicas = all.voters = 3;
     all.segment_bytes = kSegmentBytes;
-    all.sealed_slot = &sealed_slot;
-    all.seal = [this](Slot slot, int) { handed_over.push_back(slot.value()); };
-    all.away = [](EndpointId) { return false; };
+    all.published_slot = &published_slot;
+    all.publish = [this](Slot slot, int) { handed_over.push_back(slot.value()); };
+    all.lagging = [](EndpointId) { return false; };
     all.ready = [](EndpointId) { return true; };
     all.send = [](EndpointId, std::string) {};
     return all;
@@ -78,14 +78,14 @@ struct Maker {
     apply_bytes(8 * kSnapshotLogBytesMin);
   }
 
-  void seal_newest() {
-    sealed_slot.set_release(handed_over.back());
+  void publish_newest() {
+    published_slot.set_release(handed_over.back());
     round();
   }
 
   Sized state;
   Applier applier{state};
-  Counter sealed_slot;
+  Counter published_slot;
   std::vector<std::uint64_t> handed_over;  // slots
   AgreementStatus status;
   ReplicaSnapshots snapshots{options(), applier};
@@ -95,7 +95,7 @@ TEST_CASE("while one waits to be sealed no other is made, however much is applie
   Maker maker;
   maker.hand_over_one();
   CHECK(maker.handed_over.size() == 1);
-  maker.seal_newest();
+  maker.publish_newest();
   maker.round();
   CHECK(maker.handed_over.size() == 2);
 }
@@ -104,7 +104,7 @@ TEST_CASE("one that was held back is looked at again when the other is sealed, h
   Maker maker;
   maker.hand_over_one();
   maker.ticks(kSnapshotQuietTicks + 1);
-  maker.sealed_slot.set_release(maker.handed_over.back());
+  maker.published_slot.set_release(maker.handed_over.back());
   REQUIRE(maker.snapshots.wants_tick());
   maker.ticks(2);
   CHECK(maker.handed_over.size() == 2);
@@ -139,7 +139,7 @@ TEST_CASE("after a change of the acceptor one is made, once, later for a larger 
   maker.apply_slot();
   maker.ticks(3);
   CHECK(maker.handed_over.size() == 1);  // the bug: as long as it was not sealed, another one was due at once
-  maker.seal_newest();
+  maker.publish_newest();
   maker.ticks(3);
   CHECK(maker.handed_over.size() == 1);
 }

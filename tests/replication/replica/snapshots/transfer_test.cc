@@ -292,7 +292,7 @@ TEST_CASE("a peer that answers nonsense is given up after its first word") {
   if (lie == 0) part.name.slot = Slot(3);        // older than what is here
   if (lie == 1) part.offset = 500;               // not what comes next
   if (lie == 2) part.name.bytes = 49;            // shorter than its part: does not decode
-  if (lie == 3) part.incarnation = Incarnation(1);  // for another life
+  if (lie == 3) part.incarnation = Incarnation(1);  // for another incarnation
   const std::string bytes = encode(part);
   const auto decoded = decode_snapshot_message(bytes);
   REQUIRE(decoded.has_value() == (lie != 2 || part.data.size() <= 49));

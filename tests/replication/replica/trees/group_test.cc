@@ -131,9 +131,9 @@ TEST_CASE("those below a stopped inner replica catch up though nothing more is w
 
 // Regression: looks are 20 ms apart, and one that was not due when the last message was sent was never made up for.
 TEST_CASE("likewise if the inner replica stops just after a look, with the last message in its hands") {
-  const int since_look_ms = GENERATE(range(0, 24, 3));
+  const int since_check_ms = GENERATE(range(0, 24, 3));
   const bool reported = GENERATE(true, false);
-  CAPTURE(since_look_ms, reported);
+  CAPTURE(since_check_ms, reported);
   GroupOnOneThread group("1paxos", "nvp", 13, kSeed, std::nullopt, "best");
   group.set_reported(reported);
   group.put("a", "1");
@@ -141,7 +141,7 @@ TEST_CASE("likewise if the inner replica stops just after a look, with the last 
   CAPTURE(victim);
   for (int i = 0; i < 100; ++i) group.round(1'000'000);
   group.submit(RequestKind::kCommand, put_request(1));
-  for (int i = 0; i < 100; ++i) group.round(since_look_ms * 10'000);
+  for (int i = 0; i < 100; ++i) group.round(since_check_ms * 10'000);
   group.set_running(victim, false);
   group.submit(RequestKind::kCommand, put_request(2));
   for (int i = 0; i < 200; ++i) group.round(1'000'000);

@@ -21,12 +21,12 @@ class World {
   }
 
   // Everybody advances by ten slots, but for those in `still`; then the leader looks.
-  bool look(ReplicaMask still = 0, int slots = 10) {
+  bool check(ReplicaMask still = 0, int slots = 10) {
     for (int i = 0; i < plan.replicas; ++i) {
       if ((still & mask_of(i)) == 0) samples[i].applied = top + static_cast<std::uint64_t>(slots);
     }
     top += static_cast<std::uint64_t>(slots);
-    const auto wish = monitor.look(trees, 1, leader, samples);
+    const auto wish = monitor.check(trees, 1, leader, samples);
     if (!wish) return false;
     const std::uint32_t version = trees.version + 1;
     trees = plan_trees(plan, wish->conditions);
@@ -36,9 +36,9 @@ class World {
   }
 
   // Looks until the trees change; returns how many it took.
-  int look_until_change(ReplicaMask still, int looks_max, int slots = 10) {
-    for (int looks = 1; looks <= looks_max; ++looks) {
-      if (look(still, slots)) return looks;
+  int check_until_change(ReplicaMask still, int checks_max, int slots = 10) {
+    for (int checks = 1; checks <= checks_max; ++checks) {
+      if (check(still, slots)) return checks;
     }
     return -1;
   }
@@ -64,34 +64,34 @@ class World {
 
 TEST_CASE("nothing is wrong, nothing changes") {
   World world(24);
-  REQUIRE(world.look_until_change(0, 5000) == -1);
-  REQUIRE_FALSE(world.monitor.wants_look());
+  REQUIRE(world.check_until_change(0, 5000) == -1);
+  REQUIRE_FALSE(world.monitor.wants_check());
 }
 
 TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slow one later") {
   World world(24);
-  world.look();
+  world.check();
   const int victim = world.an_inner();
   SECTION("dead by its state") {
     world.samples[victim].state = State::kDead;
-    REQUIRE(world.look_until_change(world.subtree(victim), 10) == 1);
+    REQUIRE(world.check_until_change(world.subtree(victim), 10) == 1);
   }
   SECTION("dead by report") {
     world.monitor.died(victim);
-    REQUIRE(world.look_until_change(world.subtree(victim), 10) == 1);
+    REQUIRE(world.check_until_change(world.subtree(victim), 10) == 1);
   }
   SECTION("stopped") {
     world.samples[victim].state = State::kStopped;
-    REQUIRE(world.look_until_change(world.subtree(victim), 10) == kStoppedLooks);
+    REQUIRE(world.check_until_change(world.subtree(victim), 10) == kStoppedChecks);
   }
   SECTION("slow: it and those below stand still, and it is the one to blame") {
-    REQUIRE(world.look_until_change(world.subtree(victim), 100) == kSlowLooks + 1);  // behind what was there before
+    REQUIRE(world.check_until_change(world.subtree(victim), 100) == kSlowChecks + 1);  // behind what was there before
   }
   SECTION("stopped, and nothing more is decided") {
     world.samples[victim].state = State::kStopped;
-    REQUIRE_FALSE(world.look(world.subtree(victim), 0));
-    REQUIRE(world.monitor.wants_look());
-    REQUIRE(world.look_until_change(world.subtree(victim), 10, 0) == 1);
+    REQUIRE_FALSE(world.check(world.subtree(victim), 0));
+    REQUIRE(world.monitor.wants_check());
+    REQUIRE(world.check_until_change(world.subtree(victim), 10, 0) == 1);
   }
   REQUIRE(world.trees.reason == TreeReason::kBypass);
   REQUIRE(world.trees.bypassed == mask_of(victim));
@@ -103,54 +103,54 @@ TEST_CASE("a slow leaf is nobody's business") {
   World world(24);
   int leaf = 23;
   while (world.trees.inner() & mask_of(leaf)) --leaf;
-  REQUIRE(world.look_until_change(mask_of(leaf), 500) == -1);
+  REQUIRE(world.check_until_change(mask_of(leaf), 500) == -1);
 }
 
 TEST_CASE("slow for a moment is not slow") {
   World world(24);
   const int victim = world.an_inner();
   for (int i = 0; i < 200; ++i) {
-    const ReplicaMask still = i % kSlowLooks != kSlowLooks - 1 ? world.subtree(victim) : 0;
-    REQUIRE_FALSE(world.look(still));
+    const ReplicaMask still = i % kSlowChecks != kSlowChecks - 1 ? world.subtree(victim) : 0;
+    REQUIRE_FALSE(world.check(still));
   }
 }
 
 TEST_CASE("who is well again returns, each time later, and is forgiven in the end") {
   World world(24);
   const int victim = world.an_inner();
-  int expected = kReturnLooks;
+  int expected = kReturnChecks;
   for (int round = 0; round < 10; ++round) {
     CAPTURE(round);
     // The victim is inner again only if the plan says so; two-level plans take the first of equals.
-    REQUIRE(world.look_until_change(world.subtree(victim), 100) > 0);
+    REQUIRE(world.check_until_change(world.subtree(victim), 100) > 0);
     REQUIRE(world.bypassed(victim));
-    REQUIRE(world.look_until_change(0, 2 * kReturnLooksMax) == expected);
+    REQUIRE(world.check_until_change(0, 2 * kReturnChecksMax) == expected);
     REQUIRE(world.trees.reason == TreeReason::kReturn);
     REQUIRE_FALSE(world.bypassed(victim));
-    expected = std::min(2 * expected, kReturnLooksMax);
+    expected = std::min(2 * expected, kReturnChecksMax);
   }
-  for (int i = 0; i < 10 * kForgiveLooks; ++i) REQUIRE_FALSE(world.look());
-  REQUIRE(world.look_until_change(world.subtree(victim), 100) > 0);
-  REQUIRE(world.look_until_change(0, 2 * kReturnLooksMax) == kReturnLooks);
+  for (int i = 0; i < 10 * kForgiveChecks; ++i) REQUIRE_FALSE(world.check());
+  REQUIRE(world.check_until_change(world.subtree(victim), 100) > 0);
+  REQUIRE(world.check_until_change(0, 2 * kReturnChecksMax) == kReturnChecks);
 }
 
 TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") {
   World world(24);
   const int victim = world.an_inner();
   int changes = 0;
-  const int looks = 40'000;  // more than ten minutes
-  for (int i = 0; i < looks; ++i) {
+  const int checks = 40'000;  // more than ten minutes
+  for (int i = 0; i < checks; ++i) {
     // Slow whenever somebody depends on it, well when not: the worst case of oscillation.
-    changes += world.look(world.bypassed(victim) ? 0 : world.subtree(victim)) ? 1 : 0;
+    changes += world.check(world.bypassed(victim) ? 0 : world.subtree(victim)) ? 1 : 0;
   }
   REQUIRE(changes >= 4);
-  REQUIRE(changes <= 2 * (7 + looks / kReturnLooksMax));
+  REQUIRE(changes <= 2 * (7 + checks / kReturnChecksMax));
 }
 
 TEST_CASE("a new leader is its root's first child, and a leaf") {
   World world(24);
   world.leader = 3;
-  REQUIRE(world.look_until_change(0, 10) == 1);
+  REQUIRE(world.check_until_change(0, 10) == 1);
   REQUIRE(world.trees.reason == TreeReason::kLeader);
   for (int root = 0; root < 5; ++root) {
     const RootedTree& tree = *world.trees.of(root);
@@ -158,7 +158,7 @@ TEST_CASE("a new leader is its root's first child, and a leaf") {
     REQUIRE(tree.tree.children[root].front() == 3);
     REQUIRE(tree.tree.children[3].empty());
   }
-  REQUIRE(world.look_until_change(0, 100) == -1);
+  REQUIRE(world.check_until_change(0, 100) == -1);
 }
 
 TEST_CASE("costs that drift change the trees once, and back once when the neighbour is gone") {
@@ -166,17 +166,17 @@ TEST_CASE("costs that drift change the trees once, and back once when the neighb
   const int victim = world.an_inner();
   double noise = 1.0;
   Prng prng(20261120);
-  const auto look_with_costs = [&] {
+  const auto check_with_costs = [&] {
     for (int i = 0; i < 24; ++i) {
       world.samples[i].costs.handled_messages += 100;
       const double ns = 100 * 500 * (0.7 + 0.6 * prng.unit()) * (i == victim ? noise : 1.0);
       world.samples[i].costs.busy_ns += static_cast<std::uint64_t>(ns);
     }
-    return world.look();
+    return world.check();
   };
-  const auto until_change = [&](int looks_max) {
-    for (int looks = 1; looks <= looks_max; ++looks) {
-      if (look_with_costs()) return looks;
+  const auto until_change = [&](int checks_max) {
+    for (int checks = 1; checks <= checks_max; ++checks) {
+      if (check_with_costs()) return checks;
     }
     return -1;
   };
@@ -184,15 +184,15 @@ TEST_CASE("costs that drift change the trees once, and back once when the neighb
   noise = 1.8;
   REQUIRE(until_change(2000) == -1);  // within the hysteresis
   noise = 10;
-  const int looks = until_change(2000);
-  REQUIRE(looks > (kDriftWindows - 1) * kDriftWindowLooks);
-  REQUIRE(looks <= (kDriftWindows + 1) * kDriftWindowLooks);
+  const int checks = until_change(2000);
+  REQUIRE(checks > (kDriftWindows - 1) * kDriftWindowChecks);
+  REQUIRE(checks <= (kDriftWindows + 1) * kDriftWindowChecks);
   REQUIRE(world.trees.reason == TreeReason::kCosts);
   REQUIRE_FALSE((world.trees.inner() & mask_of(victim)) != 0);
   REQUIRE(world.trees.slowdown[victim] >= 8);
   REQUIRE(until_change(2000) == -1);
   noise = 1;
-  REQUIRE(until_change(2000) > (kDriftWindows - 1) * kDriftWindowLooks);
+  REQUIRE(until_change(2000) > (kDriftWindows - 1) * kDriftWindowChecks);
   REQUIRE(world.trees.slowdown[victim] == 1);
   REQUIRE(until_change(2000) == -1);
 }

@@ -81,9 +81,9 @@ void give(GetStatusResponse& status, int id, control_v1::Role role, std::uint64_
 TEST_CASE("a move is done when the one who was meant has the role in a newer configuration") {
   GetStatusResponse status = group();
   MoveWatch watch(control_v1::ROLE_LEADER, 2, 5);
-  CHECK(watch.look(status) == MoveWatch::Outcome::kPending);
+  CHECK(watch.observe(status) == MoveWatch::Outcome::kPending);
   give(status, 2, control_v1::ROLE_LEADER, 6);
-  CHECK(watch.look(status) == MoveWatch::Outcome::kDone);
+  CHECK(watch.observe(status) == MoveWatch::Outcome::kDone);
   CHECK(watch.holder()->id() == 2);
   control_v1::MoveResponse begun;
   begun.set_asked(2);
@@ -97,15 +97,15 @@ TEST_CASE("a move is lost when somebody else keeps the role in a newer configura
   GetStatusResponse status = group();
   MoveWatch watch(control_v1::ROLE_ACCEPTOR, 2, 5);
   status.mutable_replicas(1)->set_ballot(6);  // read in the middle of what replica 1 writes
-  CHECK(watch.look(status) == MoveWatch::Outcome::kPending);
-  CHECK(watch.look(group()) == MoveWatch::Outcome::kPending);
+  CHECK(watch.observe(status) == MoveWatch::Outcome::kPending);
+  CHECK(watch.observe(group()) == MoveWatch::Outcome::kPending);
   give(status, 0, control_v1::ROLE_ACCEPTOR, 7);
-  int looks = 1;
-  while (watch.look(status) == MoveWatch::Outcome::kPending) ++looks;
-  CHECK(looks == 5);
+  int polls = 1;
+  while (watch.observe(status) == MoveWatch::Outcome::kPending) ++polls;
+  CHECK(polls == 5);
   CHECK(watch.holder()->id() == 0);
   for (auto& replica : *status.mutable_replicas()) replica.set_state(control_v1::STATE_STOPPED);
-  CHECK(watch.look(status) == MoveWatch::Outcome::kPending);
+  CHECK(watch.observe(status) == MoveWatch::Outcome::kPending);
   CHECK(!watch.holder());
 }
 
@@ -113,49 +113,49 @@ TEST_CASE("what happens between two statuses is told in words, newest last") {
   RoleHistory history;
   const RoleHistory::Clock::time_point start;
   GetStatusResponse status = group();
-  history.look(status, start);
-  history.look(status, start);
+  history.observe(status, start);
+  history.observe(status, start);
   CHECK(history.lines().empty());
   const auto last = [&] { return history.lines().back().substr(std::string("00:00:00.000  ").size()); };
 
   status.mutable_replicas(0)->set_state(control_v1::STATE_DEAD);
   status.mutable_replicas(0)->set_pid(0);
   status.mutable_replicas(0)->set_role(control_v1::ROLE_REPLICA);
-  history.look(status, start);
+  history.observe(status, start);
   REQUIRE(history.lines().size() == 2);
-  CHECK_THAT(history.lines()[0], EndsWith("replica 0 (pid 100, life 1) died"));
+  CHECK_THAT(history.lines()[0], EndsWith("replica 0 (pid 100, incarnation 1) died"));
   CHECK(last() == "nobody leads");
 
   give(status, 2, control_v1::ROLE_LEADER, 6);
-  history.look(status, start + std::chrono::milliseconds(251));
+  history.observe(status, start + std::chrono::milliseconds(251));
   CHECK(last() == "replica 2 leads: epoch 1, ballot 6, after 251 ms with nobody");
   CHECK(history.lines().back().substr(8, 6) == ".251  ");
 
   status.mutable_replicas(0)->set_incarnation(2);
   status.mutable_replicas(0)->set_pid(200);
   status.mutable_replicas(0)->set_state(control_v1::STATE_STARTING);
-  history.look(status, start);
-  CHECK(last() == "replica 0 starts: life 2, pid 200");
+  history.observe(status, start);
+  CHECK(last() == "replica 0 starts: incarnation 2, pid 200");
   status.mutable_replicas(0)->set_state(control_v1::STATE_UP);
-  history.look(status, start);
-  CHECK(last() == "replica 0 is up: life 2, pid 200");
+  history.observe(status, start);
+  CHECK(last() == "replica 0 is up: incarnation 2, pid 200");
 
   status.mutable_replicas(1)->set_state(control_v1::STATE_STOPPED);
   give(status, 0, control_v1::ROLE_ACCEPTOR, 7);
   status.mutable_replicas(0)->set_epoch(2);
-  history.look(status, start);
+  history.observe(status, start);
   CHECK(last() == "replica 0 is the acceptor: epoch 2, ballot 7");
   status.mutable_replicas(1)->set_state(control_v1::STATE_UP);
-  history.look(status, start);
+  history.observe(status, start);
   CHECK(last() == "replica 1 goes on");
 
   status.mutable_blocked()->set_by(1);
   status.mutable_blocked()->add_reported_by(0);
   status.mutable_blocked()->set_why("it sleeps");
-  history.look(status, start);
+  history.observe(status, start);
   CHECK(last() == "blocked: replica 0 waits for replica 1: it sleeps");
   status.clear_blocked();
-  history.look(status, start);
+  history.observe(status, start);
   CHECK(last() == "no longer blocked");
   CHECK(history.lines().size() == 8);  // bounded: the oldest are gone
 }

@@ -132,7 +132,7 @@ TEST_CASE("a line says who leads, who is missing and how far the group is") {
   status.mutable_blocked()->set_by(1);
   status.mutable_blocked()->add_reported_by(0);
   status.mutable_blocked()->set_why("it sleeps");
-  CHECK(status_line(status) == "leader 0 (life 4)  replica 1 stopped  epoch 2  ballot 3  decided 8  lag 1  "
+  CHECK(status_line(status) == "leader 0 (incarnation 4)  replica 1 stopped  epoch 2  ballot 3  decided 8  lag 1  "
                                "blocked: replica 0 waits for replica 1: it sleeps");
 }
 

@@ -68,10 +68,10 @@ class ChipTown {
 
  private:
   void wait(scc::Core& core, ActiveMessages& messages, Transport& transport) {
-    if (messages.has_news()) return;  // calls to itself
+    if (messages.readable()) return;  // calls to itself
     const auto full = messages.full_peers();
     const scc::Picoseconds deadline_ps = full.empty() ? ~scc::Picoseconds{0} : core.now_ps() + 50'000'000;
-    scc::wait_for_news(fabric_, core, transport, deadline_ps, full);
+    scc::wait_readable(fabric_, core, transport, deadline_ps, full);
   }
 
   // From core to core: each step is asked for when the one before has been answered.

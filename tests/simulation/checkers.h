@@ -1,4 +1,4 @@
-// All judges of one run.
+// All checkers of one run.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace ingot::simulation {
 
-struct Judges {
-  explicit Judges(int replicas) : log(replicas), effects(replicas) {}
+struct Checkers {
+  explicit Checkers(int replicas) : log(replicas), effects(replicas) {}
 
   LogChecker log;
   EffectChecker effects;

@@ -1,4 +1,4 @@
-#include "replication/agreement/one_paxos/knowledge.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-void OnePaxosKnowledge::reset() {
+void OnePaxosStateRecovery::reset() {
   salvaging_ = known_ = facts_ = missing_ = false;
   at_ = 0;
   need_ = proposed_end_ = Slot(0);
@@ -14,23 +14,23 @@ void OnePaxosKnowledge::reset() {
   timer_.progress();
 }
 
-void OnePaxosKnowledge::salvage(Effects& effects) {
+void OnePaxosStateRecovery::salvage(Effects& effects) {
   if (salvaging_ || known_) return;
   salvaging_ = true;
   effects.salvage_needed.push_back(state_.now().acceptor);
 }
 
-void OnePaxosKnowledge::walk_back(Effects& effects) {
+void OnePaxosStateRecovery::walk_back(Effects& effects) {
   if (at_ > 0 || known_) return;
   at_ = state_.log.tip() - 1;
   ask(effects);
 }
 
 // Goes back as far as it can without waiting for anybody.
-void OnePaxosKnowledge::ask(Effects& effects) {
+void OnePaxosStateRecovery::ask(Effects& effects) {
   const Epoch epoch = state_.log.epoch();
   for (; at_ >= epoch.value(); --at_) {
-    const ReplicaName name = state_.log.at(at_).leader;
+    const ReplicaIncarnation name = state_.log.at(at_).leader;
     if (name == state_.self()) {
       if (state_.leader.epoch() != epoch || state_.leader.ballot() != Ballot(at_)) continue;
       state_.leader.for_each_proposal([&](Slot slot, const Proposal& own) { found_[slot] = own.command; });
@@ -49,24 +49,24 @@ void OnePaxosKnowledge::ask(Effects& effects) {
   finish(state_.epoch_entry().base, Slot(0));
 }
 
-void OnePaxosKnowledge::finish(Slot need, Slot proposed_end) {
+void OnePaxosStateRecovery::finish(Slot need, Slot proposed_end) {
   known_ = true;
   at_ = 0;
   need_ = std::max(need, state_.epoch_entry().base);
-  proposed_end_ = std::max({proposed_end, need_, state_.carry_end()});
+  proposed_end_ = std::max({proposed_end, need_, state_.in_flight_end()});
   if (!found_.empty()) proposed_end_ = std::max(proposed_end_, found_.rbegin()->first.next());
-  state_.learner.heard_of(need_);
-  state_.catch_up.heard_trimmed(need_);
+  state_.learner.note_known(need_);
+  state_.catch_up.note_trimmed(need_);
 }
 
-void OnePaxosKnowledge::salvaged(ReplicaName name, const StableView* view, Effects& effects) {
+void OnePaxosStateRecovery::salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) {
   if (known_ || !state_.peers.dead(name)) return;
   if (view && (view->replica != name.id || view->incarnation != name.incarnation)) view = nullptr;
   if (salvaging_ && name == state_.now().acceptor) read_acceptor(view, effects);
   else if (at_ > 0 && name == waits_for()) read_leader(view, effects);
 }
 
-void OnePaxosKnowledge::read_acceptor(const StableView* view, Effects& effects) {
+void OnePaxosStateRecovery::read_acceptor(const StableView* view, Effects& effects) {
   missing_ = view == nullptr;
   if (!view) return walk_back(effects);
   Slot need, end;
@@ -79,7 +79,7 @@ void OnePaxosKnowledge::read_acceptor(const StableView* view, Effects& effects) 
   finish(need, end);
 }
 
-void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
+void OnePaxosStateRecovery::read_leader(const StableView* view, Effects& effects) {
   missing_ = view == nullptr;
   if (!view) return;
   if (view->leader_epoch != state_.log.epoch() || view->leader_ballot != Ballot(at_)) {
@@ -91,8 +91,8 @@ void OnePaxosKnowledge::read_leader(const StableView* view, Effects& effects) {
   finish(view->leader_trimmed, view->proposed_end);
 }
 
-void OnePaxosKnowledge::on_stepped_down(EndpointId from, const Message& answer, Effects& effects) {
-  const bool ours = at_ > 0 && !known_ && ReplicaName{from, answer.incarnation} == waits_for() &&
+void OnePaxosStateRecovery::on_stepped_down(EndpointId from, const Message& answer, Effects& effects) {
+  const bool ours = at_ > 0 && !known_ && ReplicaIncarnation{from, answer.incarnation} == waits_for() &&
                     answer.epoch == state_.log.epoch() && answer.ballot == Ballot(state_.log.tip()) &&
                     answer.number == at_;
   if (!ours) return;
@@ -107,9 +107,9 @@ void OnePaxosKnowledge::on_stepped_down(EndpointId from, const Message& answer, 
 
 // Known above all that was found is only what somebody newer has proposed: then the log will say so, and what was found
 // says nothing about the slots in between.
-bool OnePaxosKnowledge::complete(Effects& effects) {
+bool OnePaxosStateRecovery::complete(Effects& effects) {
   if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
-  state_.learn_carry(effects);
+  state_.learn_in_flight(effects);
   if (facts_) {
     for (const auto& [slot, command] : found_) {
       if (!state_.learner.knows(slot)) state_.learn(slot, command, effects);
@@ -120,7 +120,7 @@ bool OnePaxosKnowledge::complete(Effects& effects) {
   return true;
 }
 
-void OnePaxosKnowledge::tick(Effects& effects) {
+void OnePaxosStateRecovery::tick(Effects& effects) {
   if (known_ || (!salvaging_ && at_ == 0) || !timer_.due()) return;
   if (salvaging_) effects.salvage_needed.push_back(state_.now().acceptor);
   if (at_ > 0) ask(effects);

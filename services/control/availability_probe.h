@@ -14,7 +14,7 @@ namespace ingot {
 
 // One write after the other, each an empty transaction: agreed on, applied in one slot, and without effect. Ends with the
 // first commit of a write that was begun once `over` said that what was done to the group has happened. Thread-safe.
-class OutageMeter : public std::enable_shared_from_this<OutageMeter> {
+class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe> {
  public:
   using Clock = std::chrono::steady_clock;
   struct Outage {
@@ -24,7 +24,7 @@ class OutageMeter : public std::enable_shared_from_this<OutageMeter> {
 
   // `done` is called once, from the client's loop or a thread of gRPC's, or not at all once it is cancelled or let go of.
   // `client` outlives all that.
-  OutageMeter(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done);
+  AvailabilityProbe(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done);
 
   // The outage begins now.
   void start();

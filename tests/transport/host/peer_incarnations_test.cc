@@ -1,6 +1,7 @@
-// Endpoints die, come back and stop at random, and go over to each other's next lives: what each receives of another is,
-// life after life, a beginning of what that life sent, in order; and in the end everybody can talk with everybody.
-#include "transport/host/lives.h"
+// Endpoints die, come back and stop at random, and go over to each other's next incarnations: what each receives of another is,
+// incarnation after incarnation, a beginning of what that incarnation sent, in order; and in the end everybody can talk
+// with everybody.
+#include "transport/host/peer_incarnations.h"
 
 #include <unistd.h>
 
@@ -20,8 +21,8 @@ namespace ingot {
 namespace {
 
 struct Message {
-  std::uint32_t sender_life;
-  std::uint32_t number;  // from 0, of those that life sent to this endpoint, whatever the receiver's life
+  std::uint32_t sender_incarnation;
+  std::uint32_t number;  // from 0, of those that incarnation sent to this endpoint, whatever the receiver's incarnation
   std::uint32_t bytes;
 };
 
@@ -43,7 +44,7 @@ class World {
 
   void kill(int id) { ends_[id].reset(); }
 
-  // The next lives of some who are dead begin together: each is started with the others' new inboxes.
+  // The next incarnations of some who are dead begin together: each is started with the others' new inboxes.
   void restart(const std::vector<int>& ids) {
     for (const int id : ids) {
       const auto fd = fabric_->renew_inbox(endpoint(id));
@@ -76,12 +77,12 @@ class World {
       end.words.pop_front();
       auto inbox = end.fabric.map_inbox(word.inbox.get());
       INGOT_CHECK(inbox.ok());
-      end.lives->announce({word.endpoint, word.incarnation, *std::move(inbox)});
+      end.incarnations->announce({word.endpoint, word.incarnation, *std::move(inbox)});
     }
     end.transport->probe(
         [&](EndpointId from, std::span<const std::byte> bytes) { receive(end, from.value(), bytes); }, 8);
-    if (end.lives->waiting()) {
-      end.lives->look([&](EndpointId peer, Incarnation life) { end.went_over[peer.value()] = life.value(); });
+    if (end.incarnations->waiting()) {
+      end.incarnations->poll([&](EndpointId peer, Incarnation incarnation) { end.went_over[peer.value()] = incarnation.value(); });
     }
     end.transport->flush();
   }
@@ -111,19 +112,19 @@ class World {
     Descriptor inbox;
   };
   struct Heard {
-    std::uint32_t life = 0;
+    std::uint32_t incarnation = 0;
     std::uint32_t next = 0;
   };
   struct End {
     explicit End(Fabric own) : fabric(std::move(own)) {}
     Fabric fabric;
     std::unique_ptr<ChannelTransport> transport;
-    std::unique_ptr<Lives> lives;
+    std::unique_ptr<PeerIncarnations> incarnations;
     std::deque<Word> words;
     bool running = true;
     std::map<int, std::uint32_t> sent;
     std::map<int, Heard> heard;
-    std::map<int, std::uint32_t> went_over;  // to which life
+    std::map<int, std::uint32_t> went_over;  // to which incarnation
     int received = 0;
   };
 
@@ -140,11 +141,12 @@ class World {
     std::vector<std::span<std::byte>> inboxes;
     for (int i = 0; i < kEndpoints; ++i) inboxes.push_back(end->fabric.inbox(endpoint(i)));
     end->transport = make_transport(kind_, inboxes, endpoint(id), end->fabric, {});
-    end->lives = std::make_unique<Lives>(end->fabric, *end->transport, incarnations_);
+    end->incarnations = std::make_unique<PeerIncarnations>(end->fabric, *end->transport, incarnations_);
     return end;
   }
 
-  // A new life of the receiver may begin anywhere in what a living sender sends, but misses nothing from there on.
+  // A new incarnation of the receiver may begin anywhere in what a living sender sends, but misses nothing from there
+  // on.
   void receive(End& end, int from, std::span<const std::byte> bytes) {
     Message head{};
     REQUIRE(bytes.size() >= sizeof head);
@@ -153,13 +155,13 @@ class World {
     REQUIRE(std::ranges::all_of(bytes.subspan(sizeof head),
                                 [&](std::byte byte) { return byte == static_cast<std::byte>(head.number); }));
     Heard& heard = end.heard[from];
-    const bool first_of_pair = heard.life == 0;
-    REQUIRE(head.sender_life >= heard.life);
-    // All that a life had sent is handed out before its successor takes its place.
-    if (end.went_over.contains(from)) REQUIRE(head.sender_life == end.went_over[from]);
-    if (head.sender_life > heard.life) {
+    const bool first_of_pair = heard.incarnation == 0;
+    REQUIRE(head.sender_incarnation >= heard.incarnation);
+    // All that an incarnation had sent is handed out before its successor takes its place.
+    if (end.went_over.contains(from)) REQUIRE(head.sender_incarnation == end.went_over[from]);
+    if (head.sender_incarnation > heard.incarnation) {
       if (!first_of_pair) REQUIRE(head.number == 0);
-      heard = {head.sender_life, head.number};
+      heard = {head.sender_incarnation, head.number};
     }
     REQUIRE(head.number == heard.next);
     ++heard.next;
@@ -221,7 +223,7 @@ TEST_CASE("a stopped endpoint holds up the traffic with itself only") {
   CAPTURE(kind);
   World world(kind, 1);
   world.set_running(3, false);
-  for (int lives = 0; lives < 5; ++lives) {
+  for (int incarnations = 0; incarnations < 5; ++incarnations) {
     world.kill(0);
     world.restart({0});
     world.run(400);

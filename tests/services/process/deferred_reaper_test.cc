@@ -1,4 +1,4 @@
-#include "services/process/memory_keeper.h"
+#include "services/process/deferred_reaper.h"
 
 #include <catch2/catch.hpp>
 #include <unistd.h>
@@ -54,25 +54,25 @@ int descriptors_of(pid_t pid) {
 
 TEST_CASE("a keeper holds no descriptor of its parent's, and ends after it") {
   Child parent([] {
-    const MemoryKeeper keeper;
+    const DeferredReaper reaper;
     while (true) ::pause();
     return 0;
   });
-  pid_t keeper = 0;
-  wait_until([&] { return (keeper = child_of(parent.pid())) != 0; });
-  wait_until([&] { return descriptors_of(keeper) == 1; });
-  CHECK(name_of(keeper) == kMemoryKeeperName);
-  CHECK(alive(keeper));
+  pid_t reaper = 0;
+  wait_until([&] { return (reaper = child_of(parent.pid())) != 0; });
+  wait_until([&] { return descriptors_of(reaper) == 1; });
+  CHECK(name_of(reaper) == kDeferredReaperName);
+  CHECK(alive(reaper));
   parent.kill();
   CHECK(parent.wait() == -SIGKILL);
-  wait_until([&] { return !alive(keeper); });
+  wait_until([&] { return !alive(reaper); });
 }
 
 TEST_CASE("a parent that ends by itself leaves no keeper behind") {
   Child parent([] {
     pid_t pid = 0;
     {
-      const MemoryKeeper keeper;
+      const DeferredReaper reaper;
       pid = child_of(::getpid());
       if (pid == 0) return 1;
     }
@@ -84,7 +84,7 @@ TEST_CASE("a parent that ends by itself leaves no keeper behind") {
 TEST_CASE("a keeper does not hear the signals of its parent's group, and a killed one takes nothing along") {
   Child parent([] {
     ::signal(SIGTERM, SIG_DFL);
-    const MemoryKeeper keeper;
+    const DeferredReaper reaper;
     const pid_t pid = child_of(::getpid());
     ::kill(pid, SIGTERM);
     ::kill(pid, SIGINT);

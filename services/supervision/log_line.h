@@ -6,6 +6,6 @@
 
 namespace ingot {
 
-inline void say(const std::string& text) { std::fprintf(stderr, "ingotd: %s\n", text.c_str()); }
+inline void log_line(const std::string& text) { std::fprintf(stderr, "ingotd: %s\n", text.c_str()); }
 
 }  // namespace ingot

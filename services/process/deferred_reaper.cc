@@ -1,4 +1,4 @@
-#include "services/process/memory_keeper.h"
+#include "services/process/deferred_reaper.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -46,7 +46,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) int keep(void* ar
 
 }  // namespace
 
-MemoryKeeper::MemoryKeeper() : stack_(new std::byte[kStackBytes]) {
+DeferredReaper::DeferredReaper() : stack_(new std::byte[kStackBytes]) {
   // Readable once all threads of this process have ended, and so have let go of the memory.
   const Descriptor self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self.valid()) return;
@@ -57,13 +57,13 @@ MemoryKeeper::MemoryKeeper() : stack_(new std::byte[kStackBytes]) {
   void* const argument = reinterpret_cast<void*>(static_cast<std::intptr_t>(self.get()));
   char own_name[16] = {};
   ::prctl(PR_GET_NAME, own_name);
-  ::prctl(PR_SET_NAME, kMemoryKeeperName);  // inherited: it is called so from its first instant
+  ::prctl(PR_SET_NAME, kDeferredReaperName);  // inherited: it is called so from its first instant
   pid_ = ::__clone(keep, stack_.get() + kStackBytes, CLONE_VM, argument);  // and no signal at its end
   ::prctl(PR_SET_NAME, own_name);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-MemoryKeeper::~MemoryKeeper() {
+DeferredReaper::~DeferredReaper() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, __WCLONE);

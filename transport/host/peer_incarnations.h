@@ -1,7 +1,7 @@
-// How the endpoints of a fabric go over to each other's next lives: pairwise, without a barrier, while all others talk on.
+// How the endpoints of a fabric go over to each other's next incarnations: pairwise, without a barrier, while all others talk on.
 //
-// D dies; the supervisor makes an inbox for its next life D'(i), tells every process that runs, and starts D' with
-// everybody's newest inbox. Between D' and one of the others, X:
+// D dies; the supervisor makes an inbox for its next incarnation D'(i), tells every process that runs, and starts D'
+// with everybody's newest inbox. Between D' and one of the others, X:
 //
 //   X    gone      nothing more is sent to D
 //        settled   all that D had sent completely is handed out; what it had half sent never will be
@@ -12,11 +12,11 @@
 // So no message of the dead can be taken for one of their successor: X reads what D wrote before it lets D' write there,
 // and D' reads an inbox that nobody ever held who talked to D. A process that is stopped does its part when it wakes up:
 // until then it writes into the old inbox, which nobody reads, and D' sends it nothing; that is harmless in whatever order
-// it finds messages and words then, and holds up nobody else. If D' dies meanwhile, or several lives pass, X goes over to
+// it finds messages and words then, and holds up nobody else. If D' dies meanwhile, or several incarnations pass, X goes over to
 // the newest at once.
 //
-// A new life X' may be started while others begin, too. It knows all that began before it and is told of all that begin
-// after; whoever lived then was told of X'. It accepts those that it knows at its start: its inbox is fresh.
+// A new incarnation X' may be started while others begin, too. It knows all that began before it and is told of all
+// that begin after; whoever lived then was told of X'. It accepts those that it knows at its start: its inbox is fresh.
 #pragma once
 
 #include <cstdint>
@@ -32,38 +32,39 @@
 
 namespace ingot {
 
-struct PeerLife {
+struct PeerIncarnation {
   EndpointId endpoint;
   Incarnation incarnation;
   Segment inbox;  // Fabric::map_inbox
 };
 
 // One endpoint's part in it. Used by the thread that runs the endpoint's loop only.
-class Lives {
+class PeerIncarnations {
  public:
-  // `incarnations`: by endpoint, its own included, the lives whose inboxes the transport was made with. What they
-  // sent to this one's inbox is accepted from now on. REQUIRES: fabric and transport outlive this.
-  Lives(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations);
+  // `incarnations`: by endpoint, its own included, the incarnations whose inboxes the transport was made with. What
+  // they sent to this one's inbox is accepted from now on. REQUIRES: fabric and transport outlive this.
+  PeerIncarnations(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations);
 
-  // A peer's next life is about to begin, hence the one before is dead. False: it is not newer than what is known here.
-  bool announce(PeerLife life);
+  // A peer's next incarnation is about to begin, hence the one before is dead. False: it is not newer than what is
+  // known here.
+  bool announce(PeerIncarnation announced);
 
-  // The life of that peer that the channel is with is dead.
+  // The incarnation of that peer that the channel is with is dead.
   void gone(EndpointId peer);
 
-  // The life that the channel is with.
+  // The incarnation that the channel is with.
   Incarnation incarnation(EndpointId peer) const { return peers_[peer.value()].incarnation; }
 
-  // True while something is to be done here: then look() is to be called in each round, after a probe. Costs no look at
+  // True while something is to be done here: then poll() is to be called in each round, after a probe. Costs no look at
   // shared memory.
   bool waiting() const { return (unready_ | announced_) != 0; }
 
-  // Goes on as far as that is possible. Calls `back` for each peer whose next life the channel is with from now on.
-  // Returns how much was done.
-  int look(absl::FunctionRef<void(EndpointId, Incarnation)> back);
+  // Goes on as far as that is possible. Calls `back` for each peer whose next incarnation the channel is with from now
+  // on. Returns how much was done.
+  int poll(absl::FunctionRef<void(EndpointId, Incarnation)> back);
 
-  // True if a look would do something. For Pollable::has_news.
-  bool has_news();
+  // True if a look would do something. For Pollable::readable.
+  bool readable();
 
  private:
   using Mask = std::uint64_t;
@@ -71,7 +72,7 @@ class Lives {
   struct Peer {
     Incarnation incarnation;
     Segment inbox;                  // as mapped here; empty: the fabric's
-    std::optional<PeerLife> next;   // announced
+    std::optional<PeerIncarnation> next;   // announced
   };
 
   static Mask mask_of(EndpointId peer) { return Mask{1} << peer.value(); }
@@ -84,8 +85,8 @@ class Lives {
   const EndpointId self_;
   std::vector<Peer> peers_;  // by endpoint
   Mask gone_ = 0;
-  Mask unready_ = 0;    // not seen to accept this life
-  Mask announced_ = 0;  // have a next life
+  Mask unready_ = 0;    // not seen to accept this incarnation
+  Mask announced_ = 0;  // have a next incarnation
 };
 
 }  // namespace ingot

@@ -17,16 +17,16 @@
 namespace ingot {
 
 // As ps -o comm shows it: its command line is its parent's.
-inline constexpr const char* kMemoryKeeperName = "ingotd-memory";
+inline constexpr const char* kDeferredReaperName = "ingotd-memory";
 
-class MemoryKeeper {
+class DeferredReaper {
  public:
   // Runs on all cores that the calling thread may use now.
-  MemoryKeeper();
+  DeferredReaper();
   // Of a process that ends by itself: then nothing is left behind.
-  ~MemoryKeeper();
-  MemoryKeeper(const MemoryKeeper&) = delete;
-  MemoryKeeper& operator=(const MemoryKeeper&) = delete;
+  ~DeferredReaper();
+  DeferredReaper(const DeferredReaper&) = delete;
+  DeferredReaper& operator=(const DeferredReaper&) = delete;
 
  private:
   std::unique_ptr<std::byte[]> stack_;

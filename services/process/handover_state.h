@@ -16,24 +16,24 @@
 namespace ingot {
 
 // Not thread-safe.
-class KnownInstance {
+class HandoverState {
  public:
   // Duplicates the descriptors of the document, the control channel's left out. Errors: INVALID_ARGUMENT (one is not
   // open), RESOURCE_EXHAUSTED (no more descriptors).
-  static absl::StatusOr<KnownInstance> copy(const LaunchSpec& spec);
+  static absl::StatusOr<HandoverState> copy(const LaunchSpec& spec);
 
   // The document; its descriptors belong to this.
   const LaunchSpec& spec() const { return spec_; }
 
-  // A word "life": from now on the document names that life; the caller's descriptors stay the caller's. False: the life
+  // A word "life": from now on the document names that incarnation; the caller's descriptors stay the caller's. False: the incarnation
   // is known already, or of no endpoint of this instance; nothing has changed.
-  bool begin_life(const ControlWord& life);
+  bool begin_incarnation(const ControlWord& started);
   // A word "snapshot"; the newest wins.
   void keep_snapshot(ControlWord snapshot);
 
-  // Grows with every life and snapshot. All processes are told of them in one order: who knows a larger one knows all
-  // that the others know.
-  std::uint64_t news() const;
+  // Grows with every incarnation and snapshot. All processes are told of them in one order: who knows a larger one
+  // knows all that the others know.
+  std::uint64_t generation() const;
 
   // Gives a descriptor of the document away.
   Descriptor take(int fd) {
@@ -46,7 +46,7 @@ class KnownInstance {
   absl::Status send(int fd) const;
 
  private:
-  friend class KnownInstanceReceiver;
+  friend class HandoverStateReceiver;
   int own(Descriptor fd);
   void add_stable(ReplicaLaunch& launch, std::uint32_t incarnation, Descriptor stable);
   void drop(int fd) { owned_.erase(fd); }
@@ -57,16 +57,16 @@ class KnownInstance {
 };
 
 // Puts together what send() sent.
-class KnownInstanceReceiver {
+class HandoverStateReceiver {
  public:
   // True once everything is there. Errors: INVALID_ARGUMENT, for what send() does not send.
   absl::StatusOr<bool> add(ReceivedMessage message);
 
   // REQUIRES: add() has returned true. Once.
-  KnownInstance take() { return std::move(instance_); }
+  HandoverState take() { return std::move(instance_); }
 
  private:
-  KnownInstance instance_;
+  HandoverState instance_;
   std::size_t expected_ = 0;  // descriptors; 0: the document has not come yet
   std::vector<Descriptor> received_;
 };

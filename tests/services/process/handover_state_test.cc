@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "services/process/adoption.h"
-#include "services/process/known_instance.h"
+#include "services/process/handover_state.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
@@ -47,7 +47,7 @@ struct Made {
     owned.push_back(*std::move(fd));
     return owned.back().get();
   }
-  ControlWord life(int endpoint, std::uint32_t incarnation) {
+  ControlWord start(int endpoint, std::uint32_t incarnation) {
     ControlWord word;
     word.kind = ControlWord::Kind::kLife;
     word.endpoint = endpoint;
@@ -77,18 +77,18 @@ std::vector<int> fabric_of(const LaunchSpec& spec) {
   return fds;
 }
 
-KnownInstance copy(const LaunchSpec& spec) {
-  auto known = KnownInstance::copy(spec);
+HandoverState copy(const LaunchSpec& spec) {
+  auto known = HandoverState::copy(spec);
   REQUIRE(known.ok());
   return *std::move(known);
 }
 
-KnownInstance sent_and_received(const KnownInstance& known) {
+HandoverState sent_and_received(const HandoverState& known) {
   int fds[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
   const Descriptor left(fds[0]), right(fds[1]);
   REQUIRE(known.send(left.get()).ok());
-  KnownInstanceReceiver receiver;
+  HandoverStateReceiver receiver;
   for (;;) {
     const auto complete = receiver.add(receive_message(right.get()));
     REQUIRE(complete.ok());
@@ -98,12 +98,12 @@ KnownInstance sent_and_received(const KnownInstance& known) {
 
 TEST_CASE("what is sent arrives, with the same memory under other numbers") {
   Made made(3);
-  const KnownInstance known = copy(made.spec);
+  const HandoverState known = copy(made.spec);
   CHECK(parts(known.spec()) == parts(made.spec));
-  const KnownInstance received = sent_and_received(known);
+  const HandoverState received = sent_and_received(known);
   CHECK(parts(received.spec()) == parts(made.spec));
   CHECK(received.spec().config.name == "made");
-  CHECK(received.news() == known.news());
+  CHECK(received.generation() == known.generation());
 }
 
 TEST_CASE("an instance of the largest size needs several datagrams") {
@@ -117,43 +117,43 @@ TEST_CASE("an instance of the largest size needs several datagrams") {
 
 TEST_CASE("a life replaces the inbox and keeps the stable segment of the life before") {
   Made made(3);
-  KnownInstance known = copy(made.spec);
+  HandoverState known = copy(made.spec);
   const ino_t first = inode(made.spec.replicas[1].stable_fd);
-  const ControlWord life = made.life(1, 2);
-  REQUIRE(known.begin_life(life));
+  const ControlWord start = made.start(1, 2);
+  REQUIRE(known.begin_incarnation(start));
   const ReplicaLaunch& launch = known.spec().replicas[1];
   CHECK(launch.incarnation == 2);
-  CHECK(inode(fabric_of(known.spec())[2]) == inode(life.fds[0].get()));
-  CHECK(inode(launch.stable_fd) == inode(life.fds[1].get()));
+  CHECK(inode(fabric_of(known.spec())[2]) == inode(start.fds[0].get()));
+  CHECK(inode(launch.stable_fd) == inode(start.fds[1].get()));
   REQUIRE(launch.earlier.size() == 1);
   CHECK(launch.earlier[0].incarnation == 1);
   CHECK(inode(launch.earlier[0].stable_fd) == first);
-  CHECK(known.news() == copy(made.spec).news() + 1);
+  CHECK(known.generation() == copy(made.spec).generation() + 1);
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
 TEST_CASE("a life that is known, or of nobody here, changes nothing") {
   Made made(3);
-  KnownInstance known = copy(made.spec);
-  REQUIRE(known.begin_life(made.life(3, 4)));  // the front end
+  HandoverState known = copy(made.spec);
+  REQUIRE(known.begin_incarnation(made.start(3, 4)));  // the front end
   CHECK(known.spec().front_end_incarnation == 4);
   const auto before = parts(known.spec());
-  CHECK_FALSE(known.begin_life(made.life(3, 4)));
-  CHECK_FALSE(known.begin_life(made.life(3, 2)));
-  CHECK_FALSE(known.begin_life(made.life(0, 1)));
-  CHECK_FALSE(known.begin_life(made.life(4, 2)));
-  ControlWord without_stable = made.life(0, 2);
+  CHECK_FALSE(known.begin_incarnation(made.start(3, 4)));
+  CHECK_FALSE(known.begin_incarnation(made.start(3, 2)));
+  CHECK_FALSE(known.begin_incarnation(made.start(0, 1)));
+  CHECK_FALSE(known.begin_incarnation(made.start(4, 2)));
+  ControlWord without_stable = made.start(0, 2);
   without_stable.fds.pop_back();
-  CHECK_FALSE(known.begin_life(without_stable));
+  CHECK_FALSE(known.begin_incarnation(without_stable));
   CHECK(parts(known.spec()) == before);
 }
 
 TEST_CASE("lives without end need descriptors with end") {
   Made made(2);
-  KnownInstance known = copy(made.spec);
+  HandoverState known = copy(made.spec);
   std::size_t most = 0;
   for (std::uint32_t incarnation = 2; incarnation < 50; ++incarnation) {
-    REQUIRE(known.begin_life(made.life(1, incarnation)));
+    REQUIRE(known.begin_incarnation(made.start(1, incarnation)));
     most = std::max(most, parts(known.spec()).size());
   }
   CHECK(most <= parts(made.spec).size() + 4);
@@ -163,7 +163,7 @@ TEST_CASE("what the document named is closed, and the duplicates stay") {
   Made made(2);
   made.spec.snapshot_fd = made.make();
   made.spec.replicas[1].earlier.push_back({1u, made.make()});
-  const KnownInstance known = copy(made.spec);
+  const HandoverState known = copy(made.spec);
   const auto before = parts(known.spec());
   std::vector<int> fds;
   made.spec.for_each_descriptor([&](int& fd) { fds.push_back(fd); });
@@ -178,7 +178,7 @@ TEST_CASE("what the document named is closed, and the duplicates stay") {
 
 TEST_CASE("the newest snapshot wins, and is news") {
   Made made(1);
-  KnownInstance known = copy(made.spec);
+  HandoverState known = copy(made.spec);
   const auto snapshot = [&](std::uint64_t slot) {
     ControlWord word;
     word.kind = ControlWord::Kind::kSnapshot;
@@ -186,19 +186,19 @@ TEST_CASE("the newest snapshot wins, and is news") {
     word.fds.emplace_back(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
     return word;
   };
-  const std::uint64_t before = known.news();
+  const std::uint64_t before = known.generation();
   known.keep_snapshot(snapshot(100));
   const ino_t kept = inode(known.spec().snapshot_fd);
   known.keep_snapshot(snapshot(99));
   CHECK(known.spec().snapshot_slot == 100);
   CHECK(inode(known.spec().snapshot_fd) == kept);
-  CHECK(known.news() == before + 100);
+  CHECK(known.generation() == before + 100);
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
 TEST_CASE("a description that is none is refused") {
   for (const char* text : {"described", "described x", "described 3", "descriptors", "ready"}) {
-    KnownInstanceReceiver receiver;
+    HandoverStateReceiver receiver;
     ReceivedMessage message;
     message.outcome = ReceivedMessage::Outcome::kMessage;
     message.text = text;
@@ -207,7 +207,7 @@ TEST_CASE("a description that is none is refused") {
   }
   Made made(1);
   for (const int wrong : {-1, 1}) {  // fewer and more descriptors than the document has places for
-    KnownInstanceReceiver receiver;
+    HandoverStateReceiver receiver;
     const auto document = write_launch_spec(made.spec);
     REQUIRE(document.ok());
     ReceivedMessage first, second;
@@ -236,7 +236,7 @@ TEST_CASE("a supervisor finds who listens, and nobody else") {
   REQUIRE(send_message(accepted.get(), greeting.text()).ok());
   const auto heard = OrphanGreeting::parse(receive_message(connection->fd.get()).text);
   REQUIRE(heard.ok());
-  CHECK((heard->version == "1.2.3" && heard->news == 17 && heard->orphan_ms == 4000));
+  CHECK((heard->version == "1.2.3" && heard->generation == 17 && heard->orphan_ms == 4000));
   CHECK_FALSE(OrphanGreeting::parse("failed 6 it has a supervisor").ok());
   CHECK_FALSE(OrphanGreeting::parse("instance 1.2.3 x 0").ok());
 }

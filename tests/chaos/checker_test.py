@@ -1,30 +1,30 @@
-"""The judge judges: Porcupine accepts histories that can be and refuses those with a lost write or a stale read."""
+"""The checker checks: Porcupine accepts histories that can be and refuses those with a lost write or a stale read."""
 
 import glob
 import os
 import tempfile
 import unittest
 
-from judge import HERE, build_porcupine, porcupine
+from checker import HERE, build_porcupine, porcupine
 
-JUDGE, WHY_NOT = build_porcupine()
+CHECKER, WHY_NOT = build_porcupine()
 
 
-@unittest.skipIf(JUDGE is None, f"SKIPPED, nothing was judged by Porcupine: {WHY_NOT}")
-class Judge(unittest.TestCase):
+@unittest.skipIf(CHECKER is None, f"SKIPPED, nothing was judged by Porcupine: {WHY_NOT}")
+class CheckerTest(unittest.TestCase):
     def histories(self, kind):
         found = sorted(glob.glob(os.path.join(HERE, "porcupine", "histories", kind + "-*.jsonl")))
         self.assertGreaterEqual(len(found), 3)
         return found
 
     def test_what_can_be_is_accepted(self):
-        code, reports, error = porcupine(JUDGE, *self.histories("fine"))
+        code, reports, error = porcupine(CHECKER, *self.histories("fine"))
         self.assertEqual(code, 0, (reports, error))
         self.assertEqual({r["verdict"] for r in reports}, {"Ok"})
 
     def test_what_cannot_be_is_refused_each_by_itself(self):
         for history in self.histories("bad"):
-            code, reports, error = porcupine(JUDGE, history)
+            code, reports, error = porcupine(CHECKER, history)
             self.assertEqual((code, reports[0]["verdict"], reports[0]["key"]), (1, "Illegal", "a"), (history, error))
 
     def test_what_is_no_history_is_refused(self):
@@ -35,9 +35,9 @@ class Judge(unittest.TestCase):
                 path = os.path.join(folder, "history")
                 with open(path, "w") as file:
                     file.write(text)
-                code, _, error = porcupine(JUDGE, path)
+                code, _, error = porcupine(CHECKER, path)
                 self.assertEqual((code, error.count("\n")), (2, 1), (text, error))
-            self.assertEqual(porcupine(JUDGE, os.path.join(folder, "nowhere"))[0], 2)
+            self.assertEqual(porcupine(CHECKER, os.path.join(folder, "nowhere"))[0], 2)
 
 
 if __name__ == "__main__":

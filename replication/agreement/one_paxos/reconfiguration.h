@@ -3,7 +3,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "replication/agreement/one_paxos/knowledge.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/state.h"
 #include "replication/agreement/one_paxos/takeover.h"
 #include "replication/agreement/suspicion.h"
@@ -12,19 +12,19 @@ namespace ingot {
 
 // Death is acted upon at once, silence after Suspicion's time and only while an answer is awaited. Whoever comes first in
 // the order of ids acts first, the others a little later. Not thread-safe.
-class OnePaxosRoles {
+class OnePaxosReconfiguration {
  public:
-  OnePaxosRoles(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosKnowledge& knowledge);
+  OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosStateRecovery& recovery);
 
   // After every input: acts on deaths, on new entries of the log, and on knowledge that is complete.
-  void look(Effects& effects);
+  void step(Effects& effects);
 
   // A client asks here for what only a leader can do.
   void client_waits(Effects& effects);
   // Asks for a sign of life, and shows how much of the log is known here, and up to where slots are decided.
   void ping(EndpointId to, Effects& effects);
   // Something came from the named incarnation.
-  void heard(ReplicaName name);
+  void note_alive(ReplicaIncarnation name);
   void pong(EndpointId to, std::uint64_t number, Effects& effects);
   void on_ping(EndpointId from, const Message& ping, Effects& effects);
   void on_step_down(EndpointId from, const Message& question, Effects& effects);
@@ -41,31 +41,31 @@ class OnePaxosRoles {
   bool is_author() const;
   bool may_campaign() const;
   int rank() const;
-  void campaign(ReplicaName doubted, Effects& effects);
-  bool change_acceptor(EndpointId preferred, ReplicaName doubted, Effects& effects);
-  void look_for_candidates(Effects& effects);
-  void look_for_leader(Effects& effects);
+  void campaign(ReplicaIncarnation suspected, Effects& effects);
+  bool change_acceptor(EndpointId preferred, ReplicaIncarnation suspected, Effects& effects);
+  void check_candidates(Effects& effects);
+  void check_leader(Effects& effects);
   bool waits_for_leader() const;
   void ping_voters(Effects& effects);
   bool majority_up() const;
-  ConfigEntry write_change(ReplicaName acceptor, Slot known, Effects& effects);
-  ReplicaName candidate() const;
+  ConfigEntry write_change(ReplicaIncarnation acceptor, Slot known, Effects& effects);
+  ReplicaIncarnation candidate() const;
   void tick_leader_watch(Effects& effects);
   void tick_acceptor_watch(Effects& effects);
-  void doubt(Effects& effects);
+  void suspect_leader(Effects& effects);
   void fence_if_stuck(Effects& effects);
 
   OnePaxosState& state_;
   OnePaxosTakeover& takeover_;
-  OnePaxosKnowledge& knowledge_;
+  OnePaxosStateRecovery& recovery_;
   Suspicion leader_watch_;
   Suspicion acceptor_watch_;
   std::uint64_t read_tip_ = 1;      // of the log, as far as acted upon
   std::uint64_t renounced_ = 0;     // leaderships of ballots below it are given up for ever
   int rank_ticks_ = 0;              // since the leader is known dead
-  ReplicaName doubted_{};           // whose silence is why a proposal is under way; incarnation 0: another reason
-  ReplicaName last_leader_;         // of the entry read before
-  ReplicaName last_acceptor_;       // likewise
+  ReplicaIncarnation suspected_{};           // whose silence is why a proposal is under way; incarnation 0: another reason
+  ReplicaIncarnation last_leader_;         // of the entry read before
+  ReplicaIncarnation last_acceptor_;       // likewise
   bool no_candidate_ = false;
   bool acceptor_silent_ = false;    // since the takeover began
   int fence_ticks_ = 0;

@@ -1,4 +1,4 @@
-#include "services/control/outage_meter.h"
+#include "services/control/availability_probe.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,15 +11,15 @@ namespace {
 constexpr std::chrono::milliseconds kPause{5};  // after a write that was not taken
 }
 
-OutageMeter::OutageMeter(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done)
+AvailabilityProbe::AvailabilityProbe(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done)
     : client_(client), over_(std::move(over)), done_(std::move(done)) {}
 
-void OutageMeter::start() {
+void AvailabilityProbe::start() {
   committed_at_ = Clock::now();
   write();
 }
 
-void OutageMeter::write() {
+void AvailabilityProbe::write() {
   if (cancelled_) return;
   const bool last = over_();
   client_.submit(RequestKind::kCommand, kv::encode(kv::Request(kv::TxnRequest{})),
@@ -27,11 +27,11 @@ void OutageMeter::write() {
 }
 
 // A pause breaks the recursion of a client that answers at once that it is overloaded.
-void OutageMeter::answered(const ReplicaReply& reply, bool last) {
+void AvailabilityProbe::answered(const ReplicaReply& reply, bool last) {
   if (reply.outcome != ReplicaReply::Outcome::kOk) {
     // Weakly: the alarm keeps its callback for as long as it lives.
     pause_.Set(std::chrono::system_clock::now() + kPause, [self = weak_from_this()](bool) {
-      if (const auto meter = self.lock()) meter->write();
+      if (const auto probe = self.lock()) probe->write();
     });
     return;
   }

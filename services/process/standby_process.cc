@@ -1,4 +1,4 @@
-#include "services/process/spare_process.h"
+#include "services/process/standby_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -50,18 +50,18 @@ bool take(const std::vector<std::string>& words, std::vector<Descriptor> fds, st
 
 bool place(int fd, int number) { return ::dup3(fd, number, O_CLOEXEC) == number; }
 
-std::optional<SpareRole> become(const std::vector<std::string>& words, int channel, std::vector<Placed> taken) {
+std::optional<StandbyRole> become(const std::vector<std::string>& words, int channel, std::vector<Placed> taken) {
   int launch = -1, control = -1;
   if (words.size() != 4 || !absl::SimpleAtoi(words[2], &launch) || !absl::SimpleAtoi(words[3], &control)) return {};
   for (const Placed& each : taken) {
     if (!place(each.fd.get(), each.number)) return {};
   }
   if (!place(channel, control)) return {};
-  return SpareRole{words[1], launch};
+  return StandbyRole{words[1], launch};
 }
 
 // The arguments lie one behind the other; what they no longer need is zeros.
-void show(const SpareRole& role, char* words, char* last) {
+void show(const StandbyRole& role, char* words, char* last) {
   const std::size_t room = static_cast<std::size_t>(last - words) + std::strlen(last) + 1;
   std::string text = role.word + '\0' + std::to_string(role.launch_fd);
   text.resize(room - 1);
@@ -83,7 +83,7 @@ absl::Status send_role(int channel, const std::string& role, std::span<const int
   return send_message(channel, absl::StrCat("become ", role, " ", launch_fd, " ", control_fd));
 }
 
-std::optional<SpareRole> wait_for_role(int channel, char* words, char* last) {
+std::optional<StandbyRole> wait_for_role(int channel, char* words, char* last) {
   std::vector<Placed> taken;
   Descriptor moved;  // the channel, once numbers are known
   while (true) {

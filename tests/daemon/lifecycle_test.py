@@ -132,7 +132,7 @@ class LifeAndDeath(unittest.TestCase):
 
     def test_roles_are_visible_in_the_process_list(self):
         with Daemon("--replicas=5") as daemon:
-            expected = {"@front-end": 1, "@replica": 5, "@spare": 1}
+            expected = {"@front-end": 1, "@replica": 5, "@standby": 1}
             wait_until(lambda: {role: len(pids) for role, pids in daemon.children().items()} == expected,
                        f"the process list shows {expected}")
 

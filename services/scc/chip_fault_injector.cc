@@ -1,4 +1,4 @@
-#include "services/scc/chip_hand.h"
+#include "services/scc/chip_fault_injector.h"
 
 #include <future>
 #include <memory>
@@ -22,9 +22,9 @@ ChipInput::Kind kind_of(DrillRequest::Action action) {
 
 }  // namespace
 
-ProcessCondition ChipHand::condition(const Hit& hit) const {
-  if (hit.replica() >= chip_.view().replicas.size()) return ProcessCondition::kGone;
-  switch (static_cast<ProcessState>(chip_.view().daemon->replicas[hit.replica()].state.get())) {
+ProcessCondition ChipFaultInjector::condition(const Hit& target) const {
+  if (target.replica() >= chip_.view().replicas.size()) return ProcessCondition::kGone;
+  switch (static_cast<ProcessState>(chip_.view().daemon->replicas[target.replica()].state.get())) {
     case ProcessState::kDead:
       return ProcessCondition::kGone;
     case ProcessState::kStopped:
@@ -36,12 +36,12 @@ ProcessCondition ChipHand::condition(const Hit& hit) const {
   return ProcessCondition::kRunning;
 }
 
-absl::Status ChipHand::strike(const Hit& hit, DrillRequest::Action action) {
+absl::Status ChipFaultInjector::inject(const Hit& target, DrillRequest::Action action) {
   const auto outcome = std::make_shared<std::promise<absl::Status>>();
-  auto struck = outcome->get_future();
-  chip_.act({kind_of(action), {}, static_cast<int>(hit.replica())},
+  auto injected = outcome->get_future();
+  chip_.act({kind_of(action), {}, static_cast<int>(target.replica())},
             [outcome](const absl::Status& status) { outcome->set_value(status); });
-  return struck.get();
+  return injected.get();
 }
 
 }  // namespace ingot

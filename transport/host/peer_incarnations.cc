@@ -1,4 +1,4 @@
-#include "transport/host/lives.h"
+#include "transport/host/peer_incarnations.h"
 
 #include <bit>
 #include <utility>
@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-EndpointId Lives::first_of(Mask mask) { return EndpointId(static_cast<std::uint16_t>(std::countr_zero(mask))); }
+EndpointId PeerIncarnations::first_of(Mask mask) { return EndpointId(static_cast<std::uint16_t>(std::countr_zero(mask))); }
 
-Lives::Lives(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations)
+PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations)
     : fabric_(fabric), transport_(transport), self_(transport.self()), peers_(incarnations.size()) {
   INGOT_CHECK(static_cast<int>(incarnations.size()) == fabric.endpoints());
   for (std::size_t i = 0; i < peers_.size(); ++i) peers_[i].incarnation = incarnations[i];
@@ -23,24 +23,24 @@ Lives::Lives(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnatio
   }
 }
 
-bool Lives::announce(PeerLife life) {
-  INGOT_CHECK(life.endpoint.value() < peers_.size() && life.endpoint != self_, "a life of another endpoint");
-  Peer& peer = peers_[life.endpoint.value()];
-  if (life.incarnation <= (peer.next ? peer.next->incarnation : peer.incarnation)) return false;
-  announced_ |= mask_of(life.endpoint);
-  gone(life.endpoint);
-  peer.next = std::move(life);
+bool PeerIncarnations::announce(PeerIncarnation announced) {
+  INGOT_CHECK(announced.endpoint.value() < peers_.size() && announced.endpoint != self_, "an incarnation of another endpoint");
+  Peer& peer = peers_[announced.endpoint.value()];
+  if (announced.incarnation <= (peer.next ? peer.next->incarnation : peer.incarnation)) return false;
+  announced_ |= mask_of(announced.endpoint);
+  gone(announced.endpoint);
+  peer.next = std::move(announced);
   return true;
 }
 
-void Lives::gone(EndpointId peer) {
+void PeerIncarnations::gone(EndpointId peer) {
   if ((gone_ & mask_of(peer)) != 0) return;
   gone_ |= mask_of(peer);
   unready_ &= ~mask_of(peer);
   transport_.peer_gone(peer);
 }
 
-int Lives::look(absl::FunctionRef<void(EndpointId, Incarnation)> back) {
+int PeerIncarnations::poll(absl::FunctionRef<void(EndpointId, Incarnation)> back) {
   int done = 0;
   for (Mask left = unready_; left != 0; left &= left - 1) {
     const EndpointId peer = first_of(left);
@@ -58,7 +58,7 @@ int Lives::look(absl::FunctionRef<void(EndpointId, Incarnation)> back) {
   return done;
 }
 
-void Lives::go_over(EndpointId endpoint, absl::FunctionRef<void(EndpointId, Incarnation)> back) {
+void PeerIncarnations::go_over(EndpointId endpoint, absl::FunctionRef<void(EndpointId, Incarnation)> back) {
   Peer& peer = peers_[endpoint.value()];
   peer.incarnation = peer.next->incarnation;
   transport_.peer_back(endpoint, peer.next->inbox.bytes());
@@ -70,7 +70,7 @@ void Lives::go_over(EndpointId endpoint, absl::FunctionRef<void(EndpointId, Inca
   back(endpoint, peer.incarnation);
 }
 
-bool Lives::has_news() {
+bool PeerIncarnations::readable() {
   for (Mask left = unready_; left != 0; left &= left - 1) {
     if (accepts_us(first_of(left))) return true;
   }

@@ -1,4 +1,4 @@
-#include "replication/agreement/one_paxos/roles.h"
+#include "replication/agreement/one_paxos/reconfiguration.h"
 
 #include <algorithm>
 
@@ -6,10 +6,10 @@
 
 namespace ingot {
 
-OnePaxosRoles::OnePaxosRoles(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosKnowledge& knowledge)
+OnePaxosReconfiguration::OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosStateRecovery& recovery)
     : state_(state),
       takeover_(takeover),
-      knowledge_(knowledge),
+      recovery_(recovery),
       leader_watch_(state.group.bounds.suspect_ticks),
       acceptor_watch_(state.group.bounds.suspect_ticks),
       last_leader_(state.now().leader),
@@ -17,9 +17,9 @@ OnePaxosRoles::OnePaxosRoles(OnePaxosState& state, OnePaxosTakeover& takeover, O
   read_tip_ = state.log.tip();
 }
 
-void OnePaxosRoles::look(Effects& effects) {
+void OnePaxosReconfiguration::step(Effects& effects) {
   if (read_tip_ != state_.log.tip()) read_log(effects);
-  takeover_.look(effects);
+  takeover_.step(effects);
   if (state_.leads(state_.self())) act_as_leader(effects);
   else if (state_.peers.dead(state_.now().leader) && rank_ticks_ >= rank() * state_.group.bounds.suspect_ticks / 2) {
     campaign({}, effects);
@@ -27,22 +27,22 @@ void OnePaxosRoles::look(Effects& effects) {
 }
 
 // The log is the only word on who leads: not what was proposed, nor what anybody thinks.
-void OnePaxosRoles::read_log(Effects& effects) {
+void OnePaxosReconfiguration::read_log(Effects& effects) {
   read_tip_ = state_.log.tip();
-  if (state_.now().leader != last_leader_ && !state_.peers.dead(last_leader_)) leader_watch_.strike();
-  if (state_.now().acceptor != last_acceptor_ && !state_.peers.dead(last_acceptor_)) acceptor_watch_.strike();
+  if (state_.now().leader != last_leader_ && !state_.peers.dead(last_leader_)) leader_watch_.count_timeout();
+  if (state_.now().acceptor != last_acceptor_ && !state_.peers.dead(last_acceptor_)) acceptor_watch_.count_timeout();
   deposed_ = deposed_ || last_leader_ == state_.self();
   last_leader_ = state_.now().leader;
   last_acceptor_ = state_.now().acceptor;
-  doubted_ = {};
+  suspected_ = {};
   no_candidate_ = acceptor_silent_ = false;
   rank_ticks_ = 0;
   fence_ticks_ = 0;
   leader_watch_.stop();
   acceptor_watch_.stop();
-  knowledge_.reset();
+  recovery_.reset();
   takeover_.cancel();
-  state_.learn_carry(effects);
+  state_.learn_in_flight(effects);
   if (state_.leads(state_.self()) && renounced_ <= read_tip_) {
     deposed_ = false;
     state_.leader.set_leader_hint(state_.group.self);
@@ -55,27 +55,27 @@ void OnePaxosRoles::read_log(Effects& effects) {
 // ---- As leader, or on the way to it ----------------------------------------------------------------------------------
 
 // The author of this epoch's AcceptorChange, before it leads: nobody can have had anything stored in the epoch.
-bool OnePaxosRoles::is_author() const {
+bool OnePaxosReconfiguration::is_author() const {
   return takeover_.active() && state_.log.tip() == state_.log.epoch().value();
 }
 
-void OnePaxosRoles::act_as_leader(Effects& effects) {
+void OnePaxosReconfiguration::act_as_leader(Effects& effects) {
   if (state_.log.committed()) return;
   const bool dead = state_.peers.dead(state_.now().acceptor);
   const bool may_change = state_.leader.leading() || is_author();
   if (dead && may_change) {
     change_acceptor(state_.group.self, {}, effects);
   } else if (takeover_.active()) {
-    if (dead) knowledge_.salvage(effects);
-    if (knowledge_.complete(effects)) change_acceptor(state_.group.self, {}, effects);
+    if (dead) recovery_.salvage(effects);
+    if (recovery_.complete(effects)) change_acceptor(state_.group.self, {}, effects);
   }
 }
 
-// A voter that is up: above all one that is not suspected, then one that knows what was decided. A newcomer may still load
+// A voter that is up: above all one that is not suspected, then one that knows what was decided. A joining replica may still load
 // its state; until it has caught up, what the author knows lies in segments only besides. Self: nobody is there.
-ReplicaName OnePaxosRoles::candidate() const {
+ReplicaIncarnation OnePaxosReconfiguration::candidate() const {
   const int voters = state_.group.voters;
-  ReplicaName best = state_.self();
+  ReplicaIncarnation best = state_.self();
   int best_rank = 0;
   for (int step = 1; step <= voters && voters > 1; ++step) {
     const EndpointId id(static_cast<std::uint16_t>((state_.now().acceptor.id.value() + step) % voters));
@@ -89,29 +89,29 @@ ReplicaName OnePaxosRoles::candidate() const {
   return best;
 }
 
-bool OnePaxosRoles::majority_up() const {
+bool OnePaxosReconfiguration::majority_up() const {
   int up = 0;
   for (std::uint16_t voter = 0; voter < state_.group.voters; ++voter) up += state_.peers.up(EndpointId(voter)) ? 1 : 0;
   return 2 * up > state_.group.voters;
 }
 
 // `preferred`: self, for anybody fit. False: nobody is.
-bool OnePaxosRoles::change_acceptor(EndpointId preferred, ReplicaName doubted, Effects& effects) {
-  const ReplicaName next = preferred == state_.group.self ? candidate() : state_.peers.name(preferred);
+bool OnePaxosReconfiguration::change_acceptor(EndpointId preferred, ReplicaIncarnation suspected, Effects& effects) {
+  const ReplicaIncarnation next = preferred == state_.group.self ? candidate() : state_.peers.name(preferred);
   no_candidate_ = next == state_.self() && state_.group.voters > 1;
   if (no_candidate_ || state_.log.proposing() || !state_.log.votes() || !majority_up()) return false;
-  doubted_ = doubted;
+  suspected_ = suspected;
   state_.log.propose([this, next](Slot known, Effects& later) { return write_change(next, known, later); }, effects);
   return true;
 }
 
 // From here on until the outcome is read: no Accept, no read, and no promise that may still come.
-ConfigEntry OnePaxosRoles::write_change(ReplicaName acceptor, Slot known, Effects& effects) {
+ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, Slot known, Effects& effects) {
   ConfigEntry entry{ConfigEntry::Kind::kAcceptorChange, state_.self(), acceptor, {}, {}, {}};
   std::vector<Leader::Recovered> undecided;
   if (takeover_.active()) {
-    state_.learn_carry(effects);
-    undecided = state_.recover(knowledge_.found());
+    state_.learn_in_flight(effects);
+    undecided = state_.recover(recovery_.found());
     takeover_.cancel();
   } else {
     OnePaxosState::Slots proposed;
@@ -120,28 +120,28 @@ ConfigEntry OnePaxosRoles::write_change(ReplicaName acceptor, Slot known, Effect
   }
   state_.leader.freeze(effects);
   std::size_t bytes = 0;
-  for (const auto& each : undecided) bytes += each.command->size() + kCarrySlotBytes;
+  for (const auto& each : undecided) bytes += each.command->size() + kInFlightSlotBytes;
   entry.decided = state_.learner.decided();
   entry.base = state_.repeat_from(known, bytes);
   for (Slot slot = entry.base; slot < entry.decided; slot = slot.next()) {
-    entry.carry.emplace_back(slot, state_.learner.command(slot));
+    entry.in_flight.emplace_back(slot, state_.learner.command(slot));
   }
   for (std::size_t i = 0; i < undecided.size(); ++i) {
-    entry.carry.emplace_back(entry.decided.plus(i), undecided[i].command);
+    entry.in_flight.emplace_back(entry.decided.plus(i), undecided[i].command);
   }
   return entry;
 }
 
 // ---- As one who may lead ---------------------------------------------------------------------------------------------
 
-bool OnePaxosRoles::may_campaign() const {
+bool OnePaxosReconfiguration::may_campaign() const {
   const bool accepts = state_.now().acceptor.id == state_.group.self && !state_.peers.dead(state_.now().acceptor);
   return state_.log.votes() && !accepts && state_.peers.caught_up(state_.group.self) &&
          state_.log.tip() - state_.log.epoch().value() < kEpochLeadersMax;
 }
 
 // How many would campaign before this replica.
-int OnePaxosRoles::rank() const {
+int OnePaxosReconfiguration::rank() const {
   int before = 0;
   for (std::uint16_t id = 0; id < state_.group.self.value() && id < state_.group.voters; ++id) {
     const EndpointId voter(id);
@@ -150,9 +150,9 @@ int OnePaxosRoles::rank() const {
   return before;
 }
 
-void OnePaxosRoles::campaign(ReplicaName doubted, Effects& effects) {
+void OnePaxosReconfiguration::campaign(ReplicaIncarnation suspected, Effects& effects) {
   if (!may_campaign() || state_.log.proposing()) return;
-  doubted_ = doubted;
+  suspected_ = suspected;
   state_.log.propose(
       [this](Slot known, Effects&) {
         return ConfigEntry{ConfigEntry::Kind::kLeaderChange, state_.self(), state_.now().acceptor, known, {}, {}};
@@ -160,31 +160,31 @@ void OnePaxosRoles::campaign(ReplicaName doubted, Effects& effects) {
       effects);
 }
 
-void OnePaxosRoles::client_waits(Effects& effects) {
+void OnePaxosReconfiguration::client_waits(Effects& effects) {
   if (state_.leads(state_.self()) || leader_watch_.waiting()) return;
   leader_watch_.expect();
   if (!state_.peers.dead(state_.now().leader)) ping(state_.now().leader.id, effects);
 }
 
-void OnePaxosRoles::ping(EndpointId to, Effects& effects) {
+void OnePaxosReconfiguration::ping(EndpointId to, Effects& effects) {
   state_.mailbox.send(to, {.type = MessageType::kPing, .epoch = state_.log.epoch(),
                            .ballot = Ballot(state_.log.tip()), .slot = state_.learner.end(), .number = ++pings_},
                       effects);
 }
 
-void OnePaxosRoles::on_ping(EndpointId from, const Message& question, Effects& effects) {
+void OnePaxosReconfiguration::on_ping(EndpointId from, const Message& question, Effects& effects) {
   state_.log.tell(from, question.ballot.value(), effects);
-  state_.learner.heard_of(question.slot);
+  state_.learner.note_known(question.slot);
   pong(from, question.number, effects);
 }
 
-void OnePaxosRoles::pong(EndpointId to, std::uint64_t number, Effects& effects) {
+void OnePaxosReconfiguration::pong(EndpointId to, std::uint64_t number, Effects& effects) {
   state_.mailbox.send(to, {.type = MessageType::kPong, .epoch = state_.log.epoch(),
                            .ballot = Ballot(state_.log.tip()), .slot = state_.learner.decided(), .number = number,
                            .verdict = state_.peers.caught_up(state_.group.self)}, effects);
 }
 
-void OnePaxosRoles::heard(ReplicaName name) {
+void OnePaxosReconfiguration::note_alive(ReplicaIncarnation name) {
   if (name == state_.now().leader) {
     leader_watch_.answered();
   }
@@ -192,14 +192,14 @@ void OnePaxosRoles::heard(ReplicaName name) {
     acceptor_watch_.answered();
     acceptor_silent_ = no_candidate_ = false;
   }
-  if (name == doubted_ && !state_.log.committed()) {
-    doubted_ = {};
+  if (name == suspected_ && !state_.log.committed()) {
+    suspected_ = {};
     state_.log.give_up();
   }
 }
 
 // Whoever asks has won a later entry of this epoch. From now on nothing leaves here under an older ballot.
-void OnePaxosRoles::on_step_down(EndpointId from, const Message& question, Effects& effects) {
+void OnePaxosReconfiguration::on_step_down(EndpointId from, const Message& question, Effects& effects) {
   if (question.target != state_.group.incarnation) return;
   if (state_.log.tip() > question.ballot.value()) {
     state_.log.tell(from, question.ballot.value(), effects);
@@ -215,47 +215,47 @@ void OnePaxosRoles::on_step_down(EndpointId from, const Message& question, Effec
 
 // ---- Time ------------------------------------------------------------------------------------------------------------
 
-bool OnePaxosRoles::wants_tick() const {
+bool OnePaxosReconfiguration::wants_tick() const {
   if (state_.log.wants_tick() || takeover_.active() || leader_watch_.waiting() || no_candidate_) return true;
   return waits_for_leader();
 }
 
-bool OnePaxosRoles::waits_for_leader() const {
+bool OnePaxosReconfiguration::waits_for_leader() const {
   return !state_.leads(state_.self()) && state_.peers.dead(state_.now().leader) && state_.log.votes();
 }
 
-void OnePaxosRoles::tick(Effects& effects) {
+void OnePaxosReconfiguration::tick(Effects& effects) {
   state_.log.tick(effects);
   takeover_.tick(effects);
-  if (takeover_.active()) knowledge_.tick(effects);
+  if (takeover_.active()) recovery_.tick(effects);
   if (!state_.leads(state_.self()) && state_.peers.dead(state_.now().leader)) ++rank_ticks_;
   tick_leader_watch(effects);
   tick_acceptor_watch(effects);
   fence_if_stuck(effects);
-  look_for_candidates(effects);
-  look_for_leader(effects);
+  check_candidates(effects);
+  check_leader(effects);
 }
 
 // Those who were restarted may have caught up by now.
-void OnePaxosRoles::look_for_candidates(Effects& effects) {
+void OnePaxosReconfiguration::check_candidates(Effects& effects) {
   if (no_candidate_ && ++candidate_ticks_ % state_.group.bounds.suspect_ticks == 0) ping_voters(effects);
 }
 
 // The acceptor leaves it to the others to lead. If one of them has missed the entry that made it the acceptor, or it has
 // missed the one that made another replica that, then each waits for the other.
-void OnePaxosRoles::look_for_leader(Effects& effects) {
+void OnePaxosReconfiguration::check_leader(Effects& effects) {
   const bool due = rank_ticks_ > 0 && rank_ticks_ % state_.group.bounds.suspect_ticks == 0;
   if (due && waits_for_leader() && !may_campaign()) ping_voters(effects);
 }
 
-void OnePaxosRoles::ping_voters(Effects& effects) {
+void OnePaxosReconfiguration::ping_voters(Effects& effects) {
   for (std::uint16_t id = 0; id < state_.group.voters; ++id) {
     if (EndpointId(id) != state_.group.self && state_.peers.up(EndpointId(id))) ping(EndpointId(id), effects);
   }
 }
 
-void OnePaxosRoles::tick_leader_watch(Effects& effects) {
-  const ReplicaName leader = state_.now().leader;
+void OnePaxosReconfiguration::tick_leader_watch(Effects& effects) {
+  const ReplicaIncarnation leader = state_.now().leader;
   if (leader == state_.self() || state_.peers.dead(leader)) return leader_watch_.stop();
   switch (leader_watch_.tick(rank() * state_.group.bounds.suspect_ticks / 2)) {
     case Suspicion::Verdict::kNone:
@@ -268,24 +268,24 @@ void OnePaxosRoles::tick_leader_watch(Effects& effects) {
   if (!state_.peers.suspected(leader.id)) effects.suspects.push_back(leader.id);
   state_.peers.suspect(leader.id);
   if (may_campaign()) campaign(leader, effects);
-  else doubt(effects);
+  else suspect_leader(effects);
 }
 
 // Who may not lead itself tells those who may.
-void OnePaxosRoles::doubt(Effects& effects) {
+void OnePaxosReconfiguration::suspect_leader(Effects& effects) {
   for (std::uint16_t id = 0; id < state_.group.voters; ++id) {
     const EndpointId voter(id);
     if (voter == state_.group.self || voter == state_.now().leader.id) continue;
-    state_.mailbox.send(voter, {.type = MessageType::kDoubt}, effects);
+    state_.mailbox.send(voter, {.type = MessageType::kSuspectLeader}, effects);
   }
 }
 
-void OnePaxosRoles::tick_acceptor_watch(Effects& effects) {
+void OnePaxosReconfiguration::tick_acceptor_watch(Effects& effects) {
   const bool waits = state_.leads(state_.self()) && !state_.log.committed() &&
                      (state_.leader.waits_for_acceptor() || takeover_.waits_for_acceptor());
   if (!waits) return acceptor_watch_.stop();
   acceptor_watch_.expect();
-  const ReplicaName acceptor = state_.now().acceptor;
+  const ReplicaIncarnation acceptor = state_.now().acceptor;
   switch (acceptor_watch_.tick()) {
     case Suspicion::Verdict::kNone:
       return;
@@ -299,22 +299,22 @@ void OnePaxosRoles::tick_acceptor_watch(Effects& effects) {
   state_.peers.suspect(acceptor.id);
   acceptor_silent_ = true;
   if (state_.leader.leading() || is_author()) change_acceptor(state_.group.self, acceptor, effects);
-  else knowledge_.walk_back(effects);
+  else recovery_.walk_back(effects);
 }
 
 // Both the acceptor and who could speak for it have been silent for long: only a death can help.
-void OnePaxosRoles::fence_if_stuck(Effects& effects) {
-  const bool stuck = takeover_.active() && acceptor_silent_ && knowledge_.walking() &&
-                     !state_.peers.dead(state_.now().acceptor) && !state_.peers.dead(knowledge_.waits_for());
+void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
+  const bool stuck = takeover_.active() && acceptor_silent_ && recovery_.walking() &&
+                     !state_.peers.dead(state_.now().acceptor) && !state_.peers.dead(recovery_.waits_for());
   fence_ticks_ = stuck ? fence_ticks_ + 1 : 0;
   if (!stuck || fence_ticks_ % acceptor_watch_.timeout_ticks() != 0) return;
-  state_.peers.suspect(knowledge_.waits_for().id);
+  state_.peers.suspect(recovery_.waits_for().id);
   if (state_.group.fencing) effects.fence.push_back(state_.now().acceptor);
 }
 
 // ---- For operators ---------------------------------------------------------------------------------------------------
 
-absl::Status OnePaxosRoles::move(Role role, EndpointId to, Effects& effects) {
+absl::Status OnePaxosReconfiguration::move(Role role, EndpointId to, Effects& effects) {
   const auto not_now = [](auto&&... parts) { return absl::FailedPreconditionError(absl::StrCat(parts...)); };
   if (to.value() >= state_.group.voters) {
     return absl::InvalidArgumentError(absl::StrCat("replica ", to.value(), " is no voter: roles go to replicas 0 to ",
@@ -339,7 +339,7 @@ absl::Status OnePaxosRoles::move(Role role, EndpointId to, Effects& effects) {
   return absl::OkStatus();
 }
 
-void OnePaxosRoles::describe(AgreementStatus& status) const {
+void OnePaxosReconfiguration::describe(AgreementStatus& status) const {
   status.frozen = state_.leader.frozen() && !takeover_.active();
   status.taking_over = takeover_.active();
   status.caught_up = state_.peers.caught_up(state_.group.self);
@@ -354,10 +354,10 @@ void OnePaxosRoles::describe(AgreementStatus& status) const {
   if (state_.log.starved()) return blocked(Blocked::kNoMajority, state_.group.self);
   if (no_candidate_) return blocked(Blocked::kNoCandidate, acceptor);
   if (!takeover_.active()) return;
-  if (knowledge_.segment_missing()) {
-    return blocked(Blocked::kSegmentMissing, knowledge_.walking() ? knowledge_.waits_for().id : acceptor);
+  if (recovery_.segment_missing()) {
+    return blocked(Blocked::kSegmentMissing, recovery_.walking() ? recovery_.waits_for().id : acceptor);
   }
-  if (acceptor_silent_ && knowledge_.walking()) return blocked(Blocked::kFormerLeader, knowledge_.waits_for().id);
+  if (acceptor_silent_ && recovery_.walking()) return blocked(Blocked::kFormerLeader, recovery_.waits_for().id);
   if (takeover_.waits_for_peers()) return blocked(Blocked::kCatchingUp, state_.group.self);
 }
 

@@ -10,25 +10,25 @@
 namespace ingot {
 
 // Thread-safe.
-class DrillHand {
+class FaultInjector {
  public:
-  virtual ~DrillHand() = default;
+  virtual ~FaultInjector() = default;
 
   // Now, whatever the supervisor has had time to notice.
-  virtual ProcessCondition condition(const ::ingot::control::v1::Hit& hit) const = 0;
+  virtual ProcessCondition condition(const ::ingot::control::v1::Hit& target) const = 0;
 
   // Returns once it is sent. Errors: a sentence. REQUIRES: one of the three actions.
-  virtual absl::Status strike(const ::ingot::control::v1::Hit& hit,
+  virtual absl::Status inject(const ::ingot::control::v1::Hit& target,
                               ::ingot::control::v1::DrillRequest::Action action) = 0;
 };
 
 // SIGKILL, SIGSTOP and SIGCONT.
-class SignalHand final : public DrillHand {
+class SignalFaultInjector final : public FaultInjector {
  public:
-  explicit SignalHand(const InstanceView& view) : view_(view) {}  // outlives the object
+  explicit SignalFaultInjector(const InstanceView& view) : view_(view) {}  // outlives the object
 
-  ProcessCondition condition(const ::ingot::control::v1::Hit& hit) const override;
-  absl::Status strike(const ::ingot::control::v1::Hit& hit,
+  ProcessCondition condition(const ::ingot::control::v1::Hit& target) const override;
+  absl::Status inject(const ::ingot::control::v1::Hit& target,
                       ::ingot::control::v1::DrillRequest::Action action) override;
 
  private:

@@ -1,4 +1,4 @@
-"""The judges of recorded histories: Porcupine, built on demand (porcupine/build.sh)."""
+"""The checkers of recorded histories: Porcupine, built on demand (porcupine/build.sh)."""
 
 import json
 import os
@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def build_porcupine():
-    """(path of the judge, None), or (None, why there is none)."""
+    """(path of the checker, None), or (None, why there is none)."""
     done = subprocess.run([os.path.join(HERE, "porcupine", "build.sh")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
     if done.returncode == 0:
@@ -18,8 +18,8 @@ def build_porcupine():
     raise AssertionError("the judge does not build: " + done.stderr)
 
 
-def porcupine(judge, *histories, timeout="120s"):
+def porcupine(checker, *histories, timeout="120s"):
     """(exit code, one report per history, standard error)."""
-    done = subprocess.run([judge, f"--timeout={timeout}", *histories], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    done = subprocess.run([checker, f"--timeout={timeout}", *histories], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr

@@ -12,9 +12,9 @@
 namespace ingot {
 
 // Not thread-safe.
-class OnePaxosKnowledge {
+class OnePaxosStateRecovery {
  public:
-  explicit OnePaxosKnowledge(OnePaxosState& state) : state_(state) {}
+  explicit OnePaxosStateRecovery(OnePaxosState& state) : state_(state) {}
 
   // For a new takeover, or none.
   void reset();
@@ -25,10 +25,10 @@ class OnePaxosKnowledge {
   void walk_back(Effects& effects);
   bool walking() const { return at_ > 0; }
   // Whom it waits for, on way b; nobody if not walking().
-  ReplicaName waits_for() const { return state_.log.at(at_).leader; }
+  ReplicaIncarnation waits_for() const { return state_.log.at(at_).leader; }
   bool segment_missing() const { return missing_; }
 
-  void salvaged(ReplicaName name, const StableView* view, Effects& effects);
+  void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects);
   void on_stepped_down(EndpointId from, const Message& answer, Effects& effects);
 
   // All is known, and all below it is decided here: found() is then complete.

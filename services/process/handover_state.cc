@@ -1,4 +1,4 @@
-#include "services/process/known_instance.h"
+#include "services/process/handover_state.h"
 
 #include <fcntl.h>
 
@@ -46,14 +46,14 @@ absl::Status nonsense() {
 
 }  // namespace
 
-int KnownInstance::own(Descriptor fd) {
+int HandoverState::own(Descriptor fd) {
   const int number = fd.get();
   owned_[number] = std::move(fd);
   return number;
 }
 
-absl::StatusOr<KnownInstance> KnownInstance::copy(const LaunchSpec& spec) {
-  KnownInstance instance;
+absl::StatusOr<HandoverState> HandoverState::copy(const LaunchSpec& spec) {
+  HandoverState instance;
   instance.spec_ = spec;
   instance.spec_.control_fd = -1;
   int error = 0;
@@ -62,63 +62,63 @@ absl::StatusOr<KnownInstance> KnownInstance::copy(const LaunchSpec& spec) {
     if (!duplicate.valid()) error = errno;
     return duplicate.valid() ? instance.own(std::move(duplicate)) : -1;
   });
-  instance.helper_cores_ = cores_beside_loops(spec.replicas);
+  instance.helper_cores_ = cores_without_loops(spec.replicas);
   if (error == 0) return instance;
   const std::string text = absl::StrCat("cannot keep the instance's descriptors: ", std::strerror(error));
   return error == EBADF ? absl::InvalidArgumentError(text) : absl::ResourceExhaustedError(text);
 }
 
-bool KnownInstance::begin_life(const ControlWord& life) {
+bool HandoverState::begin_incarnation(const ControlWord& started) {
   const auto replicas = static_cast<int>(spec_.replicas.size());
-  if (life.endpoint > replicas || life.fds.size() != (life.endpoint < replicas ? 2u : 1u)) return false;
+  if (started.endpoint > replicas || started.fds.size() != (started.endpoint < replicas ? 2u : 1u)) return false;
   std::uint32_t& newest =
-      life.endpoint < replicas ? spec_.replicas[life.endpoint].incarnation : spec_.front_end_incarnation;
-  if (life.incarnation <= newest) return false;
+      started.endpoint < replicas ? spec_.replicas[started.endpoint].incarnation : spec_.front_end_incarnation;
+  if (started.incarnation <= newest) return false;
   std::vector<Descriptor> copies;
-  for (const Descriptor& fd : life.fds) copies.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  for (const Descriptor& fd : started.fds) copies.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
   std::vector<int> fabric = parse_fabric(spec_.fabric);
-  int& inbox = fabric[1 + life.endpoint];
+  int& inbox = fabric[1 + started.endpoint];
   drop(inbox);
   inbox = own(std::move(copies[0]));
   spec_.fabric = absl::StrJoin(fabric, ",");
-  if (life.endpoint < replicas) add_stable(spec_.replicas[life.endpoint], life.incarnation, std::move(copies[1]));
-  newest = life.incarnation;
+  if (started.endpoint < replicas) add_stable(spec_.replicas[started.endpoint], started.incarnation, std::move(copies[1]));
+  newest = started.incarnation;
   return true;
 }
 
-void KnownInstance::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation, Descriptor stable) {
-  std::deque<EarlierLife> lives(launch.earlier.begin(), launch.earlier.end());
-  lives.push_back({launch.incarnation, launch.stable_fd});
-  const std::deque<EarlierLife> before = lives;
+void HandoverState::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation, Descriptor stable) {
+  std::deque<EarlierIncarnation> incarnations(launch.earlier.begin(), launch.earlier.end());
+  incarnations.push_back({launch.incarnation, launch.stable_fd});
+  const std::deque<EarlierIncarnation> before = incarnations;
   launch.stable_fd = own(std::move(stable));
-  add_life(
-      lives, EarlierLife{incarnation, launch.stable_fd},
-      [](const EarlierLife& ended) { return life_counts(ended.stable_fd, ended.incarnation); },
-      [this](const EarlierLife& ended) {
-        return votes_are_history(spec_.config.agreement) && life_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
+  add_incarnation(
+      incarnations, EarlierIncarnation{incarnation, launch.stable_fd},
+      [](const EarlierIncarnation& ended) { return incarnation_counts(ended.stable_fd, ended.incarnation); },
+      [this](const EarlierIncarnation& ended) {
+        return votes_are_history(spec_.config.agreement) && incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
       });
-  lives.pop_back();
-  launch.earlier.assign(lives.begin(), lives.end());
-  for (const EarlierLife& each : before) {
-    const auto same = [&](const EarlierLife& kept) { return kept.stable_fd == each.stable_fd; };
-    if (std::none_of(lives.begin(), lives.end(), same)) drop(each.stable_fd);
+  incarnations.pop_back();
+  launch.earlier.assign(incarnations.begin(), incarnations.end());
+  for (const EarlierIncarnation& each : before) {
+    const auto same = [&](const EarlierIncarnation& kept) { return kept.stable_fd == each.stable_fd; };
+    if (std::none_of(incarnations.begin(), incarnations.end(), same)) drop(each.stable_fd);
   }
 }
 
-void KnownInstance::keep_snapshot(ControlWord snapshot) {
+void HandoverState::keep_snapshot(ControlWord snapshot) {
   if (snapshot.fds.size() != 1 || (spec_.snapshot_fd >= 0 && snapshot.slot <= spec_.snapshot_slot)) return;
-  if (spec_.snapshot_fd >= 0) release_beside(take(spec_.snapshot_fd), helper_cores_);
+  if (spec_.snapshot_fd >= 0) release_in_background(take(spec_.snapshot_fd), helper_cores_);
   spec_.snapshot_fd = own(std::move(snapshot.fds[0]));
   spec_.snapshot_slot = snapshot.slot;
 }
 
-std::uint64_t KnownInstance::news() const {
+std::uint64_t HandoverState::generation() const {
   std::uint64_t sum = spec_.snapshot_slot + spec_.front_end_incarnation;
   for (const ReplicaLaunch& launch : spec_.replicas) sum += launch.incarnation;
   return sum;
 }
 
-absl::Status KnownInstance::send(int fd) const {
+absl::Status HandoverState::send(int fd) const {
   const auto document = write_launch_spec(spec_);
   if (!document.ok()) return document.status();
   std::vector<int> fds;
@@ -138,7 +138,7 @@ absl::Status KnownInstance::send(int fd) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> KnownInstanceReceiver::add(ReceivedMessage message) {
+absl::StatusOr<bool> HandoverStateReceiver::add(ReceivedMessage message) {
   if (expected_ == 0) {
     const std::vector<std::string> words = absl::StrSplit(message.text, ' ');
     if (words.size() != 2 || words[0] != "described" || message.fds.size() != 1 ||
