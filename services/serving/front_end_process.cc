@@ -43,9 +43,9 @@ const ReplicaPage& best_informed(const InstanceView& view) {
   });
 }
 
-ShmReplicaClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric, PeerIncarnations& segments,
-                                         EndpointId self) {
-  ShmReplicaClient::Options options;
+SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric,
+                                      PeerIncarnations& segments, EndpointId self) {
+  SessionClient::Options options;
   options.replicas = spec.config.replicas;
   options.session = new_session();
   options.incarnation = Incarnation(spec.front_end_incarnation);
@@ -145,7 +145,7 @@ class FrontEnd {
   const EndpointId self_;
   std::unique_ptr<ChannelTransport> transport_;
   PeerIncarnations incarnations_;
-  ShmReplicaClient client_;
+  SessionClient client_;
   DeathWatch watch_;
   RequestMetrics metrics_;
   std::unique_ptr<EventLoop> loop_;
