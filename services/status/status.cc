@@ -1,4 +1,4 @@
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 #include <algorithm>
 #include <chrono>
