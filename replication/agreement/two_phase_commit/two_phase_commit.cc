@@ -1,7 +1,6 @@
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace ingot {
@@ -111,9 +110,9 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     status.blocked_to = coordinator_.next_slot();
     status.why = coordinator_.blocked() ? Blocked::kParticipant : Blocked::kNo;
     status.blocked_by = coordinator_.awaited();
-    if (dead_ != 0) {
+    if (!dead_.empty()) {
       status.why = Blocked::kParticipantDead;
-      status.blocked_by = EndpointId(static_cast<std::uint16_t>(std::countr_zero(dead_)));
+      status.blocked_by = *dead_.begin();
     }
   } else {
     status.blocked_ticks = participant_.stalled_ticks();
@@ -121,7 +120,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     status.blocked_to = participant_.prepared_end();
     status.why = participant_.blocked() ? Blocked::kCoordinator : Blocked::kNo;
     status.blocked_by = coordinator;
-    if ((dead_ & 1) != 0) status.why = Blocked::kCoordinatorDead;
+    if (dead_.contains(coordinator)) status.why = Blocked::kCoordinatorDead;
   }
   status.blocked = status.why != Blocked::kNo;
   if (status.blocked) return;
@@ -131,7 +130,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
 }
 
 void TwoPhaseCommit::peer_died(ReplicaIncarnation name, Effects&) {
-  if (name.id.value() < group_.replicas && name.id != group_.self) dead_ |= std::uint64_t{1} << name.id.value();
+  if (name.id.value() < group_.replicas && name.id != group_.self) dead_.insert(name.id);
 }
 
 // A later incarnation takes no part: the first is what is missing.
