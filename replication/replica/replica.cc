@@ -322,6 +322,8 @@ void Replica::publish() {
   page[ReplicaCounter::kDecidedSlots].set(status.decided.value());
   page[ReplicaCounter::kAppliedCommands].set(applier_.applied_commands());
   page[ReplicaCounter::kDuplicateCommands].set(applier_.duplicate_commands());
+  page[ReplicaCounter::kRefusedCommands].set(applier_.refused_commands());
+  page[ReplicaCounter::kMalformedBatches].set(applier_.malformed_batches());
   page[ReplicaCounter::kRefusedMessages].set(parts_.agreement->refused_messages() + refused_requests_ +
                                             refused_snapshots_ + snapshots_.refused());
   page[ReplicaCounter::kBacklogDrops].set(outbox_.dropped_messages());
