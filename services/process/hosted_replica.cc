@@ -43,17 +43,18 @@ SnapshotBytes map_snapshot(int fd) {
 
 }  // namespace
 
-absl::StatusOr<IncarnationStart> read_incarnation_start(ControlWord word, int endpoints) {
-  if (word.endpoint >= endpoints || (word.endpoint < endpoints - 1) != (word.fds.size() == 2)) {
-    return absl::InvalidArgumentError("a word of another instance");
+absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::NewIncarnation& started,
+                                                        std::vector<Descriptor> fds, int endpoints) {
+  if (started.endpoint() >= endpoints || fds.size() != (started.endpoint() < endpoints - 1 ? 2u : 1u)) {
+    return absl::InvalidArgumentError("an incarnation of another instance");
   }
-  IncarnationStart started{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
-                std::make_shared<const Descriptor>(std::move(word.fds[0])), nullptr};
-  if (word.fds.size() < 2) return started;
-  auto stable = map_stable_segment(word.fds[1].get());
+  IncarnationStart start{EndpointId(static_cast<std::uint16_t>(started.endpoint())), Incarnation(started.incarnation()),
+                         std::make_shared<const Descriptor>(std::move(fds[0])), nullptr};
+  if (fds.size() < 2) return start;
+  auto stable = map_stable_segment(fds[1].get());
   if (!stable.ok()) return stable.status();
-  started.stable = *std::move(stable);
-  return started;
+  start.stable = *std::move(stable);
+  return start;
 }
 
 HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
@@ -118,11 +119,11 @@ std::vector<LinkHooks> HostedReplica::link_hooks() {
   return hooks;
 }
 
-absl::Status HostedReplica::begin_incarnation(const IncarnationStart& word, const Fabric& fabric) {
-  if (word.endpoint == transport_->self()) return absl::OkStatus();
-  auto inbox = fabric.map_inbox(word.inbox->get());
+absl::Status HostedReplica::begin_incarnation(const IncarnationStart& start, const Fabric& fabric) {
+  if (start.endpoint == transport_->self()) return absl::OkStatus();
+  auto inbox = fabric.map_inbox(start.inbox->get());
   if (!inbox.ok()) return inbox.status();
-  replica_->begin_incarnation({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
+  replica_->begin_incarnation({start.endpoint, start.incarnation, *std::move(inbox)}, start.stable);
   return absl::OkStatus();
 }
 

@@ -131,7 +131,7 @@ absl::Status Instance::place_replicas() {
 LaunchSpec Instance::launch_spec() const {
   LaunchSpec spec;
   spec.config = config_;
-  spec.fabric = fabric_.describe();
+  spec.fabric_fds = fabric_.descriptors();
   spec.daemon_page_fd = page_fd_.get();
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
@@ -159,7 +159,7 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
   INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
   const std::uint32_t next = incarnation(endpoint) + 1;
-  NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
+  NewIncarnation started{endpoint, next, {}};
   Descriptor stable;
   if (endpoint < config_.replicas) {
     auto made = make_stable(endpoint);
