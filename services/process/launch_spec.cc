@@ -6,16 +6,31 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "core/planning/topology.h"
+#include "services/config/config_message.h"
 
 namespace ingot {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DaemonConfig, name, listen, metrics_listen, agreement, transport, backend, isolation,
-                                   fence, etcd_version, tree, machine, replicas, voters, orphan_grace_ms, cluster_id,
-                                   member_id)
+// The settings as bytes of their message: their texts may be no UTF-8.
+void to_json(nlohmann::json& json, const DaemonConfig& config) {
+  json = absl::BytesToHexString(to_message(config).SerializeAsString());
+}
+
+void from_json(const nlohmann::json& json, DaemonConfig& config) {
+  config_v1::Config message;
+  if (!message.ParseFromString(absl::HexStringToBytes(json.get<std::string>()))) {
+    throw std::invalid_argument("its configuration is no message");
+  }
+  auto read = from_message(message);
+  if (!read.ok()) throw std::invalid_argument(std::string(read.status().message()));
+  config = *std::move(read);
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EarlierIncarnation, incarnation, stable_fd)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReplicaLaunch, id, incarnation, core, page_fd, stable_fd, earlier)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TreeLaunch, initial, machine, cores)
@@ -56,7 +71,7 @@ absl::StatusOr<LaunchSpec> read_launch_spec(int fd) {
   }
   try {
     return nlohmann::json::parse(text).get<LaunchSpec>();
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     return absl::InvalidArgumentError(absl::StrCat("not a launch document: ", error.what()));
   }
 }

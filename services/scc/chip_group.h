@@ -15,7 +15,8 @@
 #include "services/scc/chip_placement.h"
 #include "services/scc/chip_replica.h"
 #include "services/scc/gateway.h"
-#include "services/scc/scc_config.h"
+#include "services/config/scc_config.h"
+#include "services/scc/limits.h"
 #include "transport/scc/chip.h"
 
 namespace ingot {

@@ -20,7 +20,8 @@
 #include "absl/status/statusor.h"
 #include "services/config/daemon_config.h"
 #include "services/scc/chip_group.h"
-#include "services/scc/scc_config.h"
+#include "services/config/scc_config.h"
+#include "services/scc/limits.h"
 
 namespace ingot {
 
