@@ -17,12 +17,12 @@
 #include "replication/pages/instance_view.h"
 #include "services/control/control_service.h"
 #include "services/etcd/services.h"
-#include "services/serving/grpc_server.h"
 #include "services/metrics/exposer.h"
 #include "services/scc/chip_fault_injector.h"
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_metrics.h"
 #include "services/scc/chip_service.h"
+#include "services/serving/grpc_server.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/listen_check.h"
 
