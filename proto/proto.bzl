@@ -34,10 +34,7 @@ def ingot_grpc_library(name, srcs, deps = [], imports = [], visibility = None):
     )
 
 def ingot_lite_library(name, srcs, deps = [], imports = [], visibility = None):
-    """Compiles .proto files with `option optimize_for = LITE_RUNTIME` into one C++ library of message classes.
-
-    Nothing is registered when the program starts, and no gRPC is needed. The runtime is the whole one all the same: it
-    holds the lite one, and a program must not hold both.
+    """Compiles .proto files without services into one C++ library; they choose LITE_RUNTIME themselves.
 
     Args:
       name: the library.
@@ -53,7 +50,9 @@ def ingot_lite_library(name, srcs, deps = [], imports = [], visibility = None):
         name = name + "_generate",
         srcs = srcs + imports,
         outs = headers + sources,
-        cmd = " ".join(["protoc --proto_path=. --cpp_out=$(GENDIR)"] + ["$(location %s)" % src for src in srcs]),
+        cmd = " ".join([
+            "protoc --proto_path=. --cpp_out=$(GENDIR)",
+        ] + ["$(location %s)" % src for src in srcs]),
     )
     native.cc_library(
         name = name,

@@ -1,4 +1,4 @@
-// The configuration of an instance as a message (proto/ingot/config/v1/config.proto), for its launch document.
+// DaemonConfig as a part of the launch document. Thread-safe.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -11,7 +11,8 @@ namespace config_v1 = ::ingot::config::v1;
 
 config_v1::Config to_message(const DaemonConfig& config);
 
-// Errors: INVALID_ARGUMENT (a setting of an unknown name, one twice, one missing, a malformed value).
+// Bounds are not checked: complete() has done so. Errors: INVALID_ARGUMENT with one sentence: a setting that is
+// unknown, missing or given twice, a text that is no value of its type, a number of 0 for cluster or member.
 absl::StatusOr<DaemonConfig> from_message(const config_v1::Config& message);
 
 }  // namespace ingot

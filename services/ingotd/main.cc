@@ -15,7 +15,6 @@
 #include "services/cli/cli.h"
 #include "services/serving/front_end_process.h"
 #include "services/ingotd/flags.h"
-#include "services/ingotd/scc_flags.h"
 #include "services/process/launch_spec.h"
 #include "services/process/replica_process.h"
 #include "services/process/standby_process.h"
@@ -99,11 +98,10 @@ int main(int argc, char** argv) {
   if (argc == 3 && argv[1][0] == '@') return run_process(argv);
   CLI::App app;
   ingot::DaemonConfig config;
-  ingot::add_flags(app, config);
   ingot::SccConfig scc;
-  ingot::add_scc_flags(app, scc);
+  ingot::add_flags(app, config, scc);
   return ingot::run_cli(app, argc, argv, [&]() -> absl::Status {
-    if (auto status = ingot::settle_scc_flags(app, config, scc); !status.ok()) return status;
-    return config.backend == "scc" ? run_scc(config, scc) : run_supervisor(config);
+    if (auto status = ingot::settle_flags(app, config, scc); !status.ok()) return status;
+    return config.backend == ingot::Backend::kScc ? run_scc(config, scc) : run_supervisor(config);
   });
 }

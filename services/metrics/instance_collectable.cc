@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
+#include "services/config/daemon_settings.h"
 #include "services/control/status.h"
 #include "services/metrics/families.h"
 
@@ -18,14 +19,11 @@ using Labels = std::vector<prometheus::ClientMetric::Label>;
 
 MetricFamily build_info(const DaemonConfig& config) {
   MetricFamily family = gauge_family("ingot_build_info", "What runs, in its labels; always 1.");
-  add_value(family,
-            {{"version", kIngotVersion},
-             {"name", config.name},
-             {"agreement", config.agreement},
-             {"transport", config.transport},
-             {"backend", config.backend},
-             {"isolation", config.isolation}},
-            1);
+  Labels labels{{"version", kIngotVersion}, {"name", config.name}};
+  visit_settings(config, [&](const auto& setting) {
+    if (setting.has(settings::kLabel)) labels.push_back({setting.key, setting_text(setting, config)});
+  });
+  add_value(family, std::move(labels), 1);
   return family;
 }
 

@@ -24,7 +24,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.voters = config.voters;
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
-  group.predecessor = memory.predecessor(launch.id, !votes_are_history(config.agreement));
+  group.predecessor = memory.predecessor(launch.id, !votes_are_history(name_of(config.agreement)));
   group.fencing = config.fence;
   return group;
 }
@@ -76,13 +76,13 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
-  transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
+  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
   parts.group = group_of(spec.config, launch, memory);
   parts.endpoints = memory.fabric().endpoints();
   parts.transport = transport_.get();
-  parts.agreement = make_agreement(spec.config.agreement, parts.group);
+  parts.agreement = make_agreement(name_of(spec.config.agreement), parts.group);
   parts.state = &store_;
   parts.stable = stable_.get();
   parts.page = &page();
@@ -99,7 +99,7 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
     return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
   };
   // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
-  if (spec.config.isolation == "process") {
+  if (spec.config.isolation == Isolation::kProcess) {
     parts.fork_snapshots = true;
     parts.load_in_background = true;
     parts.helper_cores = process.helper_cores;

@@ -40,7 +40,7 @@ WaitOptions wait_options(const LaunchSpec& spec, int core) {
   if (!spec.shared_cores) return WaitOptions::own_core();
   const auto here = std::count_if(spec.replicas.begin(), spec.replicas.end(),
                                   [&](const ReplicaLaunch& launch) { return launch.core == core; });
-  const int loops = spec.config.isolation == "thread" ? 1 : static_cast<int>(here);
+  const int loops = spec.config.isolation == Isolation::kThread ? 1 : static_cast<int>(here);
   return shared_core_wait(std::max(loops, 1));
 }
 

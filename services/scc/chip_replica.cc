@@ -74,7 +74,7 @@ Replica::Parts ChipReplica::parts(const ChipContext& context) {
   parts.group.self = id_;
   parts.group.fencing = context.config.fence;
   parts.endpoints = static_cast<int>(context.fabric.cores.size());
-  parts.agreement = make_agreement(context.config.agreement, parts.group);
+  parts.agreement = make_agreement(name_of(context.config.agreement), parts.group);
   parts.page = page_.get();
   parts.pages = context.pages;
   parts.pipeline_slots = kPipelineSlotsOwnCore;

@@ -67,11 +67,11 @@ class FrontEnd {
       : spec_(spec),
         memory_(std::move(memory)),
         self_(static_cast<std::uint16_t>(spec.config.replicas)),
-        transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
+        transport_(make_transport(name_of(spec.config.transport), memory_->inboxes(), self_, memory_->fabric(), {})),
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }) {
-    for (std::uint16_t id = 0; spec.config.isolation != "thread" && id < memory_->stable_segments().size(); ++id) {
+    for (std::uint16_t id = 0; spec.config.isolation != Isolation::kThread && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }

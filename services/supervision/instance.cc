@@ -49,7 +49,7 @@ absl::Status check_counts(DaemonConfig& config) {
 absl::Status complete(DaemonConfig& config) {
   if (auto status = check_counts(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
-  if (config.fence && config.isolation == "thread") {
+  if (config.fence && config.isolation == Isolation::kThread) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
   const int endpoints = config.replicas + 1;  // and the front end
-  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
+  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(name_of(config.transport), endpoints));
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<Instance> instance(new Instance(std::move(config), std::move(name), std::move(*fabric)));
   if (auto status = instance->make_pages(); !status.ok()) return status;
@@ -178,7 +178,7 @@ absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
       stable_[endpoint], StableIncarnation{next, std::move(stable)},
       [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableIncarnation& ended) {
-        return votes_are_history(config_.agreement) && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
+        return votes_are_history(name_of(config_.agreement)) && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return started;
 }

@@ -34,7 +34,7 @@ absl::Status Supervisor::run_loop() {
 
 absl::Status Supervisor::start_replicas() {
   const DaemonConfig& config = instance_.config();
-  if (config.isolation == "thread") return children_.start(ChildRole::all_replicas(config.replicas));
+  if (config.isolation == Isolation::kThread) return children_.start(ChildRole::all_replicas(config.replicas));
   for (int id = 0; id < config.replicas; ++id) {
     if (auto status = children_.start(ChildRole::replica(id)); !status.ok()) return status;
   }
@@ -97,7 +97,7 @@ void Supervisor::send_all_incarnations(Child& child) {
 
 void Supervisor::start_missing() {
   const int replicas = instance_.config().replicas;
-  if (instance_.config().isolation == "thread") {
+  if (instance_.config().isolation == Isolation::kThread) {
     if (children_.running(kAllReplicasLabel) == nullptr) {
       return stop(absl::InternalError("the replicas' process is gone, and the state with it: replicas that are threads of "
                                       "one process die together"));
@@ -160,8 +160,8 @@ void Supervisor::log_serving() {
   const DaemonConfig& config = instance_.config();
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
-  log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", config.agreement, ", ",
-                   config.transport, ", ", config.isolation, " isolation), etcd v3 and control API on ", config.listen,
+  log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
+                   name_of(config.transport), ", ", name_of(config.isolation), " isolation), etcd v3 and control API on ", config.listen,
                    ", metrics ", metrics));
 }
 
