@@ -1,5 +1,7 @@
 #include "services/status/status.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -12,6 +14,8 @@
 
 namespace ingot {
 namespace {
+
+using google::protobuf::util::TimeUtil;
 
 // Only a running replica plays a part: a page keeps the last role of a process that died.
 control_v1::Role role_of(const ReplicaPage& page, control_v1::State state) {
@@ -34,8 +38,7 @@ void fill_instance(const DaemonConfig& config, const DaemonPage& page, std::int6
   instance.set_version(kIngotVersion);
   const std::int64_t uptime_ms =
       std::max<std::int64_t>(0, now_unix_ms - static_cast<std::int64_t>(page.start_unix_ms.get()));
-  instance.mutable_uptime()->set_seconds(uptime_ms / 1000);
-  instance.mutable_uptime()->set_nanos(static_cast<std::int32_t>(uptime_ms % 1000) * 1'000'000);
+  *instance.mutable_uptime() = TimeUtil::MillisecondsToDuration(uptime_ms);
   instance.set_supervisor_pid(static_cast<std::uint32_t>(page.supervisor_pid.get()));
 }
 
@@ -69,8 +72,7 @@ void describe(const AgreementStatus& status, control_v1::Blocked& blocked) {
   blocked.set_by(status.blocked_by.value());
   blocked.set_why(std::string(text_of(status.why)));
   blocked.set_details(describe_blocked(status));
-  blocked.mutable_duration()->set_seconds(static_cast<std::int64_t>(blocked_ms / 1000));
-  blocked.mutable_duration()->set_nanos(static_cast<std::int32_t>(blocked_ms % 1000) * 1'000'000);
+  *blocked.mutable_duration() = TimeUtil::MillisecondsToDuration(static_cast<std::int64_t>(blocked_ms));
 }
 
 void note_blocked(const ReplicaPage& page, const control_v1::Replica& replica, std::uint64_t now_ns,
