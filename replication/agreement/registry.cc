@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "replication/agreement/kind.h"
 #include "replication/agreement/multi_paxos/multi_paxos.h"
 #include "replication/agreement/one_paxos/one_paxos.h"
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
@@ -19,6 +20,17 @@ constexpr std::array kAgreements{
     AgreementEntry{"multipaxos", {}, make<MultiPaxos>},
     AgreementEntry{"2pc", {}, make<TwoPhaseCommit>},
 };
+
+// A new agreement is one row here and one name in kind.h, in the same order.
+constexpr bool names_agree() {
+  constexpr auto names = enum_names(AgreementKind{});
+  if (names.size() != kAgreements.size()) return false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (kAgreements[i].name != names[i]) return false;
+  }
+  return true;
+}
+static_assert(names_agree());
 
 }  // namespace
 
