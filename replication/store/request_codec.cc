@@ -100,7 +100,7 @@ void write(WireWriter& out, const HashRequest& r) {
   out.u8(static_cast<std::uint8_t>(Kind::kHash)).i64(r.revision);
 }
 
-// ---- Decoding. A field that its flag announces and that is zero or empty fails: encode leaves it out. ----
+// ---- Decoding. A flag whose field is zero or empty fails: encode sets no such flag. ----
 
 template <typename Enum>
 Enum read_enum(WireReader& in, Enum last) {
@@ -187,7 +187,7 @@ Compare read_compare(WireReader& in) {
   return c;
 }
 
-// Vectors grow as elements decode, never by an announced count alone: memory stays proportional to the input.
+// Vectors grow as elements decode, never by an announced count: memory stays proportional to the input.
 TxnRequest read_txn(WireReader& in, int depth);
 
 std::vector<Operation> read_operations(WireReader& in, int depth) {

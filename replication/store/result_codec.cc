@@ -59,7 +59,7 @@ KeyValue read_key_value(WireReader& in) {
   return kv;
 }
 
-// Grows as elements decode: a hostile count reserves nothing.
+// Grows as elements decode: a hostile count reserves no memory.
 std::vector<KeyValue> read_key_values(WireReader& in) {
   std::vector<KeyValue> kvs;
   std::uint32_t left = in.u32();
