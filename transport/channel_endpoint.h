@@ -10,8 +10,8 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "transport/host/channel_transport.h"
 #include "transport/fragments.h"
+#include "transport/host/channel_transport.h"
 #include "transport/transport.h"
 #include "transport/waker.h"
 

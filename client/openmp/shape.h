@@ -10,9 +10,9 @@
 
 #include "core/planning/tree.h"
 #include "core/types.h"
+#include "transport/collectives/tree_barrier.h"
 #include "transport/host/host_memory.h"
 #include "transport/host/thread_waiting.h"
-#include "transport/collectives/tree_barrier.h"
 
 namespace ingot::openmp {
 

@@ -5,8 +5,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
 
 namespace ingot {
 

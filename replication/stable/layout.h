@@ -32,8 +32,8 @@
 #include <string_view>
 
 #include "core/limits.h"
-#include "replication/agreement/limits.h"
 #include "core/stable_hash.h"
+#include "replication/agreement/limits.h"
 #include "replication/stable/writer_lock.h"
 
 namespace ingot {

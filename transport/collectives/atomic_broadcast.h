@@ -25,11 +25,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "transport/pollable.h"
 #include "transport/collectives/ordered_member.h"
 #include "transport/collectives/ordered_messages.h"
 #include "transport/collectives/retry_timer.h"
 #include "transport/collectives/sequencer.h"
+#include "transport/pollable.h"
 #include "transport/transport.h"
 
 namespace ingot {

@@ -24,12 +24,12 @@
 
 #include "absl/status/status.h"
 #include "core/types.h"
-#include "transport/pollable.h"
 #include "transport/collectives/engine_group.h"
 #include "transport/collectives/retry_timer.h"
 #include "transport/collectives/schedule.h"
 #include "transport/collectives/schedule_limits.h"
 #include "transport/collectives/schedule_wire.h"
+#include "transport/pollable.h"
 #include "transport/transport.h"
 
 namespace ingot {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "transport/pollable.h"
 #include "transport/collectives/schedule_limits.h"
+#include "transport/pollable.h"
 
 namespace ingot {
 

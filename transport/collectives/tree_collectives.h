@@ -26,8 +26,8 @@
 #include "core/check.h"
 #include "core/planning/tree.h"
 #include "core/types.h"
-#include "transport/memory.h"
 #include "transport/collectives/tree_barrier.h"
+#include "transport/memory.h"
 
 namespace ingot {
 

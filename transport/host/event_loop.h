@@ -17,9 +17,9 @@
 #include "absl/status/statusor.h"
 #include "core/counters.h"
 #include "core/types.h"
-#include "transport/pollable.h"
 #include "transport/host/doorbell.h"
 #include "transport/host/fabric.h"
+#include "transport/pollable.h"
 
 namespace ingot {
 

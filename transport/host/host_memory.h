@@ -21,8 +21,8 @@
 
 #include "core/check.h"
 #include "core/types.h"
-#include "transport/memory.h"
 #include "transport/host/fence.h"
+#include "transport/memory.h"
 
 namespace ingot {
 

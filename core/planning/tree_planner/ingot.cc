@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/prng.h"
 #include "core/planning/tree_planner/adaptive.h"
 #include "core/planning/tree_planner/search_tree.h"
+#include "core/prng.h"
 
 namespace ingot {
 namespace {

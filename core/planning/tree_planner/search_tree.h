@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "core/planning/cost_model.h"
-#include "core/prng.h"
 #include "core/planning/tree.h"
 #include "core/planning/tree_prediction.h"
+#include "core/prng.h"
 
 namespace ingot {
 

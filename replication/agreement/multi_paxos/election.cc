@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replication/agreement/multi_paxos/multi_paxos.h"
 #include "replication/agreement/multi_paxos/ballot.h"
+#include "replication/agreement/multi_paxos/multi_paxos.h"
 
 namespace ingot {
 

@@ -4,14 +4,14 @@
 #pragma once
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
-#include "replication/agreement/peers.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/learner_catch_up.h"
+#include "replication/agreement/mailbox.h"
 #include "replication/agreement/multi_paxos/campaign.h"
 #include "replication/agreement/multi_paxos/leader.h"
 #include "replication/agreement/multi_paxos/prepare.h"
 #include "replication/agreement/multi_paxos/voter.h"
+#include "replication/agreement/peers.h"
 #include "replication/agreement/suspicion.h"
 
 namespace ingot {

@@ -7,9 +7,9 @@
 
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/leader.h"
+#include "replication/agreement/learner.h"
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/window.h"
-#include "replication/agreement/learner.h"
 
 namespace ingot {
 

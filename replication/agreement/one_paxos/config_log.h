@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
-#include "replication/agreement/peers.h"
-#include "replication/agreement/one_paxos/config_entry.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
+#include "replication/agreement/one_paxos/config_entry.h"
+#include "replication/agreement/peers.h"
 
 namespace ingot {
 

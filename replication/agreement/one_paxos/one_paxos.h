@@ -3,9 +3,9 @@
 #pragma once
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/reconfiguration.h"
 #include "replication/agreement/one_paxos/state.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/takeover.h"
 
 namespace ingot {

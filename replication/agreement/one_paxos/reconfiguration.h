@@ -3,8 +3,8 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/state.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/takeover.h"
 #include "replication/agreement/suspicion.h"
 

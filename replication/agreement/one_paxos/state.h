@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
-#include "replication/agreement/peers.h"
-#include "replication/agreement/one_paxos/config_log.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/learner_catch_up.h"
+#include "replication/agreement/mailbox.h"
 #include "replication/agreement/one_paxos/acceptor.h"
+#include "replication/agreement/one_paxos/config_log.h"
 #include "replication/agreement/one_paxos/configuration.h"
 #include "replication/agreement/one_paxos/leader.h"
+#include "replication/agreement/peers.h"
 
 namespace ingot {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
 
 namespace ingot {
 

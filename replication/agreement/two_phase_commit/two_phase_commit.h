@@ -5,8 +5,8 @@
 #pragma once
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
 #include "replication/agreement/two_phase_commit/coordinator.h"
 #include "replication/agreement/two_phase_commit/participant.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/wire.h"
 #include "core/stable_hash.h"
+#include "core/wire.h"
 
 namespace ingot {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "replication/store/state_machine.h"
 #include "replication/replica/trees/table.h"
+#include "replication/store/state_machine.h"
 
 namespace ingot {
 
