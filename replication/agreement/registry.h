@@ -1,4 +1,4 @@
-// The agreements by name.
+// The agreements by their names.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// "1paxos", "multipaxos" or "2pc"; null for any other name. `group` must be as GroupConfig requires (CHECK).
+// `kind`: "1paxos", "multipaxos" or "2pc"; null for any other name. `group` must be as GroupConfig requires (CHECK).
 std::unique_ptr<Agreement> make_agreement(std::string_view kind, const GroupConfig& group);
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
-// Multi-Paxos, the baseline that everybody knows: the leader asks the voters, a majority decides, the leader relays.
-// 2 (voters - 1) + (replicas - 1) messages per commit. When the leader is gone, another voter takes over, as long as a
-// majority of the voters is there.
+// Multi-Paxos, the well-known baseline: the leader asks the voters, a majority decides, the leader tells all learners.
+// 2 (voters - 1) + (replicas - 1) messages per commit. If the leader fails, another voter takes over, as long as a
+// majority of the voters is up.
 #pragma once
 
 #include "replication/agreement/agreement.h"
@@ -39,15 +39,15 @@ class MultiPaxos : public Agreement {
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 
  private:
-  // multi_paxos.cc: inputs, and who handles which message.
+  // multi_paxos.cc: inputs, and which part handles which message.
   void handle(EndpointId from, const Message& message, Effects& effects);
   void handle_own(Effects& effects);
   void learn(Slot slot, const Learner::Command& command, Effects& effects);
   void reject_busy(Rejection::Kind kind, std::uint64_t id, Effects& effects);
   void add_blocked(AgreementStatus& status) const;
 
-  // multi_paxos_succession.cc: who leads.
-  void settle(Effects& effects);  // after every input: what follows from it
+  // election.cc: who leads.
+  void settle(Effects& effects);  // after every input: acts on its consequences
   void follow(Ballot ballot, ReplicaIncarnation leader);
   void on_leader_message(EndpointId from, const Message& message);
   void beaten(Ballot by, Effects& effects);
@@ -73,7 +73,7 @@ class MultiPaxos : public Agreement {
   MultiPaxosCampaign campaign_;
   Suspicion suspicion_;
   Ballot following_{1};       // the highest ballot known to be in use
-  ReplicaIncarnation leader_name_;   // its owner; incarnation 0: the one of then, whichever it was
+  ReplicaIncarnation leader_name_;   // its owner; incarnation 0: the owner's at that time, unknown here
   bool has_led_ = false;
 };
 

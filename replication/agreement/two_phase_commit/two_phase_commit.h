@@ -1,7 +1,7 @@
-// Two-phase commit: every replica prepares, every replica commits, and the coordinator answers when all have applied.
-// 4 (replicas - 1) messages per commit. In return every replica serves linearizable reads without a message. One
-// replica that does not answer stalls every write, and without the coordinator participants stay in doubt, for good if
-// it is dead: that is the nature of two-phase commit, and status() says so.
+// Two-phase commit: every replica prepares, every replica commits, and the coordinator answers when all have applied. 4
+// (replicas - 1) messages per commit. In return every replica serves linearizable reads without a message. One replica
+// that does not answer stalls every write, and without the coordinator the participants stay in doubt, for good if it
+// is dead. That is the nature of two-phase commit; status() reports it.
 #pragma once
 
 #include "replication/agreement/agreement.h"
@@ -37,7 +37,7 @@ class TwoPhaseCommit : public Agreement {
   void add_blocked(AgreementStatus& status) const;
 
   GroupConfig group_;
-  // The lives that take part are the first of each replica; bit n: that of replica n is over.
+  // Only first incarnations take part. Bit n: that of replica n is dead.
   std::uint64_t dead_ = 0;
   Mailbox mailbox_;
   Learner learner_;
