@@ -208,7 +208,7 @@ class Agreement {
   // Whether a snapshot is being loaded here. Meanwhile this replica knows less than it will, and does not lead.
   virtual void loading(bool) {}
 
-  // ---- Death, salvage, suspicion --------------------------------------------------------------------------------------
+  // ---- Death, salvage, suspicion ------------------------------------------------------------------------------------
 
   // The kernel says that the writer thread of this incarnation is dead: it will never store or send again, and its
   // segment is final. Never called on a suspicion. May come before messages that the incarnation sent earlier;

@@ -34,8 +34,7 @@ inline constexpr int kEpochLeadersMax = 1024;
 inline constexpr std::size_t kConfigurationStateBytesMax =
     2 * kConfigurationEntryBytesMax + (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
 
-// ---- Suspicion, in ticks of kTickMs
-// ----------------------------------------------------------------------------------
+// ---- Suspicion, in ticks of kTickMs ---------------------------------------------------------------------------------
 inline constexpr int kSuspectTicks = 10;      // silence after a question; more if answers were slower
 inline constexpr int kSuspectTicksMax = 640;  // bound of adaptation and back-off
 inline constexpr int kSuspectSafety = 4;      // times the slowest recent answer

@@ -8,12 +8,12 @@
 
 namespace ingot {
 
-// ---- One schedule -------------------------------------------------------------------------------------------------
+// ---- One schedule ---------------------------------------------------------------------------------------------------
 inline constexpr std::size_t kScheduleNodesMax = 1024 * 1024;  // more are refused when it is built
 inline constexpr std::size_t kScheduleHeaderBytes = 8;         // before the bytes of every message
 inline constexpr std::size_t kScheduleMessageBytesMax = kMessageBytesMax - kScheduleHeaderBytes;  // more are refused
 
-// ---- Operations in flight -----------------------------------------------------------------------------------------
+// ---- Operations in flight -------------------------------------------------------------------------------------------
 // From the oldest unfinished operation of a group to the newest, at one endpoint; at the limit start() says
 // RESOURCE_EXHAUSTED.
 inline constexpr std::uint32_t kOperationsInFlightMax = 64;
@@ -30,7 +30,7 @@ inline constexpr std::size_t kHeldOverheadBytes = 64;
 // Nodes that one round runs; the rest run in the next.
 inline constexpr int kNodesPerRound = 4096;
 
-// ---- Groups -------------------------------------------------------------------------------------------------------
+// ---- Groups ---------------------------------------------------------------------------------------------------------
 inline constexpr std::uint32_t kGroupIdsMax = 4096;  // a group's number is below this; others are refused
 inline constexpr int kGroupsMax = 16;                // in use at an endpoint at a time; messages of others are dropped
 
@@ -39,14 +39,14 @@ inline constexpr int kGroupsMax = 16;                // in use at an endpoint at
 inline constexpr std::size_t kHeldBytesMax =
     std::size_t{kGroupsMax} * kEndpointsMax * kEagerOperations * (kEagerBytes + kHeldOverheadBytes);
 
-// ---- Collectives --------------------------------------------------------------------------------------------------
+// ---- Collectives ----------------------------------------------------------------------------------------------------
 // A longer payload travels in chunks of this size, so that a subtree begins to pass on before it has received all.
 inline constexpr std::size_t kChunkBytes = 8 * 1024;
 inline constexpr std::size_t kChunksMax = 4096;   // of one payload; a longer payload has longer chunks
 inline constexpr std::size_t kChunksAhead = 4;    // chunks of a reduction that a child may be ahead of its parent
 inline constexpr std::size_t kCollectiveBytesMax = std::size_t{256} * 1024 * 1024;  // a longer payload is refused
 
-// ---- Atomic broadcast ---------------------------------------------------------------------------------------------
+// ---- Atomic broadcast -----------------------------------------------------------------------------------------------
 inline constexpr std::size_t kOrderedBytesMax = 1024 * 1024;  // of one message; more is refused
 // Messages that the root has ordered and that some member may lack. It keeps them for who must catch up; at the limit
 // it orders nothing until the slowest member has gone on, or is excluded.
@@ -56,7 +56,7 @@ inline constexpr std::size_t kOrderedWindowBytes = 8 * 1024 * 1024;  // likewise
 inline constexpr std::size_t kSubmissionsMax = 64;
 inline constexpr std::size_t kSubmissionBytesMax = 4 * 1024 * 1024;
 
-// ---- Waiting ------------------------------------------------------------------------------------------------------
+// ---- Waiting --------------------------------------------------------------------------------------------------------
 // Between two attempts to send into a full channel while nothing else happens: at first, and after doublings.
 inline constexpr std::uint64_t kRetrySendNs = 20'000;
 inline constexpr std::uint64_t kRetrySendNsMax = 5'000'000;
