@@ -26,10 +26,10 @@ class Counter {
   // Writer only.
   void add(std::uint64_t n) { value_.store(get() + n, std::memory_order_relaxed); }
   void set(std::uint64_t v) { value_.store(v, std::memory_order_relaxed); }
-  // Writer only: like set, and everything stored before it is visible to whoever sees the value by get_acquire().
+  // Writer only: like set; a reader that gets the value with get_acquire() sees every earlier store.
   void set_release(std::uint64_t v) { value_.store(v, std::memory_order_release); }
 
-  // Anybody.
+  // Any process or thread.
   std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
   std::uint64_t get_acquire() const { return value_.load(std::memory_order_acquire); }
 
