@@ -12,7 +12,7 @@
 //                   u64  number
 //                   u32  target: the incarnation addressed; another one refuses the message
 //                   the payload, to the end, one of: a command | entries, each `bytes` | votes, each u64 slot,
-//                   u32 ballot, `bytes` | an entry of the configuration log (replication/agreement/one_paxos/config_entry.h)
+//                   u32 ballot, `bytes` | an entry of the configuration log (one_paxos/config_entry.h)
 //
 // A header of 24 bytes leaves room for a small command in one cache line of a channel.
 #pragma once

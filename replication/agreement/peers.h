@@ -13,7 +13,8 @@ namespace ingot {
 // it. Not thread-safe.
 class Peers {
  public:
-  explicit Peers(const GroupConfig& group) : voters_(group.voters), self_(group.self), peers_(static_cast<std::size_t>(group.replicas)) {
+  explicit Peers(const GroupConfig& group)
+      : voters_(group.voters), self_(group.self), peers_(static_cast<std::size_t>(group.replicas)) {
     at(self_).incarnation = group.incarnation;
     at(self_).caught_up = group.incarnation == Incarnation(1);
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kFabricMagic = 0x32'6369'7262'6166;  // "fabric2", low byte first
 constexpr std::size_t kLineBytes = 64;
 
-// Stored by create before any child exists, constant from then on.
+// create stores it before any child exists; constant afterwards.
 struct alignas(kLineBytes) FabricHeader {
   std::uint64_t magic;
   std::uint64_t endpoints;
@@ -24,7 +24,7 @@ struct alignas(kLineBytes) FabricHeader {
 };
 static_assert(sizeof(FabricHeader) == sizeof(SleepingWord) && sizeof(SleepingWord) == kLineBytes);
 
-// A row of accepted[][]: one receiver's.
+// Bytes of a row of accepted[][]: one receiver's.
 std::size_t row_bytes(int endpoints) {
   const std::size_t bytes = static_cast<std::size_t>(endpoints) * sizeof(std::uint32_t);
   return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -42,13 +42,13 @@ absl::Status bad_description(const std::string& description, const char* why) {
   return absl::InvalidArgumentError(absl::StrCat("\"", description, "\" does not name a fabric: ", why));
 }
 
-// Takes the descriptors over; none of them if the text is not a list of open ones.
+// Takes ownership of the descriptors; of none if the text is not a list of open ones.
 absl::StatusOr<std::vector<Descriptor>> take_descriptors(const std::string& description) {
   std::vector<Descriptor> fds;
   for (const absl::string_view field : absl::StrSplit(description, ',')) {
     int fd = -1;
     if (!absl::SimpleAtoi(field, &fd) || !set_inherited(fd, false)) {
-      for (Descriptor& mentioned : fds) mentioned.release();  // not ours after all
+      for (Descriptor& mentioned : fds) mentioned.release();  // ownership stays with the caller
       return bad_description(description, "not a list of open descriptors");
     }
     fds.emplace_back(fd);

@@ -7,7 +7,9 @@
 
 namespace ingot {
 
-EndpointId PeerIncarnations::first_of(Mask mask) { return EndpointId(static_cast<std::uint16_t>(std::countr_zero(mask))); }
+EndpointId PeerIncarnations::first_of(Mask mask) {
+  return EndpointId(static_cast<std::uint16_t>(std::countr_zero(mask)));
+}
 
 PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations)
     : fabric_(fabric), transport_(transport), self_(transport.self()), peers_(incarnations.size()) {
@@ -24,7 +26,8 @@ PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, 
 }
 
 bool PeerIncarnations::announce(PeerIncarnation announced) {
-  INGOT_CHECK(announced.endpoint.value() < peers_.size() && announced.endpoint != self_, "an incarnation of another endpoint");
+  INGOT_CHECK(announced.endpoint.value() < peers_.size() && announced.endpoint != self_,
+              "an incarnation of another endpoint");
   Peer& peer = peers_[announced.endpoint.value()];
   if (announced.incarnation <= (peer.next ? peer.next->incarnation : peer.incarnation)) return false;
   announced_ |= mask_of(announced.endpoint);
@@ -62,7 +65,7 @@ void PeerIncarnations::go_over(EndpointId endpoint, absl::FunctionRef<void(Endpo
   Peer& peer = peers_[endpoint.value()];
   peer.incarnation = peer.next->incarnation;
   transport_.peer_back(endpoint, peer.next->inbox.bytes());
-  peer.inbox = std::move(peer.next->inbox);  // unmaps the one before
+  peer.inbox = std::move(peer.next->inbox);  // unmaps the former inbox
   peer.next.reset();
   gone_ &= ~mask_of(endpoint);
   announced_ &= ~mask_of(endpoint);

@@ -159,7 +159,10 @@ void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
 void OnePaxos::catch_up_with_group(Effects& effects) {
   const int self = state_.group.self.value();
   const std::uint64_t own = self < state_.group.voters ? std::uint64_t{1} << self : 0;
-  if (loading_ || 2 * std::popcount(commit_hints_ | own) <= state_.group.voters || state_.learner.decided() < known_elsewhere_) return;
+  if (loading_ || 2 * std::popcount(commit_hints_ | own) <= state_.group.voters ||
+      state_.learner.decided() < known_elsewhere_) {
+    return;
+  }
   state_.peers.set_caught_up(state_.group.self, true);
   send_hello(effects);
 }

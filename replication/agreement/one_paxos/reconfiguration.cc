@@ -6,7 +6,8 @@
 
 namespace ingot {
 
-OnePaxosReconfiguration::OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosStateRecovery& recovery)
+OnePaxosReconfiguration::OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover,
+                                                 OnePaxosStateRecovery& recovery)
     : state_(state),
       takeover_(takeover),
       recovery_(recovery),

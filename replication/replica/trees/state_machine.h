@@ -19,7 +19,8 @@ namespace ingot {
 class TreeStateMachine final : public StateMachine {
  public:
   // REQUIRES: both outlive this.
-  TreeStateMachine(StateMachine& machine, TreeTable& table) : machine_(machine), table_(table), replicas_(table.replicas()) {}
+  TreeStateMachine(StateMachine& machine, TreeTable& table)
+      : machine_(machine), table_(table), replicas_(table.replicas()) {}
 
   std::string apply(Slot slot, std::string_view command) override;
   std::string query(std::string_view query) const override { return machine_.query(query); }
