@@ -78,7 +78,7 @@ class SrbpChannel {
   // at most K lines and the parked ones.
   template <typename OnLine>
   int receive(int limit, OnLine&& on_line) {
-    if (settled_ != gone_) send_commit_hint();
+    if (settled_ != gone_) send_mark();
     auto on_foreign_line = [&](EndpointId from, const LineHeader& header, const std::byte* payload) {
       if (from.value() >= endpoints_) return false;  // corrupt
       if (from != self()) return on_line(from, header, payload);
@@ -98,7 +98,7 @@ class SrbpChannel {
     receiver_.peer_gone(memory_, peer);
     // A ticket of this endpoint, drawn after all of the peer's, shows when those are passed.
     settled_by_[peer.value()] = ++gone_;
-    send_commit_hint();
+    send_mark();
   }
 
   // True once all lines of a peer that is gone are read, by calls of receive.
@@ -119,7 +119,7 @@ class SrbpChannel {
 
  private:
   // One mark at a time; it serves all peers that were gone before it was drawn.
-  void send_commit_hint() {
+  void send_mark() {
     const LineHeader mark{self(), true, true, 0};
     if (mark_ == settled_ && sender_.write_line(memory_, self(), mark, {})) mark_ = gone_;
   }
