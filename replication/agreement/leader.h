@@ -78,7 +78,7 @@ class Leader {
  protected:
   // A new proposal: stores it and sends it to the acceptor or voters.
   virtual void offer(Slot slot, const Proposal& proposal, Effects& effects) = 0;
-  // Sends a proposal again, to those that have not answered.
+  // Sends a proposal again, to the voters that have not answered.
   virtual void offer_again(Slot slot, const Proposal& proposal, Effects& effects) = 0;
   // Sends a ReadProbe with probe() to the acceptor, or to the voters that have not confirmed it.
   virtual void send_probe(Effects& effects) = 0;

@@ -16,7 +16,7 @@ inline constexpr std::size_t kInFlightBytesMax = 3 * 1024 * 1024;
 // its state lacks the whole log; storing that three times would take longer than the rest of a failover
 // (docs/design/one-paxos.md).
 inline constexpr std::size_t kRepeatBytesMax = 64 * 1024;
-inline constexpr std::size_t kInFlightSlotBytes = 16;     // of one slot in the in-flight entries, besides its command
+inline constexpr std::size_t kInFlightSlotBytes = 16;  // of one slot in the in-flight entries, besides its command
 inline constexpr std::size_t kConfigurationEntryBytes = 64;  // of one configuration entry, besides its in-flight
                                                              // entries
 inline constexpr std::size_t kConfigurationEntryBytesMax = kConfigurationEntryBytes + kInFlightBytesMax;

@@ -40,19 +40,19 @@ enum class MessageType : std::uint8_t {
   kAbandon = 4,    // acceptor -> leader: my epoch and promise; number: slots below it are trimmed
   kFetch = 5,      // learner -> any: send decided entries from slot on
   kFetched = 6,    // answer: entries from slot on (none and a higher slot: trimmed); number: slots below it are decided
-  kCommitHint = 7,       // some slot just below slot is decided: a receiver that lacks any below it has missed messages
+  kCommitHint = 7,  // some slot just below slot is decided: a receiver that lacks any below it has missed messages
   kReadProbe = 8,    // leader -> acceptor or voter: is this epoch and ballot still the newest? number identifies it
   kReadConfirm = 9,  // answer: it is
 
   // ---- A new leader. Ballot: the new leader's.
   kPrepare = 16,  // leader -> acceptor or voter: promise, and send votes from slot on. number: the epoch's base
   kPromise = 17,  // answer: votes from the Prepare's slot to below slot; verdict: all sent. number: trimmed below it
-  kStepDown = 18,     // new leader -> former one: step down, and send your proposals under ballot `number`
-  kSteppedDown = 19,  // answer; verdict: takeover was complete. slot: decided below it; votes: proposals from there
-  kPing = 20,         // asks for a sign of life; number: of the question
-  kPong = 21,         // answer, also to a Hello (number 0); verdict: caught up. slot: decided below it
-  kSuspectLeader = 23,        // to replicas that may lead: a client waits for the leader in vain
-  kHello = 22,        // new incarnation -> all; slot: decided below it; verdict: caught up
+  kStepDown = 18,       // new leader -> former one: step down, and send your proposals under ballot `number`
+  kSteppedDown = 19,    // answer; verdict: takeover was complete. slot: decided below it; votes: proposals from there
+  kPing = 20,           // asks for a sign of life; number: of the question
+  kPong = 21,           // answer, also to a Hello (number 0); verdict: caught up. slot: decided below it
+  kSuspectLeader = 23,  // to replicas that may lead: a client waits for the leader in vain
+  kHello = 22,          // new incarnation -> all; slot: decided below it; verdict: caught up
 
   // ---- The configuration log: majority Paxos for the entry at index `slot`. number: a ballot number of that Paxos
   kConfigPrepare = 32,

@@ -45,9 +45,9 @@ struct AgreementStatus {
   Slot blocked_from;  // slots [from, to) are proposed or prepared here and wait; from == to: none
   Slot blocked_to;
 
-  bool frozen = false;     // leads, but waits for the outcome of a change of acceptor: no proposals, no reads
+  bool frozen = false;       // leads, but waits for the outcome of a change of acceptor: no proposals, no reads
   bool taking_over = false;  // is the named leader, but does not know yet all that its predecessors may have proposed
-  bool caught_up = true;   // false: a new incarnation that has not yet learned what the others have decided
+  bool caught_up = true;     // false: a new incarnation that has not yet learned what the others have decided
   std::uint64_t configuration = 0;  // index of the newest configuration entry known here; 0: none
   Incarnation leader_incarnation{1};
   Incarnation acceptor_incarnation{1};

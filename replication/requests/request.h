@@ -38,7 +38,7 @@ struct Request {
 struct Response {
   enum class Status : std::uint8_t {
     kOk = 0,
-    kNotLeader = 1,   // not carried out; `leader` says who leads
+    kNotLeader = 1,   // not carried out; `leader` is the leader
     kBusy = 2,        // not carried out; a bound was reached
     kResultGone = 3,  // carried out earlier, but the result is no longer kept
     kRefused = 4,     // malformed

@@ -32,7 +32,7 @@ using IncarnationSegments = std::deque<IncarnationSegment>;  // of one replica, 
 // are not needed:
 //  * the newest one, if it does not count: its incarnation died before it had stored what it inherits, so before it
 //    sent any message (StableView::ended_before_inheriting). `counts` tells.
-//  * those that are neither among the newest four nor `needed`; and the oldest needed one, if there are more than
+//  * segments that are neither among the newest four nor `needed`; and the oldest needed one, if there are more than
 //    kNeededIncarnationsMax. An ended incarnation's segment is also needed while the configuration names that
 //    incarnation as acceptor, or if it led in this epoch. If the group has not changed that during so many later
 //    incarnations, it is told that the segment is missing: it then waits and reports so, and concludes nothing from the

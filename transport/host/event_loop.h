@@ -100,9 +100,9 @@ class EventLoop {
   std::uint64_t idle_since_ns_ = 0;     // 0: the last round found work
   std::uint64_t idle_round_ns_ = 0;     // when the last idle round was
   std::uint64_t no_spin_until_ns_ = 0;  // another thread wants the core
-  int yields_done_ = 0;              // since then
-  int spurious_wakeups_ = 0;               // sleeps in a row that readable() prevented without work
-  std::uint64_t polled_ns_ = 0;      // when the descriptors were last checked
+  int yields_done_ = 0;                 // since then
+  int spurious_wakeups_ = 0;            // sleeps in a row that readable() prevented without work
+  std::uint64_t polled_ns_ = 0;         // when the descriptors were last checked
 };
 
 }  // namespace ingot

@@ -73,8 +73,8 @@ class PeerIncarnations {
   static_assert(kEndpointsMax <= 64, "a bit for each endpoint");
   struct Peer {
     Incarnation incarnation;
-    Segment inbox;                  // as mapped here; empty: the fabric's
-    std::optional<PeerIncarnation> next;   // announced
+    Segment inbox;                        // as mapped here; empty: the fabric's
+    std::optional<PeerIncarnation> next;  // announced
   };
 
   static Mask mask_of(EndpointId peer) { return Mask{1} << peer.value(); }

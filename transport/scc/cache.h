@@ -91,7 +91,7 @@ class L1 {
   Tags<128, 4> tags_;
   std::uint64_t epoch_ = 1;                      // 0: of cached lines
   std::array<std::uint64_t, kLines> epoch_of_{};
-  std::array<std::uint8_t, kLines> dirty_{};     // cached lines only
+  std::array<std::uint8_t, kLines> dirty_{};                       // cached lines only
   std::array<std::array<std::byte, kLineBytes>, kLines> bytes_{};  // MPB-typed lines only
 };
 

@@ -22,7 +22,7 @@ enum class Constant : std::size_t {
   kInvalidateCoreCycles,  // CL1INVMB
   kPollCoreCycles,        // branch and compare of a polling loop, on top of what it reads
   // ---- Ports ----
-  kMpbPortMeshCycles,     // how long a line occupies a tile's port
+  kMpbPortMeshCycles,       // how long a line occupies a tile's port
   kMemoryPortMemoryCycles,  // how long a line occupies a memory controller
   // ---- The FPGA, in nanoseconds: it has its own clock ----
   kFpgaOneWayNs,

@@ -46,7 +46,7 @@ class MultiPaxos : public Agreement {
   void reject_busy(Rejection::Kind kind, std::uint64_t id, Effects& effects);
   void add_blocked(AgreementStatus& status) const;
 
-  // election.cc: who leads.
+  // election.cc: elections.
   void settle(Effects& effects);  // after every input: acts on its consequences
   void follow(Ballot ballot, ReplicaIncarnation leader);
   void on_leader_message(EndpointId from, const Message& message);
@@ -72,8 +72,8 @@ class MultiPaxos : public Agreement {
   MultiPaxosPrepare prepare_;
   MultiPaxosCampaign campaign_;
   Suspicion suspicion_;
-  Ballot following_{1};       // the highest ballot known to be in use
-  ReplicaIncarnation leader_name_;   // its owner; incarnation 0: the owner's at that time, unknown here
+  Ballot following_{1};             // the highest ballot known to be in use
+  ReplicaIncarnation leader_name_;  // its owner; incarnation 0: the owner's at that time, unknown here
   bool has_led_ = false;
 };
 

@@ -1,5 +1,5 @@
-// The configuration log: who leads and who accepts, entry by entry. A majority Paxos among the voters, one entry at a
-// time, off the normal path. docs/agreement.md explains which guarantees depend on it.
+// The configuration log: each entry names the leader and the acceptor. A majority Paxos among the voters, one entry at
+// a time, off the normal path. docs/agreement.md explains which guarantees depend on it.
 //
 // A voter's stored state (StableWrite::Kind::kConfiguration), written as a whole at each change:
 //   u64 index of the first decided entry kept, u32 count, each `bytes`
@@ -114,13 +114,13 @@ class ConfigLog {
   // As proposer, for tip() + 1.
   Phase phase_ = Phase::kIdle;
   Author author_;
-  Bytes mine_;   // null: not written yet
-  Bytes value_;  // mine_, or what a voter had accepted
-  std::uint64_t number_ = 0;  // the round's
-  std::uint64_t highest_seen_ = 0;   // of any other proposer
-  std::uint64_t best_ = 0;    // of the vote that value_ was taken from
-  std::uint64_t answered_ = 0;  // bit n: voter n said yes in this phase
-  Slot known_;                  // kPrepare: the lowest decided slot of the promising voters that have caught up
+  Bytes mine_;                      // null: not written yet
+  Bytes value_;                     // mine_, or what a voter had accepted
+  std::uint64_t number_ = 0;        // the round's
+  std::uint64_t highest_seen_ = 0;  // of any other proposer
+  std::uint64_t best_ = 0;          // of the vote that value_ was taken from
+  std::uint64_t answered_ = 0;      // bit n: voter n said yes in this phase
+  Slot known_;                      // kPrepare: the lowest decided slot of the promising voters that have caught up
   int rounds_ = 0;
   int ticks_ = 0;
   int wait_ticks_ = 0;

@@ -1,4 +1,4 @@
-// Who leads and who accepts: what the configuration log says after one of its entries.
+// The leader and the acceptor that the configuration log names as of one of its entries.
 #pragma once
 
 #include "core/types.h"

@@ -1,4 +1,4 @@
-// 1Paxos (David, Guerraoui, Yabandeh, Middleware 2014; our reading is docs/agreement.md): one active acceptor,
+// 1Paxos (David, Guerraoui, Yabandeh, Middleware 2014; in detail: docs/agreement.md): one active acceptor,
 // N messages per commit. Every replica is a learner; the configuration log says which one leads and which one accepts.
 #pragma once
 

@@ -60,12 +60,12 @@ class OnePaxosReconfiguration {
   OnePaxosStateRecovery& recovery_;
   Suspicion leader_watch_;
   Suspicion acceptor_watch_;
-  std::uint64_t read_tip_ = 1;      // tip of the log up to which entries are acted upon
-  std::uint64_t renounced_ = 0;     // leaderships of ballots below it are given up for good
-  int rank_ticks_ = 0;              // since the leader is known dead
-  ReplicaIncarnation suspected_{};           // its silence caused the proposal; incarnation 0: another reason
-  ReplicaIncarnation last_leader_;         // of the entry read before
-  ReplicaIncarnation last_acceptor_;       // likewise
+  std::uint64_t read_tip_ = 1;        // tip of the log up to which entries are acted upon
+  std::uint64_t renounced_ = 0;       // leaderships of ballots below it are given up for good
+  int rank_ticks_ = 0;                // since the leader is known dead
+  ReplicaIncarnation suspected_{};    // its silence caused the proposal; incarnation 0: another reason
+  ReplicaIncarnation last_leader_;    // of the entry read before
+  ReplicaIncarnation last_acceptor_;  // likewise
   bool no_candidate_ = false;
   bool acceptor_silent_ = false;    // since the takeover began
   int fence_ticks_ = 0;

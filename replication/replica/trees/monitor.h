@@ -60,7 +60,7 @@ class TreeMonitor {
  private:
   struct Endpoint {
     std::uint64_t applied = 0;  // at the last check
-    int stopped_checks = 0;      // in a row
+    int stopped_checks = 0;     // in a row
     int slow_checks = 0;
     int well_checks = 0;         // while bypassed
     int steady_checks = 0;       // while in the tree

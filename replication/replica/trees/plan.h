@@ -40,7 +40,7 @@ struct TreeConditions {
   int leader = 0;
   ReplicaMask bypassed = 0;
   std::vector<std::uint8_t> slowdown{};  // by replica, 1 to kSlowdownMax; empty: 1 each
-  std::int64_t evaluations = 0;        // trees a search may evaluate, for each root; 0: the planner's default
+  std::int64_t evaluations = 0;          // trees a search may evaluate, for each root; 0: the planner's default
 };
 
 // One tree for each voter as the root. The leader is its root's first child and a leaf: it learns first, depends on no

@@ -6,7 +6,7 @@
 namespace ingot {
 
 inline constexpr std::size_t kActiveMessageBytesMax = 1024 * 1024;  // one call or answer; longer is an error
-inline constexpr std::size_t kCallsOutstandingMax = 1024;    // of one endpoint, unanswered
+inline constexpr std::size_t kCallsOutstandingMax = 1024;           // of one endpoint, unanswered
 // Messages of one endpoint that wait for room to one peer; beyond, calls fail with RESOURCE_EXHAUSTED. Answers are
 // accepted all the same: the bound above limits the peers' outstanding calls.
 inline constexpr std::size_t kWaitingMessagesMax = 1024;
