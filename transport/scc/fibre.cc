@@ -71,7 +71,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   ::sigaction(SIGSEGV, &previous_action, nullptr);
 }
 
-// Installed again for each message, since other code installs handlers, too.
+// Installed again by each OverflowMessage, since other code installs handlers, too.
 void install_handler() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
