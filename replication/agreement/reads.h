@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 
 namespace ingot {
@@ -23,7 +24,7 @@ class ReadProbes {
 
   bool under_way() const { return !served_.empty(); }
   std::uint64_t number() const { return number_; }  // of the last probe started
-  std::uint64_t votes = 0;  // on the outstanding probe, in protocols that need several: bit n: replica n confirmed
+  ReplicaSet votes;  // replicas that confirmed the probe under way, if the protocol needs several
 
   // The outstanding probe is confirmed.
   void confirm(Effects& effects);

@@ -6,7 +6,6 @@
 #include <deque>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "core/types.h"
@@ -49,10 +48,7 @@ void add_incarnation(std::deque<Entry>& segments, Entry next, Counts counts, Nee
   segments.push_back(std::move(next));
 }
 
-// Whether that agreement's votes were chosen, so that later incarnations do not inherit them but read them as history.
-inline bool votes_are_history(std::string_view agreement) { return agreement == "1paxos"; }
-
-// Whether an ended incarnation's segment counts: the writer had stored what it inherits before it sent any message.
+// Whether an ended incarnation's segment counts: its writer had stored what it was to inherit before it said anything.
 inline bool incarnation_counts(std::span<const std::byte> segment, Incarnation incarnation) {
   return incarnation == Incarnation(1) || !StableView::ended_before_inheriting(segment);
 }

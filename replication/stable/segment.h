@@ -12,14 +12,15 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "replication/agreement/agreement.h"
 #include "replication/stable/layout.h"
+#include "replication/stable/store.h"
+#include "replication/stable/write.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
 
-// Used by one thread, the writer, from open to destruction. It holds the segment's WriterLock all that time.
-class StableSegment {
+// Used, from open to destruction, by one thread: the writer. It holds the segment's WriterLock all that time.
+class StableSegment final : public StableStore {
  public:
   // Maps the segment, seals it against every other writer, and takes its lock. A new incarnation needs a new segment. A
   // segment of kStableSegmentBytes holds all that the bounds of agreement allow; only tests use smaller ones. Errors:
@@ -28,7 +29,7 @@ class StableSegment {
   static absl::StatusOr<std::unique_ptr<StableSegment>> open(int fd, EndpointId self, Incarnation incarnation,
                                                              std::size_t bytes_min = kStableSegmentBytes);
 
-  ~StableSegment();
+  ~StableSegment() override;
   StableSegment(const StableSegment&) = delete;
   StableSegment& operator=(const StableSegment&) = delete;
 
@@ -43,17 +44,15 @@ class StableSegment {
   //  kConfiguration   replaces the former configuration
   //
   // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.
-  [[nodiscard]] bool store(const StableWrite& write);
+  [[nodiscard]] bool store(const StableWrite& write) override;
 
-  // The size of the ring, in bytes, and how much of it is in use. Records that a change of roles has made obsolete
-  // count as used until later writes free them bit by bit. Trimming frees all obsolete records, in the order of
-  // storing.
-  std::size_t capacity_bytes() const { return ring_bytes_; }
-  std::size_t used_bytes() const { return tail_ - head_; }
+  // Room for records, in bytes, and how much is in use: also by those that a change of roles has left without account, of
+  // which each later write frees some. Trimming frees all that are of no account, in the order of storing.
+  std::size_t capacity_bytes() const override { return ring_bytes_; }
+  std::size_t used_bytes() const override { return tail_ - head_; }
 
-  // Frees obsolete records at once; takes milliseconds if they are MiB. For callers that would otherwise give something
-  // up for want of room.
-  void make_room() { free_records(kAllRecords); }
+  // Frees those at once; milliseconds, if they are MiB. For those who would do without something for want of room.
+  void make_room() override { free_records(kAllRecords); }
 
  private:
   static constexpr std::size_t kFreeRecordsPerWrite = 16;

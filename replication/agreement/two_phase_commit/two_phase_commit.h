@@ -4,6 +4,7 @@
 // is dead. That is the nature of two-phase commit; status() reports it.
 #pragma once
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/mailbox.h"
@@ -29,6 +30,12 @@ class TwoPhaseCommit : public Agreement {
   void peer_died(ReplicaIncarnation name, Effects& effects) override;
   void peer_started(ReplicaIncarnation name, Effects& effects) override;
   AgreementStatus status() const override;
+  Role role() const override;
+  EndpointId leader() const override;
+  EndpointId acceptor() const override;
+  Ballot ballot() const override;
+  Slot next_slot() const override;
+  std::size_t stored_bytes_max(std::string_view message) const override;
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 
  private:
@@ -37,8 +44,8 @@ class TwoPhaseCommit : public Agreement {
   void add_blocked(AgreementStatus& status) const;
 
   GroupConfig group_;
-  // Only first incarnations take part. Bit n: that of replica n is dead.
-  std::uint64_t dead_ = 0;
+  // The lives that take part are the first of each replica; bit n: that of replica n is over.
+  ReplicaSet dead_;
   Mailbox mailbox_;
   Learner learner_;
   TwoPhaseCoordinator coordinator_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/replica/trees/costs.h"
 #include "replication/replica/trees/plan.h"
 #include "replication/replica/trees/set.h"
@@ -44,15 +45,15 @@ class TreeMonitor {
   // REQUIRES: samples of all replicas, by id.
   std::optional<Wish> check(const TreeSet& trees, int root, int leader, std::span<const ReplicaSample> samples);
 
-  // The endpoint is known to be dead and counts so, whatever its samples show, until they show progress.
-  void died(int replica) { known_dead_ |= mask_of(replica); }
+  // An endpoint is known to be dead, whatever its samples say, until they show progress.
+  void died(int replica) { known_dead_.insert(replica); }
 
   // True if a check may find something even without progress, so that it is wanted although no slot is decided.
   bool wants_check() const { return suspects_; }
 
-  // Running replicas that lack what some replica had applied at the check before, though none has applied anything
-  // since: they may have lost messages, and no later message will show it.
-  ReplicaMask stranded() const { return stranded_; }
+  // Who runs and lacks what somebody had applied one look before, though nobody has applied anything since: what they
+  // lack may be lost, and in this silence nothing will tell them.
+  ReplicaSet stranded() const { return stranded_; }
 
   // Another replica leads: no check is wanted here.
   void rest() { suspects_ = false; }
@@ -71,20 +72,20 @@ class TreeMonitor {
   void observe_one(int replica, const TreeSet& trees, const RootedTree* tree, const ReplicaSample& sample);
   bool behind(int replica, const ReplicaSample& sample) const { return replica != leader_ && sample.applied < bar_; }
   bool unfit(int replica) const;
-  bool to_bypass(int replica, const TreeSet& trees, ReplicaMask inner) const;
+  bool to_bypass(int replica, const TreeSet& trees, ReplicaSet inner) const;
   void note_bypass(int replica);
   void measure(const TreeSet& trees, std::span<const ReplicaSample> samples);
-  bool costs_call(const TreeSet& trees, ReplicaMask inner) const;
+  bool costs_call(const TreeSet& trees, ReplicaSet inner) const;
 
   std::vector<Endpoint> endpoints_;
   CostDrift costs_;
-  ReplicaMask known_dead_ = 0;
-  ReplicaMask behind_ = 0;      // at the last check
-  ReplicaMask dead_ = 0;        // likewise
-  ReplicaMask stranded_ = 0;    // likewise
-  std::uint64_t bar_ = 0;       // the highest applied slot at the check before
-  std::uint64_t most_ = 0;      // the same at the last check
-  bool progress_ = false;       // between these two checks
+  ReplicaSet known_dead_;
+  ReplicaSet behind_;          // at the last look
+  ReplicaSet dead_;            // likewise
+  ReplicaSet stranded_;        // likewise
+  std::uint64_t bar_ = 0;       // the most that anybody had applied at the look before
+  std::uint64_t most_ = 0;      // and at the last look
+  bool progress_ = false;       // between these two
   int leader_ = 0;
   int checks_since_wish_ = 0;
   int window_checks_ = 0;
