@@ -9,9 +9,9 @@
 #include "absl/functional/function_ref.h"
 #include "replication/agreement/agreement.h"
 #include "replication/replica/action_queue.h"
-#include "replication/requests/request.h"
 #include "replication/replica/peer_states.h"
 #include "replication/replica/trees/router.h"
+#include "replication/requests/request.h"
 
 namespace ingot {
 
