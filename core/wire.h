@@ -34,7 +34,7 @@ class WireWriter {
  public:
   WireWriter() = default;
   explicit WireWriter(std::size_t reserve_bytes) { out_.reserve(reserve_bytes); }
-  // Writes behind these bytes; take() gives them back with the rest.
+  // Appends to these bytes; take() returns them with the rest.
   explicit WireWriter(std::string&& before) : out_(std::move(before)) {}
 
   WireWriter& u8(std::uint8_t v) { return put(v); }

@@ -221,32 +221,32 @@ class Agreement {
     return absl::FailedPreconditionError("roles cannot be moved in this agreement");
   }
 
-  // All of what it says of itself; built anew at each call.
+  // The whole status, built anew at each call.
   virtual AgreementStatus status() const = 0;
 
-  // Parts of the status that are asked for with each command and each answer, as status() has them.
+  // Single fields of status(), for callers that need them with each command and each answer.
   virtual Role role() const { return status().role; }
   virtual EndpointId leader() const { return status().leader; }
   virtual EndpointId acceptor() const { return status().acceptor; }
   virtual Ballot ballot() const { return status().ballot; }
   virtual Slot next_slot() const { return status().proposed; }
 
-  // Bytes of stable records that receive(message) may store at most; 0: none that could fill the store. Without room
-  // for them the message is not handed over: it is lost, and its sender repeats it.
+  // The most bytes of stable records that receive(message) may store; 0: none, or too few to fill the store. Without
+  // room for them the caller drops the message, and its sender retransmits it.
   virtual std::size_t stored_bytes_max(std::string_view message) const = 0;
 
-  // Messages refused so far, by any cause.
+  // Messages refused so far, for any reason.
   virtual std::uint64_t refused_messages() const = 0;
 };
 
-// What those who run an agreement, or keep what it stored, have to know of it.
+// What a caller that runs an agreement, or keeps its stored state, must know of it.
 struct AgreementTraits {
-  // What was voted for was chosen. So a dead incarnation's votes are not inherited but read as history
-  // (Effects::history_needed), and its segment is kept until a published snapshot has what it holds.
+  // True if stored votes were chosen. Then a dead incarnation's votes are not inherited but read as history
+  // (Effects::history_needed), and its segment is kept until a published snapshot covers what it holds.
   bool votes_are_history = false;
 };
 
-// First byte of every message between replicas and between clients and replicas: who handles it.
+// First byte of every message between replicas and between clients and replicas: selects the handler.
 enum class MessageClass : std::uint8_t {
   kAgreement = 1,  // Agreement::receive
   kRequest = 2,    // a client's request to a replica (replication/requests/request.h)

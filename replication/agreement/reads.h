@@ -24,7 +24,7 @@ class ReadProbes {
 
   bool under_way() const { return !served_.empty(); }
   std::uint64_t number() const { return number_; }  // of the last probe started
-  ReplicaSet votes;  // replicas that confirmed the probe under way, if the protocol needs several
+  ReplicaSet votes;  // replicas that confirmed the outstanding probe, in protocols that need several
 
   // The outstanding probe is confirmed.
   void confirm(Effects& effects);

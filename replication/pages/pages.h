@@ -112,10 +112,10 @@ struct ReplicaPage {
 
 enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
 
-// What the supervisor knows of one child. Of a new incarnation the state is set first, then the incarnation, then when
-// it started, then the pid, the incarnation and the pid with release: so whoever sees the pid by get_acquire() does not
-// take it for an earlier incarnation's, and whoever sees the incarnation does not take the death of an earlier
-// incarnation for its own.
+// What the supervisor knows of one child. For a new incarnation it stores the state first, then the incarnation, then
+// the start time, then the pid; incarnation and pid with release. So a reader that gets the pid with get_acquire() sees
+// the state and start time of that incarnation or a later one, and a reader that gets the incarnation does not take an
+// earlier incarnation's death for its own.
 struct ProcessEntry {
   Counter pid;          // 0: none
   Counter started;      // start time, in kernel ticks since boot: a pid may be reused, a pid with its start time not
@@ -137,7 +137,7 @@ struct DaemonPage {
   Counter deaths;
   // Slots below it are in a published snapshot that the supervisor holds. Set with release.
   Counter published_slot;
-  Counter refused_messages;  // of the instance's processes, by the supervisor: malformed or too long
+  Counter refused_messages;  // malformed or too long ones from the instance's processes, counted by the supervisor
 };
 
 }  // namespace ingot

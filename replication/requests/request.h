@@ -24,7 +24,7 @@ enum class RequestKind : std::uint8_t {
   kLinearizableQuery = 2,  // sent to the leader
   kLocalQuery = 3,         // any replica answers from its own state ("serializable")
   kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
-  kMove = 5,               // an operator moves a role (replication/requests/move_request.h); not to be sent twice
+  kMove = 5,               // an operator moves a role (replication/requests/move_request.h); not idempotent
 };
 
 struct Request {
@@ -58,7 +58,7 @@ struct Response {
 std::string encode(const Request& request);
 void encode(const Request& request, WireWriter& out);  // appends
 std::string encode(const Response& response);
-void append(const Response& response, std::string& out);  // the same bytes, behind others
+void append(const Response& response, std::string& out);  // appends the same bytes
 std::optional<Request> decode_request(std::string_view bytes);
 std::optional<Response> decode_response(std::string_view bytes);
 

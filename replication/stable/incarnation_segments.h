@@ -48,7 +48,7 @@ void add_incarnation(std::deque<Entry>& segments, Entry next, Counts counts, Nee
   segments.push_back(std::move(next));
 }
 
-// Whether an ended incarnation's segment counts: its writer had stored what it was to inherit before it said anything.
+// Whether an ended incarnation's segment counts: the writer had stored what it inherits before it sent any message.
 inline bool incarnation_counts(std::span<const std::byte> segment, Incarnation incarnation) {
   return incarnation == Incarnation(1) || !StableView::ended_before_inheriting(segment);
 }

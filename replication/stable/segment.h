@@ -19,7 +19,7 @@
 
 namespace ingot {
 
-// Used, from open to destruction, by one thread: the writer. It holds the segment's WriterLock all that time.
+// Used by one thread, the writer, from open to destruction. It holds the segment's WriterLock all that time.
 class StableSegment final : public StableStore {
  public:
   // Maps the segment, seals it against every other writer, and takes its lock. A new incarnation needs a new segment. A
@@ -46,12 +46,14 @@ class StableSegment final : public StableStore {
   // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.
   [[nodiscard]] bool store(const StableWrite& write) override;
 
-  // Room for records, in bytes, and how much is in use: also by those that a change of roles has left without account, of
-  // which each later write frees some. Trimming frees all that are of no account, in the order of storing.
+  // The size of the ring, in bytes, and how much of it is in use. Records that a change of roles has made obsolete
+  // count as used until later writes free them bit by bit. Trimming frees all obsolete records, in the order of
+  // storing.
   std::size_t capacity_bytes() const override { return ring_bytes_; }
   std::size_t used_bytes() const override { return tail_ - head_; }
 
-  // Frees those at once; milliseconds, if they are MiB. For those who would do without something for want of room.
+  // Frees obsolete records at once; takes milliseconds if they are MiB. For callers that would otherwise give something
+  // up for want of room.
   void make_room() override { free_records(kAllRecords); }
 
  private:

@@ -192,7 +192,7 @@ Compare read_compare(WireReader& in) {
 // Vectors grow as elements decode, never by an announced count: memory stays proportional to the input.
 TxnRequest read_txn(WireReader& in, int depth);
 
-// Calls out(request) with an operation of that kind; fails the reader if it is another kind.
+// Calls out(request) with an operation of that kind; fails the reader if it is of another kind.
 template <typename Out>
 void read_operation(WireReader& in, Kind kind, int depth, Out&& out) {
   switch (kind) {

@@ -41,12 +41,12 @@ absl::Status bad_descriptors(std::span<const int> descriptors, const char* why) 
       absl::StrCat("the descriptors ", absl::StrJoin(descriptors, ","), " are not a fabric's: ", why));
 }
 
-// Takes the descriptors over; none of them if one is not open.
+// Takes ownership of the descriptors; of none if one is not open.
 absl::StatusOr<std::vector<Descriptor>> take_descriptors(std::span<const int> descriptors) {
   std::vector<Descriptor> fds;
   for (const int fd : descriptors) {
     if (!set_inherited(fd, false)) {
-      for (Descriptor& taken : fds) taken.release();  // not ours after all
+      for (Descriptor& taken : fds) taken.release();  // ownership stays with the caller
       return bad_descriptors(descriptors, "one is not open");
     }
     fds.emplace_back(fd);

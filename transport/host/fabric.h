@@ -6,14 +6,13 @@
 //   inbox        one segment an endpoint, `inbox_bytes` each
 //   bell         one eventfd an endpoint
 //
-// Segments are zero-filled and writable by every process of the instance; what an inbox holds is the transport's
-// affair. The supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as
-// the Fabric.
+// Segments are zero-filled and writable by every process of the instance; the transport defines an inbox's content. The
+// supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as the Fabric.
 //
-// The next incarnation of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being
-// written by somebody who was stopped meanwhile, can not reach it. Control segment and bells outlive all lives.
-// accepted[r][s] is the newest incarnation of s that r takes messages of (transport/host/peer_incarnations.h); the
-// first lives are accepted from the start.
+// The next incarnation of an endpoint gets a new inbox, which messages to its predecessor cannot reach, even those that
+// a stopped process writes later. Control segment and bells stay the same for all incarnations. accepted[r][s] is the
+// newest incarnation of s whose messages r takes (transport/host/peer_incarnations.h); first incarnations are accepted
+// from the start.
 #pragma once
 
 #include <atomic>
@@ -39,11 +38,11 @@ class Fabric final : public Waker {
   // large), RESOURCE_EXHAUSTED (memory, descriptors).
   static absl::StatusOr<Fabric> create(const std::string& name, int endpoints, std::size_t inbox_bytes);
 
-  // Attaches to the fabric with these descriptors(), in a process that inherited them, and takes them over. Errors:
-  // INVALID_ARGUMENT (not such descriptors, or of another layout), others as for Segment::map.
+  // Attaches to the fabric with these descriptors(), in a process that inherited them, and takes ownership of them.
+  // Errors: INVALID_ARGUMENT (not such descriptors, or of another layout), others as for Segment::map.
   static absl::StatusOr<Fabric> attach(std::span<const int> descriptors);
 
-  // Control segment, inboxes, bells: what a child must inherit (set_inherited between fork and exec).
+  // Control segment, inboxes, bells: the descriptors that a child must inherit (set_inherited between fork and exec).
   std::vector<int> descriptors() const;
 
   int endpoints() const { return static_cast<int>(bells_.size()); }
@@ -53,9 +52,9 @@ class Fabric final : public Waker {
   // REQUIRES: endpoint < endpoints(), here and below.
   std::span<std::byte> inbox(EndpointId endpoint) const;
 
-  // A new inbox for the endpoint's next incarnation: descriptors() and inbox() name it from now on. Returns its
-  // descriptor, which the Fabric owns. REQUIRES: nobody uses this process's mapping of the old one any more. Errors:
-  // RESOURCE_EXHAUSTED; then nothing has changed.
+  // Makes a new inbox for the endpoint's next incarnation; descriptors() and inbox() refer to it from now on. Returns
+  // its descriptor, which the Fabric owns. Errors: RESOURCE_EXHAUSTED; then nothing has changed.
+  // REQUIRES: no thread of this process uses the mapping of the old inbox any more.
   absl::StatusOr<int> renew_inbox(EndpointId endpoint);
 
   // Maps another endpoint's new inbox, read-write. Errors: INVALID_ARGUMENT (not an inbox of this fabric), others as

@@ -59,8 +59,7 @@ class PeerIncarnations {
   // The incarnation at the other end of the channel.
   Incarnation incarnation(EndpointId peer) const { return peers_[peer.value()].incarnation; }
 
-  // True while something is to be done here: then poll() is to be called in each round, after a probe. Costs no look at
-  // shared memory.
+  // True while steps are left: then poll() must be called in each round, after a probe. Reads no shared memory.
   bool waiting() const { return !(unready_ | announced_).empty(); }
 
   // Takes the steps that are possible. Calls `back` for each peer whose channel is now with its next incarnation.
@@ -86,8 +85,8 @@ class PeerIncarnations {
   const EndpointId self_;
   std::vector<Peer> peers_;  // by endpoint
   ReplicaSet gone_;
-  ReplicaSet unready_;    // not seen to accept this incarnation
-  ReplicaSet announced_;  // have a next incarnation
+  ReplicaSet unready_;    // peers that have not accepted this incarnation yet
+  ReplicaSet announced_;  // peers with a next incarnation
 };
 
 }  // namespace ingot

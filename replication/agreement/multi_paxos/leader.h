@@ -58,8 +58,8 @@ class MultiPaxosLeader : public Leader {
   const std::size_t window_slots_;
   std::deque<std::shared_ptr<const std::string>> rest_;  // recovered, not yet proposed again: slots from rest_begin_ on
   Slot rest_begin_;
-  std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; of more, the outcome is not told
-  ReplicaSet spared_;  // voters that are left out for the moment
+  std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; beyond that their outcome is not reported
+  ReplicaSet spared_;  // voters to skip; set within resend_to only
   Slot stalled_at_;
   int stalled_ticks_ = 0;
 };

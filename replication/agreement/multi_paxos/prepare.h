@@ -63,7 +63,7 @@ class MultiPaxosPrepare {
   Mailbox& mailbox_;
   Ballot ballot_;  // 0: not a candidate
   std::vector<Slot> next_;  // by voter: votes below it are here, or decided
-  ReplicaSet complete_;     // voters that have told all
+  ReplicaSet complete_;     // voters that have sent all their votes
   Slot trimmed_;
   std::map<Slot, Found> found_;
   RetransmitTimer timer_;

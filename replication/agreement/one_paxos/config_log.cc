@@ -13,8 +13,8 @@ namespace ingot {
 namespace {
 constexpr int kRoundTicks = 4;      // without a majority a round is retransmitted, then begun again
 constexpr int kBackOffTicksMax = 64;
-constexpr int kAskTicks = 4;        // without an answer ask() asks again, so many times; then another message must show
-constexpr int kAskTimes = 8;        // the gap
+constexpr int kAskTicks = 4;        // ask() repeats after so many ticks without an answer, this many times;
+constexpr int kAskTimes = 8;        // then another message must show the gap
 }  // namespace
 
 ConfigLog::ConfigLog(const GroupConfig& group, const Peers& peers, const Learner& learner, Mailbox& mailbox)

@@ -115,13 +115,13 @@ class ConfigLog {
   // As proposer, for tip() + 1.
   Phase phase_ = Phase::kIdle;
   Author author_;
-  Bytes mine_;   // null: not written yet
-  Bytes value_;  // mine_, or what a voter had accepted
-  std::uint64_t number_ = 0;  // of this round
-  std::uint64_t highest_seen_ = 0;   // the highest of somebody else
-  std::uint64_t best_ = 0;    // the highest under which a voter had accepted value_
-  ReplicaSet answered_;  // voters that said yes in this phase
-  Slot known_;                  // kPrepare: the lowest that one of them had decided who had caught up
+  Bytes mine_;                      // null: not written yet
+  Bytes value_;                     // mine_, or what a voter had accepted
+  std::uint64_t number_ = 0;        // the round's
+  std::uint64_t highest_seen_ = 0;  // of any other proposer
+  std::uint64_t best_ = 0;          // of the vote that value_ was taken from
+  ReplicaSet answered_;             // voters that said yes in this phase
+  Slot known_;                      // kPrepare: the lowest decided slot of the promising voters that have caught up
   int rounds_ = 0;
   int ticks_ = 0;
   int wait_ticks_ = 0;

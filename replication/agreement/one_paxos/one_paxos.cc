@@ -202,7 +202,7 @@ void OnePaxos::tick(Effects& effects) {
   call_for_history(effects);
   reconfiguration_.tick(effects);
   if (!caught_up() && hello_timer_.due()) {
-    commit_hints_.clear();  // who answered may have died since, and what it knew with it
+    commit_hints_.clear();  // a voter that answered may have died since, and its knowledge with it
     known_elsewhere_ = Slot(0);
     send_hello(effects);
   }

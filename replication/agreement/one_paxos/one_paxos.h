@@ -58,9 +58,9 @@ class OnePaxos : public Agreement {
   OnePaxosTakeover takeover_;
   OnePaxosStateRecovery recovery_;
   OnePaxosReconfiguration reconfiguration_;
-  // A new incarnation: which voters have said how far they are, and when to ask again.
+  // For a new incarnation: the voters that have reported their decided slots, and when to ask again.
   ReplicaSet commit_hints_;
-  Slot known_elsewhere_;  // slots below it are decided at one of them
+  Slot known_elsewhere_;  // slots below it are decided on one of them
   RetransmitTimer hello_timer_;
   bool loading_ = false;
 };

@@ -44,7 +44,7 @@ class TwoPhaseCommit : public Agreement {
   void add_blocked(AgreementStatus& status) const;
 
   GroupConfig group_;
-  // The lives that take part are the first of each replica; bit n: that of replica n is over.
+  // Replicas whose first incarnation is dead. Only first incarnations take part.
   ReplicaSet dead_;
   Mailbox mailbox_;
   Learner learner_;

@@ -45,14 +45,14 @@ class TreeMonitor {
   // REQUIRES: samples of all replicas, by id.
   std::optional<Wish> check(const TreeSet& trees, int root, int leader, std::span<const ReplicaSample> samples);
 
-  // An endpoint is known to be dead, whatever its samples say, until they show progress.
+  // The endpoint is known to be dead and counts so, whatever its samples show, until they show progress.
   void died(int replica) { known_dead_.insert(replica); }
 
   // True if a check may find something even without progress, so that it is wanted although no slot is decided.
   bool wants_check() const { return suspects_; }
 
-  // Who runs and lacks what somebody had applied one look before, though nobody has applied anything since: what they
-  // lack may be lost, and in this silence nothing will tell them.
+  // Running replicas that lack what some replica had applied at the check before, though none has applied anything
+  // since: they may have lost messages, and no later message will show it.
   ReplicaSet stranded() const { return stranded_; }
 
   // Another replica leads: no check is wanted here.
@@ -80,11 +80,11 @@ class TreeMonitor {
   std::vector<Endpoint> endpoints_;
   CostDrift costs_;
   ReplicaSet known_dead_;
-  ReplicaSet behind_;          // at the last look
+  ReplicaSet behind_;          // at the last check
   ReplicaSet dead_;            // likewise
   ReplicaSet stranded_;        // likewise
-  std::uint64_t bar_ = 0;       // the most that anybody had applied at the look before
-  std::uint64_t most_ = 0;      // and at the last look
+  std::uint64_t bar_ = 0;       // the highest applied slot at the check before
+  std::uint64_t most_ = 0;      // the same at the last check
   bool progress_ = false;       // between these two
   int leader_ = 0;
   int checks_since_wish_ = 0;

@@ -33,8 +33,8 @@ static_assert(kReplicasMax <= ReplicaSet::kCapacity);
 // One root's tree, with the lookups that a relay needs. Nodes are replica ids.
 struct RootedTree {
   Tree tree;
-  std::vector<int> parent;           // by replica; the root's is -1
-  std::vector<ReplicaSet> subtree;  // by replica: itself and everybody below
+  std::vector<int> parent;          // by replica; the root's is -1
+  std::vector<ReplicaSet> subtree;  // by replica: itself and all nodes below
 
   // REQUIRES: validate(tree).ok().
   explicit RootedTree(Tree right_tree);
@@ -45,14 +45,14 @@ struct RootedTree {
 struct TreeSet {
   std::uint32_t version = 0;
   TreeReason reason = TreeReason::kInitial;
-  int leader = 0;                      // for whom the trees were planned: a root sends to it first
-  ReplicaSet bypassed;                 // hang from the roots, last in order; nobody depends on them
-  std::vector<std::uint8_t> slowdown;  // by replica: how much dearer than its peers it was planned to be; 1 to kSlowdownMax
+  int leader = 0;                      // of the time of planning: a root sends to it first
+  ReplicaSet bypassed;                 // the roots' last children; no replica depends on them
+  std::vector<std::uint8_t> slowdown;  // by replica: its planned cost over its peers', 1 to kSlowdownMax
   std::vector<std::optional<RootedTree>> trees;  // by root; none: a star in the order of the ids
 
   int replicas() const { return static_cast<int>(trees.size()); }
   const RootedTree* of(int root) const { return trees[root] ? &*trees[root] : nullptr; }
-  // Replicas that pass messages on in some tree.
+  // Replicas that forward messages in some tree.
   ReplicaSet inner() const;
 };
 
