@@ -1,4 +1,4 @@
-// The agreements by name: all that a new one touches outside of its own folder.
+// The agreements by name: the only place outside of its own folder that a new agreement touches.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ struct AgreementEntry {
   std::unique_ptr<Agreement> (*make)(const GroupConfig& group);  // CHECK: `group` is as GroupConfig requires
 };
 
-// In the order in which they are listed to users.
+// In the order in which users see them.
 std::span<const AgreementEntry> agreements();
 
-// Null for a name that no agreement has.
+// Null if no agreement has that name.
 const AgreementEntry* find_agreement(std::string_view name);
 
-// The traits alone; the default ones for a name that no agreement has.
+// The traits alone; default ones if no agreement has that name.
 AgreementTraits traits_of(std::string_view name);
 
-// The object alone; null for such a name.
+// The object alone; null if no agreement has that name.
 std::unique_ptr<Agreement> make_agreement(std::string_view name, const GroupConfig& group);
 
 }  // namespace ingot
