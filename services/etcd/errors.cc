@@ -48,7 +48,7 @@ grpc::Status to_status(kv::Code code) {
     case kv::Code::kLeaseNotFound:
       return to_status(Error::kLeaseNotFound);
     case kv::Code::kTooManyOps:
-    case kv::Code::kTooDeep:  // etcd has no such bound of its own; depth uses up its operations
+    case kv::Code::kTooDeep:  // etcd has no bound on depth; its nearest error is this
       return to_status(Error::kTooManyOperations);
     case kv::Code::kDuplicateKey:
       return to_status(Error::kDuplicateKey);

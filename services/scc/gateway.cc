@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// The client with the requests that wait outside for it.
+// The client, with the requests that wait outside the chip.
 class Gateway::Endpoint final : public Pollable {
  public:
   Endpoint(Gateway& gateway, scc::Core& core, ShmReplicaClient& client)
@@ -45,7 +45,7 @@ void Gateway::run(const scc::ChipFabric& fabric, scc::Core& core) {
   options.acceptor = EndpointId(options_.replicas > 1 ? 1 : 0);
   options.nearest = EndpointId(static_cast<std::uint16_t>(options_.replicas - 1));
   options.daemon = options_.daemon;
-  options.wake_loop = [] {};  // it is awake: requests are submitted from its own poll
+  options.wake_loop = [] {};  // the loop is awake: its own poll submits requests
   options.now_ns = [&core] { return core.now_ps() / 1000; };
   ShmReplicaClient client(watched, options);
   Endpoint endpoint(*this, core, client);

@@ -26,7 +26,7 @@ namespace {
 constexpr int kVersion = 1;
 constexpr std::size_t kHashDigits = 16;
 static_assert(2 * kRequestBytesMax + 4096 < kRecordLineBytesMax, "the largest request has room on a line");
-// By RequestKind, then by ChipInput::Kind from kStop on.
+// Names by RequestKind, and those of ChipInput::Kind from kStop on.
 constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", "local_query", "digest", "move"};
 constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
@@ -80,7 +80,7 @@ Json to_json(const ChipSummary& summary) {
 
 std::uint64_t from_hex(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
 
-// These throw what nlohmann and std throw; read_object turns it into a sentence.
+// These throw the exceptions of nlohmann and std; read_object turns them into a sentence.
 ChipSummary summary_from(const Json& json) {
   ChipSummary summary;
   summary.rounds = json.at("rounds");
@@ -96,7 +96,7 @@ ChipSummary summary_from(const Json& json) {
   return summary;
 }
 
-// What the flags are checked for; the rest is up to ChipGroup::create.
+// Checks the names and numbers that flags check; ChipGroup::create checks the rest.
 void check_head(const Recording& recording) {
   const DaemonConfig& config = recording.config;
   const auto shapes = tree_shapes();
@@ -165,7 +165,8 @@ void read_object(std::string_view text, bool first, Recording& recording) {
   }
 }
 
-// A whole line without its end. False: there is none. One that is too long to be a record is cut, and so found damaged.
+// Reads a whole line without its end. False: there is none. A line that is too long for a record is cut, and so found
+// damaged.
 bool read_line(std::istream& file, std::string& line) {
   line.clear();
   for (int c = file.get(); c != EOF; c = file.get()) {

@@ -29,9 +29,9 @@
 namespace ingot {
 namespace {
 
-constexpr const char* kIsolation = "core";  // what status and metrics call it
+constexpr const char* kIsolation = "core";  // the isolation in status and metrics
 
-// Everything that serves, in the order of construction; destroyed in reverse.
+// All serving parts in the order of construction; destroyed in reverse.
 class SccDaemon {
  public:
   SccDaemon(const DaemonConfig& config, std::unique_ptr<ChipHost> chip)
@@ -54,7 +54,7 @@ class SccDaemon {
     return absl::OkStatus();
   }
 
-  // Answers what is under way, takes nothing new.
+  // Answers the requests in flight and accepts no new ones.
   void drain() {
     server_->GetHealthCheckService()->SetServingStatus(false);
     control_->end_watches();
@@ -78,7 +78,7 @@ class SccDaemon {
   std::unique_ptr<grpc::Server> server_;
 };
 
-// Signals that end the daemon: blocked in every thread, waited for by the first.
+// The signals that end the daemon: blocked in every thread; the main thread waits for them.
 sigset_t stop_signals() {
   sigset_t set;
   ::sigemptyset(&set);

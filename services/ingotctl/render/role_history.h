@@ -1,4 +1,4 @@
-// What happened between one status and the next, in words: who died, stopped, came back, and who took which role.
+// Describes in words what changed between one status and the next: deaths, stops, restarts, and moves of roles.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
 
-// Who has the role: of those who are up and believe so, the one in the newest configuration. Null: nobody.
+// The holder of the role: of the running replicas that claim it, the one in the newest configuration. Null: none.
 const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status);
 
 // Not thread-safe.
@@ -20,10 +20,10 @@ class RoleHistory {
  public:
   using Clock = std::chrono::system_clock;
 
-  // The status at `now`. The first one is only remembered.
+  // Compares the status at `now` with the one before. The first status is only remembered.
   void observe(const control_v1::GetStatusResponse& status, Clock::time_point now);
 
-  // The newest kLinesMax happenings, newest last, each with its time of day.
+  // The newest kLinesMax events, newest last, each with its time of day.
   const std::deque<std::string>& lines() const { return lines_; }
 
  private:
