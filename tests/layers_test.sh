@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Layers: core <- transport <- replication <- services; client beside services, on replication's published view.
-# Bazel's visibility says the same of targets; this says it of includes, which a build without sandbox would let pass.
+# Checks the layers: core <- transport <- replication <- services; client beside services, on replication's published
+# view. Bazel's visibility checks targets; this checks includes, which a build without a sandbox does not.
 set -u
 cd "$(dirname "$(readlink -f WORKSPACE)")" || exit 1
 bad=0

@@ -1,4 +1,4 @@
-"""The checker checks: Porcupine accepts histories that can be and refuses those with a lost write or a stale read."""
+"""The checkers work: Porcupine accepts linearizable histories and refuses those with a lost write or a stale read."""
 
 import glob
 import os

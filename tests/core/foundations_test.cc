@@ -1,4 +1,4 @@
-// The header-only foundations: distinct ids, the wire format's refusal to read past its end, repeatable randomness.
+// The header-only foundations: distinct id types, bounds checks of the wire format, reproducible randomness.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
@@ -28,7 +28,7 @@ TEST_CASE("what is written is read, field by field") {
   CHECK(reader.i64() == -5);
   CHECK(reader.bytes() == "text");
   CHECK(reader.bytes().empty());
-  CHECK_FALSE(reader.ok());  // something is left
+  CHECK_FALSE(reader.ok());  // some bytes are left
   CHECK(reader.rest() == "rest");
   CHECK(reader.ok());
 }

@@ -1,4 +1,4 @@
-"""As digests_test, with many more replicas than cores."""
+"""Like digests_test, with many more replicas than cores."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Equal digests of all replicas at equal slots after a checked load, under every agreement, transport and isolation."""
+"""Equal digests of all replicas at equal slots after a checked load, with every agreement, transport and isolation."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Clients that send garbage, or leave in the middle: the others go on."""
+"""Clients that send garbage or disconnect in the middle do not affect others."""
 
 import random
 import signal
@@ -23,7 +23,7 @@ class Hostile(unittest.TestCase):
                         try:
                             connection.sendall((preface if i % 2 else b"") + prng.randbytes(prng.randrange(1, 5000)))
                         except ConnectionError:
-                            pass  # refused early: just as good
+                            pass  # refused early, which is right, too
             daemon.require_service()
 
     def test_clients_that_vanish_in_the_middle(self):

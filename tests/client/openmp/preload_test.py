@@ -1,4 +1,4 @@
-"""GNU OpenMP with its barrier replaced: the same results as without, on every construct and team size."""
+"""GNU OpenMP with its barrier replaced: the same results as without, for every construct and team size."""
 import json
 import os
 import re
@@ -14,7 +14,8 @@ ROUNDS = 400 if os.environ.get("INGOT_LONG_TESTS") else 20
 
 def run(threads, preload, rounds=ROUNDS, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "INGOT_OPENMP_"))}
-    # What is left to libgomp, region ends above all, would spin for milliseconds on cores that other tests want.
+    # Waits that are left to libgomp, above all at region ends, would spin for milliseconds on cores that other tests
+    # need.
     environment["GOMP_SPINCOUNT"] = "1000"
     environment.update(variables)
     if preload:

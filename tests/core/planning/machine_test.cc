@@ -90,7 +90,7 @@ TEST_CASE("the shipped machines are what their topologies give, and plans for th
       const double best = cost_of(predict(*model, *plan_best(*model, request)), objective);
       for (const Planner& planner : planners()) {
         const auto tree = planner.plan(*model, request);
-        if (!tree.ok()) continue;  // exact, on more cores than it takes
+        if (!tree.ok()) continue;  // exact refuses this number of cores
         CHECK(validate(*tree).ok());
         CHECK(best <= cost_of(predict(*model, *tree), objective) + 1e-9);
       }

@@ -1,5 +1,5 @@
-// What the planners must reach on a measured machine. Its file is not part of this project: it lies beside it, or the
-// test says that it was skipped.
+// The quality that planners must reach on a measured machine. Its file is not part of this repository; without it the
+// test prints that it is skipped.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-// The link leads from the place where tests run to the repository.
+// Follows the link from the tests' working directory to the repository.
 std::filesystem::path machine_file() {
   std::error_code error;
   const auto root = std::filesystem::canonical("WORKSPACE", error).parent_path();

@@ -1,5 +1,5 @@
-// Planners: each makes a right tree of its shape, ours is never worse than any and as good as the best there is, and
-// the search's quick figures equal the slow ones.
+// Planners: each makes a valid tree of its shape; Ingot's is never worse than the others and close to the optimum; the
+// search's incremental predictions equal full ones.
 #include "core/planning/tree_planner/planner.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kEvaluations = 20'000;
 
-// INGOT_LONG_TESTS=1 tries more machines and searches longer.
+// INGOT_LONG_TESTS=1: more machines and longer searches.
 int long_factor() { return std::getenv("INGOT_LONG_TESTS") != nullptr ? 20 : 1; }
 
 double cost(const CostModel& model, const Tree& tree, Objective objective) {

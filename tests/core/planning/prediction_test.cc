@@ -1,4 +1,4 @@
-// Predictions beside a dumb simulation of the same machine, step by step, and by hand on small machines.
+// Predictions against a simple event simulation of the same machine, and by hand on small machines.
 #include "core/planning/tree_prediction.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ TEST_CASE("occupancy is what was measured, or the send the other way, and never 
   CHECK(model.occupancy(0, 1) == 45);
 }
 
-// Broadcast and reduction as events in time, without recursion over the tree.
+// Broadcast and reduction as a list of events, without recursion over the tree.
 struct Events {
   const CostModel& model;
   const Tree& tree;
@@ -119,7 +119,7 @@ struct Events {
   }
 };
 
-// The best order in which one receiver can take its messages, by trying all.
+// The best order in which one receiver can take its messages, by trying all orders.
 double dumb_reduction(const CostModel& model, const Tree& tree, int core) {
   std::vector<Arrival> arrivals;
   for (const int child : tree.children[core]) {
@@ -163,7 +163,7 @@ TEST_CASE("no order of children beats the one by the longest way to go") {
     Tree ordered = random_tree(seed, 7);
     order_children(model, ordered);
     const double best = predict(model, ordered).broadcast;
-    // All orders of one core at a time, then random orders of all.
+    // All orders of one core at a time, then random orders of all cores.
     Prng random(seed);
     for (int i = 0; i < 300; ++i) {
       Tree other = ordered;
@@ -193,7 +193,7 @@ TEST_CASE("wrong trees are refused with a sentence each") {
 }
 
 TEST_CASE("all trees are all trees") {
-  // Cayley: n^(n-2) unrooted trees; each is visited once under each root.
+  // Cayley's formula: n^(n-2) unrooted trees; each is visited once under each root.
   for (const auto& [cores, trees] :
        {std::pair(1, 1), std::pair(2, 1), std::pair(3, 3), std::pair(4, 16), std::pair(5, 125)}) {
     std::vector<int> roots;

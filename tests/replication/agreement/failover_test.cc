@@ -1,4 +1,4 @@
-// Groups whose leaders and acceptors die, each from one seed. INGOT_SEED=n runs one seed only, with its trace;
+// Groups whose leaders and acceptors die, each run from one seed. INGOT_SEED=n runs one seed only, with its trace;
 // INGOT_SIMULATIONS=n changes how many each combination gets.
 #include <string>
 

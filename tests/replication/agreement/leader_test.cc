@@ -1,4 +1,4 @@
-// What leaders are made of: the window, the timer that repeats, and the probes that serve reads.
+// The parts of a leader: the window, the repetition timer, and the probes that serve reads.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -138,7 +138,7 @@ std::string from_acceptor(Message message) {
   return encode(message);
 }
 
-// Its Accept was lost. Clients that cannot be told of it read again and again.
+// The Accept was lost. Clients keep reading.
 TEST_CASE("a proposal is said again while reads are confirmed") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
@@ -154,7 +154,7 @@ TEST_CASE("a proposal is said again while reads are confirmed") {
   CHECK(count(effects, MessageType::kAccept) == 2);
 }
 
-// Its probe was lost. Writes go on.
+// The probe was lost. Writes go on.
 TEST_CASE("a probe is said again while slots are decided") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;

@@ -1,4 +1,4 @@
-// The learner, its command log and its catch-up, each beside a dumb version of itself.
+// The learner, its command log and its catch-up, each compared with a simple model.
 #include <map>
 #include <memory>
 #include <random>
@@ -35,7 +35,7 @@ TEST_CASE("a learner decides what a map of everything it heard would") {
     std::map<std::uint64_t, std::string> note_alive;
     std::uint64_t next = 0;  // the model's first unknown slot
     for (int step = 0; step < 200; ++step) {
-      // Within reach, so that the learner forgets nothing.
+      // Within reach, so that the learner does not forget it.
       const std::uint64_t slot = prng.below(next + 8);
       Effects effects;
       learner.learn(Slot(slot), command(slot), effects);
@@ -246,7 +246,8 @@ TEST_CASE("who stays silent is passed over, and only trimmed answers call for a 
   CHECK(asked == std::vector<int>{3, 0, 1, 3, 0});
 }
 
-// The bug: what a peer had trimmed before counted as missing afterwards, and a second snapshot was sent for nothing.
+// Regression: slots that a peer had trimmed before counted as missing afterwards, and a second snapshot was sent in
+// vain.
 TEST_CASE("what peers had trimmed before a snapshot was installed calls for no other one") {
   Peer behind(2);
   behind.learner.note_known(Slot(1000));

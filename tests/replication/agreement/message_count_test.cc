@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kCommits = 100;
 
-// Commits one at a time, everything delivered in between.
+// Commits one command at a time, with all messages delivered in between.
 std::uint64_t messages_per_commit(const std::string& kind, int replicas, int voters) {
   Group group({.kind = kind, .replicas = replicas, .voters = voters});
   for (std::uint64_t commit = 0; commit < kCommits; ++commit) {

@@ -1,4 +1,4 @@
-// What 2PC tells people when it is blocked: by whom, over what, and for how long.
+// The status of a blocked 2PC group: the missing replica, the slots, and the time.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ void tick(Group& group, int replica, int ticks) {
   for (int i = 0; i < ticks; ++i) group.tick(replica);
 }
 
-Effects effects;  // of inputs that have none
+Effects effects;  // of inputs without effects
 
 TEST_CASE("who is not blocked has nothing to explain") {
   Group group({.kind = "2pc"});

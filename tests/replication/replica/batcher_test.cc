@@ -1,4 +1,4 @@
-// Batches hold what arrived together, bounded, and nothing twice.
+// A batch holds the requests that arrived together, within bounds, each once.
 #include "replication/replica/batcher.h"
 
 #include <catch2/catch.hpp>
@@ -58,7 +58,8 @@ TEST_CASE("proposals that were given up may be repeated") {
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
 }
 
-// What waited when proposals were forgotten counted for ever: after a few changes of leader the queue was full of nothing.
+// Regression: requests that waited when proposals were forgotten counted for ever, so that after a few changes of
+// leader the queue was full of nothing.
 TEST_CASE("what still waits when proposals are forgotten is freed once it is decided, and repeats of it are known") {
   Batcher batcher;
   const std::string large(kRequestBytesMax, 'x');

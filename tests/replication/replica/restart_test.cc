@@ -1,5 +1,5 @@
-// Real replicas that die and come back as new incarnations, under load: nothing that was acknowledged is lost, every
-// command takes effect once, and in the end all have the same state, the joining replicas too.
+// Real replicas that die and restart as new incarnations, under load: no acknowledged write is lost, every command
+// takes effect once, and in the end all have the same state, the joining replicas too.
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
@@ -10,7 +10,7 @@ namespace ingot {
 namespace {
 
 constexpr std::uint64_t kSeed = 20261122;
-constexpr std::uint64_t kSlowStepNs = 2'000'000;  // so that many looks at the trees pass with few rounds
+constexpr std::uint64_t kSlowStepNs = 2'000'000;  // so that many checks of the trees take few rounds
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// A snapshot that is decoded beside its loop, or in it: the same state, the same refusals.
+// A snapshot decoded in the background or in the loop: the same state, the same refusals.
 #include "replication/replica/snapshots/loader.h"
 
 #include <atomic>
@@ -15,7 +15,7 @@
 namespace ingot {
 namespace {
 
-// Its state is the last command. Decoding says that it has begun, and goes on when it may.
+// A state that is its last command. Decoding reports its start, and waits for permission to go on.
 class Register final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view command) override { return value = command; }

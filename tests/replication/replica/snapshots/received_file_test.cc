@@ -1,4 +1,4 @@
-// What comes part by part: its checksum, and where it is kept.
+// A file received in parts: its checksum, and its memory.
 #include "replication/replica/snapshots/received_file.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSegmentBytes = 64 * 1024 * 1024;
 constexpr std::size_t kSlotBytes = 512 * 1024;
 
-// A state that says how large it is.
+// A state machine with a chosen size.
 class Sized final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view) override { return ""; }
@@ -27,8 +27,8 @@ class Sized final : public StateMachine {
   std::size_t bytes = 0;
 };
 
-// One replica of three that neither leads nor accepts, so that it is its turn; what it hands over is sealed when the test
-// says so.
+// One replica of three that neither leads nor accepts, so that it makes the snapshots; the test decides when a snapshot
+// is published.
 struct Maker {
   Maker() {
     status.leader = EndpointId(0);
@@ -49,7 +49,7 @@ struct Maker {
     return all;
   }
 
-  // A slot of kSlotBytes, and the round after it.
+  // Applies a slot of kSlotBytes, and runs a round.
   void apply_slot() {
     const Slot slot = applier.applied();
     applier.apply(slot, "", [](const Applier::Applied&) {});
@@ -70,7 +70,7 @@ struct Maker {
     }
   }
 
-  // And then there is log for the next one.
+  // Then the log is long enough for the next one.
   void hand_over_one() {
     apply_bytes(kSnapshotLogBytesMin);
     round();
@@ -138,7 +138,7 @@ TEST_CASE("after a change of the acceptor one is made, once, later for a larger 
   REQUIRE(maker.handed_over == std::vector<std::uint64_t>{3});
   maker.apply_slot();
   maker.ticks(3);
-  CHECK(maker.handed_over.size() == 1);  // the bug: as long as it was not sealed, another one was due at once
+  CHECK(maker.handed_over.size() == 1);  // regression: until it was published, another one was due at once
   maker.publish_newest();
   maker.ticks(3);
   CHECK(maker.handed_over.size() == 1);
@@ -173,7 +173,7 @@ TEST_CASE("a snapshot that peers' logs have overtaken is read no further") {
   maker.apply_slot();
   maker.ticks(kSnapshotQuietTicks + 1);
   CHECK_FALSE(maker.snapshots.wants_tick());
-  maker.snapshots.receive(EndpointId(1), part);  // was on its way
+  maker.snapshots.receive(EndpointId(1), part);  // was in flight
   CHECK(maker.snapshots.refused() == 0);
 }
 
