@@ -1,5 +1,5 @@
-// What transport.h promises, as cases for endpoints that take turns. A machine's contract test includes this file once and
-// says in make_contract_table() how its endpoints are made and called; what needs concurrency it tests by itself.
+// The guarantees of transport.h, as cases for endpoints that take turns. A machine's contract test includes this file
+// once and defines in make_contract_table() how its endpoints are created and called; it tests concurrency itself.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -22,14 +22,14 @@ namespace ingot::test {
 
 inline EndpointId id(int endpoint) { return EndpointId(static_cast<std::uint16_t>(endpoint)); }
 
-// Endpoints around one table, on a fresh fabric.
+// A set of endpoints on a fresh fabric.
 class ContractTable {
  public:
   virtual ~ContractTable() = default;
 
-  // Calls the body where that endpoint's transport may be called.
+  // Calls the body in the thread or program where that endpoint's transport may be used.
   virtual void on(int endpoint, absl::FunctionRef<void(Transport&)> body) = 0;
-  // How many messages of one line a sender may have on its way to one receiver.
+  // The number of one-line messages that a sender may have in flight to one receiver.
   virtual std::uint32_t slots() const = 0;
 
   bool send(int from, int to, std::uint32_t n, std::size_t bytes) {
@@ -64,7 +64,7 @@ class ContractTable {
   }
 };
 
-// ---- What the including test defines ----
+// ---- Defined by the including test ----
 
 std::unique_ptr<ContractTable> make_contract_table(std::string_view kind, int endpoints,
                                                    std::vector<LinkHooks> links_of_0 = {});

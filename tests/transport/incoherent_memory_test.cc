@@ -1,4 +1,4 @@
-// The incoherent machine itself: it allows what transport/memory.h allows, and forbids what that forbids.
+// The incoherent machine itself: it permits what transport/memory.h permits, and forbids what that forbids.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr Site kAcquire = Site::kNvpPoll;
 using Outcome = std::pair<std::uint32_t, std::uint32_t>;
 using Body = std::function<void(IncoherentMemory&, IncoherentMachine&, Outcome&)>;
 
-// What two cores may observe over many schedules.
+// The outcomes that two cores may observe over many schedules.
 std::set<Outcome> outcomes(const Body& first, const Body& second, std::set<std::string>* failures = nullptr) {
   std::set<Outcome> seen;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
@@ -38,7 +38,7 @@ std::set<Outcome> outcomes(const Body& first, const Body& second, std::set<std::
 
 std::size_t cell(IncoherentMemory& memory, std::uint32_t line) { return memory.line(EndpointId(0), line); }
 
-// Message passing: data, then a flag; the other looks at the flag, then at the data.
+// Message passing: data, then a flag; the other core reads the flag, then the data.
 std::set<Outcome> message_passing(Site store, Site load) {
   return outcomes(
       [=](IncoherentMemory& m, IncoherentMachine&, Outcome&) {
@@ -51,7 +51,7 @@ std::set<Outcome> message_passing(Site store, Site load) {
       });
 }
 
-// Store buffering: each stores, then looks at the other's cell.
+// Store buffering: each core stores, then reads the other's cell.
 std::set<Outcome> store_buffering(bool fenced) {
   const auto side = [fenced](std::uint32_t mine, std::uint32_t theirs, std::uint32_t Outcome::*place) {
     return [=](IncoherentMemory& m, IncoherentMachine&, Outcome& seen) {

@@ -74,7 +74,7 @@ TEST_CASE("alternatives read like a sentence") {
   CHECK(join_or({"a", "b", "c"}) == "a, b or c");
 }
 
-// Runs a small program's command line and keeps what it says on standard error.
+// Runs a small program's command line and captures its standard error.
 struct Run {
   int code;
   std::string error;

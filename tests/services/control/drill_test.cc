@@ -1,4 +1,4 @@
-// Whom a drill hits and when it is refused; signals to real processes; and the whole call over gRPC.
+// Targets and refusals of drills; signals to real processes; and the whole call over gRPC.
 #include "services/control/drill.h"
 
 #include <signal.h>
@@ -51,7 +51,7 @@ class Drilled {
   }
 
   PagesInMemory pages;
-  std::map<pid_t, ProcessCondition> conditions;  // running, unless here
+  std::map<pid_t, ProcessCondition> conditions;  // running, unless listed here
 };
 
 TEST_CASE("roles, replicas and the two others are found by what the pages show") {
@@ -142,7 +142,7 @@ class Sleeper {
     ::waitpid(pid_, nullptr, 0);
   }
   pid_t pid() const { return pid_; }
-  // Signals take effect in their own time.
+  // Signals take effect with a delay.
   void wait_for(ProcessCondition condition) const {
     while (condition_of(pid_) != condition) ::usleep(1000);
   }
@@ -166,7 +166,7 @@ TEST_CASE("the kernel's word on a process, and signals that change it") {
   CHECK(send_signal(1, process_start(1), SIGCONT).code() == absl::StatusCode::kNotFound);
 }
 
-// A number on the page of an instance whose supervisor is dead may be a stranger's by now, even of the same program.
+// When an instance's supervisor is dead, another process may have got a pid on its page, even one of the same program.
 TEST_CASE("who has the number of a process that ended, but began at another time, is not signalled") {
   const Sleeper stranger;
   const std::uint64_t started = process_start(stranger.pid());
@@ -195,7 +195,7 @@ TEST_CASE("who has the number of a process that ended, but began at another time
 TEST_CASE("a life's process is signalled only while the page shows that very life") {
   const Sleeper sleeper;
   ProcessEntry entry;
-  CHECK(!send_signal(entry, 1, SIGKILL).ok());  // nobody
+  CHECK(!send_signal(entry, 1, SIGKILL).ok());  // no such process
   entry.incarnation.set(2);
   entry.started.set(process_start(sleeper.pid()));
   entry.pid.set_release(static_cast<std::uint64_t>(sleeper.pid()));

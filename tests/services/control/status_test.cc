@@ -117,10 +117,10 @@ TEST_CASE("what blocks is told with its cause, its slots and its time, and time 
     const auto blocked = read_status(pages.config, pages.view(), 0).blocked();
     CHECK(blocked.why() == text_of(static_cast<Blocked>(why)));
     CHECK(blocked.details() == blocked.why() + "; slots 4 to 6 wait");
-    CHECK(blocked.duration().seconds() == 0);  // nobody said since when
+    CHECK(blocked.duration().seconds() == 0);  // without the time of the beginning
   }
   const std::string before = fingerprint(read_status(pages.config, pages.view(), 0));
-  page[ReplicaCounter::kBlockedSinceNs].set(1);  // since the machine was started
+  page[ReplicaCounter::kBlockedSinceNs].set(1);  // since the start of the machine
   const GetStatusResponse later = read_status(pages.config, pages.view(), 0);
   CHECK(later.blocked().duration().seconds() > 0);
   CHECK_THAT(later.blocked().details(), Catch::Matchers::Contains("; nothing was decided for "));

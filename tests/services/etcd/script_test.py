@@ -8,7 +8,7 @@ from etcd_servers import ETCDCTL, PATIENCE, Etcd, WATCHDOG_S, ctl_environment
 from tests.daemon.ingot_daemon import Daemon
 import script
 
-# What may differ: who answers and in which term, sizes and positions in the log, versions, times.
+# Parts that may differ: the member and its term, sizes and positions in the log, versions, times.
 MASKS = [
     (r'"(cluster_id|member_id|raft_term|raftTerm|raftIndex|raftAppliedIndex|leader|dbSize|dbSizeInUse|hash)":\d+',
      r'"\1":N'),
@@ -25,7 +25,7 @@ MASKS = [
 
 
 def run(endpoint, words, text):
-    """What a user sees: exit code, standard output, standard error; masked."""
+    """The visible result: exit code, standard output, standard error; masked."""
     done = subprocess.run([ETCDCTL, f"--endpoints={endpoint}", *PATIENCE, *words], input=text.encode(), env=ctl_environment(),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WATCHDOG_S)
     outputs = []

@@ -82,7 +82,7 @@ TEST_CASE("the mix of reads and writes is what was asked for") {
 
 TEST_CASE("a check catches a server that loses, cuts or repeats writes, or shows old values") {
   CHECK(load_and_check({}).held());
-  // Every second: only a key whose last write is hit shows it, and each of fifty could escape.
+  // Every second write: only a key whose last write is lost shows it, and each of fifty could escape.
   const CheckReport lost = load_and_check({.lose_every = 2});
   CHECK(lost.lost > 0);
   CHECK_FALSE(lost.held());
@@ -146,8 +146,8 @@ TEST_CASE("a server that dies and comes back costs each client at most a few unk
   LoadOptions options = options_for(store);
   options.count = 0;
   options.duration = std::chrono::hours(1);
-  // The server is there until something is acknowledged, away from then on until the clients have noticed and for a while
-  // longer, and there again until more is acknowledged.
+  // The server runs until a write is acknowledged, is down until the clients have noticed and a while longer, and runs
+  // again until more writes are acknowledged.
   enum class Phase { kUp, kDown, kAway, kBack } phase = Phase::kUp;
   std::uint64_t acknowledged = 0;
   std::atomic<bool> stop{false};
@@ -160,7 +160,7 @@ TEST_CASE("a server that dies and comes back costs each client at most a few unk
           phase = Phase::kDown;
         } else if (phase == Phase::kDown && totals.unknown + totals.failed > 0) {
           phase = Phase::kAway;
-        } else if (phase == Phase::kAway) {  // a look later: what had been acknowledged has been counted
+        } else if (phase == Phase::kAway) {  // one check later: acknowledged requests have been counted
           acknowledged = totals.acknowledged;
           std::this_thread::sleep_for(kAway);
           store.start_again();
@@ -192,7 +192,7 @@ TEST_CASE("in an open loop a stall shows in every request that was due meanwhile
     return share;
   };
   const double open_loop = slow_share(300);
-  CHECK(open_loop > 0.2);  // what was due in 500 ms, 150 of 600, had to wait 100 ms or longer
+  CHECK(open_loop > 0.2);  // of the requests due in 500 ms, 150 of 600, waited 100 ms or longer
   CHECK(slow_share(0) < open_loop / 2);
 }
 

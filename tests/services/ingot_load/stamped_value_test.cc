@@ -1,4 +1,4 @@
-// A value names its write, and no damaged or misplaced value passes for one.
+// A value identifies its write, and no damaged or misplaced value is accepted.
 #include "services/ingot_load/stamped_value.h"
 
 #include <random>
@@ -49,7 +49,7 @@ TEST_CASE("every flipped bit is noticed") {
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
       INFO("byte " << at << " bit " << bit);
       const auto stamp = read_stamp("key", damaged);
-      // The dots between the fields carry nothing, but they are under the checksum, too.
+      // The dots between the fields hold no information, but the checksum covers them, too.
       CHECK_FALSE(stamp);
     }
   }

@@ -1,4 +1,4 @@
-"""ingotctl against a real daemon: what scripts rely on, and what people see."""
+"""ingotctl against a real daemon: its output for scripts and for people."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class WithDaemon(unittest.TestCase):
         return json.loads(self.ctl(*words, "-o", "json", **arguments))
 
     def refused(self, *words):
-        """Exit code 1 and one sentence."""
+        """Fails with exit code 1 and one sentence."""
         code, output, error = run(f"--endpoint={self.daemon.endpoint}", PATIENCE, *words)
         self.assertEqual((code, output), (1, ""))
         self.assertRegex(error, r"\Aingotctl: [^\n]+\n\Z")
@@ -186,7 +186,7 @@ class UnreachableTest(unittest.TestCase):
 
 
 class WatchTest(unittest.TestCase):
-    """Each test stops a replica, so each has a daemon of its own. (A dead one would be back before anybody looks.)"""
+    """Each test stops a replica, so each has its own daemon. (A dead one would be restarted too soon.)"""
 
     def setUp(self):
         self.daemon = self.enterContext(Daemon())

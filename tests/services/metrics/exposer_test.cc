@@ -20,7 +20,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// One HTTP/1.0 request; the body of the answer.
+// Makes one HTTP/1.0 request; returns the body of the answer.
 std::string scrape(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -40,7 +40,7 @@ std::string scrape(int port) {
   return answer.substr(body + 4);
 }
 
-// What promtool says of a scrape: empty if it has nothing to say.
+// promtool's findings in a scrape; empty if there are none.
 std::string promtool(const std::string& text) {
   const std::string file = absl::StrCat(std::getenv("TEST_TMPDIR"), "/scrape");
   std::ofstream(file) << text;

@@ -45,8 +45,8 @@ TEST_CASE("gauges are what they are") {
   CHECK(adjusted(adjuster, Kind::kGauge, 2, 4) == 4);
 }
 
-// The dumb model counts events as they happen. Readings come at random moments; lives end between them, but no
-// incarnation begins and ends unseen.
+// The simple model counts events as they happen. Readings come at random moments; incarnations end between them, but
+// none begins and ends without a reading.
 TEST_CASE("counters of random lives never go back and miss nothing that was seen") {
   const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
   CAPTURE(seed);

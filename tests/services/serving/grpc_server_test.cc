@@ -1,4 +1,4 @@
-// What every gRPC tool expects of a server: health, reflection, and a clear no to an address that is taken.
+// Features that every gRPC tool expects of a server: health, reflection, and an error for an address in use.
 #include "services/serving/grpc_server.h"
 
 #include <arpa/inet.h>
@@ -43,8 +43,8 @@ std::string text(const grpc::ByteBuffer& bytes) {
   return all;
 }
 
-// Sends one message on a call of any method and returns the first that comes back. Requests and answers are protobuf
-// by hand, so that the test needs no generated code of services that are not ours.
+// Sends one message on a call of any method and returns the first answer. Messages are protobuf encoded by hand, so
+// that the test needs no generated code for gRPC's own services.
 std::string exchange(const std::string& address, const std::string& method, const std::string& request) {
   grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   grpc::CompletionQueue queue;

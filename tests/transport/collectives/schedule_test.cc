@@ -1,4 +1,4 @@
-// What a schedule must be, and one sentence for each way in which it is not.
+// Valid schedules, and one sentence for each defect.
 #include "transport/collectives/schedule.h"
 
 #include <array>
@@ -58,7 +58,7 @@ TEST_CASE("bad schedules are refused with one sentence") {
         "a send to endpoint 1 has 4194297 bytes: at most 4194296 are allowed, so cut it into several");
 }
 
-// The schedules of endpoints 0 and 1.
+// The error for the schedules of endpoints 0 and 1; empty if they fit.
 std::string unfit(const std::function<void(ScheduleBuilder&)>& first, const std::function<void(ScheduleBuilder&)>& second) {
   ScheduleBuilder builders[] = {ScheduleBuilder(kSelf, 3), ScheduleBuilder(kPeer, 3)};
   first(builders[0]), second(builders[1]);

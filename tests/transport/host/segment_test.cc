@@ -1,4 +1,4 @@
-// Sealed shared memory: what it allows, what it forbids for ever, and how it crosses fork and exec.
+// Sealed shared memory: what it permits, what it forbids for ever, and how it passes fork and exec.
 #include "transport/host/segment.h"
 
 #include <sys/mman.h>
@@ -117,7 +117,7 @@ TEST_CASE("bad sizes, names and descriptors are refused with a sentence") {
   CHECK_FALSE(forbid_new_writers(unsealed.get() + 1000).ok());
 }
 
-// Run by the test below in a process of its own, after exec.
+// Run by the test below in a separate process, after exec.
 TEST_CASE("child: finds the inherited segment", "[.segment_child]") {
   const int fd = std::atoi(std::getenv("INGOT_TEST_FD"));
   auto segment = Segment::map(fd, Access::kReadWrite);

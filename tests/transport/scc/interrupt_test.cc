@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t bit(int core) { return std::uint64_t{1} << core; }
 constexpr std::uint64_t kAll = bit(kCores) - 1;
 
-// Core 0 interrupts `targets`; returns by core how many core cycles later its handler began, 0 for none.
+// Core 0 interrupts `targets`; returns for each core after how many core cycles its handler began, 0 for none.
 std::array<double, kCores> latencies(std::uint64_t targets) {
   const auto chip = make_chip();
   std::array<double, kCores> cycles{};

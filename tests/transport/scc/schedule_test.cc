@@ -92,7 +92,8 @@ TEST_CASE("who is first at one time is decided by the seed") {
   CHECK(winners.size() == 4);
 }
 
-// The dumb model: all accesses to one word, sorted by when the controller served them, applied to a plain variable.
+// The simple model: all accesses to one word, sorted by the time at which the controller served them, applied to a
+// variable.
 TEST_CASE("effects happen in the order of virtual time") {
   struct Seen {
     Picoseconds served;

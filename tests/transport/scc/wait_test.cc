@@ -1,4 +1,4 @@
-// Polling: the simulator leaves out the looks that find nothing, and nobody can tell.
+// Polling: the simulator skips polls that find nothing, without any visible difference.
 #include "tests/transport/scc/make_chip.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<int, 2> kTwo{3, 44};
 
-// One look after the other, each simulated.
+// Polls one by one, each simulated.
 void poll_by_hand(Core& core, Address at, std::uint32_t value) {
   for (;;) {
     core.invalidate_mpb();
@@ -56,7 +56,7 @@ TEST_CASE("a wait ends when polling by hand would have ended") {
   };
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     CHECK(times(seed, 0, poll) == times(seed, 0, poll_by_hand));
-    // Looks that are left out occupy no port: a writer may arrive 8 mesh cycles earlier.
+    // Skipped polls occupy no port: a writer may arrive 8 mesh cycles earlier.
     const auto left_out = times(seed, 8, poll), by_hand = times(seed, 8, poll_by_hand);
     CHECK(static_cast<double>(left_out.back()) == Approx(static_cast<double>(by_hand.back())).epsilon(0.002));
   }

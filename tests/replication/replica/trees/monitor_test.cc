@@ -1,4 +1,4 @@
-// When trees change, with injected progress and costs: by-pass, return, leader, drift, and that nothing goes to and fro.
+// When trees change, with injected progress and costs: bypass, return, leader, drift; and no oscillation.
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
@@ -10,7 +10,7 @@ namespace {
 
 using State = ReplicaSample::State;
 
-// A group of which only samples exist; whatever the monitor wishes is agreed on at once.
+// A group that consists of samples only; every tree that the monitor requests is agreed on at once.
 class World {
  public:
   explicit World(int replicas) : monitor(replicas), samples(static_cast<std::size_t>(replicas)) {
@@ -20,7 +20,7 @@ class World {
     trees = plan_trees(plan, {});
   }
 
-  // Everybody advances by ten slots, but for those in `still`; then the leader looks.
+  // All replicas but those in `still` advance by ten slots; then the leader checks.
   bool check(ReplicaMask still = 0, int slots = 10) {
     for (int i = 0; i < plan.replicas; ++i) {
       if ((still & mask_of(i)) == 0) samples[i].applied = top + static_cast<std::uint64_t>(slots);
@@ -35,7 +35,7 @@ class World {
     return true;
   }
 
-  // Looks until the trees change; returns how many it took.
+  // Checks until the trees change; returns the number of checks.
   int check_until_change(ReplicaMask still, int checks_max, int slots = 10) {
     for (int checks = 1; checks <= checks_max; ++checks) {
       if (check(still, slots)) return checks;
@@ -85,7 +85,7 @@ TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slo
     REQUIRE(world.check_until_change(world.subtree(victim), 10) == kStoppedChecks);
   }
   SECTION("slow: it and those below stand still, and it is the one to blame") {
-    REQUIRE(world.check_until_change(world.subtree(victim), 100) == kSlowChecks + 1);  // behind what was there before
+    REQUIRE(world.check_until_change(world.subtree(victim), 100) == kSlowChecks + 1);  // added to the lag from before
   }
   SECTION("stopped, and nothing more is decided") {
     world.samples[victim].state = State::kStopped;
@@ -121,7 +121,7 @@ TEST_CASE("who is well again returns, each time later, and is forgiven in the en
   int expected = kReturnChecks;
   for (int round = 0; round < 10; ++round) {
     CAPTURE(round);
-    // The victim is inner again only if the plan says so; two-level plans take the first of equals.
+    // The victim is inner again only if the plan makes it so; two-level plans take the first of equals.
     REQUIRE(world.check_until_change(world.subtree(victim), 100) > 0);
     REQUIRE(world.bypassed(victim));
     REQUIRE(world.check_until_change(0, 2 * kReturnChecksMax) == expected);
@@ -140,7 +140,7 @@ TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") 
   int changes = 0;
   const int checks = 40'000;  // more than ten minutes
   for (int i = 0; i < checks; ++i) {
-    // Slow whenever somebody depends on it, well when not: the worst case of oscillation.
+    // Slow while other replicas depend on it, well when not: the worst case for oscillation.
     changes += world.check(world.bypassed(victim) ? 0 : world.subtree(victim)) ? 1 : 0;
   }
   REQUIRE(changes >= 4);
@@ -180,7 +180,7 @@ TEST_CASE("costs that drift change the trees once, and back once when the neighb
     }
     return -1;
   };
-  REQUIRE(until_change(2000) == -1);  // noise of 30 % is none
+  REQUIRE(until_change(2000) == -1);  // noise of 30 % is no change
   noise = 1.8;
   REQUIRE(until_change(2000) == -1);  // within the hysteresis
   noise = 10;

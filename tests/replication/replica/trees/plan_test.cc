@@ -1,5 +1,5 @@
-// Agreed trees as values: planned so that everybody is reached and nobody depends on who should not be, encoded in one
-// way only, applied in one order only.
+// Agreed trees as values: every replica is reached, no replica depends on a bypassed one, each tree has one encoding,
+// and changes are applied in one order.
 #include <catch2/catch.hpp>
 
 #include "core/planning/cost_model_derive.h"
@@ -84,7 +84,7 @@ TEST_CASE("on few cores nobody handles more than about twice the square root, an
       const int parent = two_cores.of(1)->parent[i];
       if (parent >= 0 && i != 0 && plan.core[i] != plan.core[parent]) ++crossings;
     }
-    REQUIRE(crossings == 1);  // the leader, which is sent to first, not counted
+    REQUIRE(crossings == 1);  // not counting the leader, which is the first child
   }
 }
 

@@ -1,6 +1,6 @@
-// Broadcasts by trees against a dumb model: whatever the trees do and whoever dies, each replica gets each of a root's
-// messages once at most and in the root's order; and if nobody dies and nothing is dropped, none goes missing but those
-// that newer ones overtook, which are counted.
+// Broadcasts by trees against a simple model: through changes of trees and deaths, each replica gets each of a root's
+// messages at most once and in the root's order; without deaths and drops, only messages overtaken by newer ones are
+// missing, and these are counted.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -45,7 +45,7 @@ TreeSet random_trees(int replicas, std::uint32_t version, Prng& prng) {
   return set;
 }
 
-// Replicas with nothing but relays, over FIFO links that deliver in random order between links.
+// Replicas that consist of relays only, with FIFO links and random delivery between links.
 class Network {
  public:
   struct Node {

@@ -1,4 +1,4 @@
-// What ingotctl makes of drills, moves and one status after the other.
+// ingotctl's output for drills, moves and successive statuses.
 #include <catch2/catch.hpp>
 
 #include "services/ingotctl/verbs/drill.h"
@@ -96,7 +96,7 @@ TEST_CASE("a move is done when the one who was meant has the role in a newer con
 TEST_CASE("a move is lost when somebody else keeps the role in a newer configuration, not for a glimpse") {
   GetStatusResponse status = group();
   MoveWatch watch(control_v1::ROLE_ACCEPTOR, 2, 5);
-  status.mutable_replicas(1)->set_ballot(6);  // read in the middle of what replica 1 writes
+  status.mutable_replicas(1)->set_ballot(6);  // read while replica 1 was writing
   CHECK(watch.observe(status) == MoveWatch::Outcome::kPending);
   CHECK(watch.observe(group()) == MoveWatch::Outcome::kPending);
   give(status, 0, control_v1::ROLE_ACCEPTOR, 7);
@@ -157,7 +157,7 @@ TEST_CASE("what happens between two statuses is told in words, newest last") {
   status.clear_blocked();
   history.observe(status, start);
   CHECK(last() == "no longer blocked");
-  CHECK(history.lines().size() == 8);  // bounded: the oldest are gone
+  CHECK(history.lines().size() == 8);  // bounded: the oldest are dropped
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What ingotctl prints.
+// ingotctl's tables, JSON and lines.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -1,4 +1,4 @@
-// `ingotctl machine` and `ingotctl plan` from the command line: what they print, and one sentence for what is wrong.
+// `ingotctl machine` and `ingotctl plan` from the command line: their output, and one sentence for each error.
 #include "services/ingotctl/verbs/planning_cli.h"
 
 #include <sys/wait.h>
@@ -43,8 +43,8 @@ struct Run {
   std::string output, error;
 };
 
-// The same command line as ingotctl's, without the commands that need a daemon. The arguments' defaults are kept
-// between runs by the commands themselves, so each run is a process of its own.
+// The same command line as ingotctl's, without the verbs that need a daemon. The verbs keep the defaults of their
+// arguments between runs, so each run is a separate process.
 Run run(std::vector<std::string> words) {
   const std::string out = temporary("stdout"), err = temporary("stderr");
   std::cout.flush();

@@ -1,5 +1,5 @@
-// Active messages and groups over both channel protocols: on one thread, where a seed says who is polled next, beside a
-// dumb model; and on threads.
+// Active messages and groups over both channel protocols: on one thread, polled in an order that a seed determines,
+// against a simple model; and on threads.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -44,7 +44,7 @@ class Town {
 
   void stop(std::size_t endpoint) { stopped_ = endpoint; }
 
-  // Until nothing happens any more.
+  // Polls until all endpoints are idle.
   void settle() {
     for (std::size_t idle = 0; idle < 200 * messages_.size();) {
       const std::size_t next = random_.below(messages_.size());
@@ -85,7 +85,7 @@ TEST_CASE("methods of other endpoints' objects are called, and errors come back"
     REQUIRE(here.call(account, town.bank.close, keep(closed)).ok());
     REQUIRE(here.call(account, town.bank.repeat, keep(many), 5000u).ok());
     REQUIRE(here.post(account, town.bank.deposit, 5).ok());
-    CHECK(!first.has_value());  // nothing runs but in poll
+    CHECK(!first.has_value());  // calls run in poll only
     town.settle();
     CHECK(first.value() == Amount(40));
     CHECK(second.value().status() == absl::FailedPreconditionError("not so much is there"));
@@ -245,7 +245,7 @@ TEST_CASE("bytes that are no message are dropped or refused") {
   CHECK(town.at(1).requests().strays() > 0);
 }
 
-// Each thread's account pays the next one's, all at the same time; sums are asked for meanwhile.
+// Each thread's account pays the next one's, all at the same time; sums are requested meanwhile.
 TEST_CASE("endpoints on threads") {
   constexpr std::size_t kThreads = 4;
   constexpr int kPayments = 500;
