@@ -16,7 +16,7 @@ namespace {
 static_assert(!std::is_convertible_v<Slot, Epoch> && !std::is_convertible_v<std::uint64_t, Slot>);
 static_assert(!std::is_constructible_v<Ballot, Epoch>);
 
-TEST_CASE("what is written is read, field by field") {
+TEST_CASE("written fields are read back in order") {
   WireWriter writer;
   writer.u8(0xab).u16(0xcdef).u32(0x01234567).u64(0x89abcdef01234567).i64(-5).bytes("text").bytes("").raw("rest");
   CHECK(writer.view().substr(0, 3) == std::string("\xab\xef\xcd"));  // little-endian

@@ -143,7 +143,7 @@ TEST_CASE("probe stops at its limit, and a busy sender does not keep the others 
   for (int from = 2; from < kEndpoints; ++from) CHECK(heard[from] == each);
 }
 
-TEST_CASE("has_news tells of what probe would find") {
+TEST_CASE("readable tells whether probe would find a message") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const int endpoints = contract_bounds().endpoints_max;
   const auto table = make_contract_table(kind, endpoints);
@@ -187,7 +187,7 @@ TEST_CASE("messages and bytes are counted by link") {
   CHECK(sent.get() == full);
 }
 
-TEST_CASE("what a peer sent before it was gone is handed out, and nothing more is sent to it") {
+TEST_CASE("messages sent before a peer was gone are delivered, and none is sent to it") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const auto table = make_contract_table(kind, 2);
   REQUIRE(table->send(0, 1, 0, 500));

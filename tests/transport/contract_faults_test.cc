@@ -72,7 +72,7 @@ struct Round {
 
 }  // namespace
 
-TEST_CASE("a process that is killed harms nobody else") {
+TEST_CASE("a killed process affects no other") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   Prng prng(7);
   for (int number = 0; number < kRounds; ++number) {
@@ -93,7 +93,7 @@ TEST_CASE("a process that is killed harms nobody else") {
   }
 }
 
-TEST_CASE("a process that is stopped harms nobody, and when it goes on everything arrives") {
+TEST_CASE("a stopped process affects no other, and when it goes on all messages arrive") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   Prng prng(8);
   for (int number = 0; number < kRounds; ++number) {

@@ -113,7 +113,7 @@ std::unique_ptr<ContractTable> ingot::test::make_contract_table(std::string_view
 }
 ContractBounds ingot::test::contract_bounds() { return {kChannelEndpointsMax, {20'000, kMessageBytesMax}}; }
 
-TEST_CASE("everybody sends to everybody") {
+TEST_CASE("every endpoint sends to all others") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const World world = GENERATE(as_threads, as_processes);
   const bool sleeps = GENERATE(false, true);

@@ -65,7 +65,7 @@ std::set<Outcome> store_buffering(bool fenced) {
 
 }  // namespace
 
-TEST_CASE("release and acquire carry what was stored before; anything less does not") {
+TEST_CASE("release and acquire make earlier stores visible; weaker orders do not") {
   CHECK(message_passing(kRelease, kAcquire).count({1, 0}) == 0);
   CHECK(message_passing(Site::kRelaxed, kAcquire).count({1, 0}) == 1);
   CHECK(message_passing(kRelease, Site::kRelaxed).count({1, 0}) == 1);
@@ -79,7 +79,7 @@ TEST_CASE("only the fence keeps a store before a later load") {
   CHECK(store_buffering(true).count({0, 0}) == 0);
 }
 
-TEST_CASE("a core never sees a cell go back") {
+TEST_CASE("a core never sees an older value of a cell after a newer one") {
   const auto seen = outcomes(
       [](IncoherentMemory& m, IncoherentMachine&, Outcome&) {
         for (std::uint32_t v = 1; v <= 5; ++v) m.store_word(cell(m, 0), 0, v, Site::kRelaxed);
@@ -92,7 +92,7 @@ TEST_CASE("a core never sees a cell go back") {
   CHECK(seen.size() > 10);
 }
 
-TEST_CASE("draws are unique and carry what was stored before") {
+TEST_CASE("draws are unique and make earlier stores visible") {
   const auto draw = [](std::uint32_t Outcome::*place) {
     return [place](IncoherentMemory& m, IncoherentMachine& machine, Outcome& out) {
       m.store_word(cell(m, 1), m.self().value(), 1, Site::kRelaxed);

@@ -72,8 +72,8 @@ TEST_CASE("SRBP holds on incoherent memory") {
   CHECK(sum.parked > 500);  // otherwise the test covers too little
 }
 
-TEST_CASE("a core that fails before any access of NVP harms nobody else") { require_any_fault_harmless(run_nvp); }
-TEST_CASE("a core that fails before any access of SRBP harms nobody else") { require_any_fault_harmless(run_srbp); }
+TEST_CASE("a core that fails before any access of NVP affects no other") { require_any_fault_harmless(run_nvp); }
+TEST_CASE("a core that fails before any access of SRBP affects no other") { require_any_fault_harmless(run_srbp); }
 
 TEST_CASE("NVP needs every order it names") {
   require_every_order_needed(run_nvp, Site::kNvpNotify, Site::kNvpTakeCredit);

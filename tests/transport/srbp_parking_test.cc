@@ -95,7 +95,7 @@ struct Ring {
 
 }  // namespace
 
-TEST_CASE("others go round a parked place for as long as it takes, and its line is delivered late") {
+TEST_CASE("senders skip a parked place for as long as needed, and its line is delivered late") {
   Ring ring;
   for (int i = 0; i < 3; ++i) ring.send(kSender);
   const Word ticket = ring.draw();
@@ -156,7 +156,7 @@ TEST_CASE("several places may be parked at once, even all of a lap's") {
   CHECK(ring.received[kSender.value()] == 104);
 }
 
-TEST_CASE("a dead owner's place is freed once nobody alive can hold its ticket") {
+TEST_CASE("a dead owner's place is freed once no living sender can hold its ticket") {
   Ring ring;
   const Word ticket = ring.draw();
   for (int i = 0; i < 20; ++i) ring.send(kSender);
@@ -168,7 +168,7 @@ TEST_CASE("a dead owner's place is freed once nobody alive can hold its ticket")
   CHECK_FALSE(ring.blocked(ticket));
 }
 
-TEST_CASE("without a later ticket nobody is suspected") {
+TEST_CASE("without a later ticket no sender is suspected") {
   Ring ring;
   const Word ticket = ring.draw();
   for (int i = 0; i < 1000; ++i) ring.receive();

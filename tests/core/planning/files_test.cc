@@ -63,7 +63,7 @@ TEST_CASE("any model survives being written and read") {
   }
 }
 
-TEST_CASE("what is wrong with a machine file is said in one sentence") {
+TEST_CASE("a defect of a machine file is reported in one sentence") {
   CHECK_THAT(machine_error(""), Contains("not JSON"));
   CHECK_THAT(machine_error("[1, 2]"), Contains("not a JSON object"));
   CHECK_THAT(machine_error(with("63.65", "NaN")), Contains("not JSON: look at line 2"));
@@ -92,7 +92,7 @@ TEST_CASE("what is wrong with a machine file is said in one sentence") {
   CHECK_THAT(machine_error(std::string(100'000, '[')), Contains("nested more than 32 deep"));
 }
 
-TEST_CASE("a check names every defect, and what is merely suspicious") {
+TEST_CASE("a check names every defect and every suspicious value") {
   CostModel model = random_machine(1, 5);
   CHECK(defects(model).empty());
   model.send.set(0, 1, -1);
@@ -191,7 +191,7 @@ TEST_CASE("any tree survives being written and read") {
   }
 }
 
-TEST_CASE("what is wrong with a tree file is said in one sentence") {
+TEST_CASE("a defect of a tree file is reported in one sentence") {
   CHECK_THAT(tree_error("{"), Contains("not JSON"));
   CHECK_THAT(tree_error("7"), Contains("not a JSON object"));
   CHECK_THAT(tree_error(R"({"children": {}})"), Contains("no \"root\""));
@@ -232,7 +232,7 @@ std::string mutated(std::string text, Prng& random) {
   return text;
 }
 
-TEST_CASE("damaged files are refused or read as something right, and never more") {
+TEST_CASE("damaged files are refused or read as valid ones") {
   const int rounds = std::getenv("INGOT_LONG_TESTS") != nullptr ? 300'000 : 4'000;
   int machines_read = 0, trees_read = 0;
   for (int round = 0; round < rounds; ++round) {

@@ -19,7 +19,7 @@ std::filesystem::path machine_file() {
   return root / ".." / "shared" / "machines" / "intel-ivybridge-2x10.json";
 }
 
-TEST_CASE("on the measured 20-core machine") {
+TEST_CASE("plans for the measured 20-core machine reach their targets") {
   std::stringstream text;
   text << std::ifstream(machine_file()).rdbuf();
   if (text.str().empty()) {

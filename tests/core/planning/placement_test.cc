@@ -90,7 +90,7 @@ TEST_CASE("leader and acceptor have different cores, as near each other as the m
   }
 }
 
-TEST_CASE("where all have a core of their own, nobody nearer to the leader is left out") {
+TEST_CASE("if each replica has its own core, no unused core is nearer to the leader") {
   for (const std::string& shape : kShapes) {
     const Topology topology = machine(shape);
     for (int replicas = 1; replicas < static_cast<int>(topology.cores.size()) && replicas <= kReplicasMax; ++replicas) {

@@ -29,7 +29,7 @@ PlanRequest request(Objective objective, std::uint64_t seed = 1) {
   return result;
 }
 
-TEST_CASE("the hand-chosen shapes") {
+TEST_CASE("the fixed shapes have the expected children") {
   const CostModel model = random_machine(1, 10);
   const PlanRequest any = request(Objective::kBroadcast);
   CHECK(plan_binary(model, any)->children ==
@@ -110,7 +110,7 @@ TEST_CASE("exact refuses what it cannot finish") {
   CHECK(plan_exact(random_machine(1, 8), hurried).status().code() == absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE("exact is what trying all trees finds") {
+TEST_CASE("exact finds what trying all trees finds") {
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(6 * long_factor()); ++seed) {
     const int cores = 2 + static_cast<int>(seed % 4);
     const CostModel model = random_machine(seed, cores);
@@ -136,7 +136,7 @@ TEST_CASE("exact is what trying all trees finds") {
   }
 }
 
-TEST_CASE("ours is within two percent of exact") {
+TEST_CASE("ingot's planner is within two percent of exact") {
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(6 * long_factor()); ++seed) {
     for (const Objective objective : kObjectives) {
       PlanRequest wanted = request(objective);
@@ -171,7 +171,7 @@ TEST_CASE("best is never worse than any other, whatever the budget") {
   }
 }
 
-TEST_CASE("a plan for throughput is no chain where something faster has the same bottleneck") {
+TEST_CASE("a plan for throughput is no chain if a faster tree has the same bottleneck") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
     const CostModel model = random_machine(3000 + seed, 24);

@@ -77,7 +77,7 @@ TEST_CASE("a wide reduction costs far less than the sum of its receives, and no 
   CHECK(reduction < 0.4 * 19 * 220);
 }
 
-TEST_CASE("occupancy is what was measured, or the send the other way, and never more than a receive") {
+TEST_CASE("occupancy is the measured one or the reverse send, and never more than a receive") {
   CostModel model = even_machine(2, 62, 220);
   model.send.set(1, 0, 80);
   CHECK(model.occupancy(0, 1) == 80);
@@ -192,7 +192,7 @@ TEST_CASE("wrong trees are refused with a sentence each") {
   CHECK(validate(tree).ok());
 }
 
-TEST_CASE("all trees are all trees") {
+TEST_CASE("enumeration visits every tree once under each root") {
   // Cayley's formula: n^(n-2) unrooted trees; each is visited once under each root.
   for (const auto& [cores, trees] :
        {std::pair(1, 1), std::pair(2, 1), std::pair(3, 3), std::pair(4, 16), std::pair(5, 125)}) {

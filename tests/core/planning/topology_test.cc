@@ -33,7 +33,7 @@ TEST_CASE("a made-up machine has the shape it was described with") {
   CHECK(machine->find(CoreId(7)) == nullptr);  // a second hardware thread is not a core
 }
 
-TEST_CASE("a machine that shows little is read as well") {
+TEST_CASE("a machine that shows few details is read, too") {
   auto flat = synthetic_machine("pu:3");
   REQUIRE(flat.ok());
   REQUIRE(flat->cores.size() == 3);
@@ -43,7 +43,7 @@ TEST_CASE("a machine that shows little is read as well") {
   CHECK(distance(flat->cores[0], flat->cores[1]) == Distance::kSameNumaNode);
 }
 
-TEST_CASE("nonsense is refused with a sentence") {
+TEST_CASE("an invalid description is refused with a sentence") {
   for (const char* text : {"", "core", "core:2", "pu:0", "banana:2 pu:1", "pu:1 core:2"}) {
     INFO("\"" << text << "\"");
     CHECK(synthetic_machine(text).status().code() == absl::StatusCode::kInvalidArgument);

@@ -88,7 +88,7 @@ TEST_CASE("a repetition is bounded in bytes, and the oldest slots go first") {
         }) == 4);
 }
 
-TEST_CASE("a leader whose undecided slots could not be carried takes no more") {
+TEST_CASE("a leader whose in-flight entries would be too large accepts no more proposals") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
   std::size_t bytes = 0;
@@ -139,7 +139,7 @@ std::string from_acceptor(Message message) {
 }
 
 // The Accept was lost. Clients keep reading.
-TEST_CASE("a proposal is said again while reads are confirmed") {
+TEST_CASE("a proposal is repeated while reads are confirmed") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
   leader->propose(1, command(), effects);
@@ -155,7 +155,7 @@ TEST_CASE("a proposal is said again while reads are confirmed") {
 }
 
 // The probe was lost. Writes go on.
-TEST_CASE("a probe is said again while slots are decided") {
+TEST_CASE("a probe is repeated while slots are decided") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
   leader->read(1, effects);

@@ -353,7 +353,7 @@ TEST_CASE("a candidate collects the votes of several Promises") {
   CHECK(group.at(1).status().decided == Slot(600));
 }
 
-TEST_CASE("Multi-Paxos with three voters survives any kills, and what was decided stays so") { check_size(3, 3, 150); }
+TEST_CASE("Multi-Paxos with three voters survives any kills, and decided slots stay decided") { check_size(3, 3, 150); }
 TEST_CASE("Multi-Paxos with five voters survives any kills") { check_size(5, 5, 100); }
 TEST_CASE("Multi-Paxos with four replicas, three of them voters, survives any kills") { check_size(4, 3, 60); }
 TEST_CASE("Multi-Paxos with one voter, and with two, survives any kills") {

@@ -55,9 +55,9 @@ void check_all_sizes(const std::string& kind) {
   if (kind != "2pc" && !std::getenv("INGOT_SEED")) CHECK(snapshots > 0);
 }
 
-TEST_CASE("1Paxos keeps its promises under any schedule") { check_all_sizes("1paxos"); }
-TEST_CASE("Multi-Paxos keeps its promises under any schedule") { check_all_sizes("multipaxos"); }
-TEST_CASE("2PC keeps its promises under any schedule") { check_all_sizes("2pc"); }
+TEST_CASE("1Paxos keeps its guarantees under any schedule") { check_all_sizes("1paxos"); }
+TEST_CASE("Multi-Paxos keeps its guarantees under any schedule") { check_all_sizes("multipaxos"); }
+TEST_CASE("2PC keeps its guarantees under any schedule") { check_all_sizes("2pc"); }
 
 TEST_CASE("a seed reproduces its run") {
   const SimulationResult once = simulate({"1paxos", 5, 5, 42});

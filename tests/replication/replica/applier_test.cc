@@ -88,7 +88,7 @@ TEST_CASE("No-ops and malformed batches take their slot and change nothing else"
   REQUIRE(store.revision() == 1);
 }
 
-TEST_CASE("A command that the state machine refuses is a command with a result all the same") {
+TEST_CASE("A command that the state machine refuses has a result, too") {
   kv::KvStore store;
   Applier applier(store);
   const auto outcomes = apply(applier, {command(1, 0, "nonsense")});

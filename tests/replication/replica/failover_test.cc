@@ -114,7 +114,7 @@ TEST_CASE("a stopped acceptor is replaced, and catches up when it wakes") {
 
 // Regression: commands that a deposed leader had accepted were dropped as repetitions when they came again after it led
 // once more.
-TEST_CASE("a leader that is deposed and leads again takes what it had taken before") {
+TEST_CASE("a leader that is deposed and leads again accepts requests that it accepted before") {
   GroupOnOneThread group("1paxos", "nvp", 3, kSeed);
   Load load(group);
   for (int turn = 0; turn < 4; ++turn) {
@@ -131,7 +131,7 @@ TEST_CASE("a leader that is deposed and leads again takes what it had taken befo
   require_equal_digests(group);
 }
 
-TEST_CASE("2PC stays blocked by a dead participant, says so, and nobody is told of success") {
+TEST_CASE("2PC stays blocked by a dead participant, reports it, and acknowledges nothing") {
   GroupOnOneThread group("2pc", "nvp", 3, kSeed);
   group.put("a", "1");
   group.kill(2);
@@ -146,7 +146,7 @@ TEST_CASE("2PC stays blocked by a dead participant, says so, and nobody is told 
   REQUIRE(group.page(0)[ReplicaCounter::kBlockedWhy].get() == static_cast<std::uint64_t>(Blocked::kParticipantDead));
 }
 
-TEST_CASE("whoever is turned away because agreement is blocked is told so, and by whom") {
+TEST_CASE("a request refused because agreement is blocked gets an error that names the replica") {
   GroupOnOneThread group("2pc", "nvp", 3, kSeed);
   group.put("a", "1");
   group.kill(2);

@@ -19,7 +19,7 @@ kv::Request put_request(const std::string& key, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("every combination applies what was submitted, everywhere the same") {
+TEST_CASE("every combination applies the submitted commands alike at all replicas") {
   const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
   const std::string transport = GENERATE("nvp", "srbp");
   const int replicas = GENERATE(1, 2, 3, 5, 24);
@@ -42,7 +42,7 @@ TEST_CASE("every combination applies what was submitted, everywhere the same") {
   require_equal_digests(group);
 }
 
-TEST_CASE("what arrives together is agreed on together") {
+TEST_CASE("requests that arrive together are agreed on together") {
   const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
   CAPTURE(agreement);
   GroupOnOneThread group(agreement, "nvp", 3, kSeed);
@@ -132,7 +132,7 @@ TEST_CASE("linearizable reads see every write that was answered before them") {
   }
 }
 
-TEST_CASE("a command that is repeated while it is on its way is proposed once") {
+TEST_CASE("a command that is repeated while it is in flight is proposed once") {
   GroupOnOneThread group("1paxos", "nvp", 2, kSeed);
   group.set_running(1, false);  // the acceptor, and no other can be: the client repeats its request
   const auto answer = group.submit(RequestKind::kCommand, put_request("once", "1"));
@@ -147,7 +147,7 @@ TEST_CASE("a command that is repeated while it is on its way is proposed once") 
   require_equal_digests(group);
 }
 
-TEST_CASE("a command that is repeated after it was decided takes effect once, and is answered by another") {
+TEST_CASE("a command that is repeated after it was decided takes effect once, and another replica answers") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   CAPTURE(agreement);
   GroupOnOneThread group(agreement, "nvp", 3, kSeed, EndpointId(2));

@@ -45,7 +45,7 @@ void put_until_trimmed(MortalGroup& group) {
 
 }  // namespace
 
-TEST_CASE("everybody dies at once, again and again, and nothing acknowledged is lost") {
+TEST_CASE("all replicas die at once, several times, and nothing acknowledged is lost") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const int replicas = GENERATE(1, 3, 5);  // a single replica may decide inherited slots before it has its snapshot
   const char* env = std::getenv("INGOT_SEED");
@@ -101,7 +101,7 @@ TEST_CASE("many times the segment's room is written, and segments stay half empt
   require_all_there(group, 3);
 }
 
-TEST_CASE("while nobody keeps what is sealed the leader waits, and nothing is lost; then all goes on") {
+TEST_CASE("while no snapshot is published the leader waits, and nothing is lost; then the group goes on") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   CAPTURE(agreement);
   MortalGroup::Options options;
@@ -126,7 +126,7 @@ TEST_CASE("while nobody keeps what is sealed the leader waits, and nothing is lo
   require_all_there(group, 3);
 }
 
-TEST_CASE("who is further behind than its peers' logs gets a snapshot from one of them") {
+TEST_CASE("a replica that lags further than its peers' logs gets a snapshot from one of them") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const bool fork = GENERATE(true, false);
   const bool load_in_background = GENERATE(true, false);
@@ -153,7 +153,7 @@ TEST_CASE("who is further behind than its peers' logs gets a snapshot from one o
 }
 
 // Of five, so that without the leader and one more its vote is needed, and another replica can lead.
-TEST_CASE("who is loading its snapshot votes, and takes part like anybody when it has it") {
+TEST_CASE("a replica that loads its snapshot votes, and takes full part when it has it") {
   MortalGroup::Options options;
   options.replicas = 5;
   options.seed = kSeed;
@@ -184,7 +184,7 @@ TEST_CASE("who is loading its snapshot votes, and takes part like anybody when i
   require_all_there(group, 5);
 }
 
-TEST_CASE("a snapshot that is none is refused and counted, and who should start from it asks a peer") {
+TEST_CASE("an invalid snapshot is refused and counted, and the replica that should start from it asks a peer") {
   MortalGroup::Options options;
   options.seed = kSeed;
   options.load_in_background = GENERATE(true, false);

@@ -65,7 +65,7 @@ TEST_CASE("every cause has a sentence of its own") {
   }
 }
 
-TEST_CASE("suspects and the fenced are named, and a log that nobody reads takes everything") {
+TEST_CASE("suspects and fenced replicas are named, and a log without a reader accepts every line") {
   Lines lines;
   StatusLog log(EndpointId(0), [&](const std::string& line) { lines.push_back(line); });
   log.suspected(EndpointId(2));

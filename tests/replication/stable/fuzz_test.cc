@@ -120,7 +120,7 @@ TEST_CASE("one changed byte of the configuration is noticed") {
   }
 }
 
-TEST_CASE("who reads no records gets the rest of a segment whose records are damaged") {
+TEST_CASE("a reader that skips records gets the rest of a segment whose records are damaged") {
   const Sample sample(3);
   Guarded guarded(Sample::kBytes);
   const auto bytes = sample.copy_to(guarded);

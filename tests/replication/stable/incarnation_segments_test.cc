@@ -81,7 +81,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("the newest lives that count are kept; those that ended at their start are not") {
+TEST_CASE("the newest incarnations that count are kept; those that ended at their start are not") {
   CHECK(kept_after(1, 1) == std::vector<int>{1});
   CHECK(kept_after(3, 1) == std::vector<int>{1, 2, 3});
   CHECK(kept_after(10, 1) == std::vector<int>{6, 7, 8, 9, 10});
@@ -93,7 +93,7 @@ TEST_CASE("the newest lives that count are kept; those that ended at their start
   CHECK(all_needed.front() == 24);
 }
 
-TEST_CASE("a life ended before it had inherited unless its segment says otherwise") {
+TEST_CASE("an incarnation counts as ended before it inherited unless its segment says otherwise") {
   TestIncarnation never_opened(2), opened(2), inherited(2);
   CHECK(StableView::ended_before_inheriting(never_opened.segment->bytes()));
   opened.open();
@@ -107,7 +107,7 @@ TEST_CASE("a life ended before it had inherited unless its segment says otherwis
   CHECK_FALSE(StableView::ended_before_inheriting(garbage));
 }
 
-TEST_CASE("who has died is away, comes back, and is away until it has caught up") {
+TEST_CASE("a replica that died is lagging until its next incarnation has caught up") {
   TestIncarnation first(1), second(2);
   first.open();
   Pair pair(first);
@@ -140,7 +140,7 @@ TEST_CASE("who has died is away, comes back, and is away until it has caught up"
   CHECK(pair.poll() == std::vector<ReplicaIncarnation>{second.name()});
 }
 
-TEST_CASE("a next life proves the death of the one before, whatever its segment says") {
+TEST_CASE("a next incarnation proves the death of the one before, whatever its segment says") {
   TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
@@ -153,7 +153,7 @@ TEST_CASE("a next life proves the death of the one before, whatever its segment 
   CHECK(pair.peers->newest(kPeer) == third.name());
 }
 
-TEST_CASE("segments of dead lives are read by name, those of others are not") {
+TEST_CASE("segments of dead incarnations are read by name, those of others are not") {
   TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
@@ -172,7 +172,7 @@ TEST_CASE("segments of dead lives are read by name, those of others are not") {
   CHECK(pair.peers->read(first.name()).ok());
 }
 
-TEST_CASE("a first life that never opened its segment stored nothing: that is known, not missing") {
+TEST_CASE("a first incarnation that never opened its segment stored nothing: that is known, not missing") {
   TestIncarnation first(1), second(2);
   Pair pair(first);
   CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet open it

@@ -105,7 +105,7 @@ TEST_CASE("every kind of write is read back") {
   CHECK(segment.view().history.empty());
 }
 
-TEST_CASE("a reader may leave out what it knows") {
+TEST_CASE("a reader may leave out slots that it knows") {
   Fixture segment;
   StableSegment& writer = *segment.writer;
   REQUIRE(writer.store({Kind::kPromise, Epoch(1), Ballot(1), Slot(0), nullptr}));
@@ -166,7 +166,7 @@ TEST_CASE("a leadership begins at a slot") {
 }
 
 // Regression: all records were freed in the step that began the leadership, for milliseconds in which the group waited.
-TEST_CASE("a former leadership's records go with later writes, or all at once for who wants room") {
+TEST_CASE("a former leadership's records go with later writes, or all at once for a writer that needs room") {
   Fixture segment;
   StableSegment& writer = *segment.writer;
   const auto propose = [&](std::uint64_t ballot, std::uint64_t slot) {
@@ -235,7 +235,7 @@ TEST_CASE("a full segment refuses and keeps what it has; trimming makes room") {
   }
 }
 
-TEST_CASE("a segment has one writer in its life") {
+TEST_CASE("a segment has one writer ever") {
   Fixture segment;
   CHECK(StableSegment::open(segment.fd.get(), EndpointId(2), Incarnation(4)).status().code() ==
         absl::StatusCode::kFailedPrecondition);

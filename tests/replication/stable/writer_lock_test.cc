@@ -48,7 +48,7 @@ struct Fixture {
   for (;;) ::pause();
 }
 
-TEST_CASE("a killed writer is gone before anybody reaps it, a stopped one is not") {
+TEST_CASE("a killed writer is dead before it is reaped, a stopped one is not") {
   Fixture fixture;
   CHECK(fixture.lock().state() == WriterState::kNone);
   Child writer([&]() -> int { hold(fixture); });
@@ -67,7 +67,7 @@ TEST_CASE("a killed writer is gone before anybody reaps it, a stopped one is not
   CHECK(fixture.lock().state() == WriterState::kGone);
 }
 
-TEST_CASE("a writer that crashes, exits, or leaves in order is gone as well") {
+TEST_CASE("a writer that crashes, exits, or shuts down is dead as well") {
   const int way = GENERATE(0, 1, 2, 3);
   INFO("way " << way);
   Fixture fixture;

@@ -52,7 +52,7 @@ TEST_CASE("Requests and results come back from their encodings") {
   }
 }
 
-TEST_CASE("Whatever decodes is what encode would have written, and the store survives all of it") {
+TEST_CASE("Bytes that decode are an encoding of the result, and the store survives all of it") {
   for (const std::uint64_t seed : seeds(4)) {
     INFO("seed " << seed);
     RandomRequests random(seed);

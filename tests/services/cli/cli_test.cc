@@ -113,7 +113,7 @@ Run run(std::vector<const char*> words, const absl::Status& outcome = absl::OkSt
   return result;
 }
 
-TEST_CASE("a right command line runs once and its outcome is the exit code") {
+TEST_CASE("a valid command line runs once and its outcome is the exit code") {
   const Run right = run({"walk", "--count=48", "--wait=250ms", "--color", "green"});
   CHECK(right.code == 0);
   CHECK(right.error == "");

@@ -159,7 +159,7 @@ TEST_CASE("the whole machine is seen from a thread that is bound to one core") {
   }).join();
 }
 
-TEST_CASE("a watcher sees the status now, then each change, and an end when the daemon leaves") {
+TEST_CASE("a watcher sees the status now, then each change, and an end when the daemon shuts down") {
   Served served(3);
   WatchStatusRequest request;
   request.mutable_interval()->set_seconds(3600);  // progress must not be what wakes this test
@@ -205,7 +205,7 @@ TEST_CASE("a watcher sees progress at its interval") {
   CHECK(reader->Finish().error_code() == grpc::StatusCode::CANCELLED);
 }
 
-TEST_CASE("watchers beyond the limit are refused, and a place is free again when one leaves") {
+TEST_CASE("watchers beyond the limit are refused until one leaves") {
   Served served(1);
   struct Watch {
     grpc::ClientContext context;
@@ -265,7 +265,7 @@ control_v1::DrillRequest drill(control_v1::DrillRequest::Action action, control_
   return request;
 }
 
-TEST_CASE("a drill says who is hit, hits, and measures with writes that end when the hit is dead") {
+TEST_CASE("a drill names its targets, hits them, and measures with writes until they are dead") {
   const Victim victim;  // forked before gRPC starts threads
   Served served(2);
   served.pages.set_role(1, Role::kLeader);
@@ -287,7 +287,7 @@ TEST_CASE("a drill says who is hit, hits, and measures with writes that end when
   CHECK(reader->Finish().ok());
 }
 
-TEST_CASE("a drill that nobody waits for ends at once, and a refused one hits nobody") {
+TEST_CASE("a drill without wait ends at once, and a refused one hits no process") {
   const Victim victim;
   Served served(2);
   served.pages.set_role(0, Role::kLeader);
@@ -308,7 +308,7 @@ TEST_CASE("a drill that nobody waits for ends at once, and a refused one hits no
   CHECK(served.client.commands == 0);
 }
 
-TEST_CASE("a move is asked of whom the protocol wants asked, and its word is passed on") {
+TEST_CASE("a move is requested from the replica that the protocol requires, and its answer is passed on") {
   Served served(3);
   served.pages.config.voters = 2;
   served.pages.set_role(1, Role::kLeader);
@@ -354,7 +354,7 @@ TEST_CASE("a negative interval is refused in a sentence") {
 }
 
 // A watcher that does not read must not delay others, nor the daemon's end.
-TEST_CASE("a watcher that does not read harms nobody") {
+TEST_CASE("a watcher that does not read affects no other") {
   Served served(48);
   grpc::ClientContext lazy_context, context;
   const auto lazy = served.stub->WatchStatus(&lazy_context, {});

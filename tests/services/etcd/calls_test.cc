@@ -34,7 +34,7 @@ void check_error(const grpc::Status& status, grpc::StatusCode code, const std::s
   CHECK(status.error_message() == text);
 }
 
-TEST_CASE("Overload and a block say that nothing was done, silence says that nobody knows") {
+TEST_CASE("Overload and a block mean that nothing was done, silence means an unknown outcome") {
   InProcessServer server;
   auto stub = pb::KV::NewStub(server.connect());
   pb::PutResponse response;
@@ -119,7 +119,7 @@ class Gate {
   bool waiting_ = false, open_ = false;
 };
 
-TEST_CASE("A client that cancels in the middle harms nobody, and its write still happens") {
+TEST_CASE("A client that cancels in the middle affects no other, and its write still happens") {
   InProcessServer server;
   Gate gate;
   server.client.set_interloper([&](RequestKind) { gate.pass(); });
@@ -244,7 +244,7 @@ TEST_CASE("HashKV tells states apart, and one revision from another") {
               "etcdserver: mvcc: required revision is a future revision");
 }
 
-TEST_CASE("What is missing says so in a sentence") {
+TEST_CASE("Calls that are not implemented are refused with a sentence") {
   InProcessServer server;
   const auto channel = server.connect();
   const auto check_missing = [](const grpc::Status& status) {

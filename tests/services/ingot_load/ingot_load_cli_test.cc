@@ -104,7 +104,7 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
   }
 }
 
-TEST_CASE("a server that is not there is exit code 1") {
+TEST_CASE("a missing server gives exit code 1") {
   const Ran ran = complaint("--endpoint=127.0.0.1:1 --timeout=100ms");
   CHECK(ran.exit_code == 1);
   CHECK(ran.output.find("nothing answers on 127.0.0.1:1") != std::string::npos);

@@ -93,7 +93,7 @@ TEST_CASE("a check catches a server that loses, cuts or repeats writes, or shows
   CHECK(load_and_check({.stale_reads = true}).bad_reads > 0);
 }
 
-TEST_CASE("a check accepts what may be: writes refused, and writes of unknown outcome, done or not") {
+TEST_CASE("a check accepts refused writes, and writes of unknown outcome, done or not") {
   CHECK(load_and_check({.refuse_every = 7}).held());
   CHECK(load_and_check({.hide_every = 29}).held());
   CHECK(load_and_check({.hide_undone_every = 29}).held());
@@ -196,7 +196,7 @@ TEST_CASE("in an open loop a stall shows in every request that was due meanwhile
   CHECK(slow_share(0) < open_loop / 2);
 }
 
-TEST_CASE("an open loop keeps its rate, and says what it could not start") {
+TEST_CASE("an open loop keeps its rate, and counts the requests that it could not start") {
   TestStore store;
   LoadOptions options = options_for(store);
   options.count = 0;
@@ -232,7 +232,7 @@ TEST_CASE("a run can be stopped early") {
   CHECK(check(options, *result).held());
 }
 
-TEST_CASE("a server that is not there is one sentence") {
+TEST_CASE("a missing server gives one sentence") {
   LoadOptions options;
   options.endpoint = "127.0.0.1:1";
   options.timeout = 100ms;

@@ -27,7 +27,7 @@ TEST_CASE("a value has the wanted size and gives its stamp back") {
   }
 }
 
-TEST_CASE("a value too small for its stamp has its size and proves nothing") {
+TEST_CASE("a value too small for its stamp has its size and cannot be checked") {
   for (std::size_t size = 0; size < kStampBytes; ++size) {
     const std::string value = value_of(kStamp, "k", size);
     CHECK(value.size() == size);
@@ -71,7 +71,7 @@ TEST_CASE("cut, lengthened and pieced-together values are refused") {
   }
 }
 
-TEST_CASE("text that is no value of ours is refused") {
+TEST_CASE("text that make_value did not write is refused") {
   CHECK_FALSE(read_stamp("key", ""));
   CHECK_FALSE(read_stamp("key", std::string(64, 'x')));
   CHECK_FALSE(read_stamp("key", std::string(64, '0')));

@@ -52,7 +52,7 @@ std::string promtool(const std::string& text) {
   return code == 0 ? output : absl::StrCat("exit ", code, ": ", output);
 }
 
-TEST_CASE("a scrape shows pages, processes and requests, and promtool has nothing to say about it") {
+TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no fault") {
   PagesInMemory pages(3);
   pages.config.metrics_listen = "127.0.0.1:0";
   pages.daemon.supervisor_pid.set(static_cast<std::uint64_t>(::getpid()));
@@ -84,7 +84,7 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool has nothin
   CHECK(promtool(text) == "");
 }
 
-TEST_CASE("the checker notices what is wrong") {
+TEST_CASE("promtool's check finds faults") {
   CHECK(promtool("# HELP ingot_things_total Things.\n# TYPE ingot_things_total gauge\ningot_things_total 1\n") != "");
 }
 

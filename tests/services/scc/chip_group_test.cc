@@ -97,7 +97,7 @@ int leader_of(ChipGroup& group) {
   return -1;
 }
 
-TEST_CASE("every agreement over every transport answers, and all replicas end alike") {
+TEST_CASE("every agreement over every transport answers, and all replicas end with equal states") {
   for (const char* agreement : {"1paxos", "multipaxos", "2pc"}) {
     for (const char* transport : {"nvp", "srbp"}) {
       INFO(agreement << " over " << transport);

@@ -109,7 +109,7 @@ TEST_CASE("reflection lists the services") {
   REQUIRE_THAT(answer, Catch::Contains("grpc.health.v1.Health"));
 }
 
-TEST_CASE("an address that is taken is refused with a sentence, not shared") {
+TEST_CASE("an address in use is refused with a sentence, not shared") {
   RunningServer running;
   const auto second = start_grpc_server(running.address, {});
   REQUIRE_FALSE(second.ok());

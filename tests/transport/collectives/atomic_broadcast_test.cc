@@ -291,7 +291,7 @@ TEST_CASE("a member that stops stops the others after a window, until it goes on
   CHECK(trio.members[0]->sequencer()->kept() < kOrderedWindow);
 }
 
-TEST_CASE("the death of the root is said, and delivers nothing more") {
+TEST_CASE("the death of the root is reported, and ends deliveries") {
   Trio trio("nvp");
   REQUIRE(trio.members[1]->submit({}).ok());
   trio.settle({0, 1, 2});
@@ -327,7 +327,7 @@ TEST_CASE("bad trees and messages are refused with one sentence") {
         "a message of 1048577 bytes is too long: at most 1048576 are allowed");
 }
 
-TEST_CASE("noise changes nothing") {
+TEST_CASE("invalid messages change nothing") {
   Trio trio("nvp");
   Prng random(3);
   const std::string right = encode(OrderedMessage{OrderedType::kNewEpoch, GroupId(0), 1, 0, 0, EndpointId(0), false,

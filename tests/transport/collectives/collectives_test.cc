@@ -185,7 +185,7 @@ void run_random(std::string_view kind, std::uint64_t seed) {
   for (int i = 0; i < endpoints; ++i) CHECK(world.engine(i).counters().stray == 0);
 }
 
-TEST_CASE("random collectives, many in flight, give what they should") {
+TEST_CASE("random collectives, many in flight, give the right results") {
   const std::string kind = GENERATE("nvp", "srbp");
   const int seeds = std::getenv("INGOT_LONG_TESTS") != nullptr ? 2000 : 20;
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(seeds); ++seed) {

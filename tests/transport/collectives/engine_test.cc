@@ -70,7 +70,7 @@ TEST_CASE("a root is at most a window ahead of a member that starts nothing, and
   CHECK(repeated.world.engine(1).counters().announced <= followed / kAnnounceOperations + 1);
 }
 
-TEST_CASE("what is too long to be held waits until its receiver has started") {
+TEST_CASE("a message too long to be buffered waits until its receiver has started") {
   const std::string kind = GENERATE("nvp", "srbp");
   Repeated repeated(kind, 3, kEagerBytes + 1);
   std::fill(repeated.data[0].begin(), repeated.data[0].end(), std::byte{9});
@@ -176,7 +176,7 @@ TEST_CASE("a death fails what needs the dead; the others go on in a new group on
   for (const Schedule& barrier : again) CHECK(barrier.done());
 }
 
-TEST_CASE("messages that are nobody's, or not as they should be, are counted and dropped") {
+TEST_CASE("foreign and malformed messages are counted and dropped") {
   World world("nvp", 2, 1);
   auto& engine = world.engine(1);
   const auto send = [&](std::vector<std::uint8_t> bytes) {

@@ -193,7 +193,9 @@ TEST_CASE("48 endpoints on these few cores finish their collectives and sleep") 
   run_members(GENERATE("nvp", "srbp"), 48, 20);
 }
 
-TEST_CASE("few endpoints, with loops of their own") { run_members(GENERATE("nvp", "srbp"), 3, 300); }
+TEST_CASE("a few endpoints with their own loops finish their collectives and sleep") {
+  run_members(GENERATE("nvp", "srbp"), 3, 300);
+}
 
 // A root that fills the window and the channel, and sleeps until a receiver goes on.
 class Flood final : public Pollable {

@@ -69,7 +69,7 @@ std::string unfit(const std::function<void(ScheduleBuilder&)>& first, const std:
   return status.ok() ? "" : refusal(status);
 }
 
-TEST_CASE("schedules that do not make one operation together are found out") {
+TEST_CASE("schedules that do not form one operation are detected") {
   const auto nothing = [](auto&) {};
   CHECK(unfit([](auto& b) { b.send(kPeer, 7, bytes(8)); }, [](auto& b) { b.receive(kSelf, 7, bytes(8)); }) == "");
   CHECK(unfit([](auto& b) { b.send(kPeer, 7, bytes(8)); }, [](auto& b) { b.receive(kSelf, 7, bytes(9)); }) ==

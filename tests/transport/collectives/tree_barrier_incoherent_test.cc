@@ -121,4 +121,4 @@ TEST_CASE("the tree barrier needs every order it names") {
   }
 }
 
-TEST_CASE("a participant that does not wait is noticed") { CHECK(seed_that_catches(Site::kCount, true) != 0); }
+TEST_CASE("a participant that does not wait is detected") { CHECK(seed_that_catches(Site::kCount, true) != 0); }

@@ -95,7 +95,7 @@ TEST_CASE("no wake-up is lost between two threads that sleep at once") {
   }
 }
 
-TEST_CASE("who gives up goes on, and lets the others go on") {
+TEST_CASE("a thread that gives up goes on, and so do the others") {
   Party party(3, 5, {});
   std::atomic<bool> give_up{false};
   const auto gives_up = [&] { return give_up.load(); };

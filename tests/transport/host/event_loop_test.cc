@@ -158,7 +158,7 @@ TEST_CASE("stop works before the run, from a thread, and from a signal handler")
   CHECK(loop->stopped());
 }
 
-TEST_CASE("news that no poll can take do not keep the loop awake for ever") {
+TEST_CASE("messages that no poll can take do not keep the loop awake for ever") {
   Counted counted;
   auto loop = make_loop(kSleepAtOnce, counted.all());
   Task liar;
@@ -251,7 +251,7 @@ TEST_CASE("no wake-up is lost between threads") {
   other.join();
 }
 
-TEST_CASE("ringers that die at any instant take no wake-up with them") {
+TEST_CASE("senders that die at any instant while they ring lose no wake-up") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
   Prng prng(seed);

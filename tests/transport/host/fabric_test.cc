@@ -114,7 +114,7 @@ TEST_CASE("a child attaches by the description across exec") {
   CHECK(rings(fabric->bell(EndpointId(0))));
 }
 
-TEST_CASE("the next life of an endpoint has an empty inbox; who holds the old one writes where nobody reads") {
+TEST_CASE("the next incarnation of an endpoint has an empty inbox; writes to the old one are not read") {
   auto fabric = Fabric::create("ingot-test-renew", 3, page_bytes());
   const EndpointId dead(1), other(2);
   auto late = Segment::map(fabric->descriptors()[1 + dead.value()], Segment::Access::kReadWrite);  // a stopped sender
@@ -137,7 +137,7 @@ TEST_CASE("the next life of an endpoint has an empty inbox; who holds the old on
   CHECK(::fcntl(foreign->get(), F_GETFD) >= 0);  // it remains the caller's
 }
 
-TEST_CASE("first lives are accepted from the start, later ones when the receiver says so, and that wakes them") {
+TEST_CASE("first incarnations are accepted from the start, later ones when the receiver says so, and that wakes them") {
   auto fabric = Fabric::create("ingot-test-accept", 3, 1);
   for (std::uint16_t receiver = 0; receiver < 3; ++receiver) {
     for (std::uint16_t sender = 0; sender < 3; ++sender) {
@@ -152,7 +152,7 @@ TEST_CASE("first lives are accepted from the start, later ones when the receiver
   CHECK(rings(fabric->bell(EndpointId(2))));
 }
 
-TEST_CASE("what is not a fabric is refused with a sentence") {
+TEST_CASE("an invalid fabric is refused with a sentence") {
   CHECK(Fabric::create("none", 0, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("many", kEndpointsMax + 1, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("empty", 1, 0).status().code() == absl::StatusCode::kInvalidArgument);

@@ -195,7 +195,7 @@ void check_everybody_talks(World& world) {
 
 }  // namespace
 
-TEST_CASE("lives follow one another at random, and nobody is left out") {
+TEST_CASE("incarnations follow one another at random, and all exchange messages") {
   const std::string kind = GENERATE("nvp", "srbp");
   const std::uint64_t seed = 20261123 + GENERATE(range(0, 40));
   CAPTURE(kind, seed);
@@ -218,7 +218,7 @@ TEST_CASE("lives follow one another at random, and nobody is left out") {
   check_everybody_talks(world);
 }
 
-TEST_CASE("a stopped endpoint holds up the traffic with itself only") {
+TEST_CASE("a stopped endpoint delays its own traffic only") {
   const std::string kind = GENERATE("nvp", "srbp");
   CAPTURE(kind);
   World world(kind, 1);

@@ -102,7 +102,7 @@ std::unique_ptr<ContractTable> ingot::test::make_contract_table(std::string_view
 }
 ContractBounds ingot::test::contract_bounds() { return {scc::kCores, {20'000}}; }
 
-TEST_CASE("everybody sends to everybody") {
+TEST_CASE("every endpoint sends to all others") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   exchange(kind, 2, 200, 60);
   exchange(kind, 4, 50, 2000);

@@ -135,7 +135,7 @@ TEST_CASE("a core may be killed while it polls, waits for interrupts, or waits f
   }
 }
 
-TEST_CASE("a stopped core stands still, and goes on as if nothing had been") {
+TEST_CASE("a stopped core does nothing, and goes on where it stopped") {
   const auto chip = make_chip();
   const Costs& costs = chip->costs();
   std::uint32_t before = 0, after = 0;
@@ -155,7 +155,7 @@ TEST_CASE("a stopped core stands still, and goes on as if nothing had been") {
   CHECK(count_at(*chip, 2) == 50);
 }
 
-TEST_CASE("a core that is stopped while it polls sees what came meanwhile") {
+TEST_CASE("a core that is stopped while it polls sees stores of the meantime") {
   const auto chip = make_chip();
   chip->at(1'000'000, [&] { chip->stop(2); });
   chip->at(900'000'000, [&] { chip->resume(2); });
@@ -214,7 +214,7 @@ TEST_CASE("a program that never leaves its caches can be stopped, killed and end
   CHECK(chip->run(one, spin).code() == absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE("a chip may go while its programs wait") {
+TEST_CASE("a chip may be destroyed while its programs wait") {
   int unwound = 0;
   struct Count {
     int& count;
@@ -245,7 +245,7 @@ TEST_CASE("a stack that overflows ends the process with a sentence, whatever the
   CHECK(WIFSIGNALED(ended.status));
 }
 
-TEST_CASE("an access to what is not mapped is a bug that says so") {
+TEST_CASE("an access to unmapped memory ends the process with a sentence") {
   const Ended ended = in_child([] {
     const auto chip = make_chip();
     const std::array<int, 1> cores{6};

@@ -32,7 +32,7 @@ std::uint64_t seed_that_catches(std::string_view kind, Site weakened) {
 
 }  // namespace
 
-TEST_CASE("both protocols hold on the chip, whoever is stopped or killed when") {
+TEST_CASE("both protocols hold on the chip, whichever core is stopped or killed at any time") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   int faults = 0;
   std::uint64_t delivered = 0;
@@ -60,7 +60,7 @@ TEST_CASE("a run of a protocol repeats bit for bit") {
   CHECK(hashes.size() == 10);
 }
 
-TEST_CASE("no order can be taken away from NVP on the chip") {
+TEST_CASE("NVP needs every order on the chip") {
   for (const Site site : {Site::kNvpNotify, Site::kNvpPoll, Site::kNvpReturnCredit, Site::kNvpTakeCredit}) {
     INFO("site " << static_cast<int>(site) << " of transport/sites.h made relaxed");
     CHECK(seed_that_catches("nvp", site) != 0);
@@ -70,7 +70,7 @@ TEST_CASE("no order can be taken away from NVP on the chip") {
 // The chip is stronger than transport/memory.h requires: its cores are in order, and every acquire drops all lines. So
 // SRBP's draw and its checks of parked tickets, given-up ones and blocked places never see old lines here: another
 // acquire shortly before has dropped them. tests/transport/incoherent_test shows that memory.h needs those orders, too.
-TEST_CASE("no order of SRBP can be taken away on the chip, where it is not doubled by another") {
+TEST_CASE("SRBP needs every order on the chip that no other order implies") {
   for (const Site site :
        {Site::kSrbpPublish, Site::kSrbpPoll, Site::kSrbpReturnHead, Site::kSrbpTakeHead, Site::kSrbpGiveUp}) {
     INFO("site " << static_cast<int>(site) << " of transport/sites.h made relaxed");

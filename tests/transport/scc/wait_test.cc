@@ -62,7 +62,7 @@ TEST_CASE("a wait ends when polling by hand would have ended") {
   }
 }
 
-TEST_CASE("a long wait costs the host nothing and the account everything") {
+TEST_CASE("a long wait costs no host time, and counts in full in the account") {
   const auto chip = make_chip();
   on_cores(*chip, kTwo, [](Core& core) {
     if (core.id() == kTwo[0]) return poll(core, mpb_address(kTwo[0], 0), 1);
@@ -143,7 +143,7 @@ TEST_CASE("the host may ring a waiting core, and advance a chip step by step") {
   CHECK(chip->advance(begin + 1'000'000'000'000) == Chip::Progress::kFinished);
 }
 
-TEST_CASE("a deadlock is found, and told who waits for what") {
+TEST_CASE("a deadlock is detected, and reported with each core's reason") {
   const auto chip = make_chip();
   const absl::Status status = chip->run(kTwo, [](Core& core) {
     if (core.id() == kTwo[0]) core.lock(9);

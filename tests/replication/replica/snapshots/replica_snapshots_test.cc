@@ -91,7 +91,7 @@ struct Maker {
   ReplicaSnapshots snapshots{options(), applier};
 };
 
-TEST_CASE("while one waits to be sealed no other is made, however much is applied") {
+TEST_CASE("while a snapshot waits to be published no other is made, however much is applied") {
   Maker maker;
   maker.hand_over_one();
   CHECK(maker.handed_over.size() == 1);
@@ -100,7 +100,7 @@ TEST_CASE("while one waits to be sealed no other is made, however much is applie
   CHECK(maker.handed_over.size() == 2);
 }
 
-TEST_CASE("one that was held back is looked at again when the other is sealed, however quiet it is meanwhile") {
+TEST_CASE("a postponed snapshot is considered again when the other is published, even in an idle group") {
   Maker maker;
   maker.hand_over_one();
   maker.ticks(kSnapshotQuietTicks + 1);
@@ -110,7 +110,7 @@ TEST_CASE("one that was held back is looked at again when the other is sealed, h
   CHECK(maker.handed_over.size() == 2);
 }
 
-TEST_CASE("who has never made one knows how large the state is, too") {
+TEST_CASE("a replica that has never made a snapshot knows the size of the state, too") {
   Maker maker;
   maker.state.bytes = 1024 * 1024 * 1024;
   maker.apply_bytes(kSegmentBytes / kSnapshotSegmentParts - kSlotBytes);
@@ -120,7 +120,7 @@ TEST_CASE("who has never made one knows how large the state is, too") {
   CHECK(maker.handed_over.size() == 1);
 }
 
-TEST_CASE("after a change of the acceptor one is made, once, later for a larger state, and not before all is applied") {
+TEST_CASE("after a change of the acceptor one snapshot is made, later for a larger state, after all is applied") {
   Maker maker;
   maker.state.bytes = 10 * kSnapshotBytesPerTick;
   maker.apply_slot();
@@ -144,7 +144,7 @@ TEST_CASE("after a change of the acceptor one is made, once, later for a larger 
   CHECK(maker.handed_over.size() == 1);
 }
 
-TEST_CASE("a newcomer that has got a state waits for it as others do") {
+TEST_CASE("a joining replica that has received a state waits as others do") {
   Maker maker;
   maker.apply_slot();
   maker.status.epoch = Epoch(1);

@@ -140,7 +140,7 @@ TEST_CASE("a snapshot of several MiB arrives, in windows") {
   REQUIRE_FALSE(reader.complete());
 }
 
-TEST_CASE("a peer makes one for who asks, and says so meanwhile") {
+TEST_CASE("a peer makes a snapshot on request, and reports that it is busy meanwhile") {
   Net net(kSeed);
   SnapshotServer& server = net.add_server(0);
   SnapshotReader& reader = net.add_reader(2);
@@ -154,7 +154,7 @@ TEST_CASE("a peer makes one for who asks, and says so meanwhile") {
   REQUIRE(reader.take().bytes() == file);
 }
 
-TEST_CASE("who asks for more than anybody has is told so, and one that is too old is not offered") {
+TEST_CASE("a request beyond every peer's state is refused, and a snapshot that is too old is not offered") {
   Net net(kSeed);
   net.applied = Slot(7);
   SnapshotServer& server = net.add_server(0);
@@ -210,7 +210,7 @@ TEST_CASE("a peer that falls silent is given up") {
   REQUIRE(reader.take().bytes() == file);
 }
 
-TEST_CASE("two newcomers are served at once, each by turns") {
+TEST_CASE("two joining replicas are served at once, in turns") {
   Net net(kSeed);
   const std::string file = make_file(Slot(7), 2'000'000, 1);
   SnapshotServer& server = net.add_server(0);
@@ -277,7 +277,7 @@ TEST_CASE("a file with a wrong content is refused, and the next peer asked") {
   REQUIRE(reader.take().bytes() == good);
 }
 
-TEST_CASE("a peer that answers nonsense is given up after its first word") {
+TEST_CASE("a peer that answers nonsense is given up after its first message") {
   // Each of these would be accepted if one check were missing.
   const int lie = GENERATE(0, 1, 2, 3);
   CAPTURE(lie);
@@ -324,7 +324,7 @@ TEST_CASE("old chunks, of an earlier round or another peer, are refused") {
   REQUIRE(reader.take().bytes() == file);
 }
 
-TEST_CASE("a new life of a reader is served anew, and its former life no more") {
+TEST_CASE("a new incarnation of a reader is served anew, and its former one no more") {
   Net net(kSeed);
   const std::string file = make_file(Slot(9), 600'000, 1);
   SnapshotServer& server = net.add_server(0);

@@ -74,7 +74,7 @@ TEST_CASE("every agreement applies everything everywhere, whatever the trees") {
   REQUIRE(relayed > 0);
 }
 
-TEST_CASE("a stopped inner replica is by-passed by agreement, and comes back when it is well") {
+TEST_CASE("a stopped inner replica is bypassed by agreement, and returns when it has recovered") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const std::string transport = GENERATE("nvp", "srbp");
   const bool reported = GENERATE(true, false);  // by a supervisor, or found by its lag alone

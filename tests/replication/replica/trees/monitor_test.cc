@@ -62,13 +62,13 @@ class World {
 
 }  // namespace
 
-TEST_CASE("nothing is wrong, nothing changes") {
+TEST_CASE("without a fault the trees do not change") {
   World world(24);
   REQUIRE(world.check_until_change(0, 5000) == -1);
   REQUIRE_FALSE(world.monitor.wants_check());
 }
 
-TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slow one later") {
+TEST_CASE("a dead inner endpoint is bypassed at once, a stopped one soon, a slow one later") {
   World world(24);
   world.check();
   const int victim = world.an_inner();
@@ -99,7 +99,7 @@ TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slo
   REQUIRE(world.trees.of(1)->tree.children[1].back() == victim);  // a leaf of the root, the last one
 }
 
-TEST_CASE("a slow leaf is nobody's business") {
+TEST_CASE("a slow leaf changes no tree") {
   World world(24);
   int leaf = 23;
   while (world.trees.inner() & mask_of(leaf)) --leaf;
@@ -115,7 +115,7 @@ TEST_CASE("slow for a moment is not slow") {
   }
 }
 
-TEST_CASE("who is well again returns, each time later, and is forgiven in the end") {
+TEST_CASE("a recovered endpoint returns, each time later, until a long time without faults resets the delay") {
   World world(24);
   const int victim = world.an_inner();
   int expected = kReturnChecks;

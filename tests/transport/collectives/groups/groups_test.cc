@@ -96,7 +96,7 @@ TEST_CASE("methods of other endpoints' objects are called, and errors come back"
   }
 }
 
-TEST_CASE("what is not there, or not of that type, is said") {
+TEST_CASE("a missing object, or one of another type, is an error") {
   Town town("nvp", 2, 1);
   Stranger stranger;
   const GlobalPointer<Account> account = town.open(1, 0);
@@ -192,7 +192,7 @@ TEST_CASE("operations on groups are those on a vector of the objects") {
   }
 }
 
-TEST_CASE("the first error in the group's order is told, after all have answered") {
+TEST_CASE("the first error in the group's order is returned, after all have answered") {
   Town town("nvp", 4, 3);
   std::vector<GlobalPointer<Account>> members;
   for (std::size_t i = 0; i < 12; ++i) members.push_back(town.open(i % 4, 0));
@@ -246,7 +246,7 @@ TEST_CASE("bytes that are no message are dropped or refused") {
 }
 
 // Each thread's account pays the next one's, all at the same time; sums are requested meanwhile.
-TEST_CASE("endpoints on threads") {
+TEST_CASE("endpoints on threads call each other's methods") {
   constexpr std::size_t kThreads = 4;
   constexpr int kPayments = 500;
   Town town("srbp", kThreads, 1);

@@ -75,7 +75,7 @@ TEST_CASE("the parallel result is the sequential one") {
   }
 }
 
-TEST_CASE("on all cores, too, and with fewer things than cores") {
+TEST_CASE("the parallel result is the same on all cores, and with fewer items than cores") {
   for (const Work& work : kWork) {
     compare(work, "modmpb", work.size_max, kCores, 7);
     compare(work, "point-to-point", 20, 31, 8);
@@ -141,7 +141,7 @@ TEST_CASE("the same seed gives the same run") {
   CHECK(hash(2) != first);
 }
 
-TEST_CASE("each pair of ranks meets once, and nobody meets two at a time") {
+TEST_CASE("each pair of ranks meets once, and no rank meets two at a time") {
   for (int ranks = 2; ranks <= kCores; ++ranks) {
     std::set<std::pair<int, int>> met;
     for (int round = 0; round < pair_rounds(ranks); ++round) {

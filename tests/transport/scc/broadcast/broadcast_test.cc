@@ -180,7 +180,7 @@ TEST_CASE("asynchronous broadcasts of all cores proceed together") {
   }
 }
 
-TEST_CASE("background traffic slows down what goes through memory, and ends with the run") {
+TEST_CASE("background traffic slows broadcasts through memory, and ends with the run") {
   BroadcastPoint point{.algorithm = "modmpb", .bytes = 20'000};
   point.warm_caches = false;
   point.repetitions = point.messages = 1;
