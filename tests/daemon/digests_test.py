@@ -10,7 +10,7 @@ class DigestsOfFew(digests.EqualDigests):
         for combination in digests.COMBINATIONS:
             self.check(3, *combination)
 
-    def test_one_and_two(self):
+    def test_one_and_two_replicas(self):
         for replicas in (1, 2):
             self.check(replicas, "1paxos", "nvp", "process")
         self.check(1, "2pc", "srbp", "thread")

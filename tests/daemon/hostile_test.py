@@ -10,7 +10,7 @@ from ingot_daemon import INGOT_LOAD, WATCHDOG_S, Daemon
 
 
 class Hostile(unittest.TestCase):
-    def test_garbage_on_both_ports(self):
+    def test_garbage_on_both_ports_affects_no_other_client(self):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}")
         prng = random.Random(seed)
@@ -26,7 +26,7 @@ class Hostile(unittest.TestCase):
                             pass  # refused early, which is right, too
             daemon.require_service()
 
-    def test_clients_that_vanish_in_the_middle(self):
+    def test_clients_that_vanish_in_the_middle_affect_no_other(self):
         with Daemon() as daemon:
             for _ in range(5):
                 load = subprocess.Popen([INGOT_LOAD, f"--endpoint={daemon.endpoint}", "--clients=64", "--duration=60s"],

@@ -91,7 +91,7 @@ class Restart(unittest.TestCase):
 
         self.under_load(both)
 
-    def test_what_nobody_needs_any_more_is_let_go_of(self):
+    def test_old_segments_and_snapshots_are_released(self):
         name = f"let-go-{os.getpid()}"
         with Daemon(f"--name={name}") as daemon:
             pids = {r["id"]: r["pid"] for r in daemon.status()["replicas"]}
@@ -120,7 +120,7 @@ class Restart(unittest.TestCase):
             back = daemon.status()["replicas"][1]["pid"]
             write_until_all_have_others([back, front_end], started_with)
 
-    def test_an_idle_group_takes_its_dead_back(self):
+    def test_an_idle_group_takes_restarted_replicas_back(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
             kill(with_role(daemon, "leader"))
@@ -165,7 +165,7 @@ class Restart(unittest.TestCase):
         wait_until(back, "its next life is up")
         return daemon.status()["replicas"][victim["id"]]["pid"]
 
-    def test_a_process_waits_for_the_next_life_and_may_die_or_stop_itself(self):
+    def test_a_standby_process_waits_and_may_die_or_stop_itself(self):
         with Daemon() as daemon:
             first = self.spare(daemon)
             self.assertEqual(self.next_incarnation(daemon), first)

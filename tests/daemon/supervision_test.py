@@ -70,7 +70,7 @@ def gone(pid):
 
 
 class Restarts(unittest.TestCase):
-    def test_whoever_dies_is_started_again(self):
+    def test_dead_processes_are_restarted(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "before", "death")
             victim = replica(daemon, 2)
@@ -88,7 +88,7 @@ class Restarts(unittest.TestCase):
             self.assertIn("death", ctl(daemon.endpoint, "get", "before"))
             ctl(daemon.endpoint, "put", "after", "death")
 
-    def test_what_cannot_start_is_tried_again_and_told_once(self):
+    def test_a_process_that_cannot_start_is_retried_and_reported_once(self):
         with Daemon() as daemon, socket.socket() as taker:
             host, port = daemon.endpoint.rsplit(":", 1)
             taker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -211,7 +211,7 @@ class Orphans(unittest.TestCase):
                 self.assertIn("death", ctl(second.endpoint, "get", "before"))
                 ctl(second.endpoint, "put", "after", "death")
 
-    def test_no_endpoint_lives_twice_when_the_supervisor_dies_while_it_starts_a_replica(self):
+    def test_no_endpoint_has_two_processes_when_the_supervisor_dies_while_it_starts_a_replica(self):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}")
         prng = random.Random(seed)

@@ -49,7 +49,7 @@ class Trees(unittest.TestCase):
         self.check_stop_under_load()
         self.check_stop_under_load("--agreement=multipaxos", "--transport=srbp", "--tree=binary")
 
-    def test_a_dead_inner_replica_holds_nobody_up_and_comes_back(self):
+    def test_a_dead_inner_replica_delays_no_other_and_restarts(self):
         with Daemon("--replicas=7") as daemon:
             status = daemon.status()
             victim = inner_replica(status)

@@ -59,7 +59,7 @@ class DrillTest(WithDaemon):
         self.assertRegex(ctl(daemon.endpoint, "drill", "kill", "acceptor", "--wait"),
                          r"\APROCESS .*\nreplica .* acceptor\nno write was committed for [0-9.]+ ms ")
 
-    def test_who_is_stopped_is_told_stopped_and_goes_on(self):
+    def test_a_stopped_replica_is_shown_as_stopped_and_goes_on(self):
         daemon = self.start()
         ctl(daemon.endpoint, "drill", "stop", "replica=2")
         wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
@@ -117,7 +117,7 @@ class DrillTest(WithDaemon):
             self.assertIn("threads of one process", self.refused(daemon, "drill", "kill", target))
         self.assertIn("replica 2 leads", ctl(daemon.endpoint, "move", "leader", "--to=2"))
 
-    def test_wrong_words(self):
+    def test_wrong_words_are_refused(self):
         daemon = self.start("--agreement=multipaxos")
         for words in (["drill"], ["drill", "kill"], ["drill", "kill", "nobody"], ["drill", "maim", "leader"],
                       ["drill", "kill", "replica=x"], ["move"], ["move", "leader"], ["move", "replica", "--to=1"],

@@ -54,7 +54,7 @@ class ScriptTest(unittest.TestCase):
             self.assertRegex(seen["output"], r"^[0-9a-f]+, started, \S+, , http://ENDPOINT, false\n$")
             self.assertEqual(run(ingot.endpoint, ["endpoint", "health", "--cluster"], "")["exit code"], 0)
 
-    def test_what_is_missing_says_so(self):
+    def test_missing_calls_are_refused_with_a_sentence(self):
         expected = [
             (["lease", "grant", "10"], "Ingot does not have leases yet"),
             (["watch", "key"], "Ingot does not have watches yet"),

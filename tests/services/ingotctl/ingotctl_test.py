@@ -159,7 +159,7 @@ class KeysTest(WithDaemon):
 
 
 class UnreachableTest(unittest.TestCase):
-    def test_nobody_there(self):
+    def test_a_missing_daemon_is_exit_code_1(self):
         for words in (["status"], ["topology"], ["watch-status"], ["get", "k"], ["put", "k", "v"], ["del", "k"]):
             code, output, error = run("--endpoint=127.0.0.1:1", *words)
             self.assertEqual((code, output), (1, ""), words)
@@ -229,7 +229,7 @@ class WatchTest(unittest.TestCase):
         os.close(master)
         self.assertRegex(drawn, re.compile(r"\x1b\[7m[^\x1b]* stopped "))
 
-    def test_the_watch_goes_on_with_the_next_life_of_the_front_end(self):
+    def test_the_watch_goes_on_with_the_next_front_end(self):
         watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)
         watch.stdout.readline()
         os.kill(self.daemon.children()["@front-end"][0], signal.SIGKILL)

@@ -137,7 +137,7 @@ class FilesTest(unittest.TestCase):
             fired = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts", tests.read()))
             self.assertEqual(set(re.findall(r"- alert: (\w+)", alerts.read())), fired)
 
-    def test_promtool_accepts_what_a_daemon_at_work_shows(self):
+    def test_promtool_accepts_the_metrics_of_a_daemon_under_load(self):
         with ingot_daemon.Daemon() as daemon, Load(daemon) as load:
             load.once()
             self.promtool("check", "metrics", text=scrape(daemon.metrics))

@@ -173,7 +173,7 @@ class OnChip(unittest.TestCase):
         self.assertRegex(error, r"\Aingotd: [^\n]+\n\Z", flags)
         return error
 
-    def test_what_cannot_be_is_one_sentence(self):
+    def test_impossible_flags_give_one_sentence(self):
         for flags, word in (
             (["--scc-cores=0,48,1"], "core 48"),
             (["--scc-cores=0,-1,1"], "core -1"),
