@@ -37,7 +37,7 @@ std::string label_of(const Hit& target) {
   return absl::StrCat("replica ", target.replica(), role);
 }
 
-// A signal that would change nothing is a mistake of whoever asks for it.
+// Refuses a signal that would change nothing.
 absl::Status check_condition(DrillRequest::Action action, const Hit& target, Condition condition) {
   const ProcessCondition now = condition(target);
   if (now == ProcessCondition::kGone) return not_now(label_of(target), " is dead");
@@ -64,8 +64,8 @@ Hit target_of(Hit::Process process, std::uint32_t pid) {
   return target;
 }
 
-// Several may believe that they have a role: one of them, stopped, has not heard that it lost it. The one in the newest
-// configuration that still runs has it; who is to be continued was stopped.
+// Several replicas may claim a role, since a stopped one has not heard that it lost it. The holder is the running
+// replica in the newest configuration or, for CONT, the stopped one.
 absl::StatusOr<Hit> holder_of(control_v1::Role role, DrillRequest::Action action,
                               const control_v1::GetStatusResponse& status, Condition condition) {
   const ProcessCondition wanted =
@@ -95,7 +95,7 @@ absl::StatusOr<Hit> replica_named(std::uint32_t id, const control_v1::GetStatusR
   return absl::InvalidArgumentError(absl::StrCat("there is no replica ", id, "; replicas are 0 to ", replicas - 1));
 }
 
-// Whoever is meant, dead or alive.
+// The processes that the request's target names, dead or alive.
 absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const control_v1::GetStatusResponse& status,
                                             Condition condition) {
   const bool process = request.target() == DrillRequest::TARGET_FRONT_END ||
