@@ -1,5 +1,7 @@
 #include "replication/requests/request.h"
 
+#include <utility>
+
 #include "core/limits.h"
 #include "replication/agreement/agreement.h"
 
@@ -8,6 +10,8 @@ namespace {
 
 // Fixed part of a command within a batch; keeps a hostile length from reserving memory that its bytes do not back.
 constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
+
+constexpr std::size_t kResponseHeaderBytes = 1 + 1 + 8 + 8 + 2 + 2;
 
 constexpr auto kRequestClass = static_cast<std::uint8_t>(MessageClass::kRequest);
 constexpr auto kResponseClass = static_cast<std::uint8_t>(MessageClass::kResponse);
@@ -40,12 +44,19 @@ void encode(const Request& request, WireWriter& out) {
 }
 
 std::string encode(const Response& response) {
-  WireWriter out(24 + response.payload.size());
-  out.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
-  out.u64(response.sequence).u64(response.slot.value());
-  out.u16(response.leader.value()).u16(response.acceptor.value());
-  out.raw(response.payload);
-  return out.take();
+  std::string out;
+  out.reserve(kResponseHeaderBytes + response.payload.size());
+  append(response, out);
+  return out;
+}
+
+void append(const Response& response, std::string& out) {
+  WireWriter writer(std::move(out));
+  writer.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
+  writer.u64(response.sequence).u64(response.slot.value());
+  writer.u16(response.leader.value()).u16(response.acceptor.value());
+  writer.raw(response.payload);
+  out = writer.take();
 }
 
 std::optional<Request> decode_request(std::string_view bytes) {
@@ -78,10 +89,10 @@ std::optional<Response> decode_response(std::string_view bytes) {
 }
 
 void append_command(std::string& batch, const Request& command) {
-  WireWriter out(kCommandHeaderBytes);
+  WireWriter out(std::move(batch));
   write_header(out, command);
-  out.u32(static_cast<std::uint32_t>(command.payload.size()));
-  batch.append(out.view()).append(command.payload);
+  out.bytes(command.payload);
+  batch = out.take();
 }
 
 std::optional<std::vector<Request>> decode_batch(std::string_view batch) {

@@ -58,6 +58,7 @@ struct Response {
 std::string encode(const Request& request);
 void encode(const Request& request, WireWriter& out);  // appends
 std::string encode(const Response& response);
+void append(const Response& response, std::string& out);  // the same bytes, behind others
 std::optional<Request> decode_request(std::string_view bytes);
 std::optional<Response> decode_response(std::string_view bytes);
 

@@ -1,4 +1,4 @@
-#include "services/control/status_hub.h"
+#include "services/status/status.hub.h"
 
 #include <algorithm>
 #include <utility>

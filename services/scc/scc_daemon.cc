@@ -22,8 +22,6 @@
 namespace ingot {
 namespace {
 
-constexpr const char* kIsolation = "core";  // what status and metrics call it
-
 // Everything that serves, in the order of construction; destroyed in reverse.
 class SccDaemon {
  public:
@@ -64,7 +62,7 @@ void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPla
   std::fprintf(stderr,
                "ingotd: serving %s: %d replicas (%s, %s) on simulated SCC cores %s at %s MHz, gateway on core %d, etcd "
                "v3 and control API on %s, metrics %s\n",
-               config.name.c_str(), config.replicas, config.agreement.c_str(), config.transport.c_str(),
+               config.name.c_str(), config.replicas, name_of(config.agreement), name_of(config.transport),
                absl::StrJoin(placement.replicas, ",").c_str(), scc.clocks.c_str(), placement.gateway,
                config.listen.c_str(), metrics.c_str());
 }
@@ -72,7 +70,7 @@ void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPla
 }  // namespace
 
 absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
-  config.isolation = kIsolation;
+  config.isolation = Isolation::kCore;
   const auto placement = place_on_chip(scc, config.replicas);
   if (!placement.ok()) return placement.status();
   if (auto status = complete(config); !status.ok()) return status;
