@@ -95,7 +95,8 @@ void HandoverState::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
       incarnations, EarlierIncarnation{incarnation, launch.stable_fd},
       [](const EarlierIncarnation& ended) { return incarnation_counts(ended.stable_fd, ended.incarnation); },
       [this](const EarlierIncarnation& ended) {
-        return votes_are_history(name_of(spec_.config.agreement)) && incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
+        return votes_are_history(name_of(spec_.config.agreement)) &&
+               incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
       });
   incarnations.pop_back();
   launch.earlier.assign(incarnations.begin(), incarnations.end());

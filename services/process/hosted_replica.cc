@@ -75,7 +75,8 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
-  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
+  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(),
+                              link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
   parts.group = group_of(spec.config, launch, memory);

@@ -71,7 +71,8 @@ class FrontEnd {
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }) {
-    for (std::uint16_t id = 0; spec.config.isolation != Isolation::kThread && id < memory_->stable_segments().size(); ++id) {
+    const bool threads = spec.config.isolation == Isolation::kThread;
+    for (std::uint16_t id = 0; !threads && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }
