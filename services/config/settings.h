@@ -4,7 +4,7 @@
 //   a flag of ingotd, its environment variable and its help         services/ingotd/flags.h
 //   an entry of the launch document                                 services/config/config_message.h
 //   whether a new supervisor must be given the same value           services/supervision/flag_agreement.h
-//   the status and the labels of the metric ingot_build_info        services/control/status.h, services/metrics
+//   the status and the labels of the metric ingot_build_info        services/status/status.h, services/metrics
 //   an entry of a recording's head                                  services/scc/recording.h
 //   a row of docs/configuration.md, which a test compares
 //

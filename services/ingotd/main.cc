@@ -51,9 +51,9 @@ int run_process(char** argv) {
   const int fd = std::atoi(argv[2]);
   if (std::string_view(argv[1]) != "@standby") return run_child(argv[1], fd);
   name_process("standby");
-  const auto role = ingot::wait_for_role(fd, argv[1], argv[2]);
-  // Nothing has begun that an orderly end would end. A leak checker's would hang: it stops the process with SIGSTOP, which
-  // the SIGCONT of the supervisor's death takes back.
+  const auto role = ingot::wait_for_role(ingot::Descriptor(fd), argv[1], argv[2]);
+  // Nothing has begun that an orderly end would end. A leak checker's would hang: it stops the process with SIGSTOP,
+  // which the SIGCONT of the supervisor's death takes back.
   if (!role) ::_exit(ingot::kExitOk);
   return run_child(role->word, role->launch_fd);
 }
@@ -82,7 +82,8 @@ absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& 
   return scc.replay.empty() ? ingot::run_scc_daemon(config, scc) : ingot::run_replay(scc.replay);
 }
 
-// Whoever is started without standard input, output or error gets nothing instead, and no segment of ours has its number.
+// Whoever is started without standard input, output or error gets nothing instead, and no segment of ours has its
+// number.
 void open_standard_descriptors() {
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);

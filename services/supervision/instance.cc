@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "core/planning/placement.h"
 #include "core/planning/topology.h"
+#include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
 #include "services/cli/endpoint.h"
@@ -130,7 +131,7 @@ absl::Status Instance::place_replicas() {
 LaunchSpec Instance::launch_spec() const {
   LaunchSpec spec;
   spec.config = config_;
-  spec.fabric = fabric_.describe();
+  spec.fabric_fds = fabric_.descriptors();
   spec.daemon_page_fd = page_fd_.get();
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
@@ -158,7 +159,7 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
   INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
   const std::uint32_t next = incarnation(endpoint) + 1;
-  NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
+  NewIncarnation started{endpoint, next, {}};
   Descriptor stable;
   if (endpoint < config_.replicas) {
     auto made = make_stable(endpoint);
@@ -177,7 +178,7 @@ absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
       stable_[endpoint], StableIncarnation{next, std::move(stable)},
       [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableIncarnation& ended) {
-        return votes_are_history(name_of(config_.agreement)) && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
+        return traits_of(name_of(config_.agreement)).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return started;
 }

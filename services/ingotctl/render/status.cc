@@ -176,7 +176,7 @@ std::string status_table(const control_v1::GetStatusResponse& status, bool diges
   using enum Table::Align;
   std::vector<Table::Column> columns{
       {"id", kRight},    {"pid", kRight},      {"state", kLeft},    {"role", kLeft},   {"voter", kLeft},
-      {"core", kRight},  {"life", kRight},     {"epoch", kRight},   {"ballot", kRight}, {"proposed", kRight},
+      {"core", kRight},  {"incarnation", kRight},     {"epoch", kRight},   {"ballot", kRight}, {"proposed", kRight},
       {"decided", kRight}, {"applied", kRight}, {"lag", kRight}};
   if (digests) columns.insert(columns.end(), {{"digest", kLeft}, {"at slot", kRight}});
   Table table(std::move(columns));

@@ -42,9 +42,9 @@ TEST_CASE("a drill as text") {
         R"({"action":"kill","hits":[{"process":"replica","id":2,"pid":4711,"incarnation":3,"role":"leader"},)"
         R"({"process":"supervisor","id":null,"pid":12,"incarnation":null,"role":null}],"outage":null})");
   CHECK(drill_table(told) ==
-        "PROCESS     ID   PID  LIFE  ROLE\n"
-        "replica      2  4711     3  leader\n"
-        "supervisor   -    12     -  -\n");
+        "PROCESS     ID   PID  INCARNATION  ROLE\n"
+        "replica      2  4711            3  leader\n"
+        "supervisor   -    12            -  -\n");
   told.mutable_outage()->mutable_gap()->set_nanos(1'500'000);
   told.mutable_outage()->set_writes(3);
   CHECK_THAT(drill_json("stop", told), EndsWith(R"("outage":{"gap_ms":1.5,"writes":3}})"));
