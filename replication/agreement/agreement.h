@@ -239,6 +239,8 @@ struct AgreementTraits {
   // What was voted for was chosen. So a dead incarnation's votes are not inherited but read as history
   // (Effects::history_needed), and its segment is kept until a published snapshot has what it holds.
   bool votes_are_history = false;
+  // A voter other than the leader votes for all, and has the role of the acceptor.
+  bool has_acceptor = false;
 };
 
 // First byte of every message between replicas and between clients and replicas: who handles it.

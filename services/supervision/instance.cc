@@ -178,7 +178,7 @@ absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
       stable_[endpoint], StableIncarnation{next, std::move(stable)},
       [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableIncarnation& ended) {
-        return traits_of(name_of(config_.agreement)).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
+        return traits_of(config_.agreement).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return started;
 }
