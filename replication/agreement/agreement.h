@@ -244,6 +244,8 @@ struct AgreementTraits {
   // True if stored votes were chosen. Then a dead incarnation's votes are not inherited but read as history
   // (Effects::history_needed), and its segment is kept until a published snapshot covers what it holds.
   bool votes_are_history = false;
+  // A voter other than the leader votes for all, and has the role of the acceptor.
+  bool has_acceptor = false;
 };
 
 // First byte of every message between replicas and between clients and replicas: selects the handler.

@@ -1,30 +1,29 @@
-// The agreements by name: the only place outside of its own folder that a new agreement touches.
+// What is known of each agreement (replication/agreement/kind.h) beside its name.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "replication/agreement/agreement.h"
+#include "replication/agreement/kind.h"
 
 namespace ingot {
 
 struct AgreementEntry {
-  std::string_view name;  // as in --agreement
   AgreementTraits traits;
   std::unique_ptr<Agreement> (*make)(const GroupConfig& group);  // CHECK: `group` is as GroupConfig requires
 };
 
-// In the order in which users see them.
-std::span<const AgreementEntry> agreements();
+const AgreementEntry& entry_of(AgreementKind kind);
 
-// Null if no agreement has that name.
-const AgreementEntry* find_agreement(std::string_view name);
+inline AgreementTraits traits_of(AgreementKind kind) { return entry_of(kind).traits; }
 
-// The traits alone; default ones if no agreement has that name.
+inline std::unique_ptr<Agreement> make_agreement(AgreementKind kind, const GroupConfig& group) {
+  return entry_of(kind).make(group);
+}
+
+// By name: the default traits, and null, for a name that no agreement has.
 AgreementTraits traits_of(std::string_view name);
-
-// The object alone; null if no agreement has that name.
 std::unique_ptr<Agreement> make_agreement(std::string_view name, const GroupConfig& group);
 
 }  // namespace ingot
