@@ -1,7 +1,6 @@
 #include "bench/line_race.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 
 #include <array>
 #include <atomic>
@@ -14,6 +13,7 @@
 #include "core/check.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/host_memory.h"
+#include "transport/host/private_pages.h"
 
 namespace ingot::bench {
 namespace {
@@ -39,23 +39,6 @@ class Spin {
  private:
   static constexpr unsigned kSpinsPerYield = 1 << 14;
   unsigned spins_ = 0;
-};
-
-// Zero-filled memory that exists where it is touched.
-class Pages {
- public:
-  explicit Pages(std::size_t bytes)
-      : bytes_(bytes),
-        start_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    INGOT_CHECK(start_ != MAP_FAILED);
-  }
-  Pages(const Pages&) = delete;
-  ~Pages() { ::munmap(start_, bytes_); }
-  std::byte* start() const { return static_cast<std::byte*>(start_); }
-
- private:
-  const std::size_t bytes_;
-  void* const start_;
 };
 
 // Sleeping words as a fabric has them, of endpoints that never sleep.
@@ -88,7 +71,7 @@ class Inboxes {
  private:
   const std::string kind_;
   const std::size_t bytes_each_;
-  Pages pages_;
+  PrivatePages pages_;
   WakefulWaker waker_;
   std::vector<std::span<std::byte>> spans_;
 };

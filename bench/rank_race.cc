@@ -40,12 +40,7 @@ Tree tree_from(int root) {
   return tree;
 }
 
-// Both sides spin for ever, as Open MPI's do: nobody ever sleeps.
-class NobodySleeps final : public Waker {
- public:
-  bool asleep(EndpointId) override { return false; }
-  void ring(EndpointId) override {}
-};
+// Both sides spin for ever, as Open MPI's do.
 struct Spin {
   template <typename Done>
   void until(Done&& done) {
@@ -86,7 +81,7 @@ class OurRank {
 
  private:
   const int rank_;
-  NobodySleeps waker_;
+  NeverAsleep waker_;
   std::unique_ptr<Transport> transport_;
   ProgressEngine engine_;
   std::uint64_t polls_ = 0;

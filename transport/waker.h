@@ -23,4 +23,11 @@ class Waker {
   virtual void ring(EndpointId receiver) = 0;
 };
 
+// Of receivers that spin and never sleep.
+class NeverAsleep final : public Waker {
+ public:
+  bool asleep(EndpointId) override { return false; }
+  void ring(EndpointId) override {}
+};
+
 }  // namespace ingot

@@ -2,6 +2,7 @@
 // No clock, thread, I/O, atomic or unseeded randomness lives behind this interface.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,6 +15,7 @@
 #include "core/types.h"
 #include "replication/agreement/limits.h"
 #include "replication/agreement/status.h"
+#include "replication/stable/write.h"
 
 namespace ingot {
 
@@ -63,27 +65,6 @@ struct GroupConfig {
   // True: when leader and acceptor are both stopped, so that nobody knows what was accepted, name one of them in
   // Effects::fence instead of waiting for it.
   bool fencing = false;
-};
-
-// One thing to store in the replica's own stable segment.
-struct StableWrite {
-  enum class Kind : std::uint8_t {
-    kPromise,   // epoch, ballot: as acceptor, promised
-    kAccepted,  // epoch, ballot, slot, command: as acceptor or participant, voted for
-    kProposed,  // epoch, ballot, slot, command: as leader, proposed
-    kLeading,   // epoch, ballot: as leader, took over
-    kTrimmed,   // slot: entries below it are no longer needed
-    kOutcome,   // slot; ballot 1 = committed, 0 = aborted (2PC)
-    // command: all that the replica holds of the configuration log, decided entries and its own votes (ballot numbers
-    // and the accepted entry), as replication/agreement/one_paxos/config_log.h encodes it. Replaces what was stored before, in one step. At
-    // most kConfigurationStateBytesMax bytes. The other fields are zero.
-    kConfiguration,
-  };
-  Kind kind;
-  Epoch epoch;
-  Ballot ballot;
-  Slot slot;
-  std::shared_ptr<const std::string> command;  // null where the kind has none
 };
 
 struct Outgoing {
@@ -222,9 +203,6 @@ class Agreement {
 
   // What some segment holds, or recently held, asked for by Effects::history_needed. Its writer may live.
   virtual void history(const StableView&, Effects&) {}
-  // Whether it ever asks: then segments of earlier incarnations are needed until a published snapshot has what they
-  // hold.
-  virtual bool reads_history() const { return false; }
 
   // A client asks here for what only a leader can do, so it has waited for the leader in vain, or never knew it. (A
   // rejected propose or read says the same.) Only this makes a replica doubt a leader: it asks it for a sign of life, and
@@ -238,10 +216,29 @@ class Agreement {
     return absl::FailedPreconditionError("roles cannot be moved in this agreement");
   }
 
+  // All of what it says of itself; built anew at each call.
   virtual AgreementStatus status() const = 0;
+
+  // Parts of the status that are asked for with each command and each answer, as status() has them.
+  virtual Role role() const { return status().role; }
+  virtual EndpointId leader() const { return status().leader; }
+  virtual EndpointId acceptor() const { return status().acceptor; }
+  virtual Ballot ballot() const { return status().ballot; }
+  virtual Slot next_slot() const { return status().proposed; }
+
+  // Bytes of stable records that receive(message) may store at most; 0: none that could fill the store. Without room
+  // for them the message is not handed over: it is lost, and its sender repeats it.
+  virtual std::size_t stored_bytes_max(std::string_view message) const = 0;
 
   // Messages refused so far, by any cause.
   virtual std::uint64_t refused_messages() const = 0;
+};
+
+// What those who run an agreement, or keep what it stored, have to know of it.
+struct AgreementTraits {
+  // What was voted for was chosen. So a dead incarnation's votes are not inherited but read as history
+  // (Effects::history_needed), and its segment is kept until a published snapshot has what it holds.
+  bool votes_are_history = false;
 };
 
 // First byte of every message between replicas and between clients and replicas: who handles it.

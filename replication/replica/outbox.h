@@ -25,7 +25,7 @@ class Outbox {
   explicit Outbox(Transport& transport) : transport_(transport) {}
 
   // Sends, or queues behind what waits already, or drops.
-  void send(EndpointId peer, Message message);
+  void send(EndpointId peer, const Message& message);
   // The same with bytes of the caller's, which are copied only if they have to wait.
   void send(EndpointId peer, std::string_view bytes);
 

@@ -1,7 +1,8 @@
 #include "replication/requests/request.h"
 
+#include <utility>
+
 #include "core/limits.h"
-#include "core/wire.h"
 #include "replication/agreement/agreement.h"
 
 namespace ingot {
@@ -9,6 +10,8 @@ namespace {
 
 // Fixed part of a command within a batch; keeps a hostile length from reserving memory that its bytes do not back.
 constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
+
+constexpr std::size_t kResponseHeaderBytes = 1 + 1 + 8 + 8 + 2 + 2;
 
 constexpr auto kRequestClass = static_cast<std::uint8_t>(MessageClass::kRequest);
 constexpr auto kResponseClass = static_cast<std::uint8_t>(MessageClass::kResponse);
@@ -30,19 +33,30 @@ void read_header(WireReader& in, Request& request) {
 
 std::string encode(const Request& request) {
   WireWriter out(2 + kCommandHeaderBytes + request.payload.size());
-  out.u8(kRequestClass).u8(static_cast<std::uint8_t>(request.kind));
-  write_header(out, request);
-  out.raw(request.payload);
+  encode(request, out);
   return out.take();
 }
 
+void encode(const Request& request, WireWriter& out) {
+  out.u8(kRequestClass).u8(static_cast<std::uint8_t>(request.kind));
+  write_header(out, request);
+  out.raw(request.payload);
+}
+
 std::string encode(const Response& response) {
-  WireWriter out(24 + response.payload.size());
-  out.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
-  out.u64(response.sequence).u64(response.slot.value());
-  out.u16(response.leader.value()).u16(response.acceptor.value());
-  out.raw(response.payload);
-  return out.take();
+  std::string out;
+  out.reserve(kResponseHeaderBytes + response.payload.size());
+  append(response, out);
+  return out;
+}
+
+void append(const Response& response, std::string& out) {
+  WireWriter writer(std::move(out));
+  writer.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
+  writer.u64(response.sequence).u64(response.slot.value());
+  writer.u16(response.leader.value()).u16(response.acceptor.value());
+  writer.raw(response.payload);
+  out = writer.take();
 }
 
 std::optional<Request> decode_request(std::string_view bytes) {
@@ -50,11 +64,11 @@ std::optional<Request> decode_request(std::string_view bytes) {
   if (in.u8() != kRequestClass) return std::nullopt;
   const std::uint8_t kind = in.u8();
   Request request;
-  request.kind = static_cast<Request::Kind>(kind);
+  request.kind = static_cast<RequestKind>(kind);
   read_header(in, request);
   request.payload = in.rest();
-  const bool known = kind >= static_cast<std::uint8_t>(Request::Kind::kCommand) &&
-                     kind <= static_cast<std::uint8_t>(Request::Kind::kMove);
+  const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kCommand) &&
+                     kind <= static_cast<std::uint8_t>(RequestKind::kMove);
   if (!in.ok() || !known || request.payload.size() > kRequestBytesMax) return std::nullopt;
   return request;
 }
@@ -75,10 +89,10 @@ std::optional<Response> decode_response(std::string_view bytes) {
 }
 
 void append_command(std::string& batch, const Request& command) {
-  WireWriter out(kCommandHeaderBytes);
+  WireWriter out(std::move(batch));
   write_header(out, command);
-  out.u32(static_cast<std::uint32_t>(command.payload.size()));
-  batch.append(out.view()).append(command.payload);
+  out.bytes(command.payload);
+  batch = out.take();
 }
 
 std::optional<std::vector<Request>> decode_batch(std::string_view batch) {

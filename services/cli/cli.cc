@@ -4,13 +4,11 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -148,29 +146,13 @@ int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<
   }
 }
 
-CLI::Validator one_of(std::initializer_list<const char*> words) {
-  const std::vector<std::string> allowed(words.begin(), words.end());
-  const auto check = [allowed](const std::string& given) -> std::string {
-    if (std::find(allowed.begin(), allowed.end(), given) != allowed.end()) return "";
-    return absl::StrCat("'", given, "' is not known here; use ", join_or(allowed));
-  };
-  return CLI::Validator(check, absl::StrJoin(allowed, "|"));
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto check = [words](const std::string& given) { return fault_in_choice(given, words); };
+  return CLI::Validator(check, absl::StrJoin(words, "|"));
 }
 
 CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
-  const auto check = [min, max](const std::string& given) -> std::string {
-    std::int64_t number = 0;
-    if (absl::SimpleAtoi(given, &number) && number >= min && number <= max) return "";
-    const std::string range = max == std::numeric_limits<std::int64_t>::max() ? absl::StrCat(min, " or more")
-                                                                              : absl::StrCat(min, " to ", max);
-    return absl::StrCat("'", given, "' will not do; give a whole number, ", range);
-  };
-  return CLI::Validator(check, "");
-}
-
-std::string join_or(const std::vector<std::string>& words) {
-  if (words.size() < 2) return words.empty() ? "" : words.front();
-  return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
+  return CLI::Validator([min, max](const std::string& given) { return fault_in_number(given, min, max); }, "");
 }
 
 }  // namespace ingot

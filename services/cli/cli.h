@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "services/cli/words.h"
 
 namespace ingot {
 
@@ -32,12 +32,9 @@ int exit_code(const absl::Status& status);
 int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<absl::Status()> body);
 
 // A flag that takes one of a few words: `option->check(one_of({"nvp", "srbp"}))`.
-CLI::Validator one_of(std::initializer_list<const char*> words);
+CLI::Validator one_of(const std::vector<std::string>& words);
 
 // A flag that takes a whole number within these bounds, both included.
 CLI::Validator whole_number(std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max());
-
-// "a, b or c".
-std::string join_or(const std::vector<std::string>& words);
 
 }  // namespace ingot

@@ -1,5 +1,7 @@
 #include "services/control/drill_stream.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -11,7 +13,7 @@
 #include "services/control/drill.h"
 #include "services/control/availability_probe.h"
 #include "services/control/refused_stream.h"
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 namespace ingot {
 namespace {
@@ -109,8 +111,7 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     if (!advance(Phase::kMeasuring, Phase::kReporting)) return;
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(outage.gap).count();
     message_.Clear();
-    message_.mutable_outage()->mutable_gap()->set_seconds(ns / 1'000'000'000);
-    message_.mutable_outage()->mutable_gap()->set_nanos(static_cast<std::int32_t>(ns % 1'000'000'000));
+    *message_.mutable_outage()->mutable_gap() = google::protobuf::util::TimeUtil::NanosecondsToDuration(ns);
     message_.mutable_outage()->set_writes(outage.writes);
     StartWrite(&message_);
   }

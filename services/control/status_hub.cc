@@ -1,11 +1,11 @@
-#include "services/control/status_hub.h"
+#include "services/status/status.hub.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 namespace ingot {
 

@@ -11,22 +11,13 @@
 
 namespace ingot::etcd {
 
-// Every error that etcd itself knows and Ingot answers: X(name, gRPC code, text).
-#define INGOT_ETCD_ERRORS(X)                                                                          \
-  X(kEmptyKey, INVALID_ARGUMENT, "etcdserver: key is not provided")                                   \
-  X(kKeyNotFound, INVALID_ARGUMENT, "etcdserver: key not found")                                      \
-  X(kValueProvided, INVALID_ARGUMENT, "etcdserver: value is provided")                                \
-  X(kLeaseProvided, INVALID_ARGUMENT, "etcdserver: lease is provided")                                \
-  X(kTooManyOperations, INVALID_ARGUMENT, "etcdserver: too many operations in txn request")           \
-  X(kDuplicateKey, INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request")                \
-  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")                          \
-  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")                           \
-  X(kCompacted, OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted")               \
-  X(kFutureRevision, OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision")        \
-  X(kLeaseNotFound, NOT_FOUND, "etcdserver: requested lease not found")                               \
-  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")                            \
-  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                                           \
-  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                                                  \
+// The errors of etcd that the store knows nothing of: X(name, gRPC code, text).
+#define INGOT_ETCD_ERRORS(X)                                                    \
+  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")    \
+  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")     \
+  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")      \
+  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                     \
+  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                            \
   X(kAuthNotEnabled, FAILED_PRECONDITION, "etcdserver: authentication is not enabled")
 
 enum class Error {

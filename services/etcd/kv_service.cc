@@ -32,7 +32,7 @@ class KvService final : public pb::KV::CallbackService {
     const Call call(context, metrics_, Method::kKvRange);
     kv::RangeRequest request;
     if (grpc::Status status = translate(*in, request); !status.ok()) return call.finish(status);
-    if (request.key.empty()) return call.finish(to_status(Error::kEmptyKey));
+    if (request.key.empty()) return call.finish(to_status(kv::Code::kEmptyKey));
     header_.fill(out->mutable_header());
     RangeCall::start(client_, std::move(request), in->serializable(), out, context, call);
     return call.reactor();

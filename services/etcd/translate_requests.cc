@@ -59,7 +59,7 @@ grpc::Status translate_operation(const pb::RequestOp& in, int depth, kv::Operati
     case pb::RequestOp::REQUEST_NOT_SET:
       break;
   }
-  return to_status(Error::kKeyNotFound);  // sic: what etcd says of an operation of no kind
+  return to_status(kv::Code::kKeyNotFound);  // sic: what etcd says of an operation of no kind
 }
 
 grpc::Status translate_branch(const google::protobuf::RepeatedPtrField<pb::RequestOp>& in, int depth,
@@ -77,7 +77,7 @@ grpc::Status translate_branch(const google::protobuf::RepeatedPtrField<pb::Reque
 // Depth and operations are bounded before anything is copied, since the input is anybody's.
 grpc::Status translate_txn(const pb::TxnRequest& in, int depth, kv::TxnRequest& out) {
   const int operations = std::max({in.compare_size(), in.success_size(), in.failure_size()});
-  if (depth > kTxnDepthMax || operations > kTxnOperationsMax) return to_status(Error::kTooManyOperations);
+  if (depth > kTxnDepthMax || operations > kTxnOperationsMax) return to_status(kv::Code::kTooManyOps);
   out.compare.resize(in.compare_size());
   for (int i = 0; i < in.compare_size(); ++i) {
     if (grpc::Status status = translate_compare(in.compare(i), out.compare[i]); !status.ok()) return status;

@@ -26,7 +26,7 @@ struct NamedProcess {
 std::vector<NamedProcess> processes(const DaemonConfig& config, const InstanceView& view) {
   std::vector<NamedProcess> all{{"supervisor", view.daemon->supervisor_pid.get()},
                                 {"front-end", view.daemon->front_end.pid.get()}};
-  if (config.isolation == "thread") {
+  if (config.isolation == Isolation::kThread) {
     if (!view.replicas.empty()) all.push_back({"replicas", view.daemon->replicas[0].pid.get()});
   } else {
     for (std::size_t id = 0; id < view.replicas.size(); ++id)

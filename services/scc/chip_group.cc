@@ -20,9 +20,9 @@ namespace {
 absl::StatusOr<scc::ChipOptions> chip_options(const SccConfig& config) {
   scc::ChipOptions options;
   options.seed = config.seed;
+  options.cost_model = config.cost_model;
   options.stack_bytes = kReplicaStackBytes;
   if (auto status = scc::parse_clocks(config.clocks, options.clocks); !status.ok()) return status;
-  if (auto status = scc::parse_cost_model(config.cost_model, options.cost_model); !status.ok()) return status;
   if (auto status = scc::validate(options); !status.ok()) return status;
   return options;
 }
@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ChipGroup>> ChipGroup::create(const DaemonConfig&
   if (!options.ok()) return options.status();
   auto chip = scc::Chip::create(*options);
   if (!chip.ok()) return chip.status();
-  auto fabric = scc::lay_out(config.transport, placement->endpoints());
+  auto fabric = scc::lay_out(name_of(config.transport), placement->endpoints());
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<ChipGroup> group(
       new ChipGroup(config, *std::move(placement), *std::move(chip), *std::move(fabric)));

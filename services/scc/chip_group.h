@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "replication/pages/instance_view.h"
 #include "replication/pages/pages.h"
 #include "services/config/daemon_config.h"
+#include "services/config/scc_config.h"
 #include "services/scc/chip_placement.h"
 #include "services/scc/chip_replica.h"
 #include "services/scc/gateway.h"
-#include "services/scc/scc_config.h"
+#include "services/scc/limits.h"
 #include "transport/scc/chip.h"
 
 namespace ingot {

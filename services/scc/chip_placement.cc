@@ -4,6 +4,7 @@
 #include <bitset>
 
 #include "absl/strings/str_cat.h"
+#include "services/scc/limits.h"
 #include "transport/scc/geometry.h"
 
 namespace ingot {

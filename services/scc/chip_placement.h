@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "services/scc/scc_config.h"
+#include "services/config/scc_config.h"
 
 namespace ingot {
 

@@ -16,6 +16,9 @@
 #include "core/limits.h"
 #include "core/stable_hash.h"
 #include "replication/replica/trees/plan.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/scc_settings.h"
+#include "services/scc/recorded_settings.h"
 
 namespace ingot {
 
@@ -26,25 +29,15 @@ namespace {
 constexpr int kVersion = 1;
 constexpr std::size_t kHashDigits = 16;
 static_assert(2 * kRequestBytesMax + 4096 < kRecordLineBytesMax, "the largest request has room on a line");
-// By RequestKind, then by ChipInput::Kind from kStop on.
+// By RequestKind from kCommand on, then by ChipInput::Kind from kStop on.
 constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", "local_query", "digest", "move"};
 constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
 Json head_json(const DaemonConfig& config, const SccConfig& scc) {
-  return {{"record", "ingot-scc"},
-          {"version", kVersion},
-          {"agreement", config.agreement},
-          {"transport", config.transport},
-          {"tree", config.tree},
-          {"replicas", config.replicas},
-          {"voters", config.voters},
-          {"fence", config.fence},
-          {"cores", scc.cores},
-          {"gateway", scc.gateway},
-          {"clocks", scc.clocks},
-          {"cost_model", scc.cost_model},
-          {"seed", scc.seed},
-          {"cycles_per_message", scc.cycles_per_message}};
+  Json head{{"record", "ingot-scc"}, {"version", kVersion}};
+  put_settings(config, head);
+  put_settings(scc, head);
+  return head;
 }
 
 Json input_json(const RecordedInput& input) {
@@ -55,7 +48,7 @@ Json input_json(const RecordedInput& input) {
     return json;
   }
   const ChipRequest& request = input.input.request;
-  json["do"] = kRequests[static_cast<std::size_t>(request.kind)];
+  json["do"] = kRequests[static_cast<std::size_t>(request.kind) - 1];
   json["id"] = request.id;
   if (request.replica != ReplicaClient::kAnyReplica) json["replica"] = request.replica.value();
   json["payload"] = absl::BytesToHexString(request.payload);
@@ -96,36 +89,22 @@ ChipSummary summary_from(const Json& json) {
   return summary;
 }
 
-// What the flags are checked for; the rest is up to ChipGroup::create.
-void check_head(const Recording& recording) {
-  const DaemonConfig& config = recording.config;
+// What one setting alone does not show; the rest is up to ChipGroup::create.
+void check_head(const DaemonConfig& config) {
   const auto shapes = tree_shapes();
-  const bool good = (config.agreement == "1paxos" || config.agreement == "multipaxos" || config.agreement == "2pc") &&
-                    config.replicas >= 1 && config.replicas <= kSccReplicasMax && config.voters >= 1 &&
-                    config.voters <= std::min(config.replicas, kVotersMax) &&
-                    std::find(shapes.begin(), shapes.end(), config.tree) != shapes.end() &&
-                    recording.scc.cycles_per_message <= kCyclesPerMessageMax;
-  if (!good) throw std::invalid_argument("its flags are none that ingotd takes");
+  const bool good = config.replicas <= kSccReplicasMax && config.voters >= 1 && config.voters <= config.replicas &&
+                    std::find(shapes.begin(), shapes.end(), config.tree) != shapes.end();
+  if (!good) throw std::invalid_argument(kWrongRecordedSettings);
 }
 
 void read_head(const Json& json, Recording& recording) {
   if (json.at("record") != "ingot-scc" || json.at("version") != kVersion) {
     throw std::invalid_argument("not a recording of this version");
   }
-  recording.config.backend = "scc";
-  json.at("agreement").get_to(recording.config.agreement);
-  json.at("transport").get_to(recording.config.transport);
-  json.at("tree").get_to(recording.config.tree);
-  json.at("replicas").get_to(recording.config.replicas);
-  json.at("voters").get_to(recording.config.voters);
-  json.at("fence").get_to(recording.config.fence);
-  json.at("cores").get_to(recording.scc.cores);
-  json.at("gateway").get_to(recording.scc.gateway);
-  json.at("clocks").get_to(recording.scc.clocks);
-  json.at("cost_model").get_to(recording.scc.cost_model);
-  json.at("seed").get_to(recording.scc.seed);
-  json.at("cycles_per_message").get_to(recording.scc.cycles_per_message);
-  check_head(recording);
+  recording.config.backend = Backend::kScc;
+  get_settings(json, recording.config);
+  get_settings(json, recording.scc);
+  check_head(recording.config);
 }
 
 template <std::size_t kCount>
@@ -147,7 +126,7 @@ RecordedInput input_from(const Json& json) {
   const int kind = index_of(what, kRequests);
   if (kind < 0) throw std::invalid_argument("no such deed");
   ChipRequest& request = recorded.input.request;
-  request.kind = static_cast<RequestKind>(kind);
+  request.kind = static_cast<RequestKind>(kind + 1);
   request.id = json.at("id");
   if (json.contains("replica")) request.replica = EndpointId(json.at("replica").get<std::uint16_t>());
   request.payload = absl::HexStringToBytes(json.at("payload").get<std::string>());

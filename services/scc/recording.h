@@ -19,8 +19,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "services/config/daemon_config.h"
+#include "services/config/scc_config.h"
 #include "services/scc/chip_group.h"
-#include "services/scc/scc_config.h"
+#include "services/scc/limits.h"
 
 namespace ingot {
 

@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 #include "services/config/daemon_config.h"
-#include "services/scc/scc_config.h"
+#include "services/config/scc_config.h"
 
 namespace ingot {
 

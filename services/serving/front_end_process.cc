@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -12,16 +11,12 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
-#include "replication/pages/instance_view.h"
-#include "services/control/control_service.h"
-#include "services/etcd/services.h"
-#include "services/serving/grpc_server.h"
 #include "replication/client/session_client.h"
-#include "services/metrics/exposer.h"
+#include "replication/pages/instance_view.h"
 #include "services/process/death_watch.h"
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
+#include "services/serving/serving.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/peer_incarnations.h"
@@ -43,13 +38,13 @@ const ReplicaPage& best_informed(const InstanceView& view) {
   });
 }
 
-ShmReplicaClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric, PeerIncarnations& segments,
-                                         EndpointId self) {
-  ShmReplicaClient::Options options;
+SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric,
+                                      PeerIncarnations& incarnations, EndpointId self) {
+  SessionClient::Options options;
   options.replicas = spec.config.replicas;
   options.session = new_session();
   options.incarnation = Incarnation(spec.front_end_incarnation);
-  options.incarnations = &segments;
+  options.incarnations = &incarnations;
   options.pages = view.replicas;
   const ReplicaPage& page = best_informed(view);
   options.leader = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kLeader].get()));
@@ -67,11 +62,12 @@ class FrontEnd {
       : spec_(spec),
         memory_(std::move(memory)),
         self_(static_cast<std::uint16_t>(spec.config.replicas)),
-        transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
+        transport_(make_transport(name_of(spec.config.transport), memory_->inboxes(), self_, memory_->fabric(), {})),
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
-        watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }) {
-    for (std::uint16_t id = 0; spec.config.isolation != "thread" && id < memory_->stable_segments().size(); ++id) {
+        watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),
+        serving_(spec.config, memory_->view(), client_) {
+    for (std::uint16_t id = 0; spec.config.isolation != Isolation::kThread && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }
@@ -83,45 +79,35 @@ class FrontEnd {
     if (!loop.ok()) return loop.status();
     loop_ = std::move(*loop);
     loop_->add(client_, memory_->fabric(), self_);
-    auto exposer = MetricsExposer::start(spec_.config, memory_->view(), metrics_);
-    if (!exposer.ok()) return exposer.status();
-    exposer_ = std::move(*exposer);
-    etcd_services_ = etcd::make_services(client_, spec_.config, memory_->view(), metrics_);
-    control_ = make_control_service(spec_.config, memory_->view(), client_, metrics_);
-    std::vector<grpc::Service*> services{control_.get()};
-    for (auto& service : etcd_services_) services.push_back(service.get());
-    auto server = start_grpc_server(spec_.config.listen, services);
-    if (!server.ok()) return server.status();
-    server_ = std::move(*server);
-    return absl::OkStatus();
+    return serving_.start();
   }
 
   // Runs the loop until drain() has finished or leave is asked for.
   void run(SupervisorLink& link) {
-    link.watch(*loop_, [&](ControlWord word) {
-      if (word.kind == ControlWord::Kind::kLife) begin_incarnation(word);
-      if (word.kind == ControlWord::Kind::kDrain) drain();
-      if (word.kind == ControlWord::Kind::kLeave) ::_exit(0);  // nobody waits for answers any more
+    link.watch(*loop_, [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
+      if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
+      if (message.has_drain()) drain();
+      if (message.has_leave()) ::_exit(0);  // no answers are awaited any more
     });
-    link.say_ready();
+    link.send_ready();
     loop_->run();
     if (drainer_.joinable()) drainer_.join();
   }
 
  private:
   // One that cannot be taken (no memory to map it) is lost: the front end does not talk to that incarnation.
-  void begin_incarnation(const ControlWord& word) {
-    if (word.endpoint >= spec_.config.replicas) return;
-    auto inbox = memory_->fabric().map_inbox(word.fds[0].get());
+  void begin_incarnation(const supervision_v1::NewIncarnation& started, const std::vector<Descriptor>& fds) {
+    if (started.endpoint() >= spec_.config.replicas) return;
+    auto inbox = memory_->fabric().map_inbox(fds[0].get());
     if (!inbox.ok()) {
       std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", inbox.status().ToString().c_str());
       return;
     }
-    const EndpointId replica(static_cast<std::uint16_t>(word.endpoint));
-    client_.begin_incarnation({replica, Incarnation(word.incarnation), *std::move(inbox)});
-    if (word.fds.size() < 2) return;
-    if (auto stable = map_stable_segment(word.fds[1].get()); stable.ok()) {
-      watch(replica, {Incarnation(word.incarnation), *std::move(stable)});
+    const EndpointId replica(static_cast<std::uint16_t>(started.endpoint()));
+    client_.begin_incarnation({replica, Incarnation(started.incarnation()), *std::move(inbox)});
+    if (fds.size() < 2) return;
+    if (auto stable = map_stable_segment(fds[1].get()); stable.ok()) {
+      watch(replica, {Incarnation(started.incarnation()), *std::move(stable)});
     }
   }
 
@@ -133,9 +119,7 @@ class FrontEnd {
   void drain() {
     if (drainer_.joinable()) return;
     drainer_ = std::thread([this] {
-      server_->GetHealthCheckService()->SetServingStatus(false);
-      control_->end_watches();
-      server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(kDrainTimeoutMs / 2));
+      serving_.drain();
       loop_->stop();
     });
   }
@@ -145,14 +129,10 @@ class FrontEnd {
   const EndpointId self_;
   std::unique_ptr<ChannelTransport> transport_;
   PeerIncarnations incarnations_;
-  ShmReplicaClient client_;
+  SessionClient client_;
   DeathWatch watch_;
-  RequestMetrics metrics_;
   std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<MetricsExposer> exposer_;
-  std::vector<std::unique_ptr<grpc::Service>> etcd_services_;
-  std::unique_ptr<ControlService> control_;
-  std::unique_ptr<grpc::Server> server_;
+  Serving serving_;
   std::thread drainer_;
 };
 
@@ -163,13 +143,13 @@ int run_front_end_process(LaunchSpec spec) {
   if (link == nullptr) return 1;
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
-    link->say_failed(memory.status());
+    link->send_failed(memory.status());
     return 1;
   }
   spec.close_descriptors();
   FrontEnd front_end(spec, std::move(*memory));
   if (auto status = front_end.start(); !status.ok()) {
-    link->say_failed(status);
+    link->send_failed(status);
     return 1;
   }
   front_end.run(*link);

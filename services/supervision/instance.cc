@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "core/planning/placement.h"
 #include "core/planning/topology.h"
+#include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
 #include "services/cli/endpoint.h"
@@ -49,7 +50,7 @@ absl::Status check_counts(DaemonConfig& config) {
 absl::Status complete(DaemonConfig& config) {
   if (auto status = check_counts(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
-  if (config.fence && config.isolation == "thread") {
+  if (config.fence && config.isolation == Isolation::kThread) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
@@ -77,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
   const int endpoints = config.replicas + 1;  // and the front end
-  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
+  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(name_of(config.transport), endpoints));
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<Instance> instance(new Instance(std::move(config), std::move(name), std::move(*fabric)));
   if (auto status = instance->make_pages(); !status.ok()) return status;
@@ -131,7 +132,7 @@ absl::Status Instance::place_replicas() {
 LaunchSpec Instance::launch_spec() const {
   LaunchSpec spec;
   spec.config = config_;
-  spec.fabric = fabric_.describe();
+  spec.fabric_fds = fabric_.descriptors();
   spec.daemon_page_fd = page_fd_.get();
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
@@ -159,7 +160,7 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
   INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
   const std::uint32_t next = incarnation(endpoint) + 1;
-  NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
+  NewIncarnation started{endpoint, next, {}};
   Descriptor stable;
   if (endpoint < config_.replicas) {
     auto made = make_stable(endpoint);
@@ -178,7 +179,7 @@ absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
       stable_[endpoint], StableIncarnation{next, std::move(stable)},
       [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableIncarnation& ended) {
-        return votes_are_history(config_.agreement) && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
+        return traits_of(name_of(config_.agreement)).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return started;
 }

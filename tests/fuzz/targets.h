@@ -52,6 +52,15 @@ std::string sample_snapshot_message(Prng& rng);
 void run_snapshot_file(std::string_view bytes);
 std::string sample_snapshot_file(Prng& rng);
 
+// A message of the supervision channel, as a process and as a new supervisor take it. The first byte says how many
+// descriptors come with it.
+void run_supervision_message(std::string_view bytes);
+std::string sample_supervision_message(Prng& rng);
+
+// A launch document.
+void run_launch_document(std::string_view bytes);
+std::string sample_launch_document(Prng& rng);
+
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"request", run_request, sample_request},    {"result", run_result, sample_result},
@@ -60,6 +69,8 @@ inline const std::vector<Target>& targets() {
       {"agreement", run_agreement, sample_agreement},
       {"snapshot_message", run_snapshot_message, sample_snapshot_message},
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
+      {"supervision_message", run_supervision_message, sample_supervision_message},
+      {"launch_document", run_launch_document, sample_launch_document},
   };
   return all;
 }

@@ -47,7 +47,7 @@ struct Round {
     board->fault_happened.store(false);
     for (std::uint16_t i = 0; i < kEndpoints; ++i) {
       children.push_back(std::make_unique<Child>([&, i] {
-        auto own = Fabric::attach(fabric.describe());
+        auto own = Fabric::attach(fabric.descriptors());
         if (!own.ok()) return 1;
         Party party(plan, *own, EndpointId(i), *board);
         body(party, *board, EndpointId(i));

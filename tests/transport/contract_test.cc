@@ -1,8 +1,6 @@
 // What transport.h promises, for both protocols, between threads and between processes of this machine.
 #include <catch2/catch.hpp>
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +14,8 @@
 #include "tests/transport/contract_cases.h"
 #include "tests/transport/contract_party.h"
 #include "tests/transport/message_pattern.h"
+#include "transport/host/private_pages.h"
+#include "transport/waker.h"
 
 using namespace ingot;
 using namespace ingot::test;
@@ -35,7 +35,7 @@ void as_processes(Fabric& fabric, const Body& body) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < fabric.endpoints(); ++i) {
     children.push_back(std::make_unique<Child>([&, i] {
-      auto own = Fabric::attach(fabric.describe());
+      auto own = Fabric::attach(fabric.descriptors());
       if (!own.ok()) return 1;
       body(*own, id(i));
       return 0;
@@ -60,27 +60,6 @@ void exchange(const PartyPlan& plan, World world) {
   }
 }
 
-// Zero-filled memory that exists where it is touched.
-class Pages {
- public:
-  explicit Pages(std::size_t bytes)
-      : bytes_(bytes), start_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    INGOT_CHECK(start_ != MAP_FAILED);
-  }
-  Pages(const Pages&) = delete;
-  ~Pages() { ::munmap(start_, bytes_); }
-  std::byte* start() const { return static_cast<std::byte*>(start_); }
-
- private:
-  const std::size_t bytes_;
-  void* const start_;
-};
-
-struct NobodySleeps final : Waker {
-  bool asleep(EndpointId) override { return false; }
-  void ring(EndpointId) override {}
-};
-
 // In one thread.
 class HostTable final : public ContractTable {
  public:
@@ -100,8 +79,8 @@ class HostTable final : public ContractTable {
  private:
   const std::uint32_t slots_;
   const std::size_t bytes_each_;
-  Pages memory_;
-  NobodySleeps waker_;
+  PrivatePages memory_;
+  NeverAsleep waker_;
   std::vector<std::unique_ptr<Transport>> ends_;
 };
 

@@ -6,14 +6,14 @@
 //   inbox        one segment an endpoint, `inbox_bytes` each
 //   bell         one eventfd an endpoint
 //
-// Segments are zero-filled and writable by every process of the instance; what an inbox holds is the transport's affair.
-// The supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as the
-// Fabric.
+// Segments are zero-filled and writable by every process of the instance; what an inbox holds is the transport's
+// affair. The supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as
+// the Fabric.
 //
-// The next incarnation of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being written
-// by somebody who was stopped meanwhile, can not reach it. Control segment and bells outlive all lives. accepted[r][s] is
-// the newest incarnation of s that r takes messages of (transport/host/peer_incarnations.h); the first lives are accepted from the
-// start.
+// The next incarnation of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being
+// written by somebody who was stopped meanwhile, can not reach it. Control segment and bells outlive all lives.
+// accepted[r][s] is the newest incarnation of s that r takes messages of (transport/host/peer_incarnations.h); the
+// first lives are accepted from the start.
 #pragma once
 
 #include <atomic>
@@ -39,13 +39,11 @@ class Fabric final : public Waker {
   // large), RESOURCE_EXHAUSTED (memory, descriptors).
   static absl::StatusOr<Fabric> create(const std::string& name, int endpoints, std::size_t inbox_bytes);
 
-  // Attaches to the fabric that describe() named, in a process that inherited its descriptors, and takes them over.
-  // Errors: INVALID_ARGUMENT (not such a description, or of another layout), others as for Segment::map.
-  static absl::StatusOr<Fabric> attach(const std::string& description);
+  // Attaches to the fabric with these descriptors(), in a process that inherited them, and takes them over. Errors:
+  // INVALID_ARGUMENT (not such descriptors, or of another layout), others as for Segment::map.
+  static absl::StatusOr<Fabric> attach(std::span<const int> descriptors);
 
-  // The descriptors as "control,inbox,...,bell,...", for the launch document of a child.
-  std::string describe() const;
-  // The same as numbers: what the child must inherit (set_inherited between fork and exec).
+  // Control segment, inboxes, bells: what a child must inherit (set_inherited between fork and exec).
   std::vector<int> descriptors() const;
 
   int endpoints() const { return static_cast<int>(bells_.size()); }
@@ -55,7 +53,7 @@ class Fabric final : public Waker {
   // REQUIRES: endpoint < endpoints(), here and below.
   std::span<std::byte> inbox(EndpointId endpoint) const;
 
-  // A new inbox for the endpoint's next incarnation: describe() and inbox() name it from now on. Returns its
+  // A new inbox for the endpoint's next incarnation: descriptors() and inbox() name it from now on. Returns its
   // descriptor, which the Fabric owns. REQUIRES: nobody uses this process's mapping of the old one any more. Errors:
   // RESOURCE_EXHAUSTED; then nothing has changed.
   absl::StatusOr<int> renew_inbox(EndpointId endpoint);

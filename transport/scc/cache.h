@@ -45,34 +45,25 @@ class Tags {
   std::array<std::uint8_t, kSets> next_{};
 };
 
-// 16 KiB, four ways: cached and MPB-typed lines side by side.
-class L1 {
+// Tags, and which of their lines were stored to since they came in.
+template <std::size_t kSets, std::size_t kWays>
+class WriteBackTags {
  public:
-  static constexpr int kMiss = -1;
+  static constexpr int kMiss = Tags<kSets, kWays>::kMiss;
+  static constexpr std::size_t kLines = Tags<kSets, kWays>::kLines;
 
-  // An MPB-typed line, if it is there and was not dropped since: 32 bytes, or null.
-  std::byte* find_mpb(LineNumber line) {
-    const int place = tags_.find(line);
-    return place >= 0 && epoch_of_[place] == epoch_ ? bytes_[place].data() : nullptr;
-  }
-  int find_cached(LineNumber line) const { return tags_.find(line); }
-
-  // Makes room for the line and returns its place. `evicted`: the dirty line that left, if one did.
-  int take(LineNumber line, bool mpb, LineNumber& evicted, bool& evicted_dirty) {
-    int place = tags_.find(line);  // a dropped copy of the same line is used again
-    if (place < 0) place = tags_.victim(line);
-    evicted_dirty = tags_.holds(place) && dirty_[place] != 0;
-    if (evicted_dirty) evicted = tags_.line_at(place);
-    tags_.put(place, line);
-    epoch_of_[place] = mpb ? epoch_ : 0;
-    dirty_[place] = 0;
-    return place;
-  }
-  std::byte* bytes(int place) { return bytes_[place].data(); }
+  int find(LineNumber line) const { return tags_.find(line); }
+  int victim(LineNumber line) { return tags_.victim(line); }
   void set_dirty(int place) { dirty_[place] = 1; }
 
-  // CL1INVMB: all MPB-typed lines of earlier epochs are gone.
-  void drop_mpb() { ++epoch_; }
+  // The line stands at this place from now on, clean. True if a dirty one had to leave, which is then `evicted`.
+  bool put(int place, LineNumber line, LineNumber& evicted) {
+    const bool evicted_dirty = tags_.holds(place) && dirty_[place] != 0;
+    if (evicted_dirty) evicted = tags_.line_at(place);
+    tags_.put(place, line);
+    dirty_[place] = 0;
+    return evicted_dirty;
+  }
 
   // Calls out(line) for each dirty line with that predicate, and drops all lines that fulfil it.
   template <typename Pred, typename Out>
@@ -86,47 +77,43 @@ class L1 {
   }
 
  private:
-  static constexpr std::size_t kLines = 512;
+  Tags<kSets, kWays> tags_;
+  std::array<std::uint8_t, kLines> dirty_{};
+};
 
-  Tags<128, 4> tags_;
-  std::uint64_t epoch_ = 1;                      // 0: of cached lines
+// 16 KiB, four ways: cached and MPB-typed lines side by side; only cached ones are ever dirty.
+class L1 : public WriteBackTags<128, 4> {
+ public:
+  // An MPB-typed line, if it is there and was not dropped since: 32 bytes, or null.
+  std::byte* find_mpb(LineNumber line) {
+    const int place = find(line);
+    return place >= 0 && epoch_of_[place] == epoch_ ? bytes_[place].data() : nullptr;
+  }
+
+  // Makes room for the line and returns its place. `evicted`: the dirty line that left, if one did.
+  int take(LineNumber line, bool mpb, LineNumber& evicted, bool& evicted_dirty) {
+    int place = find(line);  // a dropped copy of the same line is used again
+    if (place < 0) place = victim(line);
+    evicted_dirty = put(place, line, evicted);
+    epoch_of_[place] = mpb ? epoch_ : 0;
+    return place;
+  }
+  std::byte* bytes(int place) { return bytes_[place].data(); }
+
+  // CL1INVMB: all MPB-typed lines of earlier epochs are gone.
+  void drop_mpb() { ++epoch_; }
+
+ private:
+  std::uint64_t epoch_ = 1;  // 0: of cached lines
   std::array<std::uint64_t, kLines> epoch_of_{};
-  std::array<std::uint8_t, kLines> dirty_{};     // cached lines only
   std::array<std::array<std::byte, kLineBytes>, kLines> bytes_{};  // MPB-typed lines only
 };
 
 // 256 KiB, four ways: cached lines only.
-class L2 {
+class L2 : public WriteBackTags<2048, 4> {
  public:
-  int find(LineNumber line) const { return tags_.find(line); }
-  void set_dirty(int place) { dirty_[place] = 1; }
-
   // Takes the line in; true if a dirty one had to leave, which is then `evicted`.
-  bool take(LineNumber line, LineNumber& evicted) {
-    const int place = tags_.victim(line);
-    const bool evicted_dirty = tags_.holds(place) && dirty_[place] != 0;
-    if (evicted_dirty) evicted = tags_.line_at(place);
-    tags_.put(place, line);
-    dirty_[place] = 0;
-    return evicted_dirty;
-  }
-
-  // As for L1.
-  template <typename Pred, typename Out>
-  void drop_if(Pred pred, Out out) {
-    for (int place = 0; place < static_cast<int>(kLines); ++place) {
-      if (!tags_.holds(place) || !pred(tags_.line_at(place))) continue;
-      if (dirty_[place] != 0) out(tags_.line_at(place));
-      dirty_[place] = 0;
-      tags_.drop(place);
-    }
-  }
-
- private:
-  static constexpr std::size_t kLines = 8192;
-
-  Tags<2048, 4> tags_;
-  std::array<std::uint8_t, kLines> dirty_{};
+  bool take(LineNumber line, LineNumber& evicted) { return put(victim(line), line, evicted); }
 };
 
 // One line that is being put together.

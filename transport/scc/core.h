@@ -58,7 +58,6 @@ class Core {
   // ---- Time ----
 
   Picoseconds now_ps() const;
-  double now_us() const { return static_cast<double>(now_ps()) * 1e-6; }
   std::uint64_t now_cycles() const;  // of this core, since the chip started
 
   // Private work of so many core cycles. Interrupts are taken during it.

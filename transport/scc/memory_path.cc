@@ -209,7 +209,7 @@ void CoreState::store_uncached(const Route& route, Address to, const std::byte* 
 // ---- Cached: tags here, bytes in DRAM ----
 
 int CoreState::fetch_cached(const Route& route, LineNumber line) {
-  if (const int place = l1.find_cached(line); place != L1::kMiss) return place;
+  if (const int place = l1.find(line); place != L1::kMiss) return place;
   clock += chip.costs.l2;
   if (l2.find(line) == L1::kMiss) {
     if (!access(route, chip.costs.memory, Access::kMemoryRead)) return 0;
@@ -225,7 +225,7 @@ int CoreState::fetch_cached(const Route& route, LineNumber line) {
 
 void CoreState::store_cached(const Route& route, Address to, const std::byte* in, std::size_t bytes, bool allocate) {
   const LineNumber line = line_number(to);
-  int place = allocate ? fetch_cached(route, line) : l1.find_cached(line);
+  int place = allocate ? fetch_cached(route, line) : l1.find(line);
   if (unwinding) return;
   copy_part(route.bytes + (to & kOffsetMask), in, bytes);
   if (place != L1::kMiss) return l1.set_dirty(place);

@@ -31,6 +31,7 @@ absl::Status parse_clocks(std::string_view text, Clocks& clocks);
 // How a write is charged. kLogP (OC-Bcast): a core waits for the acknowledgement of each line. kWgr (Rotta et al.):
 // a write to an MPB costs its issue, and the next access waits for the gap; the own MPB is reached past the router.
 enum class CostModel : std::uint8_t { kLogP, kWgr };
+constexpr std::array<const char*, 2> enum_names(CostModel) { return {"logp", "wgr"}; }
 
 // Parses "logp" or "wgr". Errors: INVALID_ARGUMENT.
 absl::Status parse_cost_model(std::string_view text, CostModel& model);

@@ -82,12 +82,6 @@ class SccMemory {
   EndpointId self() const { return self_; }
   Cycles now() const { return Cycles(core_->now_cycles()); }
 
-  // What a receiver that polls must watch.
-  Watch inbox_watch() const {
-    const Inbox& own = inboxes_[self_.value()];
-    return {own.base, own.lines * kLineBytes};
-  }
-
  private:
   Order order(Site site) const { return site == weakened_ ? Order::kRelaxed : order_of(site); }
 

@@ -2,6 +2,7 @@
 // N messages per commit. Every replica is a learner; the configuration log says which one leads and which one accepts.
 #pragma once
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/reconfiguration.h"
@@ -30,10 +31,15 @@ class OnePaxos : public Agreement {
   void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) override;
   void client_waits(Effects& effects) override;
   void history(const StableView& view, Effects& effects) override;
-  bool reads_history() const override { return true; }
   void loading(bool loading) override { loading_ = loading; }
   absl::Status move(Role role, EndpointId to, Effects& effects) override;
   AgreementStatus status() const override;
+  Role role() const override;
+  EndpointId leader() const override;
+  EndpointId acceptor() const override;
+  Ballot ballot() const override;
+  Slot next_slot() const override;
+  std::size_t stored_bytes_max(std::string_view message) const override;
   std::uint64_t refused_messages() const override { return state_.mailbox.refused(); }
 
  private:
@@ -45,6 +51,7 @@ class OnePaxos : public Agreement {
   void send_hello(Effects& effects);
   void catch_up_with_group(Effects& effects);
   void settle(Effects& effects);
+  bool leads() const;
   bool caught_up() const { return state_.peers.caught_up(state_.group.self); }
 
   OnePaxosState state_;
@@ -52,7 +59,7 @@ class OnePaxos : public Agreement {
   OnePaxosStateRecovery recovery_;
   OnePaxosReconfiguration reconfiguration_;
   // A new incarnation: which voters have said how far they are, and when to ask again.
-  std::uint64_t commit_hints_ = 0;
+  ReplicaSet commit_hints_;
   Slot known_elsewhere_;  // slots below it are decided at one of them
   RetransmitTimer hello_timer_;
   bool loading_ = false;

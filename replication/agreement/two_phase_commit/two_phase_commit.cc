@@ -1,7 +1,7 @@
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
+#include "replication/agreement/stored.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace ingot {
@@ -85,15 +85,27 @@ void TwoPhaseCommit::installed(Slot first_undecided, Effects& effects) {
   coordinator_.advance(learner_.decided());
 }
 
+Role TwoPhaseCommit::role() const { return coordinator_.active() ? Role::kLeader : Role::kReplica; }
+EndpointId TwoPhaseCommit::leader() const { return EndpointId(0); }
+EndpointId TwoPhaseCommit::acceptor() const { return EndpointId(0); }
+Ballot TwoPhaseCommit::ballot() const { return Ballot(1); }
+
+Slot TwoPhaseCommit::next_slot() const {
+  return coordinator_.active() ? coordinator_.next_slot() : std::max(participant_.prepared_end(), learner_.end());
+}
+
+std::size_t TwoPhaseCommit::stored_bytes_max(std::string_view message) const {
+  return ingot::stored_bytes_max(message, MessageType::kTwoPhasePrepare, group_.bounds);
+}
+
 AgreementStatus TwoPhaseCommit::status() const {
   AgreementStatus status;
-  status.role = coordinator_.active() ? Role::kLeader : Role::kReplica;
-  status.leader = EndpointId(0);
-  status.acceptor = EndpointId(0);
+  status.role = role();
+  status.leader = leader();
+  status.acceptor = acceptor();
   status.epoch = Epoch(1);
-  status.ballot = Ballot(1);
-  status.proposed =
-      coordinator_.active() ? coordinator_.next_slot() : std::max(participant_.prepared_end(), learner_.end());
+  status.ballot = ballot();
+  status.proposed = next_slot();
   status.decided = learner_.decided();
   add_blocked(status);
   return status;
@@ -111,9 +123,9 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     status.blocked_to = coordinator_.next_slot();
     status.why = coordinator_.blocked() ? Blocked::kParticipant : Blocked::kNo;
     status.blocked_by = coordinator_.awaited();
-    if (dead_ != 0) {
+    if (!dead_.empty()) {
       status.why = Blocked::kParticipantDead;
-      status.blocked_by = EndpointId(static_cast<std::uint16_t>(std::countr_zero(dead_)));
+      status.blocked_by = *dead_.begin();
     }
   } else {
     status.blocked_ticks = participant_.stalled_ticks();
@@ -121,7 +133,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     status.blocked_to = participant_.prepared_end();
     status.why = participant_.blocked() ? Blocked::kCoordinator : Blocked::kNo;
     status.blocked_by = coordinator;
-    if ((dead_ & 1) != 0) status.why = Blocked::kCoordinatorDead;
+    if (dead_.contains(coordinator)) status.why = Blocked::kCoordinatorDead;
   }
   status.blocked = status.why != Blocked::kNo;
   if (status.blocked) return;
@@ -131,7 +143,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
 }
 
 void TwoPhaseCommit::peer_died(ReplicaIncarnation name, Effects&) {
-  if (name.id.value() < group_.replicas && name.id != group_.self) dead_ |= std::uint64_t{1} << name.id.value();
+  if (name.id.value() < group_.replicas && name.id != group_.self) dead_.insert(name.id);
 }
 
 // A later incarnation takes no part: the first is what is missing.

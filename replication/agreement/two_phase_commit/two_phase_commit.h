@@ -4,6 +4,7 @@
 // it is dead: that is the nature of two-phase commit, and status() says so.
 #pragma once
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
@@ -29,6 +30,12 @@ class TwoPhaseCommit : public Agreement {
   void peer_died(ReplicaIncarnation name, Effects& effects) override;
   void peer_started(ReplicaIncarnation name, Effects& effects) override;
   AgreementStatus status() const override;
+  Role role() const override;
+  EndpointId leader() const override;
+  EndpointId acceptor() const override;
+  Ballot ballot() const override;
+  Slot next_slot() const override;
+  std::size_t stored_bytes_max(std::string_view message) const override;
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 
  private:
@@ -38,7 +45,7 @@ class TwoPhaseCommit : public Agreement {
 
   GroupConfig group_;
   // The lives that take part are the first of each replica; bit n: that of replica n is over.
-  std::uint64_t dead_ = 0;
+  ReplicaSet dead_;
   Mailbox mailbox_;
   Learner learner_;
   TwoPhaseCoordinator coordinator_;

@@ -1,3 +1,4 @@
+#include <google/protobuf/util/time_util.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -60,8 +61,8 @@ struct Shown {
 absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments& arguments, const Connection& connection,
                            Shown& shown) {
   control_v1::WatchStatusRequest request;
-  request.mutable_interval()->set_seconds(arguments.interval.count() / 1'000'000'000);
-  request.mutable_interval()->set_nanos(static_cast<std::int32_t>(arguments.interval.count() % 1'000'000'000));
+  using google::protobuf::util::TimeUtil;
+  *request.mutable_interval() = TimeUtil::NanosecondsToDuration(arguments.interval.count());
   grpc::ClientContext context;
   const auto stub = control_stub(connection);
   const auto reader = stub->WatchStatus(&context, request);

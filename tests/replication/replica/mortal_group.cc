@@ -100,7 +100,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   }
   const EndpointId self(static_cast<std::uint16_t>(options_.replicas));
   client_transport_ = make_transport("nvp", inboxes_, self, *fabric_, {});
-  ShmReplicaClient::Options client;
+  SessionClient::Options client;
   client.replicas = options_.replicas;
   client.session = rng_();
   client.incarnation = Incarnation(static_cast<std::uint32_t>(incarnation_));
@@ -109,7 +109,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   client.daemon = &daemon_;
   client.wake_loop = [] {};
   client.now_ns = [this] { return now_ns_; };
-  client_ = std::make_unique<ShmReplicaClient>(*client_transport_, std::move(client));
+  client_ = std::make_unique<SessionClient>(*client_transport_, std::move(client));
 }
 
 // The newest ended incarnation that counts, as replication/agreement/agreement.h says.
@@ -128,30 +128,30 @@ void MortalGroup::start(int id, SnapshotBytes snapshot) {
   const Incarnation incarnation(static_cast<std::uint32_t>(incarnation_));
   member.transport = make_transport("nvp", inboxes_, self, *fabric_, {});
   Replica::Parts parts;
-  parts.group.replicas = options_.replicas;
-  parts.group.voters = std::min(options_.replicas, kVotersDefault);
-  parts.group.self = self;
-  parts.group.incarnation = incarnation;
-  parts.group.bounds = options_.bounds;
-  parts.group.predecessor = predecessor(id);
+  parts.protocol.group.replicas = options_.replicas;
+  parts.protocol.group.voters = std::min(options_.replicas, kVotersDefault);
+  parts.protocol.group.self = self;
+  parts.protocol.group.incarnation = incarnation;
+  parts.protocol.group.bounds = options_.bounds;
+  parts.protocol.group.predecessor = predecessor(id);
   member.stable = value_or_die(StableSegment::open(stable_fds_[id].get(), self, incarnation, options_.segment_bytes));
-  parts.endpoints = options_.replicas + 1;
-  parts.transport = member.transport.get();
-  parts.agreement = make_agreement(options_.agreement, parts.group);
-  member.agreement = parts.agreement.get();
+  parts.channels.endpoints = options_.replicas + 1;
+  parts.channels.transport = member.transport.get();
+  parts.protocol.agreement = make_agreement(options_.agreement, parts.protocol.group);
+  parts.protocol.traits = traits_of(options_.agreement);
+  member.agreement = parts.protocol.agreement.get();
   parts.state = &member.store;
   parts.stable = member.stable.get();
-  parts.page = page_segments_[id].as<ReplicaPage>();
-  parts.pages = pages_;
-  parts.segments = segments_;
-  parts.deaths = &daemon_.deaths;
-  parts.publish_state = [](ReplicaPage&) {};
-  parts.fork_snapshots = options_.fork;
-  parts.load_in_background = options_.load_in_background;
+  parts.pages.own = page_segments_[id].as<ReplicaPage>();
+  parts.pages.all = pages_;
+  parts.deaths.segments = segments_;
+  parts.deaths.reported = &daemon_.deaths;
+  parts.snapshots.fork = options_.fork;
+  parts.snapshots.load_in_background = options_.load_in_background;
   if (options_.keeps) {
-    parts.published_slot = &daemon_.published_slot;
-    parts.publish = [this](Slot slot, int fd) { hand_over(slot, fd); };
-    parts.snapshot = std::move(snapshot);
+    parts.snapshots.published_slot = &daemon_.published_slot;
+    parts.snapshots.publish = [this](Slot slot, int fd) { hand_over(slot, fd); };
+    parts.snapshots.first = std::move(snapshot);
   }
   member.replica = std::make_unique<Replica>(std::move(parts));
 }

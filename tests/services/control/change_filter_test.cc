@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "services/control/status_hub.h"
+#include "services/status/status.hub.h"
 
 namespace ingot {
 namespace {

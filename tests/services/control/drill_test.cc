@@ -9,8 +9,8 @@
 #include <map>
 
 #include "services/control/drill_stream.h"
-#include "services/control/status.h"
-#include "tests/services/control/pages_in_memory.h"
+#include "services/status/status.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {
@@ -97,7 +97,7 @@ TEST_CASE("a drill that cannot be is refused with the reason") {
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_LEADER) == "nobody leads now");
   drilled.conditions[1002] = ProcessCondition::kGone;
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_ACCEPTOR) == "nobody is the acceptor now");
-  drilled.pages.config.agreement = "2pc";
+  drilled.pages.config.agreement = AgreementKind::kTwoPhaseCommit;
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_ACCEPTOR) == "with 2pc nobody is the acceptor");
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a drill without action or target, or measured by whom it hits, is nev
 
 TEST_CASE("threads cannot be hit one by one, but the processes beside them can") {
   Drilled drilled;
-  drilled.pages.config.isolation = "thread";
+  drilled.pages.config.isolation = Isolation::kThread;
   for (const auto target : {DrillRequest::TARGET_LEADER, DrillRequest::TARGET_BOTH, DrillRequest::TARGET_REPLICA}) {
     CHECK_THAT(drilled.refused(kKill, target), Contains("threads of one process"));
   }

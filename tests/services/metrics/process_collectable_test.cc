@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/services/control/pages_in_memory.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE("processes are named by their part, and one that replicas share is cou
         Names{"supervisor", "front-end", "replica-0", "replica-1"});
   pages.daemon.replicas[1].pid.set(0);
   CHECK(names(ProcessCollectable(pages.config, view).Collect()[1]) == Names{"supervisor", "front-end", "replica-0"});
-  pages.config.isolation = "thread";
+  pages.config.isolation = Isolation::kThread;
   CHECK(names(ProcessCollectable(pages.config, view).Collect()[1]) == Names{"supervisor", "front-end", "replicas"});
 }
 

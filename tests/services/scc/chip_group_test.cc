@@ -78,9 +78,9 @@ class Session {
 
 DaemonConfig config_of(const std::string& agreement, const std::string& transport, int replicas = 3) {
   DaemonConfig config;
-  config.backend = "scc";
-  config.agreement = agreement;
-  config.transport = transport;
+  config.backend = Backend::kScc;
+  config.agreement = *value_of<AgreementKind>(agreement);
+  config.transport = *value_of<TransportKind>(transport);
   config.replicas = replicas;
   config.voters = std::min(replicas, 5);
   return config;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -85,7 +86,12 @@ TEST_CASE("ring always rings, asleep or not") {
 }
 
 TEST_CASE("child: attaches and answers", "[.fabric_child]") {
-  auto fabric = Fabric::attach(std::getenv("INGOT_TEST_FABRIC"));
+  std::vector<int> fds;
+  for (std::istringstream in(std::getenv("INGOT_TEST_FABRIC")); in;) {
+    int fd = -1;
+    if (in >> fd) fds.push_back(fd);
+  }
+  auto fabric = Fabric::attach(fds);
   REQUIRE(fabric.ok());
   REQUIRE(fabric->endpoints() == 3);
   REQUIRE(fabric->inbox(EndpointId(2))[0] == std::byte{5});
@@ -93,7 +99,7 @@ TEST_CASE("child: attaches and answers", "[.fabric_child]") {
   fabric->notify(EndpointId(0));
 }
 
-TEST_CASE("a child attaches by the description across exec") {
+TEST_CASE("a child attaches by the descriptors across exec") {
   auto fabric = Fabric::create("ingot-test-exec", 3, page_bytes());
   REQUIRE(fabric.ok());
   const std::vector<int> fds = fabric->descriptors();
@@ -101,10 +107,12 @@ TEST_CASE("a child attaches by the description across exec") {
   fabric->inbox(EndpointId(2))[0] = std::byte{5};
   fabric->sleeping(EndpointId(0)).raise();
   Child child([&] {
-    ::setenv("INGOT_TEST_FABRIC", fabric->describe().c_str(), 1);
+    std::string numbers;
     for (const int fd : fabric->descriptors()) {
       if (!set_inherited(fd, true)) return 99;
+      numbers += std::to_string(fd) + " ";
     }
+    ::setenv("INGOT_TEST_FABRIC", numbers.c_str(), 1);
     if (::freopen("/dev/null", "w", stdout) == nullptr) return 98;
     ::execl("/proc/self/exe", "fabric_test", "[.fabric_child]", nullptr);
     return 97;
@@ -157,17 +165,15 @@ TEST_CASE("what is not a fabric is refused with a sentence") {
   CHECK(Fabric::create("many", kEndpointsMax + 1, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("empty", 1, 0).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("huge", 1, ~std::size_t{0}).status().code() == absl::StatusCode::kInvalidArgument);
-  for (const char* text : {"", ",", "x", "-1", "3,", "99999", "1000,1001"}) {
-    INFO("description \"" << text << "\"");
-    CHECK(Fabric::attach(text).status().code() == absl::StatusCode::kInvalidArgument);
+  for (const std::vector<int>& fds : {std::vector<int>{}, {-1}, {1, -1}, {99999}, {1000, 1001}}) {
+    CAPTURE(fds);
+    CHECK(Fabric::attach(fds).status().code() == absl::StatusCode::kInvalidArgument);
   }
 
   const auto attach_copy = [](const Fabric& fabric, std::size_t descriptors) {
-    std::string description;
-    for (std::size_t i = 0; i < descriptors; ++i) {
-      description += (i == 0 ? "" : ",") + std::to_string(::dup(fabric.descriptors()[i]));
-    }
-    return Fabric::attach(description).status();
+    std::vector<int> copies;
+    for (std::size_t i = 0; i < descriptors; ++i) copies.push_back(::dup(fabric.descriptors()[i]));
+    return Fabric::attach(copies).status();
   };
   auto fabric = Fabric::create("ingot-test-refuse", 3, 1);
   CHECK(attach_copy(*fabric, 7).ok());
@@ -177,7 +183,7 @@ TEST_CASE("what is not a fabric is refused with a sentence") {
 
   auto other = create_segment("ingot-test-other", 64 * page_bytes());
   const int bell = ::dup(fabric->bell(EndpointId(0)).fd());
-  const std::string foreign = std::to_string(other->release()) + "," + std::to_string(bell);
+  const std::vector<int> foreign{other->release(), bell};
   CHECK(Fabric::attach(foreign).status().message().find("another layout") != std::string::npos);
 }
 

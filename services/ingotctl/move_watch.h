@@ -1,0 +1,40 @@
+// Who has a role, and whether a move of it is done, as one status after the other tells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "proto/ingot/control/v1/control.pb.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+// Who has the role: of those who are up and believe so, the one in the newest configuration. Null: nobody.
+const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status);
+
+// Not thread-safe.
+class MoveWatch {
+ public:
+  enum class Outcome { kPending, kDone, kLost };  // kLost: a change was made, and somebody else has the role
+
+  MoveWatch(control_v1::Role role, std::uint32_t to, std::uint64_t ballot_before)
+      : role_(role), to_(to), ballot_before_(ballot_before) {}
+
+  Outcome observe(const control_v1::GetStatusResponse& status);
+
+  // Who has the role, as of the last look: of those who are up, the one in the newest configuration.
+  const std::optional<control_v1::Replica>& holder() const { return holder_; }
+
+ private:
+  // A status is read while replicas write, so one that shows a role of yesterday beside a ballot of today may be seen.
+  static constexpr int kPollsToBeSure = 5;
+
+  control_v1::Role role_;
+  std::uint32_t to_;
+  std::uint64_t ballot_before_;
+  std::optional<control_v1::Replica> holder_;
+  int lost_polls_ = 0;  // in a row
+};
+
+}  // namespace ingot

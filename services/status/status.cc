@@ -1,0 +1,211 @@
+#include "services/status/status.h"
+
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/check.h"
+#include "core/replica_set.h"
+#include "replication/pages/page_status.h"
+#include "replication/replica/trees/plan.h"
+#include "services/config/daemon_settings.h"
+#include "services/status/roles.h"
+
+namespace ingot {
+namespace {
+
+using google::protobuf::util::TimeUtil;
+
+// Only a running replica plays a part: a page keeps the last role of a process that died.
+control_v1::Role role_of(const ReplicaPage& page, control_v1::State state) {
+  if (state != control_v1::STATE_UP && state != control_v1::STATE_STOPPED) return control_v1::ROLE_REPLICA;
+  return to_control(static_cast<Role>(page[ReplicaCounter::kRole].get()));
+}
+
+void fill_settings(const DaemonConfig& config, control_v1::Instance& instance) {
+  visit_settings(config, [&](const auto& setting) {
+    if (!setting.has(settings::kStatus)) return;
+    const auto* field = control_v1::Instance::descriptor()->FindFieldByName(setting.key);
+    INGOT_CHECK(field != nullptr, "every setting that the status shows has its field");
+    instance.GetReflection()->SetString(&instance, field, setting_text(setting, config));
+  });
+}
+
+void fill_instance(const DaemonConfig& config, const DaemonPage& page, std::int64_t now_unix_ms,
+                   control_v1::Instance& instance) {
+  fill_settings(config, instance);
+  instance.set_version(kIngotVersion);
+  const std::int64_t uptime_ms =
+      std::max<std::int64_t>(0, now_unix_ms - static_cast<std::int64_t>(page.start_unix_ms.get()));
+  *instance.mutable_uptime() = TimeUtil::MillisecondsToDuration(uptime_ms);
+  instance.set_supervisor_pid(static_cast<std::uint32_t>(page.supervisor_pid.get()));
+}
+
+void fill_process(const ProcessEntry& entry, control_v1::State state, control_v1::Replica& replica) {
+  replica.set_state(state);
+  replica.set_pid(state == control_v1::STATE_DEAD ? 0 : static_cast<std::uint32_t>(entry.pid.get()));
+  replica.set_incarnation(static_cast<std::uint32_t>(entry.incarnation.get()));
+  replica.set_core(static_cast<std::uint32_t>(entry.core.get()));
+}
+
+void fill_progress(const ReplicaPage& page, control_v1::Replica& replica) {
+  replica.set_role(role_of(page, replica.state()));
+  replica.set_epoch(page[ReplicaCounter::kEpoch].get());
+  replica.set_ballot(page[ReplicaCounter::kBallot].get());
+  // In this order, so that a replica at work never seems to have applied what it has not decided: the acquire pairs
+  // with the release store of the applied slots, the last that a replica publishes.
+  replica.set_applied(page[ReplicaCounter::kAppliedSlots].get_acquire());
+  replica.set_decided(page[ReplicaCounter::kDecidedSlots].get());
+  replica.set_proposed(page[ReplicaCounter::kProposedSlots].get());
+}
+
+void fill_lags(control_v1::GetStatusResponse& status) {
+  std::uint64_t decided = 0;
+  for (const auto& replica : status.replicas()) decided = std::max(decided, replica.decided());
+  for (auto& replica : *status.mutable_replicas())
+    replica.set_lag(decided - std::min(decided, replica.applied()));
+}
+
+void describe(const AgreementStatus& status, control_v1::Blocked& blocked) {
+  const std::uint64_t blocked_ms = status.blocked_ticks * kTickMs;
+  blocked.set_by(status.blocked_by.value());
+  blocked.set_why(std::string(text_of(status.why)));
+  blocked.set_details(describe_blocked(status));
+  *blocked.mutable_duration() = TimeUtil::MillisecondsToDuration(static_cast<std::int64_t>(blocked_ms));
+}
+
+void note_blocked(const ReplicaPage& page, const control_v1::Replica& replica, std::uint64_t now_ns,
+                  control_v1::GetStatusResponse& status) {
+  const AgreementStatus own = blocked_status(page, now_ns);
+  if (replica.state() != control_v1::STATE_UP || !own.blocked) return;
+  control_v1::Blocked& blocked = *status.mutable_blocked();
+  // The leader's word goes before a follower's.
+  if (blocked.reported_by_size() == 0 || replica.role() == control_v1::ROLE_LEADER) describe(own, blocked);
+  blocked.add_reported_by(replica.id());
+}
+
+// Who names itself waits for nobody in particular: those who are missing are named then.
+void name_missing(control_v1::GetStatusResponse& status) {
+  if (!status.has_blocked()) return;
+  control_v1::Blocked& blocked = *status.mutable_blocked();
+  if (std::count(blocked.reported_by().begin(), blocked.reported_by().end(), blocked.by()) == 0) return;
+  std::string missing;
+  for (const auto& replica : status.replicas()) {
+    if (!replica.voter() || replica.state() == control_v1::STATE_UP) continue;
+    missing += (missing.empty() ? "" : ", ") + std::to_string(replica.id());
+  }
+  if (!missing.empty()) blocked.set_details(blocked.details() + "; voters that are not up: " + missing);
+}
+
+const ReplicaPage& newest_tree(const InstanceView& view) {
+  const auto version = [](const ReplicaPage* page) { return (*page)[ReplicaCounter::kTreeVersion].get(); };
+  return **std::max_element(view.replicas.begin(), view.replicas.end(),
+                            [&](const auto* a, const auto* b) { return version(a) < version(b); });
+}
+
+// By the pages, so for a moment after a change not all nodes are of one version. Who is by-passed may not run, so others
+// speak for it.
+void fill_tree(const InstanceView& view, control_v1::Tree& tree) {
+  const ReplicaPage& newest = newest_tree(view);
+  const auto bypassed = ReplicaSet::from_bits(newest[ReplicaCounter::kTreeBypassed].get());
+  tree.set_version(newest[ReplicaCounter::kTreeVersion].get());
+  tree.set_reason(name_of(static_cast<TreeReason>(newest[ReplicaCounter::kTreeReason].get())));
+  tree.set_root(static_cast<std::uint32_t>(newest[ReplicaCounter::kAcceptor].get()));
+  for (std::size_t id = 0; id < view.replicas.size(); ++id) {
+    const ReplicaPage& page = *view.replicas[id];
+    control_v1::TreeNode& node = *tree.add_nodes();
+    const bool apart = bypassed.contains(static_cast<int>(id));
+    node.set_replica(static_cast<std::uint32_t>(id));
+    node.set_parent(apart ? tree.root() : static_cast<std::uint32_t>(page[ReplicaCounter::kTreeParent].get()));
+    node.set_bypassed(apart);
+    node.set_version(page[ReplicaCounter::kTreeVersion].get());
+  }
+  for (const auto& node : tree.nodes()) {
+    if (node.parent() == node.replica() || node.parent() >= view.replicas.size()) continue;
+    tree.mutable_nodes(static_cast<int>(node.parent()))->add_children(node.replica());
+  }
+}
+
+std::uint64_t steady_now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+void clear_uptime(control_v1::GetStatusResponse& status) { status.mutable_instance()->clear_uptime(); }
+
+}  // namespace
+
+control_v1::State state_of(const ProcessEntry& entry, std::uint64_t ready_incarnation) {
+  const bool ready = ready_incarnation != 0 && ready_incarnation == entry.incarnation.get();
+  switch (static_cast<ProcessState>(entry.state.get())) {
+    case ProcessState::kStopped:
+      return control_v1::STATE_STOPPED;
+    case ProcessState::kDead:
+      return control_v1::STATE_DEAD;
+    case ProcessState::kStarting:
+    case ProcessState::kUp:
+      break;
+  }
+  return ready ? control_v1::STATE_UP : control_v1::STATE_STARTING;
+}
+
+control_v1::GetStatusResponse read_status(const DaemonConfig& config, const InstanceView& view,
+                                          std::int64_t now_unix_ms) {
+  control_v1::GetStatusResponse status;
+  fill_instance(config, *view.daemon, now_unix_ms, *status.mutable_instance());
+  // The chip's clock is not this machine's: nothing is said of for how long.
+  const std::uint64_t now_ns = config.backend == Backend::kScc ? 0 : steady_now_ns();
+  for (std::size_t id = 0; id < view.replicas.size(); ++id) {
+    const ProcessEntry& entry = view.daemon->replicas[id];
+    const ReplicaPage& page = *view.replicas[id];
+    control_v1::Replica& replica = *status.add_replicas();
+    replica.set_id(static_cast<std::uint32_t>(id));
+    replica.set_voter(static_cast<int>(id) < config.voters);
+    // The acquire pairs with the release store by a replica that has become ready.
+    fill_process(entry, state_of(entry, page.incarnation.get_acquire()), replica);
+    fill_progress(page, replica);
+    note_blocked(page, replica, now_ns, status);
+  }
+  fill_lags(status);
+  name_missing(status);
+  const TreePlan trees{.replicas = config.replicas, .voters = config.voters, .shape = config.tree};
+  if (!is_plain_star(trees)) fill_tree(view, *status.mutable_tree());
+
+  const ProcessEntry& front_end = view.daemon->front_end;
+  status.mutable_front_end()->set_pid(static_cast<std::uint32_t>(front_end.pid.get()));
+  status.mutable_front_end()->set_core(static_cast<std::uint32_t>(front_end.core.get()));
+  // Who serves this status is ready by that.
+  status.mutable_front_end()->set_state(state_of(front_end, front_end.incarnation.get()));
+  return status;
+}
+
+std::string fingerprint(const control_v1::GetStatusResponse& status) {
+  control_v1::GetStatusResponse lasting = status;
+  clear_uptime(lasting);
+  for (auto& replica : *lasting.mutable_replicas()) {
+    replica.clear_proposed();
+    replica.clear_decided();
+    replica.clear_applied();
+    replica.clear_lag();
+    replica.clear_digest();
+  }
+  if (lasting.has_blocked()) {
+    lasting.mutable_blocked()->clear_duration();
+    lasting.mutable_blocked()->clear_details();
+  }
+  return lasting.SerializeAsString();
+}
+
+std::string progress_fingerprint(const control_v1::GetStatusResponse& status) {
+  control_v1::GetStatusResponse timeless = status;
+  clear_uptime(timeless);
+  return timeless.SerializeAsString();
+}
+
+std::int64_t unix_now_ms() {
+  using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::system_clock;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace ingot

@@ -1,0 +1,170 @@
+#include "services/status/status.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/services/status/pages_in_memory.h"
+
+namespace ingot {
+namespace {
+
+using control_v1::GetStatusResponse;
+
+TEST_CASE("the status says what the instance was started with and for how long it has run") {
+  PagesInMemory pages(3);
+  pages.config.voters = 2;
+  const GetStatusResponse status = read_status(pages.config, pages.view(), 1'002'345);
+  CHECK(status.instance().name() == "test");
+  CHECK(status.instance().agreement() == "1paxos");
+  CHECK(status.instance().transport() == "nvp");
+  CHECK(status.instance().backend() == "shm");
+  CHECK(status.instance().isolation() == "process");
+  CHECK(status.instance().version() == kIngotVersion);
+  CHECK(status.instance().uptime().seconds() == 2);
+  CHECK(status.instance().uptime().nanos() == 345'000'000);
+  REQUIRE(status.replicas_size() == 3);
+  CHECK((status.replicas(0).voter() && status.replicas(1).voter() && !status.replicas(2).voter()));
+  CHECK(read_status(pages.config, pages.view(), 5).instance().uptime().seconds() == 0);  // the clock was set back
+}
+
+TEST_CASE("a replica is up once the page of its own life says that it is ready") {
+  struct Case {
+    ProcessState state;
+    std::uint64_t incarnation, ready_incarnation;
+    control_v1::State expected;
+  };
+  const Case cases[] = {
+      {ProcessState::kStarting, 1, 0, control_v1::STATE_STARTING},
+      {ProcessState::kStarting, 2, 1, control_v1::STATE_STARTING},  // the page is its predecessor's
+      {ProcessState::kUp, 2, 1, control_v1::STATE_STARTING},
+      {ProcessState::kUp, 0, 0, control_v1::STATE_STARTING},  // an empty page: no incarnation is number 0
+      {ProcessState::kStarting, 2, 2, control_v1::STATE_UP},
+      {ProcessState::kUp, 2, 2, control_v1::STATE_UP},
+      {ProcessState::kStopped, 2, 2, control_v1::STATE_STOPPED},
+      {ProcessState::kDead, 2, 2, control_v1::STATE_DEAD},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(static_cast<int>(c.state), c.incarnation, c.ready_incarnation);
+    ProcessEntry entry;
+    entry.state.set(static_cast<std::uint64_t>(c.state));
+    entry.incarnation.set(c.incarnation);
+    CHECK(state_of(entry, c.ready_incarnation) == c.expected);
+  }
+}
+
+TEST_CASE("a dead replica has no process and plays no part, whatever its page still says") {
+  PagesInMemory pages(3);
+  pages.set_role(0, Role::kLeader);
+  pages.set_role(1, Role::kAcceptor);
+  pages.set_state(0, ProcessState::kDead);
+  pages.set_state(1, ProcessState::kStopped);
+  const GetStatusResponse status = read_status(pages.config, pages.view(), 0);
+  CHECK(status.replicas(0).state() == control_v1::STATE_DEAD);
+  CHECK(status.replicas(0).pid() == 0);
+  CHECK(status.replicas(0).incarnation() == 1);
+  CHECK(status.replicas(0).role() == control_v1::ROLE_REPLICA);
+  CHECK(status.replicas(1).state() == control_v1::STATE_STOPPED);
+  CHECK(status.replicas(1).pid() == 1001);
+  CHECK(status.replicas(1).role() == control_v1::ROLE_ACCEPTOR);  // it may go on
+}
+
+TEST_CASE("lag is what is decided anywhere and not applied here") {
+  PagesInMemory pages(3);
+  pages.set_progress(0, 12, 10, 10);
+  pages.set_progress(1, 0, 11, 9);
+  pages.set_progress(2, 0, 4, 4);
+  pages[1][ReplicaCounter::kEpoch].set(3);
+  pages[1][ReplicaCounter::kBallot].set(5);
+  const GetStatusResponse status = read_status(pages.config, pages.view(), 0);
+  CHECK(status.replicas(0).proposed() == 12);
+  CHECK(status.replicas(1).decided() == 11);
+  CHECK(status.replicas(1).applied() == 9);
+  CHECK(status.replicas(1).epoch() == 3);
+  CHECK(status.replicas(1).ballot() == 5);
+  CHECK(status.replicas(0).lag() == 1);
+  CHECK(status.replicas(1).lag() == 2);
+  CHECK(status.replicas(2).lag() == 7);
+}
+
+TEST_CASE("who blocks is the leader's word, and a dead replica has none") {
+  PagesInMemory pages(4);
+  CHECK(!read_status(pages.config, pages.view(), 0).has_blocked());
+  pages[1][ReplicaCounter::kBlocked].set(1);
+  pages[1][ReplicaCounter::kBlockedBy].set(0);
+  pages[2][ReplicaCounter::kBlocked].set(1);
+  pages[2][ReplicaCounter::kBlockedBy].set(3);
+  pages.set_role(2, Role::kLeader);
+  GetStatusResponse status = read_status(pages.config, pages.view(), 0);
+  CHECK(status.blocked().by() == 3);
+  REQUIRE(status.blocked().reported_by_size() == 2);
+  CHECK(status.blocked().reported_by(0) == 1);
+  CHECK(status.blocked().reported_by(1) == 2);
+
+  pages.set_state(1, ProcessState::kDead);
+  pages.set_state(2, ProcessState::kDead);
+  CHECK(!read_status(pages.config, pages.view(), 0).has_blocked());
+}
+
+TEST_CASE("what blocks is told with its cause, its slots and its time, and time alone is no change") {
+  PagesInMemory pages(2);
+  pages.set_role(0, Role::kLeader);
+  ReplicaPage& page = pages[0];
+  page[ReplicaCounter::kBlocked].set(1);
+  page[ReplicaCounter::kBlockedBy].set(1);
+  page[ReplicaCounter::kBlockedFrom].set(4);
+  page[ReplicaCounter::kBlockedTo].set(7);
+  for (std::uint64_t why = 1; why <= static_cast<std::uint64_t>(Blocked::kCoordinatorDead); ++why) {
+    page[ReplicaCounter::kBlockedWhy].set(why);
+    const auto blocked = read_status(pages.config, pages.view(), 0).blocked();
+    CHECK(blocked.why() == text_of(static_cast<Blocked>(why)));
+    CHECK(blocked.details() == blocked.why() + "; slots 4 to 6 wait");
+    CHECK(blocked.duration().seconds() == 0);  // nobody said since when
+  }
+  const std::string before = fingerprint(read_status(pages.config, pages.view(), 0));
+  page[ReplicaCounter::kBlockedSinceNs].set(1);  // since the machine was started
+  const GetStatusResponse later = read_status(pages.config, pages.view(), 0);
+  CHECK(later.blocked().duration().seconds() > 0);
+  CHECK_THAT(later.blocked().details(), Catch::Matchers::Contains("; nothing was decided for "));
+  CHECK(fingerprint(later) == before);
+}
+
+TEST_CASE("who is blocked by nobody in particular is told which voters are missing") {
+  PagesInMemory pages(5);
+  pages.config.voters = 4;
+  pages[1][ReplicaCounter::kBlocked].set(1);
+  pages[1][ReplicaCounter::kBlockedBy].set(1);
+  pages[1][ReplicaCounter::kBlockedWhy].set(static_cast<std::uint64_t>(Blocked::kNoMajority));
+  const std::string why(text_of(Blocked::kNoMajority));
+  CHECK(read_status(pages.config, pages.view(), 0).blocked().details() == why);
+  pages.set_state(0, ProcessState::kDead);
+  pages.set_state(3, ProcessState::kStopped);
+  pages.set_state(4, ProcessState::kDead);  // no voter
+  CHECK(read_status(pages.config, pages.view(), 0).blocked().details() == why + "; voters that are not up: 0, 3");
+  pages[1][ReplicaCounter::kBlockedBy].set(0);
+  CHECK(read_status(pages.config, pages.view(), 0).blocked().details() == why);
+}
+
+TEST_CASE("progress and time change no fingerprint, anything else does") {
+  PagesInMemory pages(3);
+  const auto read = [&](std::int64_t now_ms) { return read_status(pages.config, pages.view(), now_ms); };
+  const std::string before = fingerprint(read(0));
+  const std::string progress_before = progress_fingerprint(read(0));
+
+  CHECK(fingerprint(read(5'000'000)) == before);
+  CHECK(progress_fingerprint(read(5'000'000)) == progress_before);
+  pages.set_progress(0, 3, 2, 1);
+  CHECK(fingerprint(read(0)) == before);
+  CHECK(progress_fingerprint(read(0)) != progress_before);
+
+  SECTION("a role") { pages.set_role(1, Role::kAcceptor); }
+  SECTION("a state") { pages.set_state(1, ProcessState::kStopped); }
+  SECTION("a process") { pages.daemon.replicas[1].pid.set(77); }
+  SECTION("a life") { pages.set_incarnation(1, 2); }
+  SECTION("a place") { pages.daemon.replicas[1].core.set(7); }
+  SECTION("a ballot") { pages[1][ReplicaCounter::kBallot].set(7); }
+  SECTION("an epoch") { pages[1][ReplicaCounter::kEpoch].set(7); }
+  SECTION("a block") { pages[1][ReplicaCounter::kBlocked].set(1); }
+  CHECK(fingerprint(read(0)) != before);
+}
+
+}  // namespace
+}  // namespace ingot
