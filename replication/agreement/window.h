@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "core/limits.h"
 #include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
