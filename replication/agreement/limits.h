@@ -6,6 +6,7 @@
 
 #include "core/limits.h"
 #include "replication/requests/limits.h"
+#include "replication/stable/write.h"
 
 namespace ingot {
 
