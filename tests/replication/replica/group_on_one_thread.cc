@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "replication/agreement/registry.h"
+#include "replication/stable/limits.h"
 #include "replication/store/codec.h"
 #include "transport/host/channel_transport.h"
 
