@@ -7,6 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/enum_names.h"
+#include "replication/agreement/registry.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot {
 
@@ -83,7 +86,7 @@ absl::StatusOr<Hit> holder_of(control_v1::Role role, DrillRequest::Action action
   }
   if (best != nullptr) return target_of(*best);
   if (role == control_v1::ROLE_LEADER) return not_now("nobody leads now");
-  if (status.instance().agreement() != "1paxos") {
+  if (!traits_of(status.instance().agreement()).has_acceptor) {
     return not_now("with ", status.instance().agreement(), " nobody is the acceptor");
   }
   return not_now("nobody is the acceptor now");
@@ -100,7 +103,7 @@ absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const c
                                             Condition condition) {
   const bool process = request.target() == DrillRequest::TARGET_FRONT_END ||
                        request.target() == DrillRequest::TARGET_SUPERVISOR;
-  if (process && status.instance().backend() == "scc") {
+  if (process && status.instance().backend() == name_of(Backend::kScc)) {
     return not_now("on the simulated chip drills hit cores: name the leader, the acceptor, both or a replica");
   }
   std::vector<absl::StatusOr<Hit>> found;
@@ -131,7 +134,7 @@ absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const c
     if (!each.ok()) return each.status();
     hits.push_back(*each);
   }
-  if (status.instance().isolation() == "thread") {
+  if (status.instance().isolation() == name_of(Isolation::kThread)) {
     return not_now("replicas are threads of one process here (--isolation=thread): none can be killed or stopped alone");
   }
   return hits;
