@@ -42,7 +42,6 @@ static_assert(kWindowBytesMax + kBatchBytesMax < kLearnerAheadBytesMax, "else a 
 static_assert(kFetchBytesMax + kBatchBytesMax < kMessageBytesMax, "the last entry of an answer may be a large one");
 static_assert(kWindowBytesMax + kBatchBytesMax < kPreparedBytesMax, "an honest coordinator never makes one vote no");
 
-
 // ---- What an AcceptorChange carries ---------------------------------------------------------------------------------
 // The in-flight entries go by value, since any next leader must know them even while their author is stopped. So all of
 // them fit into one entry of the configuration log, and every slot that can be undecided fits into them.
