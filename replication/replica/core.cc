@@ -8,8 +8,18 @@
 
 namespace ingot {
 
+namespace {
+
+// Agreement has taken from it what it needs, and it is large.
+GroupConfig without_predecessor(GroupConfig group) {
+  group.predecessor.reset();
+  return group;
+}
+
+}  // namespace
+
 ReplicaCore::ReplicaCore(Parts parts)
-    : group_(std::move(parts.protocol.group)),
+    : group_(without_predecessor(std::move(parts.protocol.group))),
       agreement_(std::move(parts.protocol.agreement)),
       traits_(parts.protocol.traits),
       bounds_(parts.bounds),
@@ -29,7 +39,6 @@ ReplicaCore::ReplicaCore(Parts parts)
       proposals_(*agreement_, bounds_),
       requests_(context_, proposals_, parts.sink),
       log_(group_.self, [this](const std::string& line) { queue_.log(line); }) {
-  group_.predecessor.reset();  // agreement has it
   agreement_->start(effects_);
   starting_ = !parts.storage.snapshot.file.empty();
   if (starting_) load(std::move(parts.storage.snapshot));

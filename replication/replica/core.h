@@ -180,7 +180,7 @@ class ReplicaCore {
   void finish_effects();
   void tell_operator();
 
-  GroupConfig group_;
+  const GroupConfig group_;  // without the predecessor
   std::unique_ptr<Agreement> agreement_;
   const AgreementTraits traits_;
   const ReplicaBounds bounds_;
