@@ -62,7 +62,7 @@ class Map {
     draw_scale(left, least, most);
   }
 
-  // Neighbours of one shade are one rectangle.
+  // Merges neighbours of one shade into one rectangle.
   void draw_row(const CycleMatrix& matrix, int row, double left, double least, double most) {
     const auto shade = [&](int column) {
       if (column == row) return -1;
