@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -40,7 +41,7 @@ bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
     case SupervisionMessage::kHandoverDescriptors:
       return descriptors > 0;
     case SupervisionMessage::kSnapshot:
-      return descriptors == 1;
+      return descriptors == 1 && message.snapshot().slot() <= kSlotsMax;
     case SupervisionMessage::kIncarnation:
       return (descriptors == 1 || descriptors == 2) && message.incarnation().endpoint() >= 0 &&
              message.incarnation().incarnation() > 0;

@@ -254,6 +254,7 @@ TEST_CASE("fields out of range are refused") {
   message = incarnation_message(1, 1);
   message.mutable_incarnation()->set_incarnation(0);
   CHECK_FALSE(accepted(message, 1));
+  CHECK_FALSE(accepted(snapshot_message(Slot((std::uint64_t{1} << 62) + 1), Incarnation(1)), 1));
   message.mutable_failed()->set_text("without a code");
   CHECK_FALSE(accepted(message, 0));
   message.mutable_orphaned()->set_orphan_ms(-1);
