@@ -5,7 +5,7 @@
 #include "core/wire.h"
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
-#include "replication/requests/move_request.h"
+#include "replication/agreement/move_request.h"
 
 namespace ingot {
 
