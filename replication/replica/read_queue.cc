@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "replication/replica/limits.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

@@ -1,5 +1,5 @@
 #include "services/control/limits.h"
-#include "services/status/status.hub.h"
+#include "services/control/status_hub.h"
 
 #include <algorithm>
 #include <utility>

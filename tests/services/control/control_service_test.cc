@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/wire.h"
-#include "replication/requests/move_request.h"
+#include "replication/agreement/move_request.h"
 #include "services/control/limits.h"
 #include "services/status/status.h"
 #include "services/process/process_signal.h"
