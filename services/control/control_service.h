@@ -8,7 +8,7 @@
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/control/fault_injector.h"
-#include "services/status/status.hub.h"
+#include "services/control/status_hub.h"
 #include "services/status/topology.h"
 #include "services/config/daemon_config.h"
 #include "replication/client/replica_client.h"
