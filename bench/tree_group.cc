@@ -6,10 +6,13 @@
 
 #include "absl/status/statusor.h"
 #include "core/check.h"
+#include "core/limits.h"
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/topology.h"
 #include "core/wire.h"
 #include "replication/agreement/registry.h"
+#include "replication/replica/limits.h"
+#include "replication/stable/limits.h"
 #include "replication/store/codec.h"
 #include "replication/store/kv_store.h"
 #include "replication/replica/replica.h"

@@ -1,6 +1,7 @@
 #include "replication/replica/snapshots/format.h"
 
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 #include "replication/replica/snapshots/limits.h"
 #include "core/stable_hash.h"
 

@@ -9,6 +9,7 @@
 
 #include "core/prng.h"
 #include "replication/replica/snapshots/loader.h"
+#include "replication/stable/limits.h"
 #include "replication/store/api.h"
 #include "tests/replication/replica/cores_on_one_thread.h"
 

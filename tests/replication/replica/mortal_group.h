@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "replication/stable/limits.h"
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
 #include "replication/replica/replica.h"
