@@ -1,4 +1,5 @@
 #include "replication/replica/read_queue.h"
+
 #include "replication/replica/limits.h"
 
 #include <utility>

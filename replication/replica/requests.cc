@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/wire.h"
+#include "replication/agreement/move_request.h"
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
-#include "replication/agreement/move_request.h"
 
 namespace ingot {
 
