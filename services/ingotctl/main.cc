@@ -5,10 +5,10 @@
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
 #include "services/config/daemon_config.h"
-#include "services/ingotctl/verbs/verbs.h"
 #include "services/ingotctl/verbs/drill_cli.h"
 #include "services/ingotctl/verbs/planning_cli.h"
 #include "services/ingotctl/verbs/scc.h"
+#include "services/ingotctl/verbs/verbs.h"
 
 namespace {
 

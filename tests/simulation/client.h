@@ -8,8 +8,8 @@
 
 #include "core/prng.h"
 #include "replication/requests/request.h"
-#include "tests/simulation/history.h"
 #include "tests/simulation/environment.h"
+#include "tests/simulation/history.h"
 
 namespace ingot::simulation {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "replication/agreement/agreement.h"
-#include "tests/simulation/history.h"
 #include "tests/simulation/checkers.h"
+#include "tests/simulation/history.h"
 #include "tests/simulation/network.h"
 
 namespace ingot::simulation {

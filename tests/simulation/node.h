@@ -14,14 +14,14 @@
 #include "replication/agreement/agreement.h"
 #include "replication/replica/applier.h"
 #include "replication/replica/batcher.h"
-#include "replication/store/kv_store.h"
 #include "replication/replica/read_queue.h"
 #include "replication/requests/request.h"
+#include "replication/store/kv_store.h"
+#include "tests/replication/stable/stable_model.h"
 #include "tests/simulation/effect_checker.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/fifo.h"
 #include "tests/simulation/mutants.h"
-#include "tests/replication/stable/stable_model.h"
-#include "tests/simulation/environment.h"
 #include "tests/simulation/virtual_time.h"
 
 namespace ingot::simulation {

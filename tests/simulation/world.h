@@ -10,9 +10,9 @@
 #include "core/prng.h"
 #include "replication/stable/view.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/node.h"
 #include "tests/simulation/plan.h"
-#include "tests/simulation/environment.h"
 
 namespace ingot::simulation {
 

@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/cli/table.h"
-#include "services/ingotctl/verbs/verbs.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/kv.h"
+#include "services/ingotctl/verbs/verbs.h"
 
 namespace ingot {
 namespace {

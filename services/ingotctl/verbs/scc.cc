@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
 #include "services/cli/cli.h"
-#include "services/ingotctl/render/chip.h"
 #include "services/ingotctl/connection.h"
+#include "services/ingotctl/render/chip.h"
 #include "transport/scc/geometry.h"
 
 namespace ingot {

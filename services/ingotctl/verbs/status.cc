@@ -5,10 +5,10 @@
 #include <iostream>
 
 #include "proto/ingot/control/v1/control.grpc.pb.h"
-#include "services/ingotctl/verbs/verbs.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/screen.h"
 #include "services/ingotctl/render/status.h"
+#include "services/ingotctl/verbs/verbs.h"
 
 namespace ingot {
 namespace {

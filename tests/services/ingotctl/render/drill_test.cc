@@ -1,9 +1,9 @@
 // ingotctl's output for drills, moves and successive statuses.
 #include <catch2/catch.hpp>
 
-#include "services/ingotctl/verbs/drill.h"
 #include "services/ingotctl/render/drill.h"
 #include "services/ingotctl/render/role_history.h"
+#include "services/ingotctl/verbs/drill.h"
 
 namespace ingot {
 namespace {
