@@ -68,7 +68,7 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
   auto exposer = MetricsExposer::start(pages.config, pages.view(), requests);
   REQUIRE(exposer.ok());
   const std::string text = scrape((*exposer)->port());
-  CHECK_THAT(text, Contains("ingot_build_info{version=\"0.3.0\",name=\"test\",agreement=\"1paxos\""));
+  CHECK_THAT(text, Contains("ingot_build_info{version=\"0.4.0\",name=\"test\",agreement=\"1paxos\""));
   CHECK_THAT(text, Contains("ingot_applied_slots_total{replica=\"1\"} 41\n"));
   CHECK_THAT(text, Contains("ingot_link_sent_messages_total{from=\"1\",to=\"2\"} 17\n"));
   CHECK_THAT(text, Contains("ingot_link_received_bytes_total{from=\"front-end\",to=\"1\"} 99\n"));
