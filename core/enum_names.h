@@ -1,6 +1,6 @@
 // Enumerations whose values have names for people: on command lines, in files, in metrics. Thread-safe.
 //
-// The names stand beside the enumeration, by value from 0 on, in a function that is found by its argument's namespace:
+// The names are next to the enumeration, by value from 0 on, in a function found by argument-dependent lookup:
 //
 //   enum class Color : std::uint8_t { kRed, kGreen };
 //   constexpr std::array<const char*, 2> enum_names(Color) { return {"red", "green"}; }

@@ -1,4 +1,4 @@
-// What the processes of an instance show each other in shared memory: one writer each, everybody reads.
+// Status that the processes of an instance publish in shared memory: each page has one writer and many readers.
 // Zero-filled memory is a valid initial page.
 #pragma once
 
@@ -87,7 +87,7 @@ inline constexpr std::array<CounterSpec, static_cast<std::size_t>(ReplicaCounter
 }};
 static_assert(std::all_of(kReplicaCounterSpecs.begin(), kReplicaCounterSpecs.end(), well_named));
 
-// Traffic of one directed link, written by its receiver or sender as the array's name says.
+// Traffic of one directed link, in messages and bytes; its sender or receiver writes it, as the array's name says.
 struct LinkCounters {
   Counter messages;
   Counter bytes;
@@ -112,16 +112,16 @@ struct ReplicaPage {
 
 enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
 
-// What the supervisor knows of one child. Of a new incarnation the state is set first, then the incarnation, then when
-// it started, then the pid, the incarnation and the pid with release: so whoever sees the pid by get_acquire() does not
-// take it for an earlier incarnation's, and whoever sees the incarnation does not take the death of an earlier
-// incarnation for its own.
+// What the supervisor knows of one child. For a new incarnation it stores the state first, then the incarnation, then
+// the start time, then the pid; incarnation and pid with release. So a reader that gets the pid with get_acquire() sees
+// the state and start time of that incarnation or a later one, and a reader that gets the incarnation does not take an
+// earlier incarnation's death for its own.
 struct ProcessEntry {
   Counter pid;          // 0: none
-  Counter started;      // when, in the kernel's ticks since boot: a number is used again, number and time are not
+  Counter started;      // start time, in kernel ticks since boot: a pid may be reused, a pid with its start time not
   Counter incarnation;  // of the running or last process
-  Counter state;        // ProcessState as known from the kernel; kStarting until its ReplicaPage says ready
-  Counter core;         // where placement put it
+  Counter state;        // ProcessState; kStarting until the ReplicaPage shows it ready
+  Counter core;         // core that placement chose
 };
 
 // Written by the supervisor. One page an instance.
@@ -132,12 +132,12 @@ struct DaemonPage {
   Counter supervisor_started;  // as in ProcessEntry, and set before the pid
   std::array<ProcessEntry, kReplicasMax> replicas;
   ProcessEntry front_end;
-  // Replicas that the kernel has reported dead, each after its state. Set with release; whoever sees a new number looks
-  // who it is.
+  // Number of replica deaths that the kernel has reported, each counted after its state is set. Set with release; a
+  // reader that sees a new number looks for the dead replica in the entries.
   Counter deaths;
-  // Slots below it are in a published snapshot that the supervisor keeps. Set with release.
+  // Slots below it are in a published snapshot that the supervisor holds. Set with release.
   Counter published_slot;
-  Counter refused_messages;  // of the instance's processes, by the supervisor: malformed or too long
+  Counter refused_messages;  // malformed or too long ones from the instance's processes, counted by the supervisor
 };
 
 }  // namespace ingot

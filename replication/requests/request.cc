@@ -8,7 +8,7 @@
 namespace ingot {
 namespace {
 
-// Fixed part of a command within a batch; keeps a hostile length from reserving memory that its bytes do not back.
+// Fixed part of a command within a batch. Bounds how much memory a hostile count can reserve by the bytes received.
 constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
 
 constexpr std::size_t kResponseHeaderBytes = 1 + 1 + 8 + 8 + 2 + 2;

@@ -102,7 +102,7 @@ void write(WireWriter& out, const HashRequest& r) {
   out.u8(static_cast<std::uint8_t>(Kind::kHash)).i64(r.revision);
 }
 
-// ---- Decoding. A field that its flag announces and that is zero or empty fails: encode leaves it out. ----
+// ---- Decoding. A flag whose field is zero or empty fails: encode sets no such flag. ----
 
 template <typename Enum>
 Enum read_enum(WireReader& in, Enum last) {
@@ -189,10 +189,10 @@ Compare read_compare(WireReader& in) {
   return c;
 }
 
-// Vectors grow as elements decode, never by an announced count alone: memory stays proportional to the input.
+// Vectors grow as elements decode, never by an announced count: memory stays proportional to the input.
 TxnRequest read_txn(WireReader& in, int depth);
 
-// Calls out(request) with an operation of that kind; fails the reader if it is another kind.
+// Calls out(request) with an operation of that kind; fails the reader if it is of another kind.
 template <typename Out>
 void read_operation(WireReader& in, Kind kind, int depth, Out&& out) {
   switch (kind) {

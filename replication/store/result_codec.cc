@@ -61,7 +61,7 @@ KeyValue read_key_value(WireReader& in) {
   return kv;
 }
 
-// Grows as elements decode: a hostile count reserves nothing.
+// Grows as elements decode: a hostile count reserves no memory.
 std::vector<KeyValue> read_key_values(WireReader& in) {
   std::vector<KeyValue> kvs;
   std::uint32_t left = in.u32();
@@ -98,7 +98,7 @@ DeleteRangeResult read_delete(WireReader& in) {
 
 TxnResult read_txn(WireReader& in, int depth);
 
-// Calls out(result) with the result of an operation of that kind; fails the reader if it is another kind.
+// Calls out(result) with the result of an operation of that kind; fails the reader if it is of another kind.
 template <typename Out>
 void read_operation(WireReader& in, Kind kind, int depth, Out&& out) {
   switch (kind) {

@@ -16,7 +16,7 @@
 namespace ingot {
 namespace {
 
-// Levenshtein's distance: how many letters must be changed, added or removed.
+// Levenshtein's distance: the number of letters to change, add or remove.
 int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -30,7 +30,7 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The subcommand that the command line chose, or the program itself.
+// The subcommand given on the command line, or the program itself if there is none.
 const CLI::App& chosen(const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   return used.empty() ? app : chosen(*used.front());
@@ -51,7 +51,7 @@ std::vector<std::string> known_words(const CLI::App& app, bool flags) {
   return words;
 }
 
-// "; did you mean --listen?" if a known word is close enough to be a slip of the finger, else nothing.
+// "; did you mean --listen?" if a known word is close enough to be a typing error, else nothing.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   const auto closer = [&](const std::string& a, const std::string& b) {
     return edit_distance(given, a) < edit_distance(given, b);
@@ -73,7 +73,7 @@ std::string explain_extra(const CLI::App& app) {
 }
 
 std::string explain_missing_command(const CLI::App& app) {
-  // CLI11 misses the command before it looks at a misspelt one.
+  // CLI11 reports a missing command before a misspelt one.
   if (!app.remaining(true).empty()) return explain_extra(app);
   return absl::StrCat("a command is missing; give one of ", absl::StrJoin(known_words(chosen(app), false), ", "));
 }
@@ -98,7 +98,7 @@ int report(const std::string& program, const std::string& sentence, int code) {
   return code;
 }
 
-// The name as it was called, without folders.
+// The name by which the program was called, without folders.
 std::string program_name(int argc, const char* const* argv) {
   const std::string path = argc > 0 ? argv[0] : "ingot";
   return path.substr(path.rfind('/') + 1);

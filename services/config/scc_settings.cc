@@ -8,7 +8,7 @@ Range clocks() {
                 scc::Clocks parsed;
                 return std::string(scc::parse_clocks(text, parsed).message());
               },
-          .by_flag = true,
+          .checked = Checked::kByFlag,
           .form = "C/M/D",
           .placeholder = "C/M/D"};
 }

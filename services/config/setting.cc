@@ -11,7 +11,7 @@ namespace settings {
 
 Range address() {
   return {.fault = [](const std::string& text) { return std::string(parse_host_port(text).status().message()); },
-          .by_flag = true,
+          .checked = Checked::kByFlag,
           .form = "HOST:PORT"};
 }
 

@@ -19,13 +19,17 @@ inline constexpr Uses kLabel = 8;      // a label of the metric ingot_build_info
 inline constexpr Uses kHostOnly = 16;  // the simulated chip refuses it
 inline constexpr Uses kFlagOnly = 32;  // no environment variable: it is for one run
 
+// Where other values are refused: on the command line, by check_ranges (services/config/ranges.h) once all settings are
+// known, or by the code that uses the setting.
+enum class Checked { kByUse, kByFlag, kAtStart };
+
 // Which values a setting takes.
 struct Range {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();  // of numbers, both included
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
   // Texts: what is wrong with one, as a sentence; empty: nothing. Null: every text is right.
   std::string (*fault)(const std::string& text) = nullptr;
-  bool by_flag = false;  // the command line refuses other values; else complete() does, which knows all settings
+  Checked checked = Checked::kByUse;
   bool duration = false;  // a number of milliseconds, written as a duration
   std::size_t choices_max = std::numeric_limits<std::size_t>::max();  // of an enumeration; what follows is no choice
   const char* form = nullptr;         // how a value is written, for people
@@ -37,11 +41,14 @@ struct Range {
 
 constexpr Range any() { return {}; }
 
-// A number that is judged together with other settings.
-constexpr Range between(std::int64_t min, std::int64_t max) { return {.min = min, .max = max}; }
+// Numbers.
+constexpr Range within(std::int64_t min, std::int64_t max) { return {.min = min, .max = max}; }
+constexpr Range between(std::int64_t min, std::int64_t max) {
+  return {.min = min, .max = max, .checked = Checked::kAtStart};
+}
 
 constexpr Range number(std::int64_t min, std::int64_t max, const char* placeholder) {
-  return {.min = min, .max = max, .by_flag = true, .placeholder = placeholder};
+  return {.min = min, .max = max, .checked = Checked::kByFlag, .placeholder = placeholder};
 }
 
 constexpr Range written(const char* placeholder) { return {.form = placeholder, .placeholder = placeholder}; }
@@ -49,7 +56,9 @@ constexpr Range written(const char* placeholder) { return {.form = placeholder, 
 // A text that is judged where it is used; `form` is for docs/configuration.md.
 constexpr Range text_like(const char* form) { return {.form = form}; }
 
-constexpr Range duration() { return {.min = 0, .by_flag = true, .duration = true, .placeholder = "DURATION"}; }
+constexpr Range duration() {
+  return {.min = 0, .checked = Checked::kByFlag, .duration = true, .placeholder = "DURATION"};
+}
 
 // The first values of an enumeration; the others are set by the program itself.
 constexpr Range first(std::size_t choices) { return {.choices_max = choices}; }

@@ -16,7 +16,7 @@
 #define INGOT_DAEMON_SETTINGS(X)                                                                                      \
   X(int, replicas, "--replicas", 3, between(1, kReplicasMax), kIdentity | kRecorded,                                  \
     absl::StrCat("copies of the state, 1 to ", kReplicasMax))                                                         \
-  X(int, voters, "--voters", 0, between(0, kVotersMax), kIdentity | kRecorded,                                        \
+  X(int, voters, "--voters", 0, within(0, kVotersMax), kIdentity | kRecorded,                                         \
     absl::StrCat("replicas that may lead, accept and vote, 1 to ", kVotersMax, "; 0: as many as replicas, at most ",  \
                  kVotersDefault))                                                                                     \
   X(AgreementKind, agreement, "--agreement", AgreementKind::kOnePaxos, any(),                                         \

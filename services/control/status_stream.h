@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// Starts a stream and returns its reactor, which deletes itself when gRPC is done with it. It is refused with
-// RESOURCE_EXHAUSTED when kStatusWatchersMax streams run, with INVALID_ARGUMENT for a negative interval.
+// Starts a stream and returns its reactor, which deletes itself when gRPC has finished with it. Refused with
+// RESOURCE_EXHAUSTED when kStatusWatchersMax streams run, and with INVALID_ARGUMENT for a negative interval.
 grpc::ServerWriteReactor<::ingot::control::v1::GetStatusResponse>* start_status_stream(
     StatusHub& hub, const google::protobuf::Duration& interval, RequestMetrics& metrics);
 

@@ -49,7 +49,7 @@ grpc::Status to_status(kv::Code code) {
     case kv::Code::kLeaseNotFound:
       return {NOT_FOUND, "etcdserver: requested lease not found"};
     case kv::Code::kTooManyOps:
-    case kv::Code::kTooDeep:  // etcd has no such bound of its own; depth uses up its operations
+    case kv::Code::kTooDeep:  // etcd has no bound on depth; its nearest error is this
       return {INVALID_ARGUMENT, "etcdserver: too many operations in txn request"};
     case kv::Code::kDuplicateKey:
       return {INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request"};

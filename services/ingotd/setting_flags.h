@@ -39,7 +39,7 @@ CLI::Option* add_setting(CLI::App& app, const Setting<Config, T>& setting, Confi
   } else {
     CLI::Option* option = app.add_option(setting.flag, value, setting.help);
     if constexpr (std::is_same_v<T, std::vector<int>>) option->delimiter(',');
-    if (!setting.range.by_flag) return option;
+    if (setting.range.checked != settings::Checked::kByFlag) return option;
     const bool described = setting.range.form != nullptr && setting.range.placeholder == nullptr;
     return option->check(check_of(setting, described ? setting.range.form : ""));
   }

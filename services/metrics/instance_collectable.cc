@@ -29,7 +29,7 @@ MetricFamily build_info(const DaemonConfig& config) {
 
 std::string replica_name(std::size_t id) { return std::to_string(id); }
 
-// Endpoints from `replicas` on belong to the front end first, then to clients of their own.
+// Endpoint `replicas` is the front end; the endpoints above it are clients.
 std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
   if (endpoint < replicas) return replica_name(endpoint);
   return endpoint == replicas ? "front-end" : absl::StrCat("client-", endpoint);
@@ -38,7 +38,7 @@ std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
 void add_counters(const std::vector<PageSnapshot>& pages, std::vector<MetricFamily>& families) {
   for (std::size_t i = 0; i < kReplicaCounterSpecs.size(); ++i) {
     const auto id = static_cast<ReplicaCounter>(i);
-    // A digest is 64 bits of noise, and a double holds 53 of them; a steady time means nothing elsewhere.
+    // A digest is 64 bits of noise, of which a double holds 53; a steady-clock time has no meaning outside the machine.
     if (id == ReplicaCounter::kDigest || id == ReplicaCounter::kBlockedSinceNs) continue;
     const CounterSpec& spec = kReplicaCounterSpecs[i];
     const std::string name = absl::StrCat("ingot_", spec.name);

@@ -78,7 +78,7 @@ void HandoverState::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
       incarnations, EarlierIncarnation{incarnation, launch.stable_fd},
       [](const EarlierIncarnation& ended) { return incarnation_counts(ended.stable_fd, ended.incarnation); },
       [this](const EarlierIncarnation& ended) {
-        return traits_of(name_of(spec_.config.agreement)).votes_are_history &&
+        return traits_of(spec_.config.agreement).votes_are_history &&
                incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
       });
   incarnations.pop_back();

@@ -24,7 +24,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.voters = config.voters;
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
-  group.predecessor = memory.predecessor(launch.id, !traits_of(name_of(config.agreement)).votes_are_history);
+  group.predecessor = memory.predecessor(launch.id, !traits_of(config.agreement).votes_are_history);
   group.fencing = config.fence;
   return group;
 }
@@ -76,14 +76,15 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
-  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
+  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(),
+                              link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
   parts.protocol.group = group_of(spec.config, launch, memory);
   parts.channels.endpoints = memory.fabric().endpoints();
   parts.channels.transport = transport_.get();
-  parts.protocol.agreement = make_agreement(name_of(spec.config.agreement), parts.protocol.group);
-  parts.protocol.traits = traits_of(name_of(spec.config.agreement));
+  parts.protocol.agreement = make_agreement(spec.config.agreement, parts.protocol.group);
+  parts.protocol.traits = traits_of(spec.config.agreement);
   parts.state = &store_;
   parts.stable = stable_.get();
   parts.pages.own = &page();

@@ -13,8 +13,8 @@
 namespace ingot {
 namespace {
 
-// Charges what was stored since the last call: each line its way to the core's controller and back, where it also keeps
-// others waiting.
+// Charges the lines stored since the last call: for each one the way to the core's controller and back, and the
+// controller's time, for which other cores wait.
 class StorageCharge {
  public:
   StorageCharge(scc::Core& core, const StableSegment& stable)
@@ -74,8 +74,8 @@ Replica::Parts ChipReplica::parts(const ChipContext& context) {
   parts.protocol.group.self = id_;
   parts.protocol.group.fencing = context.config.fence;
   parts.channels.endpoints = static_cast<int>(context.fabric.cores.size());
-  parts.protocol.agreement = make_agreement(name_of(context.config.agreement), parts.protocol.group);
-  parts.protocol.traits = traits_of(name_of(context.config.agreement));
+  parts.protocol.agreement = make_agreement(context.config.agreement, parts.protocol.group);
+  parts.protocol.traits = traits_of(context.config.agreement);
   parts.pages.own = page_.get();
   parts.pages.all = context.pages;
   parts.bounds.pipeline_slots = kPipelineSlotsOwnCore;

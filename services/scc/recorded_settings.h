@@ -1,5 +1,5 @@
-// The settings in a recording's head: those that decide the course of a run, each under its key and with the JSON type of
-// its value; an enumeration by its name.
+// The settings in a recording's head: those that decide the course of a run, each under its key and with the JSON type
+// of its value; an enumeration by its name.
 #pragma once
 
 #include <stdexcept>
@@ -42,7 +42,7 @@ T recorded_value(const nlohmann::ordered_json& json, const settings::Range& rang
   throw std::invalid_argument(kWrongRecordedSettings);
 }
 
-// Throws what nlohmann throws for a key that is missing or of another type, and std::invalid_argument for a wrong value.
+// Throws nlohmann's exceptions for a key that is missing or of another type, std::invalid_argument for a wrong value.
 template <typename Config>
 void get_settings(const nlohmann::ordered_json& head, Config& config) {
   visit_settings(config, [&](const auto& setting) {

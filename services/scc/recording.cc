@@ -73,7 +73,7 @@ Json to_json(const ChipSummary& summary) {
 
 std::uint64_t from_hex(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
 
-// These throw what nlohmann and std throw; read_object turns it into a sentence.
+// These throw the exceptions of nlohmann and std; read_object turns them into a sentence.
 ChipSummary summary_from(const Json& json) {
   ChipSummary summary;
   summary.rounds = json.at("rounds");
@@ -144,7 +144,8 @@ void read_object(std::string_view text, bool first, Recording& recording) {
   }
 }
 
-// A whole line without its end. False: there is none. One that is too long to be a record is cut, and so found damaged.
+// Reads a whole line without its end. False: there is none. A line that is too long for a record is cut, and so found
+// damaged.
 bool read_line(std::istream& file, std::string& line) {
   line.clear();
   for (int c = file.get(); c != EOF; c = file.get()) {

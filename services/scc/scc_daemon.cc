@@ -22,7 +22,7 @@
 namespace ingot {
 namespace {
 
-// Everything that serves, in the order of construction; destroyed in reverse.
+// All serving parts in the order of construction; destroyed in reverse.
 class SccDaemon {
  public:
   SccDaemon(const DaemonConfig& config, std::unique_ptr<ChipHost> chip)
@@ -33,7 +33,7 @@ class SccDaemon {
 
   absl::Status start() { return serving_.start(); }
 
-  // Answers what is under way, takes nothing new.
+  // Answers the requests in flight and accepts no new ones.
   void drain() {
     serving_.drain();
     chip_->stop();
@@ -47,7 +47,7 @@ class SccDaemon {
   Serving serving_;
 };
 
-// Signals that end the daemon: blocked in every thread, waited for by the first.
+// The signals that end the daemon: blocked in every thread; the main thread waits for them.
 sigset_t stop_signals() {
   sigset_t set;
   ::sigemptyset(&set);

@@ -67,7 +67,8 @@ class FrontEnd {
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),
         serving_(spec.config, memory_->view(), client_) {
-    for (std::uint16_t id = 0; spec.config.isolation != Isolation::kThread && id < memory_->stable_segments().size(); ++id) {
+    const bool threads = spec.config.isolation == Isolation::kThread;
+    for (std::uint16_t id = 0; !threads && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }

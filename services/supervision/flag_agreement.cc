@@ -33,8 +33,8 @@ DaemonConfig spelled_out(DaemonConfig given, const DaemonConfig& running) {
 absl::Status difference(const DaemonConfig& running, const char* flag, const std::string& given_text,
                         const std::string& running_text) {
   return absl::FailedPreconditionError(absl::StrCat(
-      "\"", running.name, "\" runs without a supervisor, with ", flag, "=", running_text, ", not ", flag, "=", given_text,
-      "; start ingotd with the flags that it runs with, or wait until it has left (--orphan-grace=",
+      "\"", running.name, "\" runs without a supervisor, with ", flag, "=", running_text, ", not ", flag, "=",
+      given_text, "; start ingotd with the flags that it runs with, or wait until it has left (--orphan-grace=",
       format_duration(std::chrono::milliseconds(running.orphan_grace_ms)), ")"));
 }
 

@@ -14,6 +14,8 @@
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
 #include "services/cli/endpoint.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/ranges.h"
 #include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
 #include "services/supervision/listen_check.h"
@@ -31,11 +33,7 @@ std::uint64_t id_from(std::string_view text) {
   return hash == 0 ? 1 : hash;
 }
 
-absl::Status check_counts(DaemonConfig& config) {
-  if (config.replicas < 1 || config.replicas > kReplicasMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--replicas=", config.replicas, " is out of range; give 1 to ", kReplicasMax));
-  }
+absl::Status settle_voters(DaemonConfig& config) {
   if (config.voters == 0) config.voters = std::min(config.replicas, kVotersDefault);
   const int most = std::min(config.replicas, kVotersMax);
   if (config.voters < 1 || config.voters > most) {
@@ -48,7 +46,8 @@ absl::Status check_counts(DaemonConfig& config) {
 }  // namespace
 
 absl::Status complete(DaemonConfig& config) {
-  if (auto status = check_counts(config); !status.ok()) return status;
+  if (auto status = check_ranges(config); !status.ok()) return status;
+  if (auto status = settle_voters(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
   if (config.fence && config.isolation == Isolation::kThread) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
@@ -179,7 +178,7 @@ absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
       stable_[endpoint], StableIncarnation{next, std::move(stable)},
       [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableIncarnation& ended) {
-        return traits_of(name_of(config_.agreement)).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
+        return traits_of(config_.agreement).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return started;
 }

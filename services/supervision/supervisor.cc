@@ -161,8 +161,8 @@ void Supervisor::log_serving() {
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
   log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
-                   name_of(config.transport), ", ", name_of(config.isolation), " isolation), etcd v3 and control API on ", config.listen,
-                   ", metrics ", metrics));
+                        name_of(config.transport), ", ", name_of(config.isolation),
+                        " isolation), etcd v3 and control API on ", config.listen, ", metrics ", metrics));
 }
 
 void Supervisor::watch_stop_signals() {

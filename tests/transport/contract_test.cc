@@ -1,4 +1,4 @@
-// What transport.h promises, for both protocols, between threads and between processes of this machine.
+// The guarantees of transport.h, for both protocols, between threads and between processes of this machine.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ void as_threads(Fabric& fabric, const Body& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each child maps the fabric anew, at an address of its own.
+// Each child maps the fabric again, at its own address.
 void as_processes(Fabric& fabric, const Body& body) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < fabric.endpoints(); ++i) {
@@ -46,7 +46,7 @@ void as_processes(Fabric& fabric, const Body& body) {
 
 using World = void (*)(Fabric&, const Body&);
 
-// Everybody sends everything to everybody.
+// Each endpoint sends messages to all others.
 void exchange(const PartyPlan& plan, World world) {
   CAPTURE(plan.kind, plan.seed, plan.endpoints, plan.messages, plan.bytes_max, plan.sleeps);
   Fabric fabric = make_fabric(plan);
@@ -60,7 +60,7 @@ void exchange(const PartyPlan& plan, World world) {
   }
 }
 
-// In one thread.
+// All endpoints in one thread.
 class HostTable final : public ContractTable {
  public:
   HostTable(std::string_view kind, int endpoints, const std::vector<LinkHooks>& links_of_0)
@@ -92,7 +92,7 @@ std::unique_ptr<ContractTable> ingot::test::make_contract_table(std::string_view
 }
 ContractBounds ingot::test::contract_bounds() { return {kChannelEndpointsMax, {20'000, kMessageBytesMax}}; }
 
-TEST_CASE("everybody sends to everybody") {
+TEST_CASE("every endpoint sends to all others") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const World world = GENERATE(as_threads, as_processes);
   const bool sleeps = GENERATE(false, true);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kFabricMagic = 0x32'6369'7262'6166;  // "fabric2", low byte first
 constexpr std::size_t kLineBytes = 64;
 
-// Stored by create before any child exists, constant from then on.
+// create stores it before any child exists; constant afterwards.
 struct alignas(kLineBytes) FabricHeader {
   std::uint64_t magic;
   std::uint64_t endpoints;
@@ -22,7 +22,7 @@ struct alignas(kLineBytes) FabricHeader {
 };
 static_assert(sizeof(FabricHeader) == sizeof(SleepingWord) && sizeof(SleepingWord) == kLineBytes);
 
-// A row of accepted[][]: one receiver's.
+// Bytes of a row of accepted[][]: one receiver's.
 std::size_t row_bytes(int endpoints) {
   const std::size_t bytes = static_cast<std::size_t>(endpoints) * sizeof(std::uint32_t);
   return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -41,12 +41,12 @@ absl::Status bad_descriptors(std::span<const int> descriptors, const char* why) 
       absl::StrCat("the descriptors ", absl::StrJoin(descriptors, ","), " are not a fabric's: ", why));
 }
 
-// Takes the descriptors over; none of them if one is not open.
+// Takes ownership of the descriptors; of none if one is not open.
 absl::StatusOr<std::vector<Descriptor>> take_descriptors(std::span<const int> descriptors) {
   std::vector<Descriptor> fds;
   for (const int fd : descriptors) {
     if (!set_inherited(fd, false)) {
-      for (Descriptor& taken : fds) taken.release();  // not ours after all
+      for (Descriptor& taken : fds) taken.release();  // ownership stays with the caller
       return bad_descriptors(descriptors, "one is not open");
     }
     fds.emplace_back(fd);

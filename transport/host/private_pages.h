@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// Zero-filled memory that exists where it is touched. Running out of address space is a failed check.
+// Zero-filled memory that the kernel allocates where it is touched. Running out of address space is a failed check.
 class PrivatePages {
  public:
   explicit PrivatePages(std::size_t bytes)

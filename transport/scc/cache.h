@@ -1,5 +1,5 @@
-// A core's caches. Cached lines keep tags only (their bytes stand in DRAM); MPB-typed lines keep their bytes, which may
-// be stale. Used by one core.
+// A core's caches. Of cached lines they keep tags only (the bytes are in DRAM); of MPB-typed lines they keep the bytes,
+// which may be stale. Used by one core.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace ingot::scc {
 
-// Numbers of lines of the core's own address space.
+// Numbers of lines of the core's address space.
 using LineNumber = std::uint32_t;
 constexpr LineNumber line_number(Address address) { return address / kLineBytes; }
 
-// Tags of a set-associative cache; the ways of a set are replaced in turn (assumed: cheap, and no worse for copies).
+// Tags of a set-associative cache. The ways of a set are replaced in turn (assumed: cheap, and no worse for copies).
 template <std::size_t kSets, std::size_t kWays>
 class Tags {
  public:
@@ -30,7 +30,7 @@ class Tags {
     return kMiss;
   }
 
-  // Where the line goes. Whatever is there leaves: see holds() and line_at() before put().
+  // The place for the line. Its present line is evicted: see holds() and line_at() before put().
   int victim(LineNumber line) {
     const std::size_t set = line % kSets;
     return static_cast<int>(set * kWays + next_[set]++ % kWays);
@@ -45,7 +45,7 @@ class Tags {
   std::array<std::uint8_t, kSets> next_{};
 };
 
-// Tags, and which of their lines were stored to since they came in.
+// Tags, with a dirty bit for each line.
 template <std::size_t kSets, std::size_t kWays>
 class WriteBackTags {
  public:
@@ -56,7 +56,7 @@ class WriteBackTags {
   int victim(LineNumber line) { return tags_.victim(line); }
   void set_dirty(int place) { dirty_[place] = 1; }
 
-  // The line stands at this place from now on, clean. True if a dirty one had to leave, which is then `evicted`.
+  // Puts the line at this place, clean. True if a dirty line had to leave, which is then `evicted`.
   bool put(int place, LineNumber line, LineNumber& evicted) {
     const bool evicted_dirty = tags_.holds(place) && dirty_[place] != 0;
     if (evicted_dirty) evicted = tags_.line_at(place);
@@ -65,7 +65,7 @@ class WriteBackTags {
     return evicted_dirty;
   }
 
-  // Calls out(line) for each dirty line with that predicate, and drops all lines that fulfil it.
+  // Calls out(line) for each dirty line that fulfils the predicate, and drops all lines that do.
   template <typename Pred, typename Out>
   void drop_if(Pred pred, Out out) {
     for (int place = 0; place < static_cast<int>(kLines); ++place) {
@@ -84,15 +84,15 @@ class WriteBackTags {
 // 16 KiB, four ways: cached and MPB-typed lines side by side; only cached ones are ever dirty.
 class L1 : public WriteBackTags<128, 4> {
  public:
-  // An MPB-typed line, if it is there and was not dropped since: 32 bytes, or null.
+  // An MPB-typed line, if it is there and was not dropped: 32 bytes; or null.
   std::byte* find_mpb(LineNumber line) {
     const int place = find(line);
     return place >= 0 && epoch_of_[place] == epoch_ ? bytes_[place].data() : nullptr;
   }
 
-  // Makes room for the line and returns its place. `evicted`: the dirty line that left, if one did.
+  // Makes room for the line and returns its place. `evicted`: the line that left, if it was dirty.
   int take(LineNumber line, bool mpb, LineNumber& evicted, bool& evicted_dirty) {
-    int place = find(line);  // a dropped copy of the same line is used again
+    int place = find(line);  // a dropped copy of the line is reused
     if (place < 0) place = victim(line);
     evicted_dirty = put(place, line, evicted);
     epoch_of_[place] = mpb ? epoch_ : 0;
@@ -100,7 +100,7 @@ class L1 : public WriteBackTags<128, 4> {
   }
   std::byte* bytes(int place) { return bytes_[place].data(); }
 
-  // CL1INVMB: all MPB-typed lines of earlier epochs are gone.
+  // CL1INVMB: drops all MPB-typed lines, as those of earlier epochs.
   void drop_mpb() { ++epoch_; }
 
  private:
@@ -116,7 +116,7 @@ class L2 : public WriteBackTags<2048, 4> {
   bool take(LineNumber line, LineNumber& evicted) { return put(victim(line), line, evicted); }
 };
 
-// One line that is being put together.
+// The line that is being collected.
 struct WriteCombiningBuffer {
   static constexpr std::uint32_t kFull = ~std::uint32_t{0};
 

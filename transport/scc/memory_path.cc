@@ -81,7 +81,7 @@ void CoreState::load_mpb_typed(const Route& route, Address from, std::byte* out,
   const LineNumber number = line_number(from);
   const std::byte* line = l1.find_mpb(number);
   if (line == nullptr) {
-    // What this core has just stored there must be in memory before the line comes from it.
+    // This core's own stores to that line must reach memory before the line is loaded from there.
     if (!buffer.empty() && buffer.line == line_of(from)) drain();
     const bool mpb = route.target == LutEntry::Target::kMpb;
     if (!access(route, mpb ? chip.costs.mpb_read : chip.costs.memory, mpb ? Access::kMpbRead : Access::kMemoryRead)) {
@@ -122,7 +122,7 @@ void CoreState::write_line(const Route& route, const WriteCombiningBuffer& line)
   }
 }
 
-// WGR: the core goes on after the issue; the line arrives by itself.
+// WGR: the core continues after the issue; the line arrives later.
 void CoreState::post(const Route& route, const WriteCombiningBuffer& line, const PostedWrite& cost, Access kind) {
   if (unwinding) return;
   wait_for_gap();
@@ -144,7 +144,7 @@ void CoreState::post(const Route& route, const WriteCombiningBuffer& line, const
   });
 }
 
-// The bytes that were stored reach memory; its watchers hear of it.
+// The stored bytes reach memory, and the line's watchers are woken.
 void CoreState::apply(const Route& route, const WriteCombiningBuffer& line, Picoseconds when) {
   const Address offset = line.line & kOffsetMask;
   std::byte* to = route.bytes + offset;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSide = 480, kLeft = 64, kTop = 110, kBetween = 90, kBelow = 80;
 constexpr int kShades = 40;           // so that a row is a few rectangles, not one for each core
-constexpr double kLabelledCell = 11;  // smaller cells have no core numbers beside them
+constexpr double kLabelledCell = 11;  // a smaller cell has no core number beside it
 constexpr const char* kInk = "fill=\"#22262b\"";
 
 class Map {
@@ -62,7 +62,7 @@ class Map {
     draw_scale(left, least, most);
   }
 
-  // Neighbours of one shade are one rectangle.
+  // Merges neighbours of one shade into one rectangle.
   void draw_row(const CycleMatrix& matrix, int row, double left, double least, double most) {
     const auto shade = [&](int column) {
       if (column == row) return -1;

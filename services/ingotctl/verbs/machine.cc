@@ -18,7 +18,7 @@
 namespace ingot {
 namespace {
 
-// On a terminal one line is rewritten; elsewhere a line comes for each tenth.
+// On a terminal one line is overwritten; elsewhere a line is printed for each tenth.
 void show_progress(int done, int all) {
   if (::isatty(STDERR_FILENO) == 1) {
     std::fprintf(stderr, "\rmeasured %d of %d pairs%s", done, all, done == all ? "\n" : "");

@@ -51,13 +51,13 @@ absl::Status run_topology(const CtlOptions& options) {
 
 namespace {
 
-// What has been shown so far, over all connections.
+// The output so far, over all connections.
 struct Shown {
   StatusScreen screen;
   int answers = 0;
 };
 
-// Until the stream ends, or enough was shown.
+// Prints answers until the stream ends or the requested number is reached.
 absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments& arguments, const Connection& connection,
                            Shown& shown) {
   control_v1::WatchStatusRequest request;
@@ -83,8 +83,8 @@ absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments
 
 }  // namespace
 
-// The front end may die while somebody watches, and its next incarnation go on; whoever was never there is not waited
-// for.
+// The front end may die during a watch, and the watch goes on with its next incarnation; but a daemon that never
+// answered is not waited for.
 absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArguments& arguments) {
   const Connection connection(options);
   Shown shown;

@@ -1,4 +1,4 @@
-// What the planners must reach on a machine whose costs were measured: machines/intel-ivybridge-2x10.json.
+// The quality that planners must reach on a machine with measured costs: machines/intel-ivybridge-2x10.json.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-TEST_CASE("on the measured 20-core machine") {
+TEST_CASE("plans for the measured 20-core machine reach their targets") {
   std::stringstream text;
   text << std::ifstream("machines/intel-ivybridge-2x10.json").rdbuf();
   const auto model = read_machine(text.str());

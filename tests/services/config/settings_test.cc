@@ -6,6 +6,7 @@
 #include "replication/agreement/registry.h"
 #include "services/config/config_message.h"
 #include "services/config/daemon_settings.h"
+#include "services/config/ranges.h"
 #include "services/config/scc_settings.h"
 #include "transport/host/channel_transport.h"
 
@@ -91,6 +92,15 @@ TEST_CASE("a text is a value of its type within its range, or is refused and cha
   CHECK(list == std::vector<int>{3, 1, 2});
   CHECK(setting_text(settings::any(), list) == "3,1,2");
   CHECK(absl::IsInvalidArgument(parse_setting(settings::any(), "3,x", list)));
+}
+
+TEST_CASE("a setting out of its range is named with its flag, its value and what it takes") {
+  DaemonConfig config;
+  CHECK(check_ranges(config).ok());
+  config.replicas = 0;
+  CHECK(check_ranges(config).message() == "--replicas=0 is out of range; give 1 to 48");
+  config.replicas = 49;
+  CHECK(absl::IsInvalidArgument(check_ranges(config)));
 }
 
 TEST_CASE("every setting has a flag, a key and a help of its own") {

@@ -1,4 +1,4 @@
-// etcd's services on real stores, behind a real gRPC server on a loopback port, for tests that look at single calls.
+// etcd's services on real stores, behind a real gRPC server on a loopback port, for tests of single calls.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -39,7 +39,7 @@ class InProcessServer {
     config.listen = "127.0.0.1:" + std::to_string(port);
   }
 
-  // A connection of its own.
+  // A new connection.
   std::shared_ptr<grpc::Channel> connect() const {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);

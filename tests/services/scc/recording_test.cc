@@ -61,8 +61,8 @@ TEST_CASE("a recording's head holds what decides the course of a run, and gives 
   { REQUIRE(RecordingWriter::create(path, played(), chip()).ok()); }
   std::set<std::string> keys;
   for (const auto& [key, value] : head_of(path).items()) keys.insert(key);
-  CHECK(keys == std::set<std::string>{"record", "version", "agreement", "transport", "tree", "replicas", "voters", "fence",
-                                      "cores", "gateway", "clocks", "cost_model", "seed", "cycles_per_message"});
+  CHECK(keys == std::set<std::string>{"record", "version", "agreement", "transport", "tree", "replicas", "voters",
+                                      "fence", "cores", "gateway", "clocks", "cost_model", "seed", "cycles_per_message"});
   const auto read = read_recording(path);
   REQUIRE(read.ok());
   visit_settings(played(), [&](const auto& setting) {
@@ -76,8 +76,8 @@ TEST_CASE("a recording's head holds what decides the course of a run, and gives 
 
 TEST_CASE("a head from before the table of settings is read, whatever the order of its keys") {
   const auto read = read_with(nlohmann::json::parse(
-      R"({"record":"ingot-scc","version":1,"agreement":"multipaxos","transport":"nvp","tree":"best","replicas":3,"voters":3,)"
-      R"("fence":false,"cores":[],"gateway":-1,"clocks":"533/800/800","cost_model":"logp","seed":5,)"
+      R"({"record":"ingot-scc","version":1,"agreement":"multipaxos","transport":"nvp","tree":"best","replicas":3,)"
+      R"("voters":3,"fence":false,"cores":[],"gateway":-1,"clocks":"533/800/800","cost_model":"logp","seed":5,)"
       R"("cycles_per_message":2000})"));
   REQUIRE(read.ok());
   CHECK(read->config.agreement == AgreementKind::kMultiPaxos);
@@ -90,10 +90,12 @@ TEST_CASE("a head with a value that no flag takes, or without a setting, is refu
   { REQUIRE(RecordingWriter::create(path, played(), chip()).ok()); }
   const nlohmann::json good = head_of(path);
   REQUIRE(read_with(good).ok());
-  const nlohmann::json wrong[] = {{{"agreement", "raft"}}, {{"transport", "mpi"}},  {{"cost_model", "exact"}},
-                                  {{"replicas", 48}},      {{"voters", 5}},         {{"voters", 0}},
-                                  {{"gateway", 48}},       {{"gateway", -2}},       {{"cycles_per_message", 1000000001}},
-                                  {{"clocks", "1/2"}},     {{"tree", "bonsai"}}};
+  const nlohmann::json wrong[] = {{{"agreement", "raft"}}, {{"transport", "mpi"}},
+                                  {{"tree", "bonsai"}},    {{"cost_model", "exact"}},
+                                  {{"replicas", 48}},      {{"clocks", "1/2"}},
+                                  {{"voters", 5}},         {{"voters", 0}},
+                                  {{"gateway", 48}},       {{"gateway", -2}},
+                                  {{"replicas", 0}},       {{"cycles_per_message", 1000000001}}};
   for (const nlohmann::json& change : wrong) {
     nlohmann::json head = good;
     head.update(change);

@@ -40,7 +40,9 @@ TEST_CASE("a flag that differs is named with both values") {
   const Case cases[] = {
       {[](DaemonConfig& c) { c.replicas = 5; }, "--replicas=3,", "--replicas=5;"},
       {[](DaemonConfig& c) { c.voters = 1; }, "--voters=3,", "--voters=1;"},
-      {[](DaemonConfig& c) { c.agreement = AgreementKind::kTwoPhaseCommit; }, "--agreement=1paxos,", "--agreement=2pc;"},
+      {[](DaemonConfig& c) { c.agreement = AgreementKind::kTwoPhaseCommit; },
+       "--agreement=1paxos,",
+       "--agreement=2pc;"},
       {[](DaemonConfig& c) { c.transport = TransportKind::kSrbp; }, "--transport=nvp,", "--transport=srbp;"},
       {[](DaemonConfig& c) { c.isolation = Isolation::kThread; }, "--isolation=process,", "--isolation=thread;"},
       {[](DaemonConfig& c) { c.tree = "star"; }, "--tree=best,", "--tree=star;"},

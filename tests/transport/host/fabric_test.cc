@@ -1,4 +1,4 @@
-// The fabric: who owns which bytes, how a child attaches, and that the sleeping words lose no wake-up.
+// The fabric: the owners of its bytes, how a child attaches, and sleep words that lose no wake-up.
 #include "transport/host/fabric.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ TEST_CASE("every endpoint has its own pages, zero-filled, and its own line") {
     std::memset(inbox.data(), i + 1, inbox.size());
     fabric->sleeping(EndpointId(i)).raise();
   }
-  for (std::uint16_t i = 0; i < 5; ++i) {  // nobody wrote into anybody else's
+  for (std::uint16_t i = 0; i < 5; ++i) {  // each endpoint's bytes are its own
     for (const std::byte byte : fabric->inbox(EndpointId(i))) REQUIRE(byte == static_cast<std::byte>(i + 1));
     CHECK(fabric->asleep(EndpointId(i)));
   }
@@ -55,11 +55,11 @@ TEST_CASE("of many rings of one sleep the first makes the word even, and the bel
   word.raise();
   CHECK(fabric->asleep(sleeper));
   fabric->notify(sleeper);
-  CHECK_FALSE(fabric->asleep(sleeper));  // others need not ring
+  CHECK_FALSE(fabric->asleep(sleeper));  // senders need not ring
   CHECK(rings(fabric->bell(sleeper)));
   CHECK_FALSE(rings(fabric->bell(EndpointId(0))));
   fabric->bell(sleeper).drain();
-  fabric->bell(sleeper).drain();  // silent already: no harm
+  fabric->bell(sleeper).drain();  // already silent: no effect
   CHECK_FALSE(rings(fabric->bell(sleeper)));
   word.lower();
   CHECK(word.sleeps.load() == 2);
@@ -69,11 +69,11 @@ TEST_CASE("a ringer that was stopped half-way does not wake a later sleep's word
   auto bell = Doorbell::create();
   SleepingWord word;
   word.raise();
-  std::uint64_t seen_by_ringer = word.sleeps.load();  // ... and here the ringer is stopped, its bell rung
+  std::uint64_t seen_by_ringer = word.sleeps.load();  // the ringer is stopped here, with its bell rung
   bell->ring();
   word.lower();
   word.raise();
-  // The ringer goes on, exactly as Doorbell::ring does.
+  // The ringer goes on, as in Doorbell::ring.
   CHECK_FALSE(word.sleeps.compare_exchange_strong(seen_by_ringer, seen_by_ringer + 1));
   CHECK(word.asleep());
 }
@@ -122,7 +122,7 @@ TEST_CASE("a child attaches by the descriptors across exec") {
   CHECK(rings(fabric->bell(EndpointId(0))));
 }
 
-TEST_CASE("the next life of an endpoint has an empty inbox; who holds the old one writes where nobody reads") {
+TEST_CASE("the next incarnation of an endpoint has an empty inbox; writes to the old one are not read") {
   auto fabric = Fabric::create("ingot-test-renew", 3, page_bytes());
   const EndpointId dead(1), other(2);
   auto late = Segment::map(fabric->descriptors()[1 + dead.value()], Segment::Access::kReadWrite);  // a stopped sender
@@ -142,10 +142,10 @@ TEST_CASE("the next life of an endpoint has an empty inbox; who holds the old on
   CHECK(fabric->inbox(dead)[1] == std::byte{10});
   auto foreign = create_segment("ingot-test-foreign", 2 * page_bytes());
   CHECK(fabric->map_inbox(foreign->get()).status().code() == absl::StatusCode::kInvalidArgument);
-  CHECK(::fcntl(foreign->get(), F_GETFD) >= 0);  // it stays the caller's
+  CHECK(::fcntl(foreign->get(), F_GETFD) >= 0);  // it remains the caller's
 }
 
-TEST_CASE("first lives are accepted from the start, later ones when the receiver says so, and that wakes them") {
+TEST_CASE("first incarnations are accepted from the start, later ones when the receiver says so, and that wakes them") {
   auto fabric = Fabric::create("ingot-test-accept", 3, 1);
   for (std::uint16_t receiver = 0; receiver < 3; ++receiver) {
     for (std::uint16_t sender = 0; sender < 3; ++sender) {
@@ -160,7 +160,7 @@ TEST_CASE("first lives are accepted from the start, later ones when the receiver
   CHECK(rings(fabric->bell(EndpointId(2))));
 }
 
-TEST_CASE("what is not a fabric is refused with a sentence") {
+TEST_CASE("an invalid fabric is refused with a sentence") {
   CHECK(Fabric::create("none", 0, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("many", kEndpointsMax + 1, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("empty", 1, 0).status().code() == absl::StatusCode::kInvalidArgument);
