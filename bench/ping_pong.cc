@@ -14,10 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/line_race.h"
-#include "core/limits.h"
 #include "core/planning/topology.h"
 #include "services/cli/cli.h"
 #include "services/cli/table.h"
+#include "transport/limits.h"
 
 namespace {
 

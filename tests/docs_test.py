@@ -6,7 +6,6 @@ import fnmatch
 import functools
 import os
 import re
-import subprocess
 import unittest
 
 ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
@@ -14,6 +13,7 @@ CODE = (".h", ".cc", ".bazelrc", ".py", ".sh", ".bzl", ".bazel", ".proto", ".tla
         ".json", ".service")
 # Names of other projects that no source of ours has.
 FOREIGN = {"nlohmann_json"}
+PATH = r"\.?[A-Za-z_][\w.@-]*(/[\w.@*-]+)+/?|[\w-]+\.(h|cc|py|sh|proto|tla|bazel|md|txt|yml|service)"
 # History: what it names need not be there any more.
 HISTORY = {"CHANGELOG.md"}
 
@@ -122,7 +122,7 @@ def is_there(path, document):
 
 def broken_paths(document, text):
     for span in spans(text):
-        if re.fullmatch(r"\.?[\w.@-]*(/[\w.@*-]+)+/?|[\w-]+\.(h|cc|py|sh|proto|tla|bazel|md|txt|yml|service)", span):
+        if re.fullmatch(PATH, span):
             if not span.startswith(("/", "bazel-bin/", "//")) and not is_there(span, document):
                 yield f"no such path: `{span}`"
     for path in re.findall(r"(?<![\w/])bazel-bin/([\w./-]*\w)", text):

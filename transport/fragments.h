@@ -16,6 +16,7 @@
 
 #include "core/limits.h"
 #include "core/types.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {

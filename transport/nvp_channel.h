@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/fragments.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {

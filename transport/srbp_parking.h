@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/limits.h"
 #include "core/types.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {

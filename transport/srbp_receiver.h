@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/limits.h"
 #include "transport/fragments.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 #include "transport/srbp_layout.h"
 #include "transport/srbp_parking.h"

@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "core/check.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {

@@ -16,7 +16,7 @@
 #endif
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {

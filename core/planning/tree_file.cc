@@ -7,8 +7,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "core/limits.h"
 #include "core/planning/json.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {

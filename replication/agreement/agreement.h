@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "core/limits.h"
 #include "core/types.h"
 #include "replication/agreement/limits.h"
 #include "replication/agreement/status.h"

@@ -1,13 +1,46 @@
-// Bounds of agreement, with their units, and what happens at the limit. Bounds that other layers need, too, are in
-// core/limits.h.
+// Bounds of agreement, with their units, and what happens at them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/limits.h"
-#include "replication/stable/write.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
+
+// ---- Windows, logs and repetition, of all agreements ------------------------------------------------------------------
+inline constexpr int kWindowSlots = 64;  // slots proposed and undecided; further commands wait at the leader
+inline constexpr std::size_t kWindowBytesMax = 8 * 1024 * 1024;  // bytes of those slots; further batches wait likewise
+// Decided entries kept for learners that fell behind; one that is further back needs a snapshot. Enough for what is decided
+// while a joining replica loads a large state on a busy core (docs/design/snapshots.md).
+inline constexpr int kCommandLogSlots = 256 * 1024;
+inline constexpr std::size_t kCommandLogBytesMax = 128 * 1024 * 1024;
+inline constexpr int kTickMs = 5;  // between two Agreement::tick calls, while there is something to wait for
+inline constexpr std::uint64_t kConfigurationEntriesMax = 0xffff'ffff;  // epochs and ballots; on the wire in 32 bits
+inline constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 62;      // a message about a later slot is refused
+// Without progress, what is outstanding is sent again after this many ticks, then after twice as many, and so on.
+inline constexpr int kRetransmitTicks = 20;
+inline constexpr int kRetransmitTicksMax = 640;
+inline constexpr std::size_t kRetransmitBytesMax = 4 * 1024 * 1024;  // sent again at once; the rest the next time
+// What a learner keeps above a gap. What does not fit is forgotten, and fetched once the gap has closed.
+inline constexpr int kLearnerAheadSlots = 1024;
+inline constexpr std::size_t kLearnerAheadBytesMax = 64 * 1024 * 1024;
+inline constexpr int kFetchEntriesMax = 256;                     // of one answer; the asker then asks on
+inline constexpr std::size_t kFetchBytesMax = 1024 * 1024;       // of one answer, unless its first entry is larger
+inline constexpr int kFetchTicks = 20;                           // without an answer another peer is asked
+// Multi-Paxos: a voter that has decided less than this far below a slot does not vote for it until it has caught up.
+inline constexpr int kVoteAheadSlots = 4096;
+// 2PC: prepared and undecided bytes at a participant; it votes no to what does not fit.
+inline constexpr std::size_t kPreparedBytesMax = 32 * 1024 * 1024;
+inline constexpr int kBlockedTicks = 100;  // 2PC: without progress for so long, the status says blocked and by whom
+
+static_assert(kWindowSlots < kCommandLogSlots);
+static_assert(kWindowSlots <= kLearnerAheadSlots && kWindowSlots <= kVoteAheadSlots);
+static_assert(kWindowBytesMax + kBatchBytesMax < kLearnerAheadBytesMax, "else a decided slot could be forgotten by all");
+static_assert(kFetchBytesMax + kBatchBytesMax < kMessageBytesMax, "the last entry of an answer may be a large one");
+static_assert(kWindowBytesMax + kBatchBytesMax < kPreparedBytesMax, "an honest coordinator never makes one vote no");
+
 
 // ---- What an AcceptorChange carries ---------------------------------------------------------------------------------
 // The in-flight entries go by value, since any next leader must know them even while their author is stopped. So all of

@@ -1,8 +1,9 @@
 #include "replication/agreement/messages.h"
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
 

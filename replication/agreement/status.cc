@@ -1,6 +1,7 @@
 #include "replication/agreement/status.h"
 
-#include "core/limits.h"
+#include "replication/agreement/limits.h"
+
 
 namespace ingot {
 

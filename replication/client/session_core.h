@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "core/limits.h"
 #include "core/types.h"
 #include "core/wire.h"
+#include "replication/client/limits.h"
 #include "replication/client/replica_client.h"
 #include "replication/client/routing.h"
+#include "replication/replica/limits.h"
 #include "replication/requests/request.h"
 
 namespace ingot {

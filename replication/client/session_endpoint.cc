@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/pages/page_status.h"
+#include "transport/limits.h"
 
 namespace ingot {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/limits.h"
 #include "replication/agreement/agreement.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
 namespace {

@@ -31,10 +31,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/limits.h"
 #include "core/stable_hash.h"
+#include "replication/agreement/limits.h"
+#include "replication/requests/limits.h"
+#include "replication/stable/limits.h"
 #include "replication/stable/write.h"
 #include "replication/stable/writer_lock.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/limits.h"
+#include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
 
 namespace ingot {

@@ -1,9 +1,10 @@
 #include "replication/store/range.h"
 
+#include "replication/store/limits.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "core/limits.h"
 
 namespace ingot::kv {
 namespace {

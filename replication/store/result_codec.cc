@@ -1,9 +1,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/store/codec.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 namespace {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/limits.h"
 #include "replication/store/api.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/limits.h"
+#include "services/control/limits.h"
 #include "services/control/refused_stream.h"
 
 namespace ingot {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/limits.h"
+#include "replication/requests/limits.h"
 #include "replication/store/api.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/translate.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/store/limits.h"
 
 namespace ingot::etcd {
 namespace {

@@ -1,5 +1,4 @@
 // etcdserverpb.KV. A call is checked and translated on gRPC's thread, and finished on the client's loop.
-#include "core/limits.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"

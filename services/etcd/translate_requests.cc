@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
+#include "replication/store/limits.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/translate.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
 #include "services/ingot_load/connections.h"
 #include "services/ingot_load/key_names.h"
+#include "services/ingot_load/limits.h"
 
 namespace ingot::load {
 namespace {

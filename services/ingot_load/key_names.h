@@ -7,7 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/limits.h"
+#include "services/ingot_load/limits.h"
+
 
 namespace ingot::load {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "services/ingot_load/key_names.h"
+#include "services/ingot_load/limits.h"
 #include "services/ingot_load/outcome.h"
 #include "services/ingot_load/stamped_value.h"
 

@@ -15,7 +15,8 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include "core/limits.h"
+#include "services/metrics/limits.h"
+
 
 namespace ingot {
 

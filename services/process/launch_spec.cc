@@ -11,6 +11,7 @@
 #include "core/limits.h"
 #include "core/planning/topology.h"
 #include "proto/ingot/supervision/v1/launch.pb.h"
+#include "replication/agreement/limits.h"
 #include "services/config/config_message.h"
 
 namespace ingot {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "replication/client/limits.h"
 #include "transport/scc/options.h"
 
 namespace ingot {

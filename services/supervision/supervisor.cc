@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "core/limits.h"
 #include "services/cli/duration.h"
+#include "services/process/limits.h"
 #include "services/supervision/log_line.h"
 
 namespace ingot {

@@ -15,6 +15,7 @@
 #include "tests/transport/contract_party.h"
 #include "tests/transport/message_pattern.h"
 #include "transport/host/private_pages.h"
+#include "transport/limits.h"
 #include "transport/waker.h"
 
 using namespace ingot;

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/wire.h"
+#include "transport/limits.h"
 
 namespace ingot {
 

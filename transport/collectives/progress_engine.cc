@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/limits.h"
+#include "transport/limits.h"
 
 namespace ingot {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/collectives/progress_engine.h"
+#include "transport/limits.h"
 
 namespace ingot {
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/channel_endpoint.h"
 #include "transport/host/host_memory.h"
+#include "transport/limits.h"
 #include "transport/nvp_channel.h"
 #include "transport/srbp_channel.h"
 

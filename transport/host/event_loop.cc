@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/host/fence.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {

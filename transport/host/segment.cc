@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {

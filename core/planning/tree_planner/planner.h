@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "core/limits.h"
 #include "core/planning/cost_model.h"
+#include "core/planning/limits.h"
 #include "core/planning/tree.h"
 #include "core/planning/tree_prediction.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/limits.h"
 #include "core/types.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 
 #include "core/limits.h"
+#include "replication/requests/limits.h"
+
 
 namespace ingot {
 

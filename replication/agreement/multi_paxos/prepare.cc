@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

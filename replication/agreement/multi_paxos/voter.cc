@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 #include "replication/agreement/multi_paxos/ballot.h"
 #include "replication/agreement/multi_paxos/limits.h"
 #include "replication/stable/view.h"

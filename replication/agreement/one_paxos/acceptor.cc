@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

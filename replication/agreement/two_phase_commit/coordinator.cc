@@ -1,9 +1,10 @@
 #include "replication/agreement/two_phase_commit/coordinator.h"
 
+#include "replication/agreement/limits.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 
 namespace ingot {
 

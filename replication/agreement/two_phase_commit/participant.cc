@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "core/limits.h"
 
 namespace ingot {
 

@@ -86,8 +86,12 @@ class Picture {
   double x(double cycles) const { return kLeft + cycles / std::max(plan_.prediction.broadcast, 1.0) * kPlot; }
 
   void draw_title() {
+    // The picture shows a broadcast, whatever the tree was planned for.
+    const std::string tree = plan_.objective == Objective::kBroadcast
+                                 ? ""
+                                 : absl::StrCat("on the tree for ", std::string(name_of(plan_.objective)), ", ");
     out_ += svg_text(24, 36, 22,
-                     absl::StrCat(model_.name, ": a broadcast in ",
+                     absl::StrCat(model_.name, ": a broadcast ", tree, "in ",
                                   cycles_and_time(plan_.prediction.broadcast, model_.frequency_hz)),
                      absl::StrCat("font-weight=\"bold\" fill=\"", kInk, "\""));
     out_ += svg_text(24, 58, 14,

@@ -10,7 +10,7 @@
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/cost_model_file.h"
 #include "core/planning/cost_model_measure.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 #include "services/ingotctl/files.h"
 #include "services/ingotctl/render/heat_map.h"
 #include "services/ingotctl/render/machine.h"

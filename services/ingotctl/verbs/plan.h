@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 

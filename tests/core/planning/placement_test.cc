@@ -1,4 +1,5 @@
 // The rules of core/planning/placement.h, checked by counting on machines of many shapes, not by a second placement.
+#include "core/limits.h"
 #include "core/planning/placement.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/limits.h"
 
 namespace ingot {
 namespace {

@@ -7,12 +7,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "core/prng.h"
+#include "replication/agreement/limits.h"
 #include "replication/agreement/registry.h"
 #include "replication/agreement/messages.h"
 #include "replication/agreement/reads.h"
 #include "replication/agreement/window.h"
+#include "replication/replica/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot::testing {
 namespace {

@@ -13,6 +13,8 @@
 #include "replication/agreement/command_log.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/learner_catch_up.h"
+#include "replication/agreement/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot::testing {
 namespace {

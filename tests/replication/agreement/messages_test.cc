@@ -5,11 +5,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "core/prng.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 #include "replication/agreement/registry.h"
 #include "replication/agreement/messages.h"
+#include "replication/requests/limits.h"
 #include "tests/replication/agreement/trace.h"
 
 namespace ingot::testing {

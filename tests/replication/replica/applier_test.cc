@@ -3,7 +3,6 @@
 
 #include <map>
 
-#include "core/limits.h"
 #include "core/prng.h"
 #include "replication/replica/applier.h"
 #include "replication/store/kv_store.h"

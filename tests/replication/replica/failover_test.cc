@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "core/limits.h"
+#include "replication/client/limits.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/agreement/registry.h"
 #include "replication/agreement/limits.h"

@@ -1,7 +1,8 @@
 // Whole groups with every agreement over every transport: all apply the same, and slow members do not delay the others.
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
+#include "replication/replica/limits.h"
+#include "replication/requests/limits.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"
 

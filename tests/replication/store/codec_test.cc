@@ -1,8 +1,8 @@
 // Every value survives encoding and decoding, and no other bytes decode.
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "core/prng.h"
+#include "replication/requests/limits.h"
 #include "replication/store/kv_store.h"
 #include "replication/requests/request.h"
 #include "tests/replication/store/helpers.h"

@@ -1,8 +1,8 @@
 // Ingot's additions to etcd's semantics: bounds, pages, compaction in steps, hashes.
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "replication/store/kv_store.h"
+#include "replication/store/limits.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
 #include "tests/replication/store/seeds.h"

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/requests/move_request.h"
+#include "services/control/limits.h"
 #include "services/status/status.h"
 #include "services/process/process_signal.h"
 #include "tests/services/status/pages_in_memory.h"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/services.h"
+#include "services/serving/limits.h"
 #include "tests/services/etcd/local_replica_client.h"
 
 namespace ingot {

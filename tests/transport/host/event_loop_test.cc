@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/prng.h"
 #include "core/planning/topology.h"
 #include "tests/transport/host/child.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {

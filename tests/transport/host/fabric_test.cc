@@ -1,4 +1,5 @@
 // The fabric: the owners of its bytes, how a child attaches, and sleep words that lose no wake-up.
+#include "core/limits.h"
 #include "transport/host/fabric.h"
 
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "core/limits.h"
 #include "tests/transport/host/child.h"
 
 namespace ingot {

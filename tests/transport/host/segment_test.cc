@@ -1,4 +1,5 @@
 // Sealed shared memory: what it permits, what it forbids for ever, and how it passes fork and exec.
+#include "transport/host/limits.h"
 #include "transport/host/segment.h"
 
 #include <sys/mman.h>
@@ -10,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "core/limits.h"
 #include "tests/transport/host/child.h"
 
 namespace ingot {

@@ -159,8 +159,11 @@ TEST_CASE("a plan is printed as a table, a dot graph and a picture") {
              StartsWith("digraph tree {") && Contains("0 -> 2 [label=\"1: 62+220\"]") && EndsWith("}\n"));
   const Run picture = run({"plan", kMachine, "--planner=binary", "-o", "svg"});
   CHECK_THAT(picture.output, StartsWith("<svg ") && Contains("critical path") && EndsWith("</svg>\n"));
+  CHECK_THAT(run({"plan", kMachine, "--planner=binary", "--objective=barrier", "-o", "svg"}).output,
+             Contains(": a broadcast on the tree for barrier, in "));
+  // 48 cores: every second one has its number on the axes.
   CHECK_THAT(run({"machine", "show", "machines/intel-scc-48.json", "-o", "svg"}).output,
-             StartsWith("<svg ") && EndsWith("</svg>\n"));
+             StartsWith("<svg ") && Contains(">46</text>") && !Contains(">47</text>") && EndsWith("</svg>\n"));
   CHECK_THAT(run({"machine", "show", "machines/intel-scc-48.json"}).output,
              Contains("48 cores") && Contains("asymmetry"));
   const Run json = run({"machine", "show", "machines/intel-scc-48.json", "-o", "json"});
