@@ -5,7 +5,6 @@
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/status.h"
-#include "services/ingotctl/verbs/verbs.h"
 
 namespace ingot {
 namespace {
