@@ -2,6 +2,7 @@
 // No clock, thread, I/O, atomic or unseeded randomness lives behind this interface.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -222,9 +223,6 @@ class Agreement {
 
   // What some segment holds, or recently held, asked for by Effects::history_needed. Its writer may live.
   virtual void history(const StableView&, Effects&) {}
-  // Whether it ever asks: then segments of earlier incarnations are needed until a published snapshot has what they
-  // hold.
-  virtual bool reads_history() const { return false; }
 
   // A client asks here for what only a leader can do, so it has waited for the leader in vain, or never knew it. (A
   // rejected propose or read says the same.) Only this makes a replica doubt a leader: it asks it for a sign of life, and
@@ -238,10 +236,29 @@ class Agreement {
     return absl::FailedPreconditionError("roles cannot be moved in this agreement");
   }
 
+  // All of what it says of itself; built anew at each call.
   virtual AgreementStatus status() const = 0;
+
+  // Parts of the status that are asked for with each command and each answer, as status() has them.
+  virtual Role role() const { return status().role; }
+  virtual EndpointId leader() const { return status().leader; }
+  virtual EndpointId acceptor() const { return status().acceptor; }
+  virtual Ballot ballot() const { return status().ballot; }
+  virtual Slot next_slot() const { return status().proposed; }
+
+  // Bytes of stable records that receive(message) may store at most; 0: none that could fill the store. Without room
+  // for them the message is not handed over: it is lost, and its sender repeats it.
+  virtual std::size_t stored_bytes_max(std::string_view message) const = 0;
 
   // Messages refused so far, by any cause.
   virtual std::uint64_t refused_messages() const = 0;
+};
+
+// What those who run an agreement, or keep what it stored, have to know of it.
+struct AgreementTraits {
+  // What was voted for was chosen. So a dead incarnation's votes are not inherited but read as history
+  // (Effects::history_needed), and its segment is kept until a published snapshot has what it holds.
+  bool votes_are_history = false;
 };
 
 // First byte of every message between replicas and between clients and replicas: who handles it.

@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-void Outbox::send(EndpointId peer, Message message) {
-  if (!send_now(peer, *message)) queue(peer, std::move(message));
+void Outbox::send(EndpointId peer, const Message& message) {
+  if (!send_now(peer, *message)) queue(peer, message);
 }
 
 void Outbox::send(EndpointId peer, std::string_view bytes) {

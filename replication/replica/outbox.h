@@ -30,7 +30,7 @@ class Outbox {
   explicit Outbox(Transport& transport, OutboxBounds bounds = {}) : transport_(transport), bounds_(bounds) {}
 
   // Sends, or queues behind what waits already, or drops.
-  void send(EndpointId peer, Message message);
+  void send(EndpointId peer, const Message& message);
   // The same with bytes of the caller's, which are copied only if they have to wait.
   void send(EndpointId peer, std::string_view bytes);
 

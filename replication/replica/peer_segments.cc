@@ -4,12 +4,18 @@
 
 namespace ingot {
 
-PeerSegments::PeerSegments(EndpointId self, std::vector<IncarnationSegments> segments, std::vector<const ReplicaPage*> pages)
-    : self_(self), segments_(std::move(segments)), pages_(std::move(pages)), returns_at_(segments_.size()) {
+PeerSegments::PeerSegments(EndpointId self, std::vector<IncarnationSegments> segments)
+    : self_(self), segments_(std::move(segments)) {
   for (IncarnationSegments& each : segments_) {
     if (each.empty()) each.emplace_back();
     present_.push_back(each.back().incarnation);
   }
+}
+
+std::vector<Incarnation> PeerSegments::newest() const {
+  std::vector<Incarnation> newest;
+  for (const IncarnationSegments& each : segments_) newest.push_back(each.back().incarnation);
+  return newest;
 }
 
 std::span<const std::byte> PeerSegments::segment_of(ReplicaIncarnation name) const {
@@ -34,7 +40,6 @@ void PeerSegments::poll(absl::FunctionRef<void(ReplicaIncarnation)> died) {
     const ReplicaIncarnation name{EndpointId(id), present_[id]};
     if (name.id == self_ || dead(name.id) || StableView::writer_state(segment_of(name)) != WriterState::kGone) continue;
     dead_ |= mask_of(name.id);
-    lagging_ |= mask_of(name.id);
     died(name);
   }
 }
@@ -52,28 +57,12 @@ void PeerSegments::begin(ReplicaIncarnation next, std::shared_ptr<const Segment>
   add_incarnation(segments_[id], IncarnationSegment{next.incarnation, std::move(segment)}, counts, needed);
   if (dead(next.id)) return;
   dead_ |= mask_of(next.id);
-  lagging_ |= mask_of(next.id);
   died({next.id, present_[id]});
 }
 
-void PeerSegments::back(ReplicaIncarnation name, Slot applied_here) {
-  const std::size_t id = name.id.value();
-  present_[id] = name.incarnation;
-  returns_at_[id] = applied_here;
-  dead_ &= ~mask_of(name.id);
-  if (id >= pages_.size()) lagging_ &= ~mask_of(name.id);
-}
-
-void PeerSegments::note_returns() {
-  if (lagging_ == dead_) return;
-  for (std::uint16_t id = 0; id < pages_.size(); ++id) {
-    const EndpointId replica(id);
-    if (dead(replica) || !lagging(replica)) continue;
-    // Acquire: what the page shows after that is of this incarnation, no more what its predecessor left there.
-    if (pages_[id]->incarnation.get_acquire() != present_[id].value()) continue;
-    const Slot applied((*pages_[id])[ReplicaCounter::kAppliedSlots].get());
-    if (applied >= returns_at_[id]) lagging_ &= ~mask_of(replica);
-  }
+void PeerSegments::connected(ReplicaIncarnation replica) {
+  present_[replica.id.value()] = replica.incarnation;
+  dead_ &= ~mask_of(replica.id);
 }
 
 absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot from) const {
@@ -81,7 +70,7 @@ absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot from
   if (segment.empty()) return absl::NotFoundError("the segment is not here");
   // Before it is read: only the segment of a dead writer is final.
   const WriterState writer = StableView::writer_state(segment);
-  if (writer == WriterState::kNone && name.incarnation < newest(name.id).incarnation) {
+  if (writer == WriterState::kNone && name.incarnation < segments_[name.id.value()].back().incarnation) {
     StableView nothing;
     nothing.replica = name.id;
     nothing.incarnation = name.incarnation;

@@ -10,6 +10,8 @@ namespace {
 // Fixed part of a command within a batch; keeps a hostile length from reserving memory that its bytes do not back.
 constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
 
+constexpr std::size_t kResponseHeaderBytes = 1 + 1 + 8 + 8 + 2 + 2;
+
 constexpr auto kRequestClass = static_cast<std::uint8_t>(MessageClass::kRequest);
 constexpr auto kResponseClass = static_cast<std::uint8_t>(MessageClass::kResponse);
 
@@ -37,12 +39,18 @@ std::string encode(const Request& request) {
 }
 
 std::string encode(const Response& response) {
-  WireWriter out(24 + response.payload.size());
-  out.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
-  out.u64(response.sequence).u64(response.slot.value());
-  out.u16(response.leader.value()).u16(response.acceptor.value());
-  out.raw(response.payload);
-  return out.take();
+  std::string out;
+  append(response, out);
+  return out;
+}
+
+void append(const Response& response, std::string& out) {
+  WireWriter header(kResponseHeaderBytes);
+  header.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
+  header.u64(response.sequence).u64(response.slot.value());
+  header.u16(response.leader.value()).u16(response.acceptor.value());
+  out.reserve(out.size() + header.size() + response.payload.size());
+  out.append(header.view()).append(response.payload);
 }
 
 std::optional<Request> decode_request(std::string_view bytes) {

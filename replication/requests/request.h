@@ -54,6 +54,7 @@ struct Response {
 // The payload views point into `bytes`.
 std::string encode(const Request& request);
 std::string encode(const Response& response);
+void append(const Response& response, std::string& out);  // the same bytes, behind others
 std::optional<Request> decode_request(std::string_view bytes);
 std::optional<Response> decode_response(std::string_view bytes);
 

@@ -5,7 +5,6 @@
 #include <deque>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "core/types.h"
@@ -45,9 +44,6 @@ void add_incarnation(std::deque<Entry>& segments, Entry next, Counts counts, Nee
   if (segments.size() > kNeededIncarnationsMax) segments.pop_front();
   segments.push_back(std::move(next));
 }
-
-// Of the agreement with that name: whether what was voted for was chosen, so that it is not inherited but read as history.
-inline bool votes_are_history(std::string_view agreement) { return agreement == "1paxos"; }
 
 // Whether an ended incarnation's segment counts: its writer had stored what it was to inherit before it said anything.
 inline bool incarnation_counts(std::span<const std::byte> segment, Incarnation incarnation) {

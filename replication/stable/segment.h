@@ -14,12 +14,13 @@
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
 #include "replication/stable/layout.h"
+#include "replication/stable/store.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
 
 // Used, from open to destruction, by one thread: the writer. It holds the segment's WriterLock all that time.
-class StableSegment {
+class StableSegment final : public StableStore {
  public:
   // Maps the segment, closes it to every other writer for ever, and takes its lock. A new incarnation needs a new
   // segment. The bounds of agreement fit into kStableSegmentBytes; only tests are content with fewer.
@@ -28,7 +29,7 @@ class StableSegment {
   static absl::StatusOr<std::unique_ptr<StableSegment>> open(int fd, EndpointId self, Incarnation incarnation,
                                                              std::size_t bytes_min = kStableSegmentBytes);
 
-  ~StableSegment();
+  ~StableSegment() override;
   StableSegment(const StableSegment&) = delete;
   StableSegment& operator=(const StableSegment&) = delete;
 
@@ -43,15 +44,15 @@ class StableSegment {
   //  kConfiguration   replaces the one before
   //
   // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.
-  [[nodiscard]] bool store(const StableWrite& write);
+  [[nodiscard]] bool store(const StableWrite& write) override;
 
   // Room for records, in bytes, and how much is in use: also by those that a change of roles has left without account, of
   // which each later write frees some. Trimming frees all that are of no account, in the order of storing.
-  std::size_t capacity_bytes() const { return ring_bytes_; }
-  std::size_t used_bytes() const { return tail_ - head_; }
+  std::size_t capacity_bytes() const override { return ring_bytes_; }
+  std::size_t used_bytes() const override { return tail_ - head_; }
 
   // Frees those at once; milliseconds, if they are MiB. For those who would do without something for want of room.
-  void make_room() { free_records(kAllRecords); }
+  void make_room() override { free_records(kAllRecords); }
 
  private:
   static constexpr std::size_t kFreeRecordsPerWrite = 16;

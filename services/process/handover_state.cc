@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "core/planning/helper_cores.h"
+#include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
 #include "services/process/instance_memory.h"
 
@@ -95,7 +96,8 @@ void HandoverState::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
       incarnations, EarlierIncarnation{incarnation, launch.stable_fd},
       [](const EarlierIncarnation& ended) { return incarnation_counts(ended.stable_fd, ended.incarnation); },
       [this](const EarlierIncarnation& ended) {
-        return votes_are_history(spec_.config.agreement) && incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
+        return traits_of(spec_.config.agreement).votes_are_history &&
+               incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
       });
   incarnations.pop_back();
   launch.earlier.assign(incarnations.begin(), incarnations.end());

@@ -24,7 +24,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.voters = config.voters;
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
-  group.predecessor = memory.predecessor(launch.id, !votes_are_history(config.agreement));
+  group.predecessor = memory.predecessor(launch.id, !traits_of(config.agreement).votes_are_history);
   group.fencing = config.fence;
   return group;
 }
@@ -78,33 +78,36 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
-  parts.group = group_of(spec.config, launch, memory);
-  parts.endpoints = memory.fabric().endpoints();
-  parts.transport = transport_.get();
-  parts.agreement = make_agreement(spec.config.agreement, parts.group);
+  parts.protocol.group = group_of(spec.config, launch, memory);
+  parts.channels.endpoints = memory.fabric().endpoints();
+  parts.channels.transport = transport_.get();
+  parts.protocol.agreement = make_agreement(spec.config.agreement, parts.protocol.group);
+  parts.protocol.traits = traits_of(spec.config.agreement);
   parts.state = &store_;
   parts.stable = stable_.get();
-  parts.page = &page();
-  parts.pages = memory.view().replicas;
-  parts.pipeline_slots = spec.shared_cores ? kPipelineSlotsSharedCore : kPipelineSlotsOwnCore;
+  parts.pages.own = &page();
+  parts.pages.all = memory.view().replicas;
+  parts.bounds.pipeline_slots = spec.shared_cores ? kPipelineSlotsSharedCore : kPipelineSlotsOwnCore;
   parts.trees = std::move(trees);
-  parts.segments = memory.stable_segments();
-  parts.incarnations = incarnations_.get();
-  parts.deaths = &memory.view().daemon->deaths;
-  parts.marks = process.marks;
-  parts.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
-  parts.log = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
-  parts.fence = [daemon = memory.view().daemon](ReplicaIncarnation name) {
+  parts.deaths.segments = memory.stable_segments();
+  parts.channels.incarnations = incarnations_.get();
+  parts.deaths.reported = &memory.view().daemon->deaths;
+  parts.deaths.marks = process.marks;
+  parts.pages.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
+  parts.op.log = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
+  parts.op.fence = [daemon = memory.view().daemon](ReplicaIncarnation name) {
     return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
   };
   // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
   if (spec.config.isolation == "process") {
-    parts.fork_snapshots = true;
-    parts.load_in_background = true;
-    parts.helper_cores = process.helper_cores;
-    parts.published_slot = &memory.view().daemon->published_slot;
-    parts.publish = [publish = process.publish, from = parts.group.incarnation](Slot slot, int fd) { publish(from, slot, fd); };
-    parts.snapshot = map_snapshot(spec.snapshot_fd);
+    parts.snapshots.fork = true;
+    parts.snapshots.load_in_background = true;
+    parts.snapshots.helper_cores = process.helper_cores;
+    parts.snapshots.published_slot = &memory.view().daemon->published_slot;
+    parts.snapshots.publish = [publish = process.publish, from = parts.protocol.group.incarnation](Slot slot, int fd) {
+      publish(from, slot, fd);
+    };
+    parts.snapshots.first = map_snapshot(spec.snapshot_fd);
   }
   replica_ = std::make_unique<Replica>(std::move(parts));
 }

@@ -35,7 +35,7 @@ absl::StatusOr<IncarnationStart> read_incarnation_start(ControlWord word, int en
 // Hands a published snapshot to the supervisor. While there is none the replica says it again now and then.
 using PublishSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
 
-// What a replica has from its process; as in Replica::Parts.
+// What a replica has from its process; as in Replica::Snapshots and Replica::Deaths.
 struct ProcessParts {
   PublishSnapshot publish;
   std::vector<CoreId> helper_cores;

@@ -69,20 +69,21 @@ std::vector<LinkHooks> ChipReplica::link_hooks() {
 
 Replica::Parts ChipReplica::parts(const ChipContext& context) {
   Replica::Parts parts;
-  parts.group.replicas = context.config.replicas;
-  parts.group.voters = context.config.voters;
-  parts.group.self = id_;
-  parts.group.fencing = context.config.fence;
-  parts.endpoints = static_cast<int>(context.fabric.cores.size());
-  parts.agreement = make_agreement(context.config.agreement, parts.group);
-  parts.page = page_.get();
-  parts.pages = context.pages;
-  parts.pipeline_slots = kPipelineSlotsOwnCore;
+  parts.protocol.group.replicas = context.config.replicas;
+  parts.protocol.group.voters = context.config.voters;
+  parts.protocol.group.self = id_;
+  parts.protocol.group.fencing = context.config.fence;
+  parts.channels.endpoints = static_cast<int>(context.fabric.cores.size());
+  parts.protocol.agreement = make_agreement(context.config.agreement, parts.protocol.group);
+  parts.protocol.traits = traits_of(context.config.agreement);
+  parts.pages.own = page_.get();
+  parts.pages.all = context.pages;
+  parts.bounds.pipeline_slots = kPipelineSlotsOwnCore;
   parts.trees = context.trees;
-  parts.segments = context.segments;
-  parts.deaths = &context.daemon->deaths;
-  parts.log = context.log;
-  parts.fence = context.fence;
+  parts.deaths.segments = context.segments;
+  parts.deaths.reported = &context.daemon->deaths;
+  parts.op.log = context.log;
+  parts.op.fence = context.fence;
   return parts;
 }
 
@@ -93,10 +94,10 @@ void ChipReplica::run(const ChipContext& context, scc::Core& core) {
   const auto transport = scc::make_chip_transport(context.fabric, core, id_, link_hooks());
   RoomWatch watched(*transport, static_cast<int>(context.fabric.cores.size()));
   Replica::Parts all = parts(context);
-  all.transport = &watched;
+  all.channels.transport = &watched;
   all.state = &store;
   all.stable = stable.get();
-  all.publish_state = [&store](ReplicaPage& page) { publish_store(store, page); };
+  all.pages.publish_state = [&store](ReplicaPage& page) { publish_store(store, page); };
   Replica replica(std::move(all));
   page_->layout_version.set(kPageLayoutVersion);
   page_->incarnation.set_release(1);

@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "core/planning/placement.h"
 #include "core/planning/topology.h"
+#include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
 #include "services/cli/endpoint.h"
@@ -178,7 +179,7 @@ absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
       stable_[endpoint], StableIncarnation{next, std::move(stable)},
       [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
       [this](const StableIncarnation& ended) {
-        return votes_are_history(config_.agreement) && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
+        return traits_of(config_.agreement).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
       });
   return started;
 }

@@ -110,7 +110,7 @@ class MutantAgreement final : public Agreement {
     agreement_->peer_started(name, effects);
     corrupt(effects);
   }
-  bool reads_history() const override { return agreement_->reads_history(); }
+  std::size_t stored_bytes_max(std::string_view message) const override { return agreement_->stored_bytes_max(message); }
   void history(const StableView& view, Effects& effects) override {
     agreement_->history(view, effects);
     corrupt(effects);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replication/agreement/multi_paxos/ballot.h"
+#include "replication/agreement/stored.h"
 
 namespace ingot {
 
@@ -161,15 +162,28 @@ void MultiPaxos::installed(Slot first_undecided, Effects& effects) {
   settle(effects);
 }
 
+Role MultiPaxos::role() const { return leader_.leading() ? Role::kLeader : Role::kReplica; }
+EndpointId MultiPaxos::leader() const { return leader_name_.id; }
+EndpointId MultiPaxos::acceptor() const { return leader_name_.id; }
+Ballot MultiPaxos::ballot() const { return following_; }
+
+Slot MultiPaxos::next_slot() const {
+  return leader_.leading() ? leader_.next_slot() : std::max(learner_.end(), voter_.end());
+}
+
+std::size_t MultiPaxos::stored_bytes_max(std::string_view message) const {
+  return ingot::stored_bytes_max(message, MessageType::kAccept, group_.bounds);
+}
+
 AgreementStatus MultiPaxos::status() const {
   AgreementStatus status;
-  status.role = leader_.leading() ? Role::kLeader : Role::kReplica;
+  status.role = role();
   status.leader = status.acceptor = leader_name_.id;
   status.leader_incarnation = status.acceptor_incarnation =
       leader_name_.incarnation > Incarnation(0) ? leader_name_.incarnation : peers_.name(leader_name_.id).incarnation;
   status.epoch = Epoch(1);
-  status.ballot = following_;
-  status.proposed = leader_.leading() ? leader_.next_slot() : std::max(learner_.end(), voter_.end());
+  status.ballot = ballot();
+  status.proposed = next_slot();
   status.decided = learner_.decided();
   status.taking_over = prepare_.under_way() || leader_.recovering();
   status.deposed = has_led_ && !leader_.leading() && leader_name_.id != group_.self;

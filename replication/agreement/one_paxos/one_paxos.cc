@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "replication/agreement/stored.h"
 #include "replication/stable/view.h"
 
 namespace ingot {
@@ -236,21 +237,40 @@ void OnePaxos::installed(Slot first_undecided, Effects& effects) {
   settle(effects);
 }
 
+Role OnePaxos::role() const {
+  if (leads()) return Role::kLeader;
+  const bool accepts = state_.now().acceptor == state_.self() && state_.acceptor.epoch() == state_.log.epoch();
+  return accepts ? Role::kAcceptor : Role::kReplica;
+}
+
+bool OnePaxos::leads() const {
+  return state_.leads(state_.self()) && (state_.leader.leading() || state_.leader.frozen() || takeover_.active());
+}
+
+EndpointId OnePaxos::leader() const { return state_.now().leader.id; }
+EndpointId OnePaxos::acceptor() const { return state_.now().acceptor.id; }
+Ballot OnePaxos::ballot() const { return Ballot(state_.log.tip()); }
+
+Slot OnePaxos::next_slot() const {
+  return leads() ? state_.leader.next_slot() : std::max(state_.learner.end(), state_.acceptor.end());
+}
+
+std::size_t OnePaxos::stored_bytes_max(std::string_view message) const {
+  return ingot::stored_bytes_max(message, MessageType::kAccept, state_.group.bounds);
+}
+
 AgreementStatus OnePaxos::status() const {
   AgreementStatus status;
   const ConfigEntry& now = state_.now();
-  const bool leads = state_.leads(state_.self()) &&
-                     (state_.leader.leading() || state_.leader.frozen() || takeover_.active());
-  const bool accepts = now.acceptor == state_.self() && state_.acceptor.epoch() == state_.log.epoch();
-  status.role = leads ? Role::kLeader : accepts ? Role::kAcceptor : Role::kReplica;
+  status.role = role();
   status.leader = now.leader.id;
   status.leader_incarnation = now.leader.incarnation;
   status.acceptor = now.acceptor.id;
   status.acceptor_incarnation = now.acceptor.incarnation;
   status.epoch = state_.log.epoch();
-  status.ballot = Ballot(state_.log.tip());
+  status.ballot = ballot();
   status.configuration = state_.log.tip();
-  status.proposed = leads ? state_.leader.next_slot() : std::max(state_.learner.end(), state_.acceptor.end());
+  status.proposed = next_slot();
   status.decided = state_.learner.decided();
   reconfiguration_.describe(status);
   return status;

@@ -30,10 +30,15 @@ class OnePaxos : public Agreement {
   void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) override;
   void client_waits(Effects& effects) override;
   void history(const StableView& view, Effects& effects) override;
-  bool reads_history() const override { return true; }
   void loading(bool loading) override { loading_ = loading; }
   absl::Status move(Role role, EndpointId to, Effects& effects) override;
   AgreementStatus status() const override;
+  Role role() const override;
+  EndpointId leader() const override;
+  EndpointId acceptor() const override;
+  Ballot ballot() const override;
+  Slot next_slot() const override;
+  std::size_t stored_bytes_max(std::string_view message) const override;
   std::uint64_t refused_messages() const override { return state_.mailbox.refused(); }
 
  private:
@@ -45,6 +50,7 @@ class OnePaxos : public Agreement {
   void send_hello(Effects& effects);
   void catch_up_with_group(Effects& effects);
   void settle(Effects& effects);
+  bool leads() const;
   bool caught_up() const { return state_.peers.caught_up(state_.group.self); }
 
   OnePaxosState state_;

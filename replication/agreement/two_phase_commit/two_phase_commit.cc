@@ -1,4 +1,5 @@
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
+#include "replication/agreement/stored.h"
 
 #include <algorithm>
 #include <bit>
@@ -85,15 +86,27 @@ void TwoPhaseCommit::installed(Slot first_undecided, Effects& effects) {
   coordinator_.advance(learner_.decided());
 }
 
+Role TwoPhaseCommit::role() const { return coordinator_.active() ? Role::kLeader : Role::kReplica; }
+EndpointId TwoPhaseCommit::leader() const { return EndpointId(0); }
+EndpointId TwoPhaseCommit::acceptor() const { return EndpointId(0); }
+Ballot TwoPhaseCommit::ballot() const { return Ballot(1); }
+
+Slot TwoPhaseCommit::next_slot() const {
+  return coordinator_.active() ? coordinator_.next_slot() : std::max(participant_.prepared_end(), learner_.end());
+}
+
+std::size_t TwoPhaseCommit::stored_bytes_max(std::string_view message) const {
+  return ingot::stored_bytes_max(message, MessageType::kTwoPhasePrepare, group_.bounds);
+}
+
 AgreementStatus TwoPhaseCommit::status() const {
   AgreementStatus status;
-  status.role = coordinator_.active() ? Role::kLeader : Role::kReplica;
-  status.leader = EndpointId(0);
-  status.acceptor = EndpointId(0);
+  status.role = role();
+  status.leader = leader();
+  status.acceptor = acceptor();
   status.epoch = Epoch(1);
-  status.ballot = Ballot(1);
-  status.proposed =
-      coordinator_.active() ? coordinator_.next_slot() : std::max(participant_.prepared_end(), learner_.end());
+  status.ballot = ballot();
+  status.proposed = next_slot();
   status.decided = learner_.decided();
   add_blocked(status);
   return status;

@@ -29,6 +29,12 @@ class TwoPhaseCommit : public Agreement {
   void peer_died(ReplicaIncarnation name, Effects& effects) override;
   void peer_started(ReplicaIncarnation name, Effects& effects) override;
   AgreementStatus status() const override;
+  Role role() const override;
+  EndpointId leader() const override;
+  EndpointId acceptor() const override;
+  Ballot ballot() const override;
+  Slot next_slot() const override;
+  std::size_t stored_bytes_max(std::string_view message) const override;
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 
  private:

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,12 @@ std::string snapshot_header(Slot slot, std::string_view content);
 struct SnapshotFile {
   SnapshotName name;
   std::string_view content;  // of the bytes that were read
+};
+
+// A snapshot's file, which may be anybody's and anything.
+struct SnapshotBytes {
+  std::string_view file;
+  std::shared_ptr<const void> memory{};  // of the file; null: it outlives who reads it
 };
 
 // Reads a whole file, which may be anybody's and anything. Errors: INVALID_ARGUMENT with a sentence that says what is

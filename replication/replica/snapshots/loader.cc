@@ -14,8 +14,10 @@ namespace {
 // Until it is done the group is one short, and the peers' logs reach back for some seconds only.
 constexpr int kThreadNice = 0;
 
+}  // namespace
+
 // The slot stands in the header and in the content: a file that contradicts itself is none.
-SnapshotLoader::Outcome decode_file(Applier& applier, std::string_view file) {
+SnapshotLoader::Outcome SnapshotLoader::decode(Applier& applier, std::string_view file) {
   const auto read = read_snapshot(file);
   if (!read.ok()) return read.status();
   auto decoded = applier.decode(read->content);
@@ -24,8 +26,6 @@ SnapshotLoader::Outcome decode_file(Applier& applier, std::string_view file) {
   }
   return decoded;
 }
-
-}  // namespace
 
 SnapshotLoader::~SnapshotLoader() {
   if (thread_.joinable()) thread_.join();
@@ -50,7 +50,7 @@ void SnapshotLoader::run_in_background() {
 }
 
 void SnapshotLoader::run() {
-  outcome_ = decode_file(applier_, snapshot_.file);
+  outcome_ = decode(applier_, snapshot_.file);
   snapshot_ = {};
   decoded_.store(true, std::memory_order_release);
 }

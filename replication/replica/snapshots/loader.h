@@ -9,14 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "replication/replica/applier.h"
+#include "replication/replica/snapshots/format.h"
 
 namespace ingot {
-
-// A snapshot's file, which may be anybody's and anything.
-struct SnapshotBytes {
-  std::string_view file;
-  std::shared_ptr<const void> memory{};  // of the file; null: it outlives who reads it
-};
 
 // One snapshot at a time. Used by its replica's loop only.
 class SnapshotLoader {
@@ -40,6 +35,9 @@ class SnapshotLoader {
   bool running() const { return running_; }
 
   using Outcome = absl::StatusOr<Applier::Decoded>;
+  // What start() does with the file; on any thread. Errors as for poll().
+  static Outcome decode(Applier& applier, std::string_view file);
+
   // Nothing while it is being decoded. REQUIRES: running(). Errors: INVALID_ARGUMENT (no snapshot).
   std::optional<Outcome> poll();
 

@@ -3,22 +3,28 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/planning/helper_cores.h"
-#include "core/wire.h"
 #include "replication/replica/snapshots/limits.h"
 
 namespace ingot {
 
-ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier)
+ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier, const PeerStates& peers, ActionQueue& queue)
     : options_(std::move(options)),
       applier_(applier),
-      writer_(options_.how, options_.helper_cores),
-      reader_(options_.incarnation, [this](ReceivedFile file) {
-        if (file.size() > kSnapshotWindowBytes) release_in_background(std::move(file), options_.helper_cores);
-      }) {}
+      peers_(peers),
+      queue_(queue),
+      send_([this](EndpointId to, std::string message) {
+        queue_.send(to, std::make_shared<const std::string>(std::move(message)));
+      }),
+      reader_(options_.group.incarnation, [this](ReceivedFile file) { discard(std::move(file)); }) {}
+
+void ReplicaSnapshots::discard(ReceivedFile file) {
+  if (options_.discard && file.size() > kSnapshotWindowBytes) {
+    options_.discard(std::make_shared<ReceivedFile>(std::move(file)));
+  }
+}
 
 void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
-  if (options_.published_slot == nullptr) return;
+  if (!kept()) return;
   log_.add(slot.next(), record_bytes);
   quiet_ticks_ = 0;
 }
@@ -34,30 +40,30 @@ void ReplicaSnapshots::installed() {
 // Leader and acceptor have enough to do, so they are asked last.
 void ReplicaSnapshots::needed(const AgreementStatus& status) {
   std::vector<EndpointId> peers;
-  for (int id = options_.replicas - 1; id >= 0; --id) {
+  for (int id = options_.group.replicas - 1; id >= 0; --id) {
     const EndpointId peer(static_cast<std::uint16_t>(id));
-    if (peer != options_.self && !options_.lagging(peer)) peers.push_back(peer);
+    if (peer != options_.group.self && !peers_.lagging(peer)) peers.push_back(peer);
   }
   const auto busy = [&](EndpointId peer) { return peer == status.leader || peer == status.acceptor; };
   std::stable_partition(peers.begin(), peers.end(), [&](EndpointId peer) { return !busy(peer); });
-  if (!reader_.complete()) reader_.start(applier_.applied(), std::move(peers), options_.send);
+  if (!reader_.complete()) reader_.start(applier_.applied(), std::move(peers), send_);
 }
 
 void ReplicaSnapshots::receive(EndpointId from, std::string_view bytes) {
   const auto message = decode_snapshot_message(bytes);
-  if (!message || from.value() >= options_.replicas) {
+  if (!message || from.value() >= options_.group.replicas) {
     ++refused_;
   } else if (message->type == SnapshotMessageType::kAsk) {
     const std::uint64_t applied = applier_.applied().value();
     const Slot useful_from(applied > kSnapshotUsefulSlots ? applied - kSnapshotUsefulSlots : 0);
-    server_.receive(from, *message, applier_.applied(), useful_from, options_.send);
+    server_.receive(from, *message, applier_.applied(), useful_from, send_);
   } else {
-    reader_.receive(from, *message, options_.send);
+    reader_.receive(from, *message, send_);
   }
 }
 
 void ReplicaSnapshots::peer_gone(EndpointId peer) {
-  reader_.peer_gone(peer, options_.send);
+  reader_.peer_gone(peer, send_);
   server_.peer_gone(peer);
 }
 
@@ -79,13 +85,11 @@ int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   note_epoch(status);
   if (kept()) log_.cut(published());
   int done = 0;
-  const bool check_child = std::exchange(check_child_, false) || options_.how == SnapshotWriter::How::kInline;
-  if (check_child && writer_.running() && finish()) ++done;
-  if (may_begin && !writer_.running() && due(status)) {
+  if (may_begin && !writing_ && due(status)) {
     begin();
     ++done;
   }
-  return done + server_.send_parts(options_.ready, options_.send);
+  return done + server_.send_parts(options_.ready, send_);
 }
 
 // What was decided before lies in the segments of former acceptors from now on, and earlier incarnations are not kept for ever.
@@ -126,9 +130,9 @@ std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
 
 std::uint64_t ReplicaSnapshots::fullest_segment_bytes(const AgreementStatus& status) const {
   std::uint64_t fullest = 0;
-  for (std::uint16_t id = 0; id < options_.voters && id < options_.pages.size(); ++id) {
-    if (options_.lagging(EndpointId(id)) && EndpointId(id) != status.acceptor) continue;
-    fullest = std::max(fullest, (*options_.pages[id])[ReplicaCounter::kStableUsedBytes].get());
+  for (std::uint16_t id = 0; id < options_.group.voters && id < peers_.pages(); ++id) {
+    if (peers_.lagging(EndpointId(id)) && EndpointId(id) != status.acceptor) continue;
+    fullest = std::max(fullest, peers_.stable_used_bytes(EndpointId(id)));
   }
   return fullest;
 }
@@ -136,9 +140,9 @@ std::uint64_t ReplicaSnapshots::fullest_segment_bytes(const AgreementStatus& sta
 // How many of the living voters make snapshots before this replica does.
 int ReplicaSnapshots::turn(const AgreementStatus& status) const {
   int before = 0;
-  for (std::uint16_t id = 0; id < options_.voters; ++id) {
+  for (std::uint16_t id = 0; id < options_.group.voters; ++id) {
     const EndpointId other(id);
-    if (other != options_.self && !options_.lagging(other) && better_maker(other, status)) ++before;
+    if (other != options_.group.self && !peers_.lagging(other) && better_maker(other, status)) ++before;
   }
   return before;
 }
@@ -146,50 +150,51 @@ int ReplicaSnapshots::turn(const AgreementStatus& status) const {
 // Whoever neither leads nor accepts, then the acceptor, then the leader; of equals the highest. Learners come last.
 bool ReplicaSnapshots::better_maker(EndpointId other, const AgreementStatus& status) const {
   const auto rank = [&](EndpointId id) {
-    if (id.value() >= options_.voters) return 3;
+    if (id.value() >= options_.group.voters) return 3;
     return id == status.leader ? 2 : id == status.acceptor ? 1 : 0;
   };
-  const int mine = rank(options_.self), theirs = rank(other);
-  return theirs != mine ? theirs < mine : other > options_.self;
+  const int mine = rank(options_.group.self), theirs = rank(other);
+  return theirs != mine ? theirs < mine : other > options_.group.self;
 }
 
 void ReplicaSnapshots::begin() {
   begun_ = applier_.applied();
   retry_ticks_ = 0;
-  if (!writer_.start(applier_).ok()) return server_.none(options_.send);
-  pauses_ns_ += writer_.pause_ns();
+  writing_ = true;
+  queue_.order({.kind = Action::Kind::kWriteSnapshot, .slot = begun_});
 }
 
-bool ReplicaSnapshots::finish() {
-  auto outcome = writer_.poll();
-  if (!outcome) return false;
-  if (!outcome->ok()) {
-    server_.none(options_.send);
-    return true;
-  }
+void ReplicaSnapshots::failed() {
+  writing_ = false;
+  server_.none(send_);
+}
+
+void ReplicaSnapshots::written(std::shared_ptr<const SnapshotServer::File> file) {
+  writing_ = false;
   ++made_;
-  auto older = std::exchange(newest_, **std::move(outcome));
-  if (kept()) options_.publish(newest_->name.slot, newest_->fd.get());
-  server_.offer(std::make_shared<const SnapshotServer::File>(
-                    SnapshotServer::File{newest_->name, as_view(newest_->memory.bytes()), newest_}),
-                options_.send);
-  if (older != nullptr) release_in_background(std::move(older), options_.helper_cores);
-  return true;
+  auto older = std::exchange(newest_, std::move(file));
+  if (kept()) order_publication();
+  server_.offer(newest_, send_);
+  if (older != nullptr && options_.discard) {
+    options_.discard(std::make_shared<std::shared_ptr<const SnapshotServer::File>>(std::move(older)));
+  }
+}
+
+void ReplicaSnapshots::order_publication() {
+  queue_.order({.kind = Action::Kind::kPublishSnapshot, .slot = newest_->name.slot, .file = newest_});
 }
 
 // ---- Time ------------------------------------------------------------------------------------------------------------
 
 void ReplicaSnapshots::tick() {
-  check_child_ = true;
-  writer_.tick();
   if (reader_.active() && overtaken()) reader_.give_up();
-  reader_.tick(options_.send);
-  server_.tick(options_.send);
+  reader_.tick(send_);
+  server_.tick(send_);
   ++quiet_ticks_;
   if (urgent_ticks_ > 0) --urgent_ticks_;
-  if (kept() && waits_for_publication() && !writer_.running() && ++retry_ticks_ >= kSnapshotSilentTicks) {
+  if (kept() && waits_for_publication() && !writing_ && ++retry_ticks_ >= kSnapshotSilentTicks) {
     retry_ticks_ = 0;
-    if (newest_ != nullptr && newest_->name.slot > published()) options_.publish(newest_->name.slot, newest_->fd.get());
+    if (newest_ != nullptr && newest_->name.slot > published()) order_publication();
     else begun_ = Slot(0);  // it could not be made: again, when it is due
   }
   if (reader_.complete() && ++unpublished_ticks_ >= kSnapshotSilentTicks) {
@@ -206,7 +211,7 @@ bool ReplicaSnapshots::overtaken() const {
 
 // Also for a while after what was applied last: a segment elsewhere may be full.
 bool ReplicaSnapshots::wants_tick() const {
-  if (writer_.running() || reader_.active() || reader_.complete() || server_.serves()) return true;
+  if (writing_ || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
   if (waits_for_publication() || held_back_) return true;
   return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks);

@@ -2,6 +2,7 @@
 // peers, and gets one itself when it is too far behind.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,17 +10,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "core/counters.h"
 #include "core/types.h"
-#include "replication/agreement/status.h"
+#include "replication/agreement/agreement.h"
+#include "replication/replica/action_queue.h"
 #include "replication/replica/applier.h"
 #include "replication/replica/snapshots/log_meter.h"
-#include "replication/pages/pages.h"
+#include "replication/replica/peer_states.h"
 #include "replication/replica/snapshots/transfer.h"
-#include "replication/replica/snapshots/writer.h"
 
 namespace ingot {
 
@@ -27,24 +26,17 @@ namespace ingot {
 class ReplicaSnapshots {
  public:
   struct Options {
-    EndpointId self;
-    Incarnation incarnation;
-    int replicas = 0;
-    int voters = 0;
-    std::size_t segment_bytes = 0;  // of a stable segment's room for records
-    SnapshotWriter::How how = SnapshotWriter::How::kInline;
-    std::vector<CoreId> helper_cores;  // where a child writes it; empty: anywhere
-    // Slots below it are in a snapshot that outlives all replicas; null: nobody keeps any.
-    const Counter* published_slot = nullptr;
-    std::function<void(Slot, int fd)> publish;       // hands one to whoever keeps it, who duplicates the descriptor
-    std::vector<const ReplicaPage*> pages;         // of all replicas, by id
-    std::function<bool(EndpointId)> lagging;          // dead, or not caught up
-    std::function<bool(EndpointId)> ready;         // its channel has room
-    std::function<void(EndpointId, std::string)> send;
+    GroupConfig group;
+    std::size_t segment_bytes = 0;  // of a stable store's room for records
+    // A keeper outlives all replicas: a snapshot that it has published may replace entries. False: trimming follows the
+    // living alone.
+    bool kept = false;
+    std::function<bool(EndpointId)> ready;                   // its channel has room
+    std::function<void(std::shared_ptr<void>)> discard{};  // takes what may be large and is not needed; none: it ends here
   };
 
-  // REQUIRES: `applier` outlives this.
-  ReplicaSnapshots(Options options, const Applier& applier);
+  // REQUIRES: `applier`, `peers` and `queue` outlive this.
+  ReplicaSnapshots(Options options, const Applier& applier, const PeerStates& peers, ActionQueue& queue);
   ReplicaSnapshots(const ReplicaSnapshots&) = delete;
   ReplicaSnapshots& operator=(const ReplicaSnapshots&) = delete;
 
@@ -58,8 +50,8 @@ class ReplicaSnapshots {
   void receive(EndpointId from, std::string_view message);
   void peer_gone(EndpointId peer);
 
-  // After each round that did something, at ticks, and while peers are served: begins a snapshot if one is due and
-  // `may_begin`, hands out one that is made, sends parts. Returns how much it did.
+  // After each round that did something, at ticks, and while peers are served: orders a snapshot if one is due and
+  // `may_begin`, sends parts. Returns how much it did.
   int poll(const AgreementStatus& status, bool may_begin);
   // A file that has come from a peer and may be installed; it may be whatever a peer sends.
   std::optional<ReceivedFile> take_received();
@@ -68,13 +60,17 @@ class ReplicaSnapshots {
   bool wants_tick() const;
   bool serves() const { return server_.serves(); }
 
-  // False: trimming follows the living alone.
-  bool kept() const { return options_.published_slot != nullptr && options_.publish != nullptr; }
+  // What the order to write one came to.
+  void written(std::shared_ptr<const SnapshotServer::File> file);
+  void failed();
+  // The keeper has one of the slots below `below`, which may be trimmed.
+  void note_published(Slot below) { published_ = std::max(published_, below); }
+
+  bool kept() const { return options_.kept; }
   // Slots below it may be trimmed, if kept().
-  Slot published() const { return Slot(options_.published_slot->get_acquire()); }
+  Slot published() const { return published_; }
 
   std::uint64_t made() const { return made_; }
-  std::uint64_t pauses_ns() const { return pauses_ns_; }  // of the loop, in all
   std::uint64_t refused() const { return refused_ + reader_.refused() + server_.refused(); }
 
  private:
@@ -89,28 +85,31 @@ class ReplicaSnapshots {
   bool waits_for_publication() const { return published() < begun_; }  // or one is being made
   std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // neither sealed nor being sealed
   void begin();
-  bool finish();
+  void order_publication();
+  void discard(ReceivedFile file);
   bool overtaken() const;
   bool better_maker(EndpointId other, const AgreementStatus& status) const;
 
   Options options_;
   const Applier& applier_;
-  SnapshotWriter writer_;
+  const PeerStates& peers_;
+  ActionQueue& queue_;
+  const std::function<void(EndpointId, std::string)> send_;
   SnapshotReader reader_;
   SnapshotServer server_;
   LogMeter log_;             // above what is sealed
   Slot begun_;               // slots below it were in the last snapshot that was begun here
   Epoch epoch_;              // as last seen
   Slot urgent_below_;        // decided or in doubt when the epoch changed: they may be in fewer segments than others
-  std::shared_ptr<const PublishedSnapshot> newest_;  // made here
+  Slot published_;           // slots below it are in one that the keeper has
+  bool writing_ = false;     // one was ordered, and no outcome has come
+  std::shared_ptr<const SnapshotServer::File> newest_;  // made here
   bool held_back_ = false;   // one was due, and another one was not sealed yet
-  bool check_child_ = false;        // whether a child is done: not in each round
   int urgent_ticks_ = 0;     // until then the group has other things to do
   int quiet_ticks_ = 0;      // since something was applied
   int retry_ticks_ = 0;      // since one was begun
   int unpublished_ticks_ = 0;   // since a whole file came that is not sealed
   std::uint64_t made_ = 0;
-  std::uint64_t pauses_ns_ = 0;
   std::uint64_t refused_ = 0;
 };
 

@@ -114,27 +114,27 @@ void GroupOnOneThread::add_member(int id) {
   member.transport = make_transport(transport_, inboxes_of(*member.fabric), self, *member.fabric, {});
   member.incarnations = std::make_unique<PeerIncarnations>(*member.fabric, *member.transport, incarnations());
   Replica::Parts parts;
-  parts.group.replicas = replicas();
-  parts.group.voters = std::min(replicas(), kVotersDefault);
-  parts.group.self = self;
-  parts.group.incarnation = incarnation;
+  parts.protocol.group.replicas = replicas();
+  parts.protocol.group.voters = std::min(replicas(), kVotersDefault);
+  parts.protocol.group.self = self;
+  parts.protocol.group.incarnation = incarnation;
   if (launch.incarnations.size() > 1) {
-    parts.group.predecessor = std::make_shared<const StableView>(
+    parts.protocol.group.predecessor = std::make_shared<const StableView>(
         value_or_die(StableView::read(launch.incarnations[launch.incarnations.size() - 2].memory->bytes())));
   }
-  parts.endpoints = replicas() + 1;
-  parts.transport = member.transport.get();
-  parts.agreement = make_agreement(agreement_, parts.group);
-  member.agreement = parts.agreement.get();
+  parts.channels.endpoints = replicas() + 1;
+  parts.channels.transport = member.transport.get();
+  parts.protocol.agreement = make_agreement(agreement_, parts.protocol.group);
+  parts.protocol.traits = traits_of(agreement_);
+  member.agreement = parts.protocol.agreement.get();
   parts.state = &member.store;
   parts.stable = member.stable.get();
-  parts.page = launch.page;
-  parts.pages = pages_;
-  for (const Launch& each : launches_) parts.segments.push_back(each.incarnations);
-  parts.incarnations = member.incarnations.get();
-  parts.deaths = &daemon_.deaths;
-  parts.publish_state = [](ReplicaPage&) {};
-  parts.trees = tree_options(parts.group.voters);
+  parts.pages.own = launch.page;
+  parts.pages.all = pages_;
+  for (const Launch& each : launches_) parts.deaths.segments.push_back(each.incarnations);
+  parts.channels.incarnations = member.incarnations.get();
+  parts.deaths.reported = &daemon_.deaths;
+  parts.trees = tree_options(parts.protocol.group.voters);
   member.replica = std::make_unique<Replica>(std::move(parts));
   launch.page->incarnation.set_release(incarnation.value());
 }

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "replication/replica/peer_segments.h"
+#include "replication/replica/peer_states.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
 
@@ -60,23 +61,33 @@ std::vector<int> kept_after(int incarnations, int counts_every, int needed_every
 
 struct Pair {
   explicit Pair(const TestIncarnation& peer) : self(1, kSelf), pages{&page_of_self, &page_of_peer} {
-    peers.emplace(kSelf, std::vector<IncarnationSegments>{{self.seen()}, {peer.seen()}}, pages);
+    segments.emplace(kSelf, std::vector<IncarnationSegments>{{self.seen()}, {peer.seen()}});
+    peers.emplace(kSelf, 2, pages);
   }
   std::vector<ReplicaIncarnation> poll() {
     std::vector<ReplicaIncarnation> died;
-    peers->poll([&](ReplicaIncarnation name) { died.push_back(name); });
+    segments->poll([&](ReplicaIncarnation name) { note_death(name, died); });
     return died;
   }
   std::vector<ReplicaIncarnation> begin(const TestIncarnation& next) {
     std::vector<ReplicaIncarnation> died;
-    peers->begin(next.name(), next.segment, Slot(0), [&](ReplicaIncarnation name) { died.push_back(name); });
+    segments->begin(next.name(), next.segment, Slot(0), [&](ReplicaIncarnation name) { note_death(name, died); });
     return died;
+  }
+  void connect(const TestIncarnation& next, Slot applied_here) {
+    segments->connected(next.name());
+    peers->connected(next.name(), applied_here);
+  }
+  void note_death(ReplicaIncarnation name, std::vector<ReplicaIncarnation>& died) {
+    peers->died(name.id);
+    died.push_back(name);
   }
 
   TestIncarnation self;
   ReplicaPage page_of_self{}, page_of_peer{};
   std::vector<const ReplicaPage*> pages;
-  std::optional<PeerSegments> peers;
+  std::optional<PeerSegments> segments;
+  std::optional<PeerStates> peers;
 };
 
 }  // namespace
@@ -122,7 +133,7 @@ TEST_CASE("who has died is away, comes back, and is away until it has caught up"
   CHECK(pair.begin(second).empty());  // that the first is dead is known
   CHECK(pair.peers->dead(kPeer));
 
-  pair.peers->back(second.name(), Slot(50));
+  pair.connect(second, Slot(50));
   CHECK_FALSE(pair.peers->dead(kPeer));
   pair.peers->note_returns();
   CHECK(pair.peers->lagging(kPeer));  // 90 slots applied, says the page, but by the incarnation before
@@ -146,38 +157,38 @@ TEST_CASE("a next life proves the death of the one before, whatever its segment 
   Pair pair(first);
   first.die();
   CHECK(pair.begin(second) == std::vector<ReplicaIncarnation>{first.name()});
-  pair.peers->back(second.name(), Slot(0));
+  pair.connect(second, Slot(0));
   // The second never opened its segment: no mark of the kernel tells of its end.
   CHECK(pair.poll().empty());
   CHECK(pair.begin(third) == std::vector<ReplicaIncarnation>{second.name()});
-  CHECK(pair.peers->newest(kPeer) == third.name());
+  CHECK(pair.segments->newest().at(1) == Incarnation(3));
 }
 
 TEST_CASE("segments of dead lives are read by name, those of others are not") {
   TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
-  CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);
   first.inherit();
   first.die();
   pair.begin(second);
   second.open();
   second.inherit();
-  CHECK(pair.peers->read(first.name())->configuration == "votes");
-  CHECK(pair.peers->read(second.name()).status().code() == absl::StatusCode::kFailedPrecondition);
-  CHECK(pair.peers->read(third.name()).status().code() == absl::StatusCode::kNotFound);
+  CHECK(pair.segments->read(first.name())->configuration == "votes");
+  CHECK(pair.segments->read(second.name()).status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(pair.segments->read(third.name()).status().code() == absl::StatusCode::kNotFound);
   second.die();
   pair.begin(third);
-  CHECK(pair.peers->read(second.name()).ok());
-  CHECK(pair.peers->read(first.name()).ok());
+  CHECK(pair.segments->read(second.name()).ok());
+  CHECK(pair.segments->read(first.name()).ok());
 }
 
 TEST_CASE("a first life that never opened its segment stored nothing: that is known, not missing") {
   TestIncarnation first(1), second(2);
   Pair pair(first);
-  CHECK(pair.peers->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet
+  CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet
   pair.begin(second);
-  const auto view = pair.peers->read(first.name());
+  const auto view = pair.segments->read(first.name());
   REQUIRE(view.ok());
   CHECK(view->accepted.empty());
   CHECK(view->incarnation == Incarnation(1));

@@ -1,6 +1,7 @@
 #include "replication/replica/snapshots/replica_snapshots.h"
 
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,17 +36,14 @@ struct Maker {
     status.acceptor = EndpointId(1);
   }
 
-  ReplicaSnapshots::Options options() {
+  static ReplicaSnapshots::Options options() {
     ReplicaSnapshots::Options all;
-    all.self = EndpointId(2);
-    all.incarnation = Incarnation(2);
-    all.replicas = all.voters = 3;
+    all.group.self = EndpointId(2);
+    all.group.incarnation = Incarnation(2);
+    all.group.replicas = all.group.voters = 3;
     all.segment_bytes = kSegmentBytes;
-    all.published_slot = &published_slot;
-    all.publish = [this](Slot slot, int) { handed_over.push_back(slot.value()); };
-    all.lagging = [](EndpointId) { return false; };
+    all.kept = true;
     all.ready = [](EndpointId) { return true; };
-    all.send = [](EndpointId, std::string) {};
     return all;
   }
 
@@ -61,7 +59,23 @@ struct Maker {
     for (std::size_t done = 0; done < bytes; done += kSlotBytes) apply_slot();
   }
 
-  void round() { snapshots.poll(status, true); }
+  // A snapshot that is ordered is written before the next round.
+  void round() {
+    if (const auto file = std::exchange(written, nullptr)) snapshots.written(file);
+    carry_out_orders();
+    snapshots.note_published(Slot(published_slot.get()));
+    snapshots.poll(status, true);
+    carry_out_orders();
+  }
+
+  void carry_out_orders() {
+    for (Action action; queue.front(action); queue.pop(action.kind)) {
+      if (action.kind == Action::Kind::kPublishSnapshot) handed_over.push_back(action.slot.value());
+      if (action.kind != Action::Kind::kWriteSnapshot) continue;
+      written = std::make_shared<const SnapshotServer::File>(
+          SnapshotServer::File{{action.slot, 1'000, 1}, "all of it", nullptr});
+    }
+  }
 
   void ticks(int count) {
     for (int i = 0; i < count; ++i) {
@@ -88,7 +102,10 @@ struct Maker {
   Counter published_slot;
   std::vector<std::uint64_t> handed_over;  // slots
   AgreementStatus status;
-  ReplicaSnapshots snapshots{options(), applier};
+  PeerStates peers{EndpointId(2), 3, {}};
+  ActionQueue queue;
+  std::shared_ptr<const SnapshotServer::File> written;  // and not told of
+  ReplicaSnapshots snapshots{options(), applier, peers, queue};
 };
 
 TEST_CASE("while one waits to be sealed no other is made, however much is applied") {

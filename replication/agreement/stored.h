@@ -1,0 +1,22 @@
+// How much a message makes its receiver store.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "replication/agreement/agreement.h"
+#include "replication/agreement/messages.h"
+#include "replication/stable/layout.h"
+
+namespace ingot {
+
+// Bytes of records for the command of a message of type `storing`, and for a window of outcomes without one that may
+// come with it; 0 for a message of another type. Records do not wrap, so each may waste as much as it takes.
+inline std::size_t stored_bytes_max(std::string_view message, MessageType storing, const AgreementBounds& bounds) {
+  constexpr std::size_t kTypeOffset = 2;
+  if (message.size() <= kTypeOffset || static_cast<MessageType>(message[kTypeOffset]) != storing) return 0;
+  const std::size_t window = 2 * static_cast<std::size_t>(bounds.window_slots) * stable_record_bytes(0);
+  return 2 * stable_record_bytes(message.size()) + window;
+}
+
+}  // namespace ingot

@@ -1,0 +1,46 @@
+// What a replica's core asks its driver to do: one thing at a time, in one order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/types.h"
+#include "replication/agreement/agreement.h"
+#include "replication/replica/snapshots/format.h"
+#include "replication/replica/snapshots/transfer.h"
+
+namespace ingot {
+
+// All views, into memory of the core that stays as it is until ReplicaCore::done().
+struct Action {
+  enum class Kind : std::uint8_t {
+    kStore,            // `write` goes into the stable store, before anything that follows
+    kSend,             // `bytes` go to `to`, a replica or a client; they may be dropped only if its backlog is full
+    kApply,            // `decision` is applied by done(); the answers to clients follow, each as a kSend
+    kInstallSnapshot,  // slots below `slot` come with a decoded snapshot, which done() puts in place
+    kFlush,            // what waits for room in channels moves on; channel_drained() for each peer that had lost something
+    kWake,             // receivers that were sent something, and sleep, are woken; what follows in this round can wait
+    kReadSegment,      // of `incarnation`, which is dead; segment_read() answers. Commands below `slot` are not needed
+    kReadHistory,      // of every segment that is there; history_read() answers for each. `slot` likewise
+    kWriteSnapshot,    // of the state as it is now, slots below `slot`; snapshot_written() or snapshot_failed() answers
+    kPublishSnapshot,  // `file`, of the slots below `slot`, goes to the keeper of snapshots; asked again while it is not kept
+    kLoadSnapshot,     // `snapshot` is decoded; snapshot_decoded() answers. Its memory may be let go after that
+    kFence,            // `incarnation` is killed; fenced() answers
+    kLog,              // `bytes` are a line for the operator's log, without its end
+  };
+
+  Kind kind = Kind::kFlush;
+  EndpointId to{};
+  ReplicaIncarnation incarnation{};
+  Slot slot{};
+  std::string_view bytes{};
+  const std::shared_ptr<const std::string>* message = nullptr;  // kSend: holds `bytes`, for a queue to keep; or null
+  const StableWrite* write = nullptr;
+  const Decision* decision = nullptr;
+  const SnapshotServer::File* file = nullptr;
+  const SnapshotBytes* snapshot = nullptr;
+};
+
+}  // namespace ingot

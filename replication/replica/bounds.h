@@ -1,0 +1,19 @@
+// Bounds of one replica's core: those of core/limits.h, unless a test narrows them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/limits.h"
+
+namespace ingot {
+
+struct ReplicaBounds {
+  // Own proposals that may be undecided while a batch is not full: what arrives meanwhile makes the next batch larger.
+  int pipeline_slots = kPipelineSlotsOwnCore;
+  std::size_t window_bytes = kWindowBytesMax;  // of own undecided proposals; further batches wait
+  int trim_slots = kTrimSlots;                 // applied slots between two attempts to trim
+  std::uint64_t tick_ns = std::uint64_t{kTickMs} * 1'000'000;
+};
+
+}  // namespace ingot

@@ -1,0 +1,46 @@
+// A replica's room in its stable store: what is trimmed and when, and who waits until there is some.
+#pragma once
+
+#include <cstddef>
+
+#include "replication/replica/bounds.h"
+#include "replication/replica/context.h"
+#include "replication/replica/snapshots/replica_snapshots.h"
+#include "replication/stable/store.h"
+
+namespace ingot {
+
+// Not thread-safe; used by its replica's core only.
+class Compaction {
+ public:
+  // REQUIRES: the references outlive this.
+  Compaction(ReplicaContext& context, StableStore& stable, const ReplicaSnapshots& snapshots, const ReplicaBounds& bounds)
+      : context_(context), stable_(stable), snapshots_(snapshots), bounds_(bounds), next_trim_(slots(bounds.trim_slots)) {}
+
+  // Whether a message that may store so many bytes can be handled.
+  bool has_room_for(std::size_t bytes);
+
+  // Whether a leader may propose: the group can store it, and what a new leader would recover.
+  bool group_has_room() const;
+
+  // Trims what enough replicas, and a published snapshot, have. To be called after each round that did something.
+  void compact();
+
+  // The store is so full that something has to be trimmed though nothing is proposed any more.
+  bool wants_tick() const { return snapshots_.kept() && is_pressed(); }
+
+ private:
+  static Slot slots(int count) { return Slot(static_cast<std::uint64_t>(count)); }
+  bool is_pressed() const;
+  Slot trim_point(bool pressed) const;
+  Slot known_to_enough(bool pressed) const;
+
+  ReplicaContext& context_;
+  StableStore& stable_;
+  const ReplicaSnapshots& snapshots_;
+  const ReplicaBounds bounds_;
+  Slot trimmed_;
+  Slot next_trim_;  // applied slots at which trimming is tried again
+};
+
+}  // namespace ingot

@@ -1,0 +1,345 @@
+#include "replication/replica/core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/check.h"
+
+namespace ingot {
+
+ReplicaCore::ReplicaCore(Parts parts)
+    : group_(std::move(parts.protocol.group)),
+      agreement_(std::move(parts.protocol.agreement)),
+      traits_(parts.protocol.traits),
+      bounds_(parts.bounds),
+      page_(*parts.page),
+      discard_(std::move(parts.discard)),
+      peers_(group_.self, group_.replicas, parts.pages),
+      broadcaster_(group_, std::move(parts.trees), *parts.storage.state, parts.pages, *agreement_, peers_, queue_),
+      applier_(broadcaster_.state()),
+      context_{group_, parts.endpoints, *agreement_, applier_, *parts.storage.state, page_, peers_, queue_, effects_},
+      snapshots_({.group = group_,
+                  .segment_bytes = parts.storage.stable->capacity_bytes(),
+                  .kept = parts.storage.keeps_snapshots,
+                  .ready = std::move(parts.channel_ready),
+                  .discard = discard_},
+                 applier_, peers_, queue_),
+      compaction_(context_, *parts.storage.stable, snapshots_, bounds_),
+      proposals_(*agreement_, bounds_),
+      requests_(context_, proposals_, parts.sink),
+      log_(group_.self, [this](const std::string& line) { queue_.log(line); }) {
+  group_.predecessor.reset();  // agreement has it
+  agreement_->start(effects_);
+  starting_ = !parts.storage.snapshot.file.empty();
+  if (starting_) load(std::move(parts.storage.snapshot));
+  for (std::uint16_t peer = 0; peer < parts.incarnations.size(); ++peer) {
+    const ReplicaIncarnation name{EndpointId(peer), parts.incarnations[peer]};
+    if (name.id != group_.self && name.incarnation > Incarnation(1)) agreement_->peer_started(name, effects_);
+  }
+}
+
+// ---- Inputs ------------------------------------------------------------------------------------------------------------
+
+void ReplicaCore::receive(EndpointId from, std::string_view message) {
+  ++inputs_;
+  if (peers_.is_replica(from)) peers_.note_alive(from);
+  switch (static_cast<MessageClass>(message.front())) {
+    case MessageClass::kAgreement:
+      return receive_agreement(from, message);
+    case MessageClass::kRequest:
+      return requests_.receive(from, message, starting_);
+    case MessageClass::kRelayed:
+    case MessageClass::kCombined: {
+      const auto deliver = [this](EndpointId root, std::string_view inner) { receive_agreement(root, inner); };
+      if (!broadcaster_.receive(from, message, deliver)) ++refused_;
+      return;
+    }
+    case MessageClass::kSnapshot:
+      return snapshots_.receive(from, message);
+    default:
+      ++refused_;
+  }
+}
+
+void ReplicaCore::receive_agreement(EndpointId from, std::string_view message) {
+  if (!compaction_.has_room_for(agreement_->stored_bytes_max(message))) return;
+  agreement_->receive(from, message, effects_);
+}
+
+void ReplicaCore::peer_died(ReplicaIncarnation peer) {
+  ++inputs_;
+  peers_.died(peer.id);
+  snapshots_.peer_gone(peer.id);
+  broadcaster_.peer_died(peer.id);
+  agreement_->peer_died(peer, effects_);
+}
+
+void ReplicaCore::peer_connected(ReplicaIncarnation peer) {
+  ++inputs_;
+  peers_.connected(peer, applier_.applied());
+  agreement_->peer_started(peer, effects_);
+  agreement_->peer_drained(peer.id, effects_);  // it has none of what was sent so far
+}
+
+void ReplicaCore::channel_drained(EndpointId peer) {
+  ++inputs_;
+  if (peers_.is_replica(peer)) agreement_->peer_drained(peer, effects_);
+}
+
+void ReplicaCore::segment_read(ReplicaIncarnation of, const StableView* view) {
+  acted_ = acted_ || view != nullptr;
+  worked_ = worked_ || acted_;
+  agreement_->salvaged(of, view, effects_);
+}
+
+void ReplicaCore::history_read(const StableView& view) { agreement_->history(view, effects_); }
+
+void ReplicaCore::snapshot_written(std::shared_ptr<const SnapshotServer::File> file) {
+  ++inputs_;
+  snapshots_.written(std::move(file));
+}
+
+void ReplicaCore::snapshot_failed() {
+  ++inputs_;
+  snapshots_.failed();
+}
+
+void ReplicaCore::snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome) {
+  ++inputs_;
+  INGOT_CHECK(loading_ && !decoded_, "an outcome that was waited for");
+  if (outcome.ok()) {
+    decoded_ = *std::move(outcome);
+    return;
+  }
+  ++refused_;  // peers may have another one
+  starting_ = loading_ = false;
+  agreement_->loading(false);
+}
+
+void ReplicaCore::fenced(ReplicaIncarnation peer, bool killed) {
+  if (killed) page_[ReplicaCounter::kFenced].add(1);
+  log_.fenced(peer, killed);
+}
+
+// ---- A round -----------------------------------------------------------------------------------------------------------
+
+void ReplicaCore::begin_round(std::uint64_t now_ns) {
+  INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
+  now_ns_ = now_ns;
+  snapshot_work_ = 0;
+  worked_ = std::exchange(inputs_, 0) > 0;
+  worked_ = tick() || worked_;
+  propose();
+  acted_ = !effects_.empty();
+  worked_ = worked_ || acted_;
+  stage_ = Stage::kInputs;
+}
+
+bool ReplicaCore::tick() {
+  if (!tick_due(now_ns_)) return false;
+  next_tick_ns_ = Pollable::kNever;
+  if (agreement_->wants_tick()) agreement_->tick(effects_);
+  broadcaster_.tick();
+  snapshots_.tick();
+  compaction_.compact();
+  return true;
+}
+
+void ReplicaCore::propose() {
+  if (proposals_.idle()) return;
+  proposals_.note_leadership([this](const Request& command) { requests_.turn_away(command); });
+  const int slots = proposals_.propose([this] { return compaction_.group_has_room(); }, effects_);
+  if (slots > 0) page_[ReplicaCounter::kProposedSlots].add(static_cast<std::uint64_t>(slots));
+}
+
+const Action* ReplicaCore::next() {
+  while (current_ == Current::kNone) {
+    if (queue_.front(action_)) {
+      current_ = Current::kQueued;
+    } else if (stage_ == Stage::kIdle) {
+      return nullptr;
+    } else if (progress_.under_way) {
+      if (!next_effect()) finish_effects();
+    } else if (decoded_ && offer_install()) {
+      current_ = Current::kInstall;
+    } else if (!effects_.empty()) {
+      std::swap(executing_, effects_);
+      progress_ = {.under_way = true};
+      for (const EndpointId suspect : executing_.suspects) peers_.suspect(suspect);
+    } else {
+      enter_next_stage();
+    }
+  }
+  return &action_;
+}
+
+void ReplicaCore::done() {
+  switch (std::exchange(current_, Current::kNone)) {
+    case Current::kQueued:
+      return queue_.pop(action_.kind);
+    case Current::kEffect:
+      return effect_done();
+    case Current::kInstall:
+      return install();
+    case Current::kChannels:
+      return;
+    case Current::kNone:
+      INGOT_CHECK(false, "an action is done that was not handed out");
+  }
+}
+
+void ReplicaCore::enter_next_stage() {
+  switch (stage_) {
+    case Stage::kInputs:
+      stage_ = Stage::kSegments;
+      return order_segments();
+    case Stage::kSegments:
+      stage_ = Stage::kFlush;
+      return offer_channels(Action::Kind::kFlush);
+    case Stage::kFlush:
+      stage_ = Stage::kSnapshots;
+      if (worked_ || inputs_ > 0 || snapshots_.serves()) poll_snapshots();
+      return;
+    case Stage::kSnapshots:
+      stage_ = Stage::kTrees;
+      return check_trees();
+    case Stage::kTrees:
+      stage_ = Stage::kWake;
+      return offer_channels(Action::Kind::kWake);
+    case Stage::kWake:
+      stage_ = Stage::kCompaction;
+      worked_ = std::exchange(inputs_, 0) > 0 || snapshot_work_ > 0 || worked_;
+      if (!worked_) return;
+      peers_.note_returns();
+      return compaction_.compact();
+    case Stage::kCompaction:
+      if (worked_) log_.observe(agreement_->status(), now_ns_);
+      stage_ = Stage::kIdle;
+      return;
+    case Stage::kStart:
+    case Stage::kIdle:
+      stage_ = Stage::kIdle;
+      return;
+  }
+}
+
+void ReplicaCore::offer_channels(Action::Kind kind) {
+  action_ = {.kind = kind};
+  current_ = Current::kChannels;
+}
+
+// Once a round, since agreement may ask for the same segment again.
+void ReplicaCore::order_segments() {
+  const Slot from = applier_.applied();
+  if (std::exchange(wants_history_, false)) queue_.order({.kind = Action::Kind::kReadHistory, .slot = from});
+  for (const ReplicaIncarnation& of : std::exchange(wanted_segments_, {})) {
+    queue_.order({.kind = Action::Kind::kReadSegment, .incarnation = of, .slot = from});
+  }
+}
+
+void ReplicaCore::check_trees() {
+  const auto missed = [this](EndpointId peer) { agreement_->peer_drained(peer, effects_); };
+  // If the queue is full, the monitor wishes again.
+  const auto change = [this](const Request& request) {
+    proposals_.note_leadership([this](const Request& command) { requests_.turn_away(command); });
+    proposals_.add(request);
+  };
+  broadcaster_.check(now_ns_, worked_, change, missed);
+  propose();
+}
+
+// ---- Snapshots ---------------------------------------------------------------------------------------------------------
+
+// While one is being loaded none is made, for it would soon be old, nor is another one taken.
+void ReplicaCore::poll_snapshots() {
+  snapshot_work_ += snapshots_.poll(agreement_->status(), !loading_);
+  auto file = loading_ ? std::nullopt : snapshots_.take_received();
+  if (!file) return;
+  const auto memory = std::make_shared<const ReceivedFile>(*std::move(file));
+  load({memory->bytes(), memory});
+  ++snapshot_work_;
+}
+
+void ReplicaCore::load(SnapshotBytes snapshot) {
+  loading_ = true;
+  agreement_->loading(true);
+  queue_.order({.kind = Action::Kind::kLoadSnapshot, .snapshot = std::move(snapshot)});
+}
+
+// False: as much was applied meanwhile.
+bool ReplicaCore::offer_install() {
+  if (decoded_->applied > applier_.applied()) {
+    action_ = {.kind = Action::Kind::kInstallSnapshot, .slot = decoded_->applied};
+    return true;
+  }
+  starting_ = loading_ = false;
+  agreement_->loading(false);
+  if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));
+  decoded_.reset();
+  return false;
+}
+
+// Which of the commands on their way are in the snapshot is not known: they are taken again if they come again.
+void ReplicaCore::install() {
+  starting_ = loading_ = false;
+  agreement_->loading(false);
+  std::move(decoded_->load)();
+  proposals_.forget_below(applier_.applied());
+  agreement_->installed(applier_.applied(), effects_);
+  snapshots_.installed();
+  if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));  // it holds the former state
+  decoded_.reset();
+  after_apply();
+}
+
+Slot ReplicaCore::history_from() const {
+  if (!traits_.votes_are_history) return Slot(kSlotsMax);
+  return snapshots_.kept() ? snapshots_.published() : Slot(0);
+}
+
+// ---- Time and pages ----------------------------------------------------------------------------------------------------
+
+// Ticks make sure that a leader that waits for room sees it, that a full store is trimmed though nothing is proposed any
+// more, and that a snapshot is put in place when it is decoded.
+bool ReplicaCore::wants_tick() const {
+  if (agreement_->wants_tick() || broadcaster_.wants_tick() || snapshots_.wants_tick()) return true;
+  if (loading_ || compaction_.wants_tick()) return true;
+  return proposals_.held_up() && !compaction_.group_has_room();
+}
+
+void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {
+  if (!wanted) {
+    next_tick_ns_ = Pollable::kNever;
+  } else if (next_tick_ns_ == Pollable::kNever) {
+    next_tick_ns_ = now_ns + bounds_.tick_ns;
+  }
+}
+
+std::uint64_t ReplicaCore::deadline_ns() const { return std::min(next_tick_ns_, broadcaster_.check_due_ns()); }
+
+void ReplicaCore::publish() {
+  const AgreementStatus status = agreement_->status();
+  ReplicaPage& page = page_;
+  page[ReplicaCounter::kDecidedSlots].set(status.decided.value());
+  page[ReplicaCounter::kAppliedCommands].set(applier_.applied_commands());
+  page[ReplicaCounter::kDuplicateCommands].set(applier_.duplicate_commands());
+  page[ReplicaCounter::kRefusedMessages].set(agreement_->refused_messages() + requests_.refused() + refused_ +
+                                            snapshots_.refused());
+  page[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(status.role));
+  page[ReplicaCounter::kEpoch].set(status.epoch.value());
+  page[ReplicaCounter::kBallot].set(status.ballot.value());
+  page[ReplicaCounter::kLeader].set(status.leader.value());
+  page[ReplicaCounter::kAcceptor].set(status.acceptor.value());
+  page[ReplicaCounter::kBlocked].set(status.blocked ? 1 : 0);
+  page[ReplicaCounter::kBlockedBy].set(status.blocked_by.value());
+  page[ReplicaCounter::kBlockedWhy].set(static_cast<std::uint64_t>(status.why));
+  page[ReplicaCounter::kBlockedFrom].set(status.blocked_from.value());
+  page[ReplicaCounter::kBlockedTo].set(status.blocked_to.value());
+  page[ReplicaCounter::kBlockedSinceNs].set(log_.blocked_since_ns());
+  page[ReplicaCounter::kDigest].set(applier_.digest());
+  page[ReplicaCounter::kSnapshotsMade].set(snapshots_.made());
+  broadcaster_.publish(page);
+  page[ReplicaCounter::kAppliedSlots].set_release(applier_.applied().value());
+}
+
+}  // namespace ingot

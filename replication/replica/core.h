@@ -1,0 +1,220 @@
+// The core of a replica: pure and resumable. Inputs go in, one ordered queue of actions comes out.
+//
+// It knows no transport, clock, thread, process, shared memory or file: a driver does what the actions say. The host's
+// and the chip's driver is Replica (replication/replica/replica.h); the simulator has its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/types.h"
+#include "replication/agreement/agreement.h"
+#include "replication/pages/pages.h"
+#include "replication/replica/action.h"
+#include "replication/replica/action_queue.h"
+#include "replication/replica/applied_sink.h"
+#include "replication/replica/applier.h"
+#include "replication/replica/bounds.h"
+#include "replication/replica/compaction.h"
+#include "replication/replica/context.h"
+#include "replication/replica/peer_states.h"
+#include "replication/replica/proposals.h"
+#include "replication/replica/requests.h"
+#include "replication/replica/snapshots/replica_snapshots.h"
+#include "replication/replica/status_log.h"
+#include "replication/replica/trees/broadcaster.h"
+#include "replication/stable/store.h"
+#include "replication/store/state_machine.h"
+
+namespace ingot {
+
+// The way of a command: a client's request arrives and waits in Proposals; a batch is proposed when the window has room;
+// agreement decides it; the Applier applies it; the replica that the request names as its responder answers.
+//
+// A driver's round:
+//
+//   core.receive(...) for what has arrived, and other inputs
+//   core.begin_round(now_ns);
+//   while (const Action* action = core.next()) { do it; core.done(); }
+//   core.publish(), core.set_ticking(...)
+//
+// The driver may stop, die or go on between any two actions; it goes on where it stopped before it gives other inputs.
+// While an action is current, only its own answer may be an input. Outside of a round next() hands out what inputs want
+// sent at once, and nothing else. Not thread-safe.
+class ReplicaCore {
+ public:
+  struct Protocol {
+    GroupConfig group;
+    std::unique_ptr<Agreement> agreement;
+    AgreementTraits traits{};
+  };
+  struct Storage {
+    StateMachine* state = nullptr;
+    StableStore* stable = nullptr;  // asked for its room; what is stored there comes as actions
+    // A keeper outlives all replicas, and publishes the snapshots that it is handed.
+    bool keeps_snapshots = false;
+    // The newest of them, to start from; without bytes: none. One that is no replica's is refused and counted.
+    SnapshotBytes snapshot{};
+  };
+  struct Parts {
+    Protocol protocol;
+    Storage storage;
+    int endpoints = 0;                      // requests come from endpoints group.replicas .. endpoints-1
+    ReplicaPage* page = nullptr;            // own, written here
+    std::vector<const ReplicaPage*> pages;  // of all replicas, by id
+    // Of all replicas, by id, as known at the start; empty: the first of each.
+    std::vector<Incarnation> incarnations{};
+    ReplicaBounds bounds{};
+    // How broadcasts reach the group; none: a star, each replica directly. All replicas of a group have it or none.
+    std::optional<TreeOptions> trees{};
+    std::function<bool(EndpointId)> channel_ready;          // no message waits for room in the channel to it
+    std::function<void(std::shared_ptr<void>)> discard{};  // ends what may be large, where that delays nothing; or none
+    AppliedSink* sink = nullptr;                            // or null
+  };
+
+  // next() hands out what the start of this incarnation asks for, before the first round.
+  // REQUIRES: all that Parts points to outlives this.
+  explicit ReplicaCore(Parts parts);
+  ReplicaCore(const ReplicaCore&) = delete;
+  ReplicaCore& operator=(const ReplicaCore&) = delete;
+
+  // ---- Inputs ---------------------------------------------------------------------------------------------------------
+
+  void receive(EndpointId from, std::string_view message);
+
+  // That incarnation is dead: the kernel says so, or its successor is announced. What it had sent may come after this.
+  void peer_died(ReplicaIncarnation peer);
+  // The channel is with that new incarnation from now on.
+  void peer_connected(ReplicaIncarnation peer);
+  // Messages to the peer were dropped, and none waits for it any more.
+  void channel_drained(EndpointId peer);
+
+  // Answers kReadSegment; null: the segment is missing or unreadable. No answer: its writer may live. REQUIRES: as
+  // Agreement::salvaged.
+  void segment_read(ReplicaIncarnation of, const StableView* view);
+  void history_read(const StableView& view);
+
+  void snapshot_written(std::shared_ptr<const SnapshotServer::File> file);
+  void snapshot_failed();
+  // The keeper has a snapshot of the slots below `below`. May be repeated.
+  void snapshot_published(Slot below) { snapshots_.note_published(below); }
+  void snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome);
+  void fenced(ReplicaIncarnation peer, bool killed);
+
+  // ---- Rounds ---------------------------------------------------------------------------------------------------------
+
+  // After the inputs that have arrived. `now_ns`: of a steady clock.
+  void begin_round(std::uint64_t now_ns);
+  // A round that begins now ticks.
+  bool tick_due(std::uint64_t now_ns) const { return now_ns >= next_tick_ns_; }
+
+  // What is to be done next, the same until done(); null: nothing, the round is over.
+  const Action* next();
+  // It is done.
+  void done();
+  bool in_round() const { return stage_ != Stage::kIdle; }
+
+  // Of the last round: how much it did besides handling messages, and whether anything happened at all.
+  int work() const { return snapshot_work_ + (acted_ ? 1 : 0); }
+  bool worked() const { return worked_; }
+
+  // After a round: whether ticks are wanted here; whether the driver has them, for itself or this; when the next round
+  // is due though nothing arrives (Pollable::kNever: it is not).
+  bool wants_tick() const;
+  void set_ticking(bool wanted, std::uint64_t now_ns);
+  std::uint64_t deadline_ns() const;
+
+  // Writes the own page. The slot comes last, with release: a reader that sees it sees the rest of at least that slot.
+  void publish();
+
+  // ---- State ----------------------------------------------------------------------------------------------------------
+
+  const Agreement& agreement() const { return *agreement_; }
+  Applier& applier() { return applier_; }
+  const Applier& applier() const { return applier_; }
+  const TreeRouter* trees() const { return broadcaster_.router(); }  // null: a star
+  // Those whose actions next() hands out; empty: none.
+  const Effects& executing() const { return executing_; }
+  bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
+  // Votes of earlier incarnations below it are not needed.
+  Slot history_from() const;
+
+ private:
+  // A round's parts, in their order. Each is over when next() has nothing left to hand out.
+  enum class Stage : std::uint8_t { kStart, kIdle, kInputs, kSegments, kFlush, kSnapshots, kTrees, kWake, kCompaction };
+  enum class Current : std::uint8_t { kNone, kQueued, kEffect, kInstall, kChannels };
+  // How far the execution of effects has come.
+  struct Progress {
+    bool under_way = false;
+    std::size_t stable = 0;
+    std::size_t message = 0;
+    int peer = -1;  // the next one that a broadcast goes to directly; -1: not begun
+    std::size_t decided = 0;
+  };
+
+  void receive_agreement(EndpointId from, std::string_view message);
+  bool tick();
+  void propose();
+  void enter_next_stage();
+  void offer_channels(Action::Kind kind);
+  void order_segments();
+  void poll_snapshots();
+  void check_trees();
+  void load(SnapshotBytes snapshot);
+  bool offer_install();
+  void install();
+  bool next_effect();
+  void next_message(const Outgoing& outgoing);
+  void next_peer(const Outgoing& broadcast);
+  void offer(const Action& action);
+  void offer_send(EndpointId to, const std::shared_ptr<const std::string>& message);
+  void effect_done();
+  void apply(const Decision& decision);
+  void after_apply();
+  void finish_effects();
+  void tell_operator();
+
+  GroupConfig group_;
+  std::unique_ptr<Agreement> agreement_;
+  const AgreementTraits traits_;
+  const ReplicaBounds bounds_;
+  ReplicaPage& page_;
+  std::function<void(std::shared_ptr<void>)> discard_;
+  PeerStates peers_;
+  ActionQueue queue_;
+  Broadcaster broadcaster_;
+  Applier applier_;
+  Effects effects_;    // what agreement asked for and is not begun yet
+  Effects executing_;  // what is being executed; kept for its memory
+  ReplicaContext context_;
+  ReplicaSnapshots snapshots_;
+  Compaction compaction_;
+  Proposals proposals_;
+  Requests requests_;
+  StatusLog log_;
+
+  Stage stage_ = Stage::kStart;
+  Current current_ = Current::kNone;
+  Action action_;
+  Progress progress_;
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t next_tick_ns_ = Pollable::kNever;
+  std::uint64_t inputs_ = 0;  // since the last round began
+  int snapshot_work_ = 0;
+  bool acted_ = false;
+  bool worked_ = false;
+  std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
+  bool wants_history_ = false;                       // agreement asked for what segments hold, of the dead or the living
+  bool starting_ = false;                            // the snapshot that it starts from is being loaded
+  bool loading_ = false;
+  std::optional<Applier::Decoded> decoded_;          // to be installed
+  std::uint64_t refused_ = 0;                        // messages and snapshots
+};
+
+}  // namespace ingot

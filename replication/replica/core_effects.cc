@@ -1,0 +1,125 @@
+// How a replica's core executes agreement's effects: one action at a time, in the order that
+// replication/agreement/agreement.h demands.
+#include <algorithm>
+
+#include "replication/replica/core.h"
+#include "replication/stable/layout.h"
+
+namespace ingot {
+
+// Offers an action, or queues messages, which come first. False: the effects are executed.
+bool ReplicaCore::next_effect() {
+  if (progress_.stable < executing_.stable.size()) {
+    offer({.kind = Action::Kind::kStore, .write = &executing_.stable[progress_.stable]});
+    return true;
+  }
+  if (progress_.message < executing_.messages.size()) {
+    next_message(executing_.messages[progress_.message]);
+    return true;
+  }
+  for (; progress_.decided < executing_.decided.size(); ++progress_.decided) {
+    const Decision& decision = executing_.decided[progress_.decided];
+    if (decision.slot < applier_.applied()) continue;  // a snapshot that was installed meanwhile has it
+    offer({.kind = Action::Kind::kApply, .slot = decision.slot, .decision = &decision});
+    return true;
+  }
+  return false;
+}
+
+void ReplicaCore::offer(const Action& action) {
+  action_ = action;
+  current_ = Current::kEffect;
+}
+
+void ReplicaCore::offer_send(EndpointId to, const std::shared_ptr<const std::string>& message) {
+  offer({.kind = Action::Kind::kSend, .to = to, .bytes = *message, .message = &message});
+}
+
+void ReplicaCore::next_message(const Outgoing& outgoing) {
+  if (outgoing.broadcast && progress_.peer < 0 && broadcaster_.broadcasts_by_tree()) {
+    broadcaster_.broadcast(*outgoing.message);
+    ++progress_.message;
+  } else if (outgoing.broadcast) {
+    next_peer(outgoing);
+  } else if (outgoing.combine && broadcaster_.answers_by_tree(outgoing.to)) {
+    broadcaster_.answer(outgoing.to, *outgoing.message);
+    ++progress_.message;
+  } else {
+    offer_send(outgoing.to, outgoing.message);
+  }
+}
+
+// Of a broadcast to each replica directly.
+void ReplicaCore::next_peer(const Outgoing& broadcast) {
+  progress_.peer = std::max(progress_.peer, 0);
+  if (progress_.peer == group_.self.value()) ++progress_.peer;
+  if (progress_.peer < group_.replicas) {
+    offer_send(EndpointId(static_cast<std::uint16_t>(progress_.peer)), broadcast.message);
+  } else {
+    progress_.peer = -1;
+    ++progress_.message;
+  }
+}
+
+void ReplicaCore::effect_done() {
+  switch (action_.kind) {
+    case Action::Kind::kStore:
+      ++progress_.stable;
+      return;
+    case Action::Kind::kSend:
+      if (progress_.peer >= 0) ++progress_.peer;
+      else ++progress_.message;
+      return;
+    default:
+      apply(*action_.decision);
+      ++progress_.decided;
+  }
+}
+
+void ReplicaCore::apply(const Decision& decision) {
+  proposals_.applied(decision.slot.next());
+  snapshots_.applied(decision.slot, stable_record_bytes(decision.command->size()));
+  int commands = 0;
+  applier_.apply(decision.slot, *decision.command, [&](const Applier::Applied& applied) {
+    ++commands;
+    requests_.applied(decision.slot, applied);
+  });
+  const auto bucket = std::lower_bound(kBatchBuckets.begin(), kBatchBuckets.end(), commands) - kBatchBuckets.begin();
+  page_.batch_commands[static_cast<std::size_t>(bucket)].add(1);
+  page_.batch_commands_sum.add(static_cast<std::uint64_t>(commands));
+}
+
+void ReplicaCore::after_apply() {
+  agreement_->applied(applier_.applied(), effects_);
+  broadcaster_.after_apply([this](EndpointId peer) { agreement_->peer_drained(peer, effects_); });
+}
+
+// What follows from effects that are executed may be new ones: an applied slot lets 2PC acknowledge.
+void ReplicaCore::finish_effects() {
+  if (!executing_.decided.empty()) after_apply();
+  for (const ReadReady& read : executing_.reads_ready) requests_.ready(read);
+  for (const Rejection& rejection : executing_.rejected) {
+    if (rejection.kind == Rejection::Kind::kCommand) proposals_.forget();  // the clients try again after their time-outs
+    else requests_.reject(rejection);
+  }
+  wanted_segments_.insert(wanted_segments_.end(), executing_.salvage_needed.begin(), executing_.salvage_needed.end());
+  // Not while a snapshot is being loaded: that may be all that is missing.
+  wants_history_ = wants_history_ || (executing_.history_needed && !loading_);
+  tell_operator();
+  // Not while one is being loaded: if that one is not enough, agreement says so again.
+  if (executing_.snapshot_needed && !loading_) snapshots_.needed(agreement_->status());
+  executing_.clear();
+  progress_.under_way = false;
+  requests_.answer_reads();
+  propose();
+}
+
+void ReplicaCore::tell_operator() {
+  page_[ReplicaCounter::kSuspicions].add(executing_.suspects.size());
+  for (const EndpointId suspect : executing_.suspects) log_.suspected(suspect);
+  for (const ReplicaIncarnation& name : executing_.fence) {
+    queue_.order({.kind = Action::Kind::kFence, .incarnation = name});
+  }
+}
+
+}  // namespace ingot

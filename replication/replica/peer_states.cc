@@ -1,0 +1,24 @@
+#include "replication/replica/peer_states.h"
+
+namespace ingot {
+
+void PeerStates::connected(ReplicaIncarnation replica, Slot applied_here) {
+  const std::size_t id = replica.id.value();
+  present_[id] = replica.incarnation;
+  returns_at_[id] = applied_here;
+  dead_ &= ~bit(replica.id);
+  if (id >= pages_.size()) lagging_ &= ~bit(replica.id);
+}
+
+void PeerStates::note_returns() {
+  if (lagging_ == dead_) return;
+  for (std::uint16_t id = 0; id < pages_.size(); ++id) {
+    const EndpointId replica(id);
+    if (dead(replica) || !lagging(replica)) continue;
+    // Acquire: what the page shows after that is of this incarnation, no more what its predecessor left there.
+    if (page(replica).incarnation.get_acquire() != present_[id].value()) continue;
+    if (applied(replica) >= returns_at_[id]) lagging_ &= ~bit(replica);
+  }
+}
+
+}  // namespace ingot

@@ -1,0 +1,75 @@
+// What one replica knows of the others: which are dead, which lag behind after a restart, which do not answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/limits.h"
+#include "core/types.h"
+#include "replication/agreement/agreement.h"
+#include "replication/pages/pages.h"
+
+namespace ingot {
+
+// Concludes nothing from silence: a death is an input.
+//
+// A replica that is dead, or has come back and lacks what was applied here when it did, is LAGGING: the group does not
+// wait for it. It does not hold up trimming, no other depends on it in a tree, and the leader answers in its place. So a
+// joining replica that never catches up costs the others nothing; what is trimmed before it has caught up it gets by a
+// snapshot. Not thread-safe.
+class PeerStates {
+ public:
+  // `pages`: of all replicas, by id, outliving this; without them a replica that comes back has caught up at once.
+  PeerStates(EndpointId self, int replicas, std::vector<const ReplicaPage*> pages)
+      : self_(self), replicas_(replicas), pages_(std::move(pages)), present_(index(replicas)), returns_at_(index(replicas)) {}
+
+  EndpointId self() const { return self_; }
+  int replicas() const { return replicas_; }
+  bool is_replica(EndpointId endpoint) const { return endpoint.value() < replicas_; }
+
+  void died(EndpointId replica) {
+    dead_ |= bit(replica);
+    lagging_ |= bit(replica);
+  }
+  // That incarnation takes part from now on, and lags until it has applied what is applied here now.
+  void connected(ReplicaIncarnation replica, Slot applied_here);
+  // Notes which replicas have caught up. To be called now and then; free where none has come back.
+  void note_returns();
+
+  bool dead(EndpointId replica) const { return has(dead_, replica); }
+  bool lagging(EndpointId replica) const { return has(lagging_, replica); }
+  bool any_lagging() const { return lagging_ != 0; }
+
+  // Silent: agreement suspects it, and no message has come from it since.
+  void suspect(EndpointId replica) { silent_ |= bit(replica); }
+  void note_alive(EndpointId replica) { silent_ &= ~bit(replica); }
+  bool silent(EndpointId replica) const { return has(silent_, replica); }
+
+  // As its page shows it: old, perhaps, but never ahead of the truth. REQUIRES: it has a page.
+  std::size_t pages() const { return pages_.size(); }
+  Slot applied(EndpointId replica) const { return Slot(page(replica)[ReplicaCounter::kAppliedSlots].get()); }
+  std::uint64_t stable_used_bytes(EndpointId replica) const {
+    return page(replica)[ReplicaCounter::kStableUsedBytes].get();
+  }
+
+ private:
+  using Mask = std::uint64_t;
+  static_assert(kReplicasMax <= 64, "a bit for each replica");
+
+  static std::size_t index(int replica) { return static_cast<std::size_t>(replica); }
+  static Mask bit(EndpointId replica) { return Mask{1} << replica.value(); }
+  bool has(Mask mask, EndpointId replica) const { return is_replica(replica) && (mask & bit(replica)) != 0; }
+  const ReplicaPage& page(EndpointId replica) const { return *pages_[replica.value()]; }
+
+  const EndpointId self_;
+  const int replicas_;
+  const std::vector<const ReplicaPage*> pages_;
+  std::vector<Incarnation> present_;  // by replica: the incarnation that takes part, or did last; used of those that came back
+  std::vector<Slot> returns_at_;      // by replica: applied slots from which on it has caught up
+  Mask dead_ = 0;
+  Mask lagging_ = 0;  // dead, or not caught up
+  Mask silent_ = 0;
+};
+
+}  // namespace ingot

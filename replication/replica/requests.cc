@@ -1,0 +1,111 @@
+#include "replication/replica/requests.h"
+
+#include <utility>
+
+#include "core/limits.h"
+#include "core/wire.h"
+#include "replication/replica/trees/router.h"
+#include "replication/requests/move_request.h"
+
+namespace ingot {
+
+using Status = Response::Status;
+
+void Requests::receive(EndpointId from, std::string_view message, bool starting) {
+  const auto request = decode_request(message);
+  const bool valid = request && request->reply_to == from && from.value() >= context_.group.replicas &&
+                     request->responder.value() < context_.group.replicas && request->payload.size() <= kRequestBytesMax;
+  if (!valid) {
+    ++refused_;
+    return;
+  }
+  switch (request->kind) {
+    case Request::Kind::kCommand:
+      return receive_command(*request);
+    case Request::Kind::kLinearizableQuery:
+      return receive_linearizable_query(*request);
+    case Request::Kind::kLocalQuery:
+      // From the state as it is; but a replica that starts again shows no client a state of long ago.
+      if (starting) return respond(from, request->sequence, Status::kBusy);
+      return respond(from, request->sequence, Status::kOk, context_.state.query(request->payload));
+    case Request::Kind::kDigest:
+      return respond(from, request->sequence, Status::kOk, WireWriter().u64(context_.applier.digest()).take());
+    case Request::Kind::kMove:
+      return receive_move(*request);
+  }
+}
+
+// Tree changes are commands, too, and only replicas propose them.
+void Requests::receive_command(const Request& request) {
+  if (request.client == kTreeClient || is_tree_change(request.payload)) {
+    ++refused_;
+    return;
+  }
+  proposals_.note_leadership([this](const Request& command) { turn_away(command); });
+  if (context_.agreement.role() != Role::kLeader) {
+    respond(request.reply_to, request.sequence, Status::kNotLeader);
+    context_.agreement.client_waits(context_.effects);
+  } else if (proposals_.add(request) == Batcher::Added::kFull) {
+    respond(request.reply_to, request.sequence, Status::kBusy);
+  }
+}
+
+void Requests::turn_away(const Request& command) { respond(command.reply_to, command.sequence, Status::kNotLeader); }
+
+void Requests::receive_linearizable_query(const Request& request) {
+  const auto read_id = reads_.add({request.reply_to, request.sequence, std::string(request.payload)});
+  if (!read_id) return respond(request.reply_to, request.sequence, Status::kBusy);
+  context_.agreement.read(*read_id, context_.effects);
+}
+
+// Agreement's own word is the answer, given at once: the status shows when it is done.
+void Requests::receive_move(const Request& request) {
+  const auto move = decode_move(request.payload);
+  if (!move) return respond(request.reply_to, request.sequence, Status::kRefused);
+  const absl::Status answer = context_.agreement.move(move->role, move->to, context_.effects);
+  respond(request.reply_to, request.sequence, Status::kOk, encode_move_answer(answer));
+}
+
+void Requests::applied(Slot slot, const Applier::Applied& applied) {
+  proposals_.applied(applied.request);
+  if (sink_ != nullptr) sink_->applied(slot, applied);
+  if (!answers(applied.request)) return;
+  respond(applied.request.reply_to, applied.request.sequence, applied.status, applied.result);
+}
+
+// In place of a responder that lags or is silent the leader answers; should the responder answer, too, the client drops
+// the second answer.
+bool Requests::answers(const Request& request) const {
+  if (context_.is_self(request.responder)) return true;
+  if (!context_.peers.is_replica(request.responder)) return false;  // a tree change: no client waits for it
+  const bool missing = context_.peers.lagging(request.responder) || context_.peers.silent(request.responder);
+  return missing && context_.agreement.role() == Role::kLeader;
+}
+
+void Requests::reject(const Rejection& rejection) {
+  const auto read = reads_.remove(rejection.id);
+  if (!read) return;
+  respond(read->reply_to, read->sequence,
+          rejection.why == Rejection::Why::kBusy ? Status::kBusy : Status::kNotLeader);
+}
+
+void Requests::answer_reads() {
+  reads_.take_answerable(context_.applier.applied(), [this](const PendingRead& read) {
+    respond(read.reply_to, read.sequence, Status::kOk, context_.state.query(read.query));
+  });
+}
+
+void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
+  if (!is_client(to)) return;
+  Response response;
+  response.status = status;
+  response.sequence = sequence;
+  response.slot = context_.applier.applied();
+  response.leader = context_.agreement.leader();
+  response.acceptor = context_.agreement.acceptor();
+  response.payload = payload;
+  context_.queue.send_written(to, [&](std::string& out) { append(response, out); });
+  context_.page[ReplicaCounter::kAnsweredRequests].add(1);
+}
+
+}  // namespace ingot

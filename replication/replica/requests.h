@@ -1,0 +1,55 @@
+// What clients ask of a replica, and its answers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "replication/replica/applied_sink.h"
+#include "replication/replica/context.h"
+#include "replication/replica/proposals.h"
+#include "replication/replica/read_queue.h"
+#include "replication/requests/request.h"
+
+namespace ingot {
+
+// Not thread-safe; used by its replica's core only.
+class Requests {
+ public:
+  // REQUIRES: the references, and `sink` unless null, outlive this.
+  Requests(ReplicaContext& context, Proposals& proposals, AppliedSink* sink)
+      : context_(context), proposals_(proposals), sink_(sink) {}
+
+  // A message of class kRequest. `starting`: the state is older than what this replica once was.
+  void receive(EndpointId from, std::string_view message, bool starting);
+
+  // A command was applied: the replica that it names as its responder answers.
+  void applied(Slot slot, const Applier::Applied& applied);
+
+  // Turns away a command that was never proposed.
+  void turn_away(const Request& command);
+
+  // Of linearizable reads.
+  void ready(const ReadReady& read) { reads_.ready(read.read_id, read.applied_needed); }
+  void reject(const Rejection& rejection);
+  void answer_reads();
+
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  void receive_command(const Request& request);
+  void receive_linearizable_query(const Request& request);
+  void receive_move(const Request& request);
+  bool answers(const Request& request) const;
+  void respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload = {});
+  bool is_client(EndpointId endpoint) const {
+    return endpoint.value() >= context_.group.replicas && endpoint.value() < context_.endpoints;
+  }
+
+  ReplicaContext& context_;
+  Proposals& proposals_;
+  AppliedSink* const sink_;
+  ReadQueue reads_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace ingot
