@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Layers: core <- transport <- replication <- services; client beside services, on replication's published view.
+# Within a layer, folders use one another without cycles.
 # Bazel's visibility says the same of targets; this says it of includes, which a build without sandbox would let pass.
 set -u
 cd "$(dirname "$(readlink -f WORKSPACE)")" || exit 1
@@ -13,6 +14,18 @@ forbid() {  # FOLDER REGEX-OF-LAYERS
     bad=1
   fi
 }
+# Subfolders of one folder use one another without cycles. A folder's own files may use its subfolders, and be used by them.
+acyclic() {  # FOLDER
+  local loop
+  loop=$(grep -rnoE "#include \"$1/[^/\"]+/" "$1" --include='*.h' --include='*.cc' |
+    sed -nE "s|^$1/([^/:]+)/[^:]*:[0-9]+:#include \"$1/([^/]+)/|\1 \2|p" |
+    awk '$1 != $2' | sort -u | tsort 2>&1 >/dev/null)
+  if [ -n "$loop" ]; then
+    echo "folders in $1 include one another in a circle:"
+    echo "$loop"
+    bad=1
+  fi
+}
 for folder in core transport replication services; do
   [ -n "$(find -L "$folder" -name '*.h' -print -quit)" ] || { echo "no sources of $folder here"; exit 1; }
 done
@@ -20,5 +33,6 @@ forbid core 'transport|replication|services|client|proto|tests|bench'
 forbid transport 'replication|services|client|proto|tests|bench'
 forbid replication 'services|client|proto|tests|bench'
 forbid services 'tests|bench|client'
+while read -r folder; do acyclic "$folder"; done < <(find -L core transport replication services client -type d)
 [ "$bad" -eq 0 ] && echo "layers hold"
 exit "$bad"

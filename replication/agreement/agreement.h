@@ -15,6 +15,7 @@
 #include "core/types.h"
 #include "replication/agreement/limits.h"
 #include "replication/agreement/status.h"
+#include "replication/stable/write.h"
 
 namespace ingot {
 
@@ -64,27 +65,6 @@ struct GroupConfig {
   // True: when leader and acceptor are both stopped, so that nobody knows what was accepted, name one of them in
   // Effects::fence instead of waiting for it.
   bool fencing = false;
-};
-
-// One thing to store in the replica's own stable segment.
-struct StableWrite {
-  enum class Kind : std::uint8_t {
-    kPromise,   // epoch, ballot: as acceptor, promised
-    kAccepted,  // epoch, ballot, slot, command: as acceptor or participant, voted for
-    kProposed,  // epoch, ballot, slot, command: as leader, proposed
-    kLeading,   // epoch, ballot: as leader, took over
-    kTrimmed,   // slot: entries below it are no longer needed
-    kOutcome,   // slot; ballot 1 = committed, 0 = aborted (2PC)
-    // command: all that the replica holds of the configuration log, decided entries and its own votes (ballot numbers
-    // and the accepted entry), as replication/agreement/one_paxos/config_log.h encodes it. Replaces what was stored before, in one step. At
-    // most kConfigurationStateBytesMax bytes. The other fields are zero.
-    kConfiguration,
-  };
-  Kind kind;
-  Epoch epoch;
-  Ballot ballot;
-  Slot slot;
-  std::shared_ptr<const std::string> command;  // null where the kind has none
 };
 
 struct Outgoing {

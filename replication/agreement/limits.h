@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "core/limits.h"
+#include "replication/stable/write.h"
 
 namespace ingot {
 
@@ -32,6 +33,7 @@ inline constexpr int kEpochLeadersMax = 1024;
 // What a replica stores of the configuration log: the entries of this epoch and one that it accepted for the next index.
 inline constexpr std::size_t kConfigurationStateBytesMax =
     2 * kConfigurationEntryBytesMax + (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
+static_assert(kConfigurationStateBytesMax <= kStableConfigurationBytesMax, "stable storage has room for it");
 
 // ---- Suspicion, in ticks of kTickMs -----------------------------------------------------------------------------------
 inline constexpr int kSuspectTicks = 10;      // without a sign of life that was asked for; more if answers were slower

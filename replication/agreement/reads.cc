@@ -19,7 +19,7 @@ std::uint64_t ReadProbes::start(Slot read_index) {
   INGOT_CHECK(wants_probe());
   std::swap(served_, waiting_);
   read_index_ = read_index;
-  votes = 0;
+  votes.clear();
   return ++number_;
 }
 

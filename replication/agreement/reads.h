@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 
 namespace ingot {
@@ -22,7 +23,7 @@ class ReadProbes {
 
   bool under_way() const { return !served_.empty(); }
   std::uint64_t number() const { return number_; }  // of the last probe started
-  std::uint64_t votes = 0;  // of the probe under way, if the protocol needs several: bit n: replica n confirmed
+  ReplicaSet votes;  // replicas that confirmed the probe under way, if the protocol needs several
 
   // The probe under way is confirmed.
   void confirm(Effects& effects);

@@ -9,6 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "core/limits.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
 
@@ -18,7 +19,7 @@ namespace ingot {
 struct Proposal {
   std::shared_ptr<const std::string> command;  // null: the place is free, or its slot is known to be decided
   std::uint64_t id = 0;                        // of Agreement::propose
-  std::uint64_t votes = 0;                     // bit n: replica n voted yes
+  ReplicaSet votes;                            // replicas that voted yes
   std::uint8_t phase = 0;
   std::size_t bytes = 0;  // of the command, also after the place was closed
 };

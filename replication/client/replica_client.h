@@ -1,16 +1,14 @@
-// The front end's door to the replicas: requests in from any thread, one callback each.
+// The interface through which services reach the replicas: requests in from any thread, answers by callback.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "core/types.h"
+#include "replication/requests/request.h"
 
 namespace ingot {
-
-enum class RequestKind : std::uint8_t { kCommand, kLinearizableQuery, kLocalQuery, kDigest, kMove };
 
 struct ReplicaReply {
   enum class Outcome : std::uint8_t {
@@ -22,6 +20,7 @@ struct ReplicaReply {
   Outcome outcome = Outcome::kOk;
   Slot slot;                 // slots below it are applied in the state that answered
   std::string_view payload;  // valid during the callback only
+  bool last = true;          // the submission's last answer; every kind of today has one answer
 };
 
 // Thread-safe. Retries within a request's deadline, with exactly-once effect for commands (client sessions).
@@ -31,9 +30,9 @@ class ReplicaClient {
 
   virtual ~ReplicaClient() = default;
 
-  // Calls `callback` exactly once, from the client's own loop thread or, when overloaded, before submit returns.
-  // `payload` is at most kRequestBytesMax. A kLocalQuery or kDigest goes to `replica`, or to the nearest one if that
-  // is kAnyReplica. A kMove goes to `replica`, once: asked twice, its answer would be that of the second time.
+  // Calls `callback` for each answer up to the last one, from the client's own loop thread or, when overloaded, before
+  // submit returns. `payload` is at most kRequestBytesMax. A kLocalQuery or kDigest goes to `replica`, or to the nearest
+  // one if that is kAnyReplica. A kMove goes to `replica`, once: asked twice, its answer would be that of the second time.
   virtual void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) = 0;
 
   static constexpr EndpointId kAnyReplica{0xffff};

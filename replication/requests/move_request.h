@@ -1,4 +1,4 @@
-// What an operator's request to move a role says, and its answer: the payloads of Request::Kind::kMove.
+// What an operator's request to move a role says, and its answer: the payloads of RequestKind::kMove.
 //
 //   move    u8 role  u16 to
 //   answer  u8 code (absl::StatusCode)  text to the end

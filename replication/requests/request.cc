@@ -1,7 +1,6 @@
 #include "replication/requests/request.h"
 
 #include "core/limits.h"
-#include "core/wire.h"
 #include "replication/agreement/agreement.h"
 
 namespace ingot {
@@ -32,10 +31,14 @@ void read_header(WireReader& in, Request& request) {
 
 std::string encode(const Request& request) {
   WireWriter out(2 + kCommandHeaderBytes + request.payload.size());
+  encode(request, out);
+  return out.take();
+}
+
+void encode(const Request& request, WireWriter& out) {
   out.u8(kRequestClass).u8(static_cast<std::uint8_t>(request.kind));
   write_header(out, request);
   out.raw(request.payload);
-  return out.take();
 }
 
 std::string encode(const Response& response) {
@@ -58,11 +61,11 @@ std::optional<Request> decode_request(std::string_view bytes) {
   if (in.u8() != kRequestClass) return std::nullopt;
   const std::uint8_t kind = in.u8();
   Request request;
-  request.kind = static_cast<Request::Kind>(kind);
+  request.kind = static_cast<RequestKind>(kind);
   read_header(in, request);
   request.payload = in.rest();
-  const bool known = kind >= static_cast<std::uint8_t>(Request::Kind::kCommand) &&
-                     kind <= static_cast<std::uint8_t>(Request::Kind::kMove);
+  const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kCommand) &&
+                     kind <= static_cast<std::uint8_t>(RequestKind::kMove);
   if (!in.ok() || !known || request.payload.size() > kRequestBytesMax) return std::nullopt;
   return request;
 }

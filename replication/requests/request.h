@@ -15,18 +15,21 @@
 #include <vector>
 
 #include "core/types.h"
+#include "core/wire.h"
 
 namespace ingot {
 
+enum class RequestKind : std::uint8_t {
+  kCommand = 1,            // agreed on, applied once, answered by `responder`; sent to the leader
+  kLinearizableQuery = 2,  // sent to the leader
+  kLocalQuery = 3,         // any replica answers from its own state ("serializable")
+  kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
+  kMove = 5,               // an operator moves a role (replication/requests/move_request.h); not to be sent twice
+};
+
 struct Request {
-  enum class Kind : std::uint8_t {
-    kCommand = 1,            // agreed on, applied once, answered by `responder`; sent to the leader
-    kLinearizableQuery = 2,  // sent to the leader
-    kLocalQuery = 3,         // any replica answers from its own state ("serializable")
-    kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
-    kMove = 5,               // an operator moves a role (replication/requests/move_request.h); not to be sent twice
-  };
-  Kind kind = Kind::kCommand;
+  using Kind = RequestKind;
+  RequestKind kind = RequestKind::kCommand;
   std::uint64_t client = 0;    // session; chosen at random by each client process
   std::uint64_t sequence = 0;  // names the request within the session; a retry repeats it
   std::uint64_t acknowledged_below = 0;  // results of all sequences below this have arrived: forget them
@@ -53,6 +56,7 @@ struct Response {
 
 // The payload views point into `bytes`.
 std::string encode(const Request& request);
+void encode(const Request& request, WireWriter& out);  // appends
 std::string encode(const Response& response);
 void append(const Response& response, std::string& out);  // the same bytes, behind others
 std::optional<Request> decode_request(std::string_view bytes);

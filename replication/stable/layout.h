@@ -32,8 +32,8 @@
 #include <string_view>
 
 #include "core/limits.h"
-#include "replication/agreement/limits.h"
 #include "core/stable_hash.h"
+#include "replication/stable/write.h"
 #include "replication/stable/writer_lock.h"
 
 namespace ingot {
@@ -92,7 +92,7 @@ struct StableConfigurationCell {
   std::uint64_t bytes;
 };
 inline constexpr std::size_t kStableConfigurationCellBytes =
-    (sizeof(StableConfigurationCell) + kConfigurationStateBytesMax + 4095) / 4096 * 4096;
+    (sizeof(StableConfigurationCell) + kStableConfigurationBytesMax + 4095) / 4096 * 4096;
 
 // Of each cell, in a segment of that many bytes. Only those of tests are too small for the largest configuration.
 inline constexpr std::size_t stable_configuration_cell_bytes(std::size_t segment_bytes) {

@@ -12,9 +12,9 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "replication/agreement/agreement.h"
 #include "replication/stable/layout.h"
 #include "replication/stable/store.h"
+#include "replication/stable/write.h"
 #include "transport/host/segment.h"
 
 namespace ingot {

@@ -9,7 +9,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/control/fault_injector.h"
 #include "services/control/status_hub.h"
-#include "services/control/topology.h"
+#include "services/status/topology.h"
 #include "services/config/daemon_config.h"
 #include "replication/client/replica_client.h"
 #include "services/metrics/request_metrics.h"

@@ -11,7 +11,7 @@
 #include "services/control/drill.h"
 #include "services/control/availability_probe.h"
 #include "services/control/refused_stream.h"
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 namespace ingot {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 namespace ingot {
 

@@ -10,17 +10,16 @@
 
 namespace ingot {
 
-absl::StatusOr<std::unique_ptr<MetricsExposer>> MetricsExposer::start(const DaemonConfig& config,
-                                                                      const InstanceView& view,
-                                                                      RequestMetrics& requests,
-                                                                      std::shared_ptr<prometheus::Collectable> more) {
+absl::StatusOr<std::unique_ptr<MetricsExposer>> MetricsExposer::start(
+    const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
+    std::vector<std::shared_ptr<prometheus::Collectable>> more) {
   std::unique_ptr<MetricsExposer> result(new MetricsExposer);
   result->collectables_ = {
       std::make_shared<InstanceCollectable>(config, view),
       std::make_shared<ProcessCollectable>(config, view),
       std::shared_ptr<prometheus::Collectable>(&requests, [](prometheus::Collectable*) {}),  // not ours to delete
   };
-  if (more != nullptr) result->collectables_.push_back(std::move(more));
+  for (auto& each : more) result->collectables_.push_back(std::move(each));
   try {
     result->exposer_ = std::make_unique<prometheus::Exposer>(config.metrics_listen, /*num_threads=*/1);
   } catch (const std::exception&) {

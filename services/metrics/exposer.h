@@ -19,11 +19,11 @@ namespace ingot {
 class MetricsExposer {
  public:
   // Serves everything about an instance at config.metrics_listen (HOST:PORT; port 0 lets the system choose): its
-  // pages, its processes and its requests. All three outlive the exposer. `more`, if not null, is served with them.
+  // pages, its processes and its requests. All three outlive the exposer. `more` is served with them.
   // FailedPrecondition, with a sentence, if the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<MetricsExposer>> start(
       const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
-      std::shared_ptr<prometheus::Collectable> more = nullptr);
+      std::vector<std::shared_ptr<prometheus::Collectable>> more = {});
 
   // The port that was bound.
   int port() const;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
-#include "services/control/status.h"
+#include "services/status/status.h"
 #include "services/metrics/families.h"
 
 namespace ingot {

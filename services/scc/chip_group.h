@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "replication/pages/instance_view.h"
 #include "replication/pages/pages.h"
 #include "services/config/daemon_config.h"
 #include "services/scc/chip_placement.h"

@@ -15,12 +15,12 @@ void count(Counter* counter) {
 
 bool RoomWatch::send(EndpointId dest, std::span<const std::byte> message) {
   const bool sent = transport_.send(dest, message);
-  if (!sent) full_ |= std::uint64_t{1} << dest.value();
+  if (!sent) full_.insert(dest);
   return sent;
 }
 
 void RoomWatch::begin_round() {
-  full_ = 0;
+  full_.clear();
   fragments_wait_ = false;
 }
 
@@ -28,7 +28,7 @@ void RoomWatch::begin_round() {
 std::vector<EndpointId> RoomWatch::full() const {
   std::vector<EndpointId> peers;
   for (std::uint16_t id = 0; id < endpoints_; ++id) {
-    const bool waits = fragments_wait_ || (full_ >> id & 1) != 0;
+    const bool waits = fragments_wait_ || full_.contains(id);
     if (waits && EndpointId(id) != self()) peers.emplace_back(id);
   }
   return peers;

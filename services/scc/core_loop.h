@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/counters.h"
+#include "core/replica_set.h"
 #include "transport/pollable.h"
 #include "transport/scc/chip_transport.h"
 #include "transport/scc/core.h"
@@ -34,7 +35,7 @@ class RoomWatch final : public Transport {
  private:
   Transport& transport_;
   const int endpoints_;
-  std::uint64_t full_ = 0;  // bit by endpoint
+  ReplicaSet full_;  // endpoints
   bool fragments_wait_ = false;
 };
 

@@ -2,53 +2,67 @@
 
 #include <utility>
 
-#include "replication/client/session_client.h"
+#include "replication/client/session_endpoint.h"
 
 namespace ingot {
 
-// The client with the requests that wait outside for it.
+namespace {
+
+std::uint64_t virtual_ns(const scc::Core& core) { return core.now_ps() / 1000; }
+
+}  // namespace
+
+// The session with the requests that wait outside for it. No other thread submits, so it needs no lock.
 class Gateway::Endpoint final : public Pollable {
  public:
-  Endpoint(Gateway& gateway, scc::Core& core, ShmReplicaClient& client)
-      : gateway_(gateway), core_(core), client_(client) {}
+  Endpoint(Gateway& gateway, scc::Core& core, SessionEndpoint& session)
+      : gateway_(gateway), core_(core), session_(session) {}
 
   int poll(std::uint64_t now_ns) override {
     int work = 0;
     for (; !gateway_.waiting_.empty(); ++work) {
       ChipRequest request = std::move(gateway_.waiting_.front());
       gateway_.waiting_.pop_front();
-      const auto answered = [this, id = request.id, kind = request.kind,
-                             since = core_.now_ps()](const ReplicaReply& reply) {
-        if (reply.outcome == ReplicaReply::Outcome::kOk) gateway_.latencies_.add(kind, core_.now_ps() - since);
-        gateway_.replies_.push_back({id, reply.outcome, reply.slot, std::string(reply.payload)});
-      };
-      client_.submit(request.kind, std::move(request.payload), answered, request.replica);
+      submit(std::move(request));
     }
-    return work + client_.poll(now_ns);
+    work += session_.poll(now_ns, answers_);
+    for (const SessionCore::Answer& answer : answers_) answer.deliver();
+    answers_.clear();
+    return work;
   }
-  bool readable() override { return !gateway_.waiting_.empty() || client_.readable(); }
-  std::uint64_t deadline_ns() const override { return client_.deadline_ns(); }
+  bool readable() override { return !gateway_.waiting_.empty() || session_.readable(); }
+  std::uint64_t deadline_ns() const override { return session_.deadline_ns(); }
 
  private:
+  void submit(ChipRequest request) {
+    SessionCore::Callback answered = [this, id = request.id, kind = request.kind,
+                                      since = core_.now_ps()](const ReplicaReply& reply) {
+      if (reply.outcome == ReplicaReply::Outcome::kOk) gateway_.latencies_.add(kind, core_.now_ps() - since);
+      gateway_.replies_.push_back({id, reply.outcome, reply.slot, std::string(reply.payload)});
+    };
+    const auto refusal =
+        session_.submit(request.kind, std::move(request.payload), answered, request.replica, virtual_ns(core_));
+    if (refusal) answered({refusal->outcome, Slot(), refusal->sentence});
+  }
+
   Gateway& gateway_;
   scc::Core& core_;
-  ShmReplicaClient& client_;
+  SessionEndpoint& session_;
+  std::vector<SessionCore::Answer> answers_;
 };
 
 void Gateway::run(const scc::ChipFabric& fabric, scc::Core& core) {
   const EndpointId self(static_cast<std::uint16_t>(options_.replicas));
   const auto transport = scc::make_chip_transport(fabric, core, self);
   RoomWatch watched(*transport, options_.replicas + 1);
-  ShmReplicaClient::Options options;
+  SessionEndpoint::Options options;
   options.replicas = options_.replicas;
   options.session = options_.session;
   options.acceptor = EndpointId(options_.replicas > 1 ? 1 : 0);
   options.nearest = EndpointId(static_cast<std::uint16_t>(options_.replicas - 1));
   options.daemon = options_.daemon;
-  options.wake_loop = [] {};  // it is awake: requests are submitted from its own poll
-  options.now_ns = [&core] { return core.now_ps() / 1000; };
-  ShmReplicaClient client(watched, options);
-  Endpoint endpoint(*this, core, client);
+  SessionEndpoint session(watched, options);
+  Endpoint endpoint(*this, core, session);
   CoreLoop{.fabric = fabric,
            .core = core,
            .transport = watched,

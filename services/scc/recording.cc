@@ -26,7 +26,7 @@ namespace {
 constexpr int kVersion = 1;
 constexpr std::size_t kHashDigits = 16;
 static_assert(2 * kRequestBytesMax + 4096 < kRecordLineBytesMax, "the largest request has room on a line");
-// By RequestKind, then by ChipInput::Kind from kStop on.
+// By RequestKind from kCommand on, then by ChipInput::Kind from kStop on.
 constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", "local_query", "digest", "move"};
 constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
@@ -55,7 +55,7 @@ Json input_json(const RecordedInput& input) {
     return json;
   }
   const ChipRequest& request = input.input.request;
-  json["do"] = kRequests[static_cast<std::size_t>(request.kind)];
+  json["do"] = kRequests[static_cast<std::size_t>(request.kind) - 1];
   json["id"] = request.id;
   if (request.replica != ReplicaClient::kAnyReplica) json["replica"] = request.replica.value();
   json["payload"] = absl::BytesToHexString(request.payload);
@@ -147,7 +147,7 @@ RecordedInput input_from(const Json& json) {
   const int kind = index_of(what, kRequests);
   if (kind < 0) throw std::invalid_argument("no such deed");
   ChipRequest& request = recorded.input.request;
-  request.kind = static_cast<RequestKind>(kind);
+  request.kind = static_cast<RequestKind>(kind + 1);
   request.id = json.at("id");
   if (json.contains("replica")) request.replica = EndpointId(json.at("replica").get<std::uint16_t>());
   request.payload = absl::HexStringToBytes(json.at("payload").get<std::string>());

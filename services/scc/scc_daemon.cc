@@ -3,26 +3,19 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/check.h"
-#include "core/limits.h"
-#include "replication/pages/instance_view.h"
-#include "services/control/control_service.h"
-#include "services/etcd/services.h"
-#include "services/serving/grpc_server.h"
-#include "services/metrics/exposer.h"
 #include "services/scc/chip_fault_injector.h"
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_metrics.h"
 #include "services/scc/chip_service.h"
+#include "services/serving/serving.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/listen_check.h"
 
@@ -35,47 +28,25 @@ constexpr const char* kIsolation = "core";  // what status and metrics call it
 class SccDaemon {
  public:
   SccDaemon(const DaemonConfig& config, std::unique_ptr<ChipHost> chip)
-      : config_(config), chip_(std::move(chip)), view_(chip_->view()), injector_(*chip_) {}
-
-  absl::Status start() {
-    if (!config_.metrics_listen.empty()) {
-      auto exposer = MetricsExposer::start(config_, view_, metrics_, std::make_shared<ChipCollectable>(*chip_));
-      if (!exposer.ok()) return exposer.status();
-      exposer_ = std::move(*exposer);
-    }
-    etcd_services_ = etcd::make_services(*chip_, config_, view_, metrics_);
-    control_ = make_control_service(config_, view_, *chip_, metrics_, &injector_);
-    chip_service_ = std::make_unique<ChipService>(*chip_, metrics_);
-    std::vector<grpc::Service*> services{control_.get(), chip_service_.get()};
-    for (auto& service : etcd_services_) services.push_back(service.get());
-    auto server = start_grpc_server(config_.listen, services);
-    if (!server.ok()) return server.status();
-    server_ = std::move(*server);
-    return absl::OkStatus();
+      : chip_(std::move(chip)), injector_(*chip_), serving_(config, chip_->view(), *chip_, &injector_) {
+    serving_.add(std::make_unique<ChipService>(*chip_, serving_.metrics()));
+    serving_.add(std::make_shared<ChipCollectable>(*chip_));
   }
+
+  absl::Status start() { return serving_.start(); }
 
   // Answers what is under way, takes nothing new.
   void drain() {
-    server_->GetHealthCheckService()->SetServingStatus(false);
-    control_->end_watches();
-    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(kDrainTimeoutMs / 2));
+    serving_.drain();
     chip_->stop();
-    exposer_.reset();
   }
 
   ChipHost& chip() { return *chip_; }
 
  private:
-  const DaemonConfig& config_;
   const std::unique_ptr<ChipHost> chip_;
-  const InstanceView& view_;
   ChipFaultInjector injector_;
-  RequestMetrics metrics_;
-  std::unique_ptr<MetricsExposer> exposer_;
-  std::vector<std::unique_ptr<grpc::Service>> etcd_services_;
-  std::unique_ptr<ControlService> control_;
-  std::unique_ptr<ChipService> chip_service_;
-  std::unique_ptr<grpc::Server> server_;
+  Serving serving_;
 };
 
 // Signals that end the daemon: blocked in every thread, waited for by the first.

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -12,16 +11,12 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
-#include "replication/pages/instance_view.h"
-#include "services/control/control_service.h"
-#include "services/etcd/services.h"
-#include "services/serving/grpc_server.h"
 #include "replication/client/session_client.h"
-#include "services/metrics/exposer.h"
+#include "replication/pages/instance_view.h"
 #include "services/process/death_watch.h"
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
+#include "services/serving/serving.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/peer_incarnations.h"
@@ -43,13 +38,13 @@ const ReplicaPage& best_informed(const InstanceView& view) {
   });
 }
 
-ShmReplicaClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric, PeerIncarnations& segments,
-                                         EndpointId self) {
-  ShmReplicaClient::Options options;
+SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView& view, Fabric& fabric,
+                                      PeerIncarnations& incarnations, EndpointId self) {
+  SessionClient::Options options;
   options.replicas = spec.config.replicas;
   options.session = new_session();
   options.incarnation = Incarnation(spec.front_end_incarnation);
-  options.incarnations = &segments;
+  options.incarnations = &incarnations;
   options.pages = view.replicas;
   const ReplicaPage& page = best_informed(view);
   options.leader = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kLeader].get()));
@@ -70,7 +65,8 @@ class FrontEnd {
         transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
-        watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }) {
+        watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),
+        serving_(spec.config, memory_->view(), client_) {
     for (std::uint16_t id = 0; spec.config.isolation != "thread" && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
@@ -83,17 +79,7 @@ class FrontEnd {
     if (!loop.ok()) return loop.status();
     loop_ = std::move(*loop);
     loop_->add(client_, memory_->fabric(), self_);
-    auto exposer = MetricsExposer::start(spec_.config, memory_->view(), metrics_);
-    if (!exposer.ok()) return exposer.status();
-    exposer_ = std::move(*exposer);
-    etcd_services_ = etcd::make_services(client_, spec_.config, memory_->view(), metrics_);
-    control_ = make_control_service(spec_.config, memory_->view(), client_, metrics_);
-    std::vector<grpc::Service*> services{control_.get()};
-    for (auto& service : etcd_services_) services.push_back(service.get());
-    auto server = start_grpc_server(spec_.config.listen, services);
-    if (!server.ok()) return server.status();
-    server_ = std::move(*server);
-    return absl::OkStatus();
+    return serving_.start();
   }
 
   // Runs the loop until drain() has finished or leave is asked for.
@@ -133,9 +119,7 @@ class FrontEnd {
   void drain() {
     if (drainer_.joinable()) return;
     drainer_ = std::thread([this] {
-      server_->GetHealthCheckService()->SetServingStatus(false);
-      control_->end_watches();
-      server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(kDrainTimeoutMs / 2));
+      serving_.drain();
       loop_->stop();
     });
   }
@@ -145,14 +129,10 @@ class FrontEnd {
   const EndpointId self_;
   std::unique_ptr<ChannelTransport> transport_;
   PeerIncarnations incarnations_;
-  ShmReplicaClient client_;
+  SessionClient client_;
   DeathWatch watch_;
-  RequestMetrics metrics_;
   std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<MetricsExposer> exposer_;
-  std::vector<std::unique_ptr<grpc::Service>> etcd_services_;
-  std::unique_ptr<ControlService> control_;
-  std::unique_ptr<grpc::Server> server_;
+  Serving serving_;
   std::thread drainer_;
 };
 

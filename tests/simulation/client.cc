@@ -140,7 +140,7 @@ void Client::attempt(Pending& pending, TimeNs now) {
   const std::string payload = encode_operation(operation);
   const bool read = operation.kind == Operation::Kind::kRead;
   Request request;
-  request.kind = read ? Request::Kind::kLinearizableQuery : Request::Kind::kCommand;
+  request.kind = read ? RequestKind::kLinearizableQuery : Request::Kind::kCommand;
   request.client = static_cast<std::uint64_t>(number_);
   request.sequence = pending.sequence;
   request.acknowledged_below = read ? 0 : acknowledged_below();

@@ -76,7 +76,7 @@ void Node::receive_request(EndpointId from, std::string_view message) {
   auto request = decode_request(message);
   INGOT_CHECK(request && request->reply_to == from, "simulated clients send requests");
   if (mutant_ == Mutant::kForgottenSessions) request->client += ++requests_ << kSessionBits;
-  if (request->kind == Request::Kind::kCommand) {
+  if (request->kind == RequestKind::kCommand) {
     if (agreement_->status().role != Role::kLeader) {
       respond(from, request->sequence, Response::Status::kNotLeader, {});
       agreement_->client_waits(effects_);

@@ -1,13 +1,10 @@
 #include "transport/host/peer_incarnations.h"
 
-#include <bit>
 #include <utility>
 
 #include "core/check.h"
 
 namespace ingot {
-
-EndpointId PeerIncarnations::first_of(Mask mask) { return EndpointId(static_cast<std::uint16_t>(std::countr_zero(mask))); }
 
 PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations)
     : fabric_(fabric), transport_(transport), self_(transport.self()), peers_(incarnations.size()) {
@@ -18,7 +15,7 @@ PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, 
     if (peer == self_) continue;
     if (fabric_.accepted(self_, peer) != incarnation(peer)) fabric_.accept(self_, peer, incarnation(peer));
     if (accepts_us(peer)) continue;
-    unready_ |= mask_of(peer);
+    unready_.insert(peer);
     transport_.peer_unready(peer);
   }
 }
@@ -27,30 +24,28 @@ bool PeerIncarnations::announce(PeerIncarnation announced) {
   INGOT_CHECK(announced.endpoint.value() < peers_.size() && announced.endpoint != self_, "an incarnation of another endpoint");
   Peer& peer = peers_[announced.endpoint.value()];
   if (announced.incarnation <= (peer.next ? peer.next->incarnation : peer.incarnation)) return false;
-  announced_ |= mask_of(announced.endpoint);
+  announced_.insert(announced.endpoint);
   gone(announced.endpoint);
   peer.next = std::move(announced);
   return true;
 }
 
 void PeerIncarnations::gone(EndpointId peer) {
-  if ((gone_ & mask_of(peer)) != 0) return;
-  gone_ |= mask_of(peer);
-  unready_ &= ~mask_of(peer);
+  if (gone_.contains(peer)) return;
+  gone_.insert(peer);
+  unready_.erase(peer);
   transport_.peer_gone(peer);
 }
 
 int PeerIncarnations::poll(absl::FunctionRef<void(EndpointId, Incarnation)> back) {
   int done = 0;
-  for (Mask left = unready_; left != 0; left &= left - 1) {
-    const EndpointId peer = first_of(left);
+  for (const EndpointId peer : unready_) {
     if (!accepts_us(peer)) continue;
-    unready_ &= ~mask_of(peer);
+    unready_.erase(peer);
     transport_.peer_ready(peer);
     ++done;
   }
-  for (Mask left = announced_; left != 0; left &= left - 1) {
-    const EndpointId peer = first_of(left);
+  for (const EndpointId peer : announced_) {
     if (!transport_.peer_settled(peer)) continue;
     go_over(peer, back);
     ++done;
@@ -64,18 +59,18 @@ void PeerIncarnations::go_over(EndpointId endpoint, absl::FunctionRef<void(Endpo
   transport_.peer_back(endpoint, peer.next->inbox.bytes());
   peer.inbox = std::move(peer.next->inbox);  // unmaps the one before
   peer.next.reset();
-  gone_ &= ~mask_of(endpoint);
-  announced_ &= ~mask_of(endpoint);
+  gone_.erase(endpoint);
+  announced_.erase(endpoint);
   fabric_.accept(self_, endpoint, peer.incarnation);
   back(endpoint, peer.incarnation);
 }
 
 bool PeerIncarnations::readable() {
-  for (Mask left = unready_; left != 0; left &= left - 1) {
-    if (accepts_us(first_of(left))) return true;
+  for (const EndpointId peer : unready_) {
+    if (accepts_us(peer)) return true;
   }
-  for (Mask left = announced_; left != 0; left &= left - 1) {
-    if (transport_.peer_settled(first_of(left))) return true;
+  for (const EndpointId peer : announced_) {
+    if (transport_.peer_settled(peer)) return true;
   }
   return false;
 }

@@ -25,6 +25,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "core/limits.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/fabric.h"
@@ -57,7 +58,7 @@ class PeerIncarnations {
 
   // True while something is to be done here: then poll() is to be called in each round, after a probe. Costs no look at
   // shared memory.
-  bool waiting() const { return (unready_ | announced_) != 0; }
+  bool waiting() const { return !(unready_ | announced_).empty(); }
 
   // Goes on as far as that is possible. Calls `back` for each peer whose next incarnation the channel is with from now
   // on. Returns how much was done.
@@ -67,16 +68,13 @@ class PeerIncarnations {
   bool readable();
 
  private:
-  using Mask = std::uint64_t;
-  static_assert(kEndpointsMax <= 64, "a bit for each endpoint");
+  static_assert(kEndpointsMax <= ReplicaSet::kCapacity);
   struct Peer {
     Incarnation incarnation;
     Segment inbox;                  // as mapped here; empty: the fabric's
     std::optional<PeerIncarnation> next;   // announced
   };
 
-  static Mask mask_of(EndpointId peer) { return Mask{1} << peer.value(); }
-  static EndpointId first_of(Mask mask);
   bool accepts_us(EndpointId peer) const { return fabric_.accepted(peer, self_) == incarnation(self_); }
   void go_over(EndpointId peer, absl::FunctionRef<void(EndpointId, Incarnation)> back);
 
@@ -84,9 +82,9 @@ class PeerIncarnations {
   ChannelTransport& transport_;
   const EndpointId self_;
   std::vector<Peer> peers_;  // by endpoint
-  Mask gone_ = 0;
-  Mask unready_ = 0;    // not seen to accept this incarnation
-  Mask announced_ = 0;  // have a next incarnation
+  ReplicaSet gone_;
+  ReplicaSet unready_;    // not seen to accept this incarnation
+  ReplicaSet announced_;  // have a next incarnation
 };
 
 }  // namespace ingot

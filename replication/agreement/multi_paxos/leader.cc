@@ -1,16 +1,11 @@
 #include "replication/agreement/multi_paxos/leader.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "core/check.h"
 
 namespace ingot {
-
-namespace {
-std::uint64_t bit(EndpointId replica) { return std::uint64_t{1} << replica.value(); }
-}  // namespace
 
 MultiPaxosLeader::MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox)
     : Leader(group, EndpointId(0), Epoch(1), Ballot(1), mailbox),
@@ -78,13 +73,11 @@ void MultiPaxosLeader::count_tick(Slot decided) {
 
 EndpointId MultiPaxosLeader::awaited() const {
   const Proposal* oldest = window_.find(window_.base());
-  for (std::uint16_t voter = 0; oldest && voter < voters_; ++voter) {
-    if ((oldest->votes & bit(EndpointId(voter))) == 0) return EndpointId(voter);
-  }
-  return self_;
+  const ReplicaSet silent = oldest ? ReplicaSet::first(voters_) - oldest->votes : ReplicaSet();
+  return silent.empty() ? self_ : *silent.begin();
 }
 
-bool MultiPaxosLeader::majority(std::uint64_t votes) const { return 2 * std::popcount(votes) > voters_; }
+bool MultiPaxosLeader::majority(ReplicaSet votes) const { return 2 * votes.size() > voters_; }
 
 void MultiPaxosLeader::offer(Slot slot, const Proposal& proposal, Effects& effects) {
   Message message = accept(slot, proposal);
@@ -99,22 +92,20 @@ void MultiPaxosLeader::offer_again(Slot slot, const Proposal& proposal, Effects&
 void MultiPaxosLeader::send_probe(Effects& effects) { to_voters_except(reads_.votes, probe(), effects); }
 
 void MultiPaxosLeader::resend_to(EndpointId voter, Effects& effects) {
-  spared_ = ~bit(voter);
+  spared_ = ReplicaSet::first(voters_) - ReplicaSet::of(voter);
   resend(effects);
-  spared_ = 0;
+  spared_.clear();
 }
 
-void MultiPaxosLeader::to_voters_except(std::uint64_t answered, const Message& message, Effects& effects) {
-  for (std::uint16_t voter = 0; voter < voters_; ++voter) {
-    if (((answered | spared_) & bit(EndpointId(voter))) == 0) mailbox_.send(EndpointId(voter), message, effects);
-  }
+void MultiPaxosLeader::to_voters_except(ReplicaSet answered, const Message& message, Effects& effects) {
+  for (const EndpointId voter : ReplicaSet::first(voters_) - (answered | spared_)) mailbox_.send(voter, message, effects);
 }
 
 void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Effects& effects) {
   if (from.value() >= voters_) return mailbox_.refuse();
   Proposal* proposal = leading() && owns(accepted) ? window_.find(accepted.slot) : nullptr;
   if (!proposal) return;
-  proposal->votes |= bit(from);
+  proposal->votes.insert(from);
   timer_.progress();
   if (!majority(proposal->votes)) return;
   Message learn{.type = MessageType::kLearn,
@@ -131,7 +122,7 @@ void MultiPaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, 
   if (from.value() >= voters_) return mailbox_.refuse();
   const bool answers = leading() && owns(confirm) && reads_.under_way() && confirm.number == reads_.number();
   if (!answers) return;
-  reads_.votes |= bit(from);
+  reads_.votes.insert(from);
   if (majority(reads_.votes)) confirm_reads(effects);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/agreement/leader.h"
 
 namespace ingot {
@@ -44,8 +45,8 @@ class MultiPaxosLeader : public Leader {
   void offer(Slot slot, const Proposal& proposal, Effects& effects) override;
   void offer_again(Slot slot, const Proposal& proposal, Effects& effects) override;
   void send_probe(Effects& effects) override;
-  bool majority(std::uint64_t votes) const;
-  void to_voters_except(std::uint64_t answered, const Message& message, Effects& effects);
+  bool majority(ReplicaSet votes) const;
+  void to_voters_except(ReplicaSet answered, const Message& message, Effects& effects);
 
   void orphan_unless_in(const std::vector<Recovered>& recovered, Slot first);
 
@@ -57,7 +58,7 @@ class MultiPaxosLeader : public Leader {
   std::deque<std::shared_ptr<const std::string>> rest_;  // recovered, not proposed again yet: slots rest_begin_, ...
   Slot rest_begin_;
   std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; of more, the outcome is not told
-  std::uint64_t spared_ = 0;  // bit n: voter n is left out for the moment
+  ReplicaSet spared_;  // voters that are left out for the moment
   Slot stalled_at_;
   int stalled_ticks_ = 0;
 };

@@ -1,7 +1,6 @@
 #include "replication/agreement/multi_paxos/prepare.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "core/check.h"
@@ -25,13 +24,13 @@ void MultiPaxosPrepare::start(Ballot ballot, Effects& effects) {
 
 void MultiPaxosPrepare::give_up() {
   ballot_ = Ballot(0);
-  complete_ = 0;
+  complete_.clear();
   trimmed_ = Slot(0);
   found_.clear();
   stalled_ticks_ = 0;
 }
 
-bool MultiPaxosPrepare::majority() const { return 2 * std::popcount(complete_) > voters_; }
+bool MultiPaxosPrepare::majority() const { return 2 * complete_.size() > voters_; }
 
 void MultiPaxosPrepare::ask(EndpointId voter, Effects& effects) {
   if (!under_way() || voter.value() >= voters_ || complete(voter)) return;
@@ -58,7 +57,7 @@ void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effe
   timer_.progress();
   stalled_ticks_ = 0;
   if (promise.verdict) {
-    complete_ |= std::uint64_t{1} << from.value();
+    complete_.insert(from);
   } else {
     ask(from, effects);
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/leader.h"
 #include "replication/agreement/mailbox.h"
@@ -53,7 +54,7 @@ class MultiPaxosPrepare {
   };
 
   bool majority() const;
-  bool complete(EndpointId voter) const { return (complete_ >> voter.value() & 1) != 0; }
+  bool complete(EndpointId voter) const { return complete_.contains(voter); }
 
   const EndpointId self_;
   const int voters_;
@@ -61,7 +62,7 @@ class MultiPaxosPrepare {
   Mailbox& mailbox_;
   Ballot ballot_;  // 0: not a candidate
   std::vector<Slot> next_;  // by voter: votes below it are here, or decided
-  std::uint64_t complete_ = 0;  // bit n: voter n has told all
+  ReplicaSet complete_;     // voters that have told all
   Slot trimmed_;
   std::map<Slot, Found> found_;
   RetransmitTimer timer_;

@@ -1,7 +1,6 @@
 #include "replication/agreement/one_paxos/config_log.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "core/check.h"
@@ -16,7 +15,6 @@ constexpr int kRoundTicks = 4;      // without a majority a round is said again,
 constexpr int kBackOffTicksMax = 64;
 constexpr int kAskTicks = 4;        // without an answer ask() asks again, so many times; then another message must show
 constexpr int kAskTimes = 8;        // the gap
-std::uint64_t bit(EndpointId voter) { return std::uint64_t{1} << voter.value(); }
 }  // namespace
 
 ConfigLog::ConfigLog(const GroupConfig& group, const Peers& peers, const Learner& learner, Mailbox& mailbox)
@@ -89,7 +87,7 @@ void ConfigLog::start_round(Effects& effects) {
   phase_ = Phase::kPrepare;
   value_ = nullptr;
   best_ = 0;
-  answered_ = 0;
+  answered_.clear();
   known_ = learner_.decided();
   ticks_ = 0;
   wait_ticks_ = kRoundTicks;
@@ -107,17 +105,15 @@ Message ConfigLog::round() const {
 
 void ConfigLog::resend(EndpointId peer, Effects& effects) {
   const bool asks = phase_ == Phase::kPrepare || phase_ == Phase::kAccept;
-  if (asks && peer.value() < voters_ && (answered_ & bit(peer)) == 0) mailbox_.send(peer, round(), effects);
+  if (asks && peer.value() < voters_ && !answered_.contains(peer)) mailbox_.send(peer, round(), effects);
 }
 
 void ConfigLog::send_round(Effects& effects) {
   const Message message = round();
-  for (std::uint16_t voter = 0; voter < voters_; ++voter) {
-    if ((answered_ & bit(EndpointId(voter))) == 0) mailbox_.send(EndpointId(voter), message, effects);
-  }
+  for (const EndpointId voter : ReplicaSet::first(voters_) - answered_) mailbox_.send(voter, message, effects);
 }
 
-bool ConfigLog::majority() const { return 2 * std::popcount(answered_) > voters_; }
+bool ConfigLog::majority() const { return 2 * answered_.size() > voters_; }
 
 void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& effects) {
   if (phase_ != Phase::kPrepare || message.slot != next_index() || message.number != number_) return;
@@ -134,21 +130,21 @@ void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& eff
     }
   }
   if (message.verdict) known_ = std::min(known_, decided);
-  answered_ |= bit(from);
+  answered_.insert(from);
   if (!majority()) return;
   if (!value_) {
     if (!mine_) mine_ = std::make_shared<const std::string>(encode_entry(author_(known_, effects)));
     value_ = mine_;
   }
   phase_ = Phase::kAccept;
-  answered_ = 0;
+  answered_.clear();
   ticks_ = 0;
   send_round(effects);
 }
 
 void ConfigLog::on_accepted(EndpointId from, const Message& message, Effects& effects) {
   if (phase_ != Phase::kAccept || message.slot != next_index() || message.number != number_) return;
-  answered_ |= bit(from);
+  answered_.insert(from);
   if (!majority()) return;
   const Message decided{.type = MessageType::kConfigDecided, .slot = next_index(), .command = value_};
   mailbox_.broadcast(decided, effects);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/peers.h"
@@ -119,7 +120,7 @@ class ConfigLog {
   std::uint64_t number_ = 0;  // of this round
   std::uint64_t highest_seen_ = 0;   // the highest of somebody else
   std::uint64_t best_ = 0;    // the highest under which a voter had accepted value_
-  std::uint64_t answered_ = 0;  // bit n: voter n said yes in this phase
+  ReplicaSet answered_;  // voters that said yes in this phase
   Slot known_;                  // kPrepare: the lowest that one of them had decided who had caught up
   int rounds_ = 0;
   int ticks_ = 0;

@@ -1,7 +1,6 @@
 #include "replication/agreement/one_paxos/one_paxos.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "replication/agreement/stored.h"
@@ -151,16 +150,16 @@ void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
   state_.peers.set_caught_up(from, pong.verdict);
   if (caught_up() || from.value() >= state_.group.voters) return;
   known_elsewhere_ = std::max(known_elsewhere_, pong.slot);
-  commit_hints_ |= std::uint64_t{1} << from.value();
+  commit_hints_.insert(from);
   state_.learner.note_known(known_elsewhere_);
 }
 
 // A new incarnation has caught up when a majority of the voters, itself among them, has said how far it is, and it has
 // come that far. When everybody died that may be not far: what they knew is then in their segments, for a new leader.
 void OnePaxos::catch_up_with_group(Effects& effects) {
-  const int self = state_.group.self.value();
-  const std::uint64_t own = self < state_.group.voters ? std::uint64_t{1} << self : 0;
-  if (loading_ || 2 * std::popcount(commit_hints_ | own) <= state_.group.voters || state_.learner.decided() < known_elsewhere_) return;
+  const ReplicaSet own = ReplicaSet::of(state_.group.self) & ReplicaSet::first(state_.group.voters);
+  const bool majority = 2 * (commit_hints_ | own).size() > state_.group.voters;
+  if (loading_ || !majority || state_.learner.decided() < known_elsewhere_) return;
   state_.peers.set_caught_up(state_.group.self, true);
   send_hello(effects);
 }
@@ -203,7 +202,7 @@ void OnePaxos::tick(Effects& effects) {
   call_for_history(effects);
   reconfiguration_.tick(effects);
   if (!caught_up() && hello_timer_.due()) {
-    commit_hints_ = 0;  // who answered may have died since, and what it knew with it
+    commit_hints_.clear();  // who answered may have died since, and what it knew with it
     known_elsewhere_ = Slot(0);
     send_hello(effects);
   }

@@ -2,6 +2,7 @@
 // N messages per commit. Every replica is a learner; the configuration log says which one leads and which one accepts.
 #pragma once
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/reconfiguration.h"
@@ -58,7 +59,7 @@ class OnePaxos : public Agreement {
   OnePaxosStateRecovery recovery_;
   OnePaxosReconfiguration reconfiguration_;
   // A new incarnation: which voters have said how far they are, and when to ask again.
-  std::uint64_t commit_hints_ = 0;
+  ReplicaSet commit_hints_;
   Slot known_elsewhere_;  // slots below it are decided at one of them
   RetransmitTimer hello_timer_;
   bool loading_ = false;

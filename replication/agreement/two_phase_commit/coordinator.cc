@@ -7,10 +7,6 @@
 
 namespace ingot {
 
-namespace {
-std::uint64_t bit(EndpointId replica) { return std::uint64_t{1} << replica.value(); }
-}  // namespace
-
 TwoPhaseCoordinator::TwoPhaseCoordinator(const GroupConfig& group, Mailbox& mailbox)
     : group_(group),
       mailbox_(mailbox),
@@ -29,7 +25,7 @@ void TwoPhaseCoordinator::propose(std::uint64_t id, std::shared_ptr<const std::s
   if (window_.open() == 0) progress();
   const Slot slot = window_.add(id, std::move(command));
   Proposal& proposal = *window_.find(slot);
-  proposal.votes = bit(group_.self);
+  proposal.votes = ReplicaSet::of(group_.self);
   effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, ballot_, slot, proposal.command});
   mailbox_.broadcast(prepare(slot, proposal), effects);
   if (group_.replicas > 1) return;
@@ -58,10 +54,9 @@ void TwoPhaseCoordinator::on_vote(EndpointId from, const Message& vote, Effects&
   Proposal* proposal = window_.find(vote.slot);
   if (!proposal || proposal->phase != kPreparing) return;
   if (!vote.verdict) return settle(vote.slot, *proposal, kAborted, effects);
-  proposal->votes |= bit(from);
+  proposal->votes.insert(from);
   if (vote.slot == window_.base()) progress();
-  const std::uint64_t all = (std::uint64_t{1} << group_.replicas) - 1;
-  if (proposal->votes == all) settle(vote.slot, *proposal, kCommitted, effects);
+  if (proposal->votes == ReplicaSet::first(group_.replicas)) settle(vote.slot, *proposal, kCommitted, effects);
 }
 
 // The outcome is in the segment before anybody hears of it: it can not be taken back.
@@ -120,7 +115,7 @@ void TwoPhaseCoordinator::tick(Effects& effects) {
 }
 
 bool TwoPhaseCoordinator::awaits(EndpointId peer, Slot slot, const Proposal& proposal) const {
-  if (proposal.phase == kPreparing) return (proposal.votes & bit(peer)) == 0;
+  if (proposal.phase == kPreparing) return !proposal.votes.contains(peer);
   return applied_by_[peer.value()] <= slot;
 }
 

@@ -2,7 +2,6 @@
 #include "replication/agreement/stored.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace ingot {
@@ -124,9 +123,9 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     status.blocked_to = coordinator_.next_slot();
     status.why = coordinator_.blocked() ? Blocked::kParticipant : Blocked::kNo;
     status.blocked_by = coordinator_.awaited();
-    if (dead_ != 0) {
+    if (!dead_.empty()) {
       status.why = Blocked::kParticipantDead;
-      status.blocked_by = EndpointId(static_cast<std::uint16_t>(std::countr_zero(dead_)));
+      status.blocked_by = *dead_.begin();
     }
   } else {
     status.blocked_ticks = participant_.stalled_ticks();
@@ -134,7 +133,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
     status.blocked_to = participant_.prepared_end();
     status.why = participant_.blocked() ? Blocked::kCoordinator : Blocked::kNo;
     status.blocked_by = coordinator;
-    if ((dead_ & 1) != 0) status.why = Blocked::kCoordinatorDead;
+    if (dead_.contains(coordinator)) status.why = Blocked::kCoordinatorDead;
   }
   status.blocked = status.why != Blocked::kNo;
   if (status.blocked) return;
@@ -144,7 +143,7 @@ void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
 }
 
 void TwoPhaseCommit::peer_died(ReplicaIncarnation name, Effects&) {
-  if (name.id.value() < group_.replicas && name.id != group_.self) dead_ |= std::uint64_t{1} << name.id.value();
+  if (name.id.value() < group_.replicas && name.id != group_.self) dead_.insert(name.id);
 }
 
 // A later incarnation takes no part: the first is what is missing.

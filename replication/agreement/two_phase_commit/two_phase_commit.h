@@ -4,6 +4,7 @@
 // it is dead: that is the nature of two-phase commit, and status() says so.
 #pragma once
 
+#include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
@@ -44,7 +45,7 @@ class TwoPhaseCommit : public Agreement {
 
   GroupConfig group_;
   // The lives that take part are the first of each replica; bit n: that of replica n is over.
-  std::uint64_t dead_ = 0;
+  ReplicaSet dead_;
   Mailbox mailbox_;
   Learner learner_;
   TwoPhaseCoordinator coordinator_;

@@ -1,7 +1,6 @@
 #include "replication/replica/trees/combiner.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "core/wire.h"
@@ -11,7 +10,7 @@
 namespace ingot {
 
 void AnswerCombiner::answer(EndpointId root, std::string_view message, Send send) {
-  add(root.value(), table_.version(), mask_of(self_), message, send);
+  add(root.value(), table_.version(), ReplicaSet::of(self_), message, send);
 }
 
 bool AnswerCombiner::receive(std::string_view bytes, Send send, Deliver deliver) {
@@ -19,27 +18,25 @@ bool AnswerCombiner::receive(std::string_view bytes, Send send, Deliver deliver)
   const int root = in.u8();
   const bool zero = in.u16() == 0;
   const std::uint32_t version = in.u32();
-  const ReplicaMask who = in.u64();
+  const auto who = ReplicaSet::from_bits(in.u64());
   const std::string_view answer = in.rest();
   const int replicas = table_.replicas();
-  const bool known = replicas == 64 || who >> replicas == 0;
-  if (in.failed() || !zero || answer.empty() || root >= replicas || who == 0 || !known || (who & mask_of(root)) != 0) {
+  const bool known = ReplicaSet::first(replicas).contains_all(who);
+  if (in.failed() || !zero || answer.empty() || root >= replicas || who.empty() || !known || who.contains(root)) {
     return false;
   }
   if (root != self_) {
     add(root, version, who, answer, send);
     return true;
   }
-  for (ReplicaMask left = who; left != 0; left &= left - 1) {
-    deliver(EndpointId(static_cast<std::uint16_t>(std::countr_zero(left))), answer);
-  }
+  for (const EndpointId each : who) deliver(each, answer);
   return true;
 }
 
-void AnswerCombiner::add(int root, std::uint32_t version, ReplicaMask who, std::string_view answer, Send send) {
+void AnswerCombiner::add(int root, std::uint32_t version, ReplicaSet who, std::string_view answer, Send send) {
   const RootedTree* tree = table_.find(version, root);
-  const ReplicaMask all = tree != nullptr ? tree->subtree[self_] : 0;
-  if (tree == nullptr || (who & all) == all || (who & ~all) != 0) return pass_on(root, version, who, answer, send);
+  const ReplicaSet all = tree != nullptr ? tree->subtree[self_] : ReplicaSet();
+  if (tree == nullptr || who.contains_all(all) || !all.contains_all(who)) return pass_on(root, version, who, answer, send);
   const auto same = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.root == root && waiting.version == version && waiting.answer == answer;
   });
@@ -58,15 +55,15 @@ void AnswerCombiner::add(int root, std::uint32_t version, ReplicaMask who, std::
   waiting_.push_back({root, version, who, 0, std::string(answer)});
 }
 
-void AnswerCombiner::pass_on(int root, std::uint32_t version, ReplicaMask who, std::string_view answer,
+void AnswerCombiner::pass_on(int root, std::uint32_t version, ReplicaSet who, std::string_view answer,
                              Send send) const {
   const RootedTree* tree = table_.find(version, root);
   const int to = tree != nullptr ? tree->parent[self_] : root;
   const auto destination = EndpointId(static_cast<std::uint16_t>(to));
-  if (to == root && who == mask_of(self_)) return send(destination, answer);  // nothing was combined
+  if (to == root && who == ReplicaSet::of(self_)) return send(destination, answer);  // nothing was combined
   WireWriter out(kCombinedHeaderBytes + answer.size());
   out.u8(static_cast<std::uint8_t>(MessageClass::kCombined)).u8(static_cast<std::uint8_t>(root)).u16(0);
-  out.u32(version).u64(who).raw(answer);
+  out.u32(version).u64(who.bits()).raw(answer);
   send(destination, out.view());
 }
 

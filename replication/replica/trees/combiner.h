@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/replica/trees/table.h"
 
@@ -46,13 +47,13 @@ class AnswerCombiner {
   struct Waiting {
     int root;
     std::uint32_t version;
-    ReplicaMask who;
+    ReplicaSet who;
     int ticks;
     std::string answer;
   };
 
-  void add(int root, std::uint32_t version, ReplicaMask who, std::string_view answer, Send send);
-  void pass_on(int root, std::uint32_t version, ReplicaMask who, std::string_view answer, Send send) const;
+  void add(int root, std::uint32_t version, ReplicaSet who, std::string_view answer, Send send);
+  void pass_on(int root, std::uint32_t version, ReplicaSet who, std::string_view answer, Send send) const;
 
   const int self_;
   const TreeTable& table_;

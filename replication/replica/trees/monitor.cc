@@ -16,18 +16,18 @@ std::optional<TreeMonitor::Wish> TreeMonitor::check(const TreeSet& trees, int ro
   measure(trees, samples);
   if (checks_since_wish_ < kChangeChecks) ++checks_since_wish_;
 
-  const ReplicaMask inner = trees.inner();
-  ReplicaMask leave = 0, come = 0;
+  const ReplicaSet inner = trees.inner();
+  ReplicaSet leave, come;
   for (int replica = 0; replica < trees.replicas(); ++replica) {
     const Endpoint& endpoint = endpoints_[replica];
-    if (to_bypass(replica, trees, inner)) leave |= mask_of(replica);
+    if (to_bypass(replica, trees, inner)) leave.insert(replica);
     const bool well = endpoint.well_checks >= std::max(endpoint.return_checks, kReturnChecks);
-    if ((trees.bypassed & mask_of(replica)) != 0 && well) come |= mask_of(replica);
+    if (trees.bypassed.contains(replica) && well) come.insert(replica);
   }
-  suspects_ = suspects_ || leave != 0;
-  Wish wish{TreeReason::kBypass, {leader, (trees.bypassed | leave) & ~come, costs_.slowdown(), kReplanEvaluations}};
-  if (leave == 0) {
-    if (come != 0) {
+  suspects_ = suspects_ || !leave.empty();
+  Wish wish{TreeReason::kBypass, {leader, (trees.bypassed | leave) - come, costs_.slowdown(), kReplanEvaluations}};
+  if (leave.empty()) {
+    if (!come.empty()) {
       wish.reason = TreeReason::kReturn;
     } else if (trees.leader != leader) {
       wish.reason = TreeReason::kLeader;
@@ -41,9 +41,9 @@ std::optional<TreeMonitor::Wish> TreeMonitor::check(const TreeSet& trees, int ro
   checks_since_wish_ = 0;
   costs_.planned();
   for (int replica = 0; replica < trees.replicas(); ++replica) {
-    if ((leave & mask_of(replica)) != 0) note_bypass(replica);
+    if (leave.contains(replica)) note_bypass(replica);
     // Whoever is stopped or dead now would be a bad choice, whatever the trees are planned anew for.
-    if (unfit(replica) && replica != leader) wish.conditions.bypassed |= mask_of(replica);
+    if (unfit(replica) && replica != leader) wish.conditions.bypassed.insert(replica);
   }
   return wish;
 }
@@ -52,16 +52,16 @@ void TreeMonitor::observe(const TreeSet& trees, const RootedTree* tree, std::spa
   bar_ = most_;
   for (const ReplicaSample& sample : samples) most_ = std::max(most_, sample.applied);
   progress_ = most_ > bar_;
-  behind_ = dead_ = stranded_ = 0;
+  behind_ = dead_ = stranded_ = {};
   suspects_ = false;
   for (int replica = 0; replica < trees.replicas(); ++replica) {
     const ReplicaSample& sample = samples[replica];
-    if (sample.applied > endpoints_[replica].applied) known_dead_ &= ~mask_of(replica);
-    const bool dead = sample.state == ReplicaSample::State::kDead || (known_dead_ & mask_of(replica)) != 0;
-    if (dead && replica != leader_) dead_ |= mask_of(replica);
+    if (sample.applied > endpoints_[replica].applied) known_dead_.erase(replica);
+    const bool dead = sample.state == ReplicaSample::State::kDead || known_dead_.contains(replica);
+    if (dead && replica != leader_) dead_.insert(replica);
     if (!behind(replica, sample)) continue;
-    behind_ |= mask_of(replica);
-    if (!progress_ && !dead && sample.state == ReplicaSample::State::kRunning) stranded_ |= mask_of(replica);
+    behind_.insert(replica);
+    if (!progress_ && !dead && sample.state == ReplicaSample::State::kRunning) stranded_.insert(replica);
   }
   for (int replica = 0; replica < trees.replicas(); ++replica) observe_one(replica, trees, tree, samples[replica]);
 }
@@ -69,17 +69,17 @@ void TreeMonitor::observe(const TreeSet& trees, const RootedTree* tree, std::spa
 void TreeMonitor::observe_one(int replica, const TreeSet& trees, const RootedTree* tree, const ReplicaSample& sample) {
   Endpoint& endpoint = endpoints_[replica];
   endpoint.applied = sample.applied;
-  const bool is_behind = (behind_ & mask_of(replica)) != 0;
+  const bool is_behind = behind_.contains(replica);
   const bool stopped = sample.state == ReplicaSample::State::kStopped;
   endpoint.stopped_checks = stopped ? std::min(endpoint.stopped_checks + 1, kStoppedChecks) : 0;
-  const bool bypassed = (trees.bypassed & mask_of(replica)) != 0;
+  const bool bypassed = trees.bypassed.contains(replica);
   const bool inner = tree != nullptr && tree->inner(replica) && !bypassed;
   const int parent = inner ? tree->parent[replica] : -1;
-  const bool to_blame = inner && is_behind && (parent == tree->tree.root || (behind_ & mask_of(parent)) == 0);
+  const bool to_blame = inner && is_behind && (parent == tree->tree.root || !behind_.contains(parent));
   endpoint.slow_checks = to_blame ? std::min(endpoint.slow_checks + 1, kSlowChecks) : 0;
   if (to_blame || (stopped && !bypassed)) suspects_ = suspects_ || endpoint.stopped_checks < kStoppedChecks || to_blame;
   if (bypassed) {
-    const bool unwell = is_behind || stopped || (dead_ & mask_of(replica)) != 0;
+    const bool unwell = is_behind || stopped || dead_.contains(replica);
     if (unwell) {
       endpoint.well_checks = 0;
     } else if (progress_) {
@@ -96,11 +96,11 @@ void TreeMonitor::observe_one(int replica, const TreeSet& trees, const RootedTre
 }
 
 bool TreeMonitor::unfit(int replica) const {
-  return (dead_ & mask_of(replica)) != 0 || endpoints_[replica].stopped_checks >= kStoppedChecks;
+  return dead_.contains(replica) || endpoints_[replica].stopped_checks >= kStoppedChecks;
 }
 
-bool TreeMonitor::to_bypass(int replica, const TreeSet& trees, ReplicaMask inner) const {
-  const bool depended_on = (inner & ~trees.bypassed & mask_of(replica)) != 0 && replica != leader_;
+bool TreeMonitor::to_bypass(int replica, const TreeSet& trees, ReplicaSet inner) const {
+  const bool depended_on = (inner - trees.bypassed).contains(replica) && replica != leader_;
   return depended_on && (unfit(replica) || endpoints_[replica].slow_checks >= kSlowChecks);
 }
 
@@ -121,9 +121,9 @@ void TreeMonitor::measure(const TreeSet& trees, std::span<const ReplicaSample> s
 }
 
 // A leaf that has become dear harms nobody; one that was made a leaf for that, and is cheap again, may do its part.
-bool TreeMonitor::costs_call(const TreeSet& trees, ReplicaMask inner) const {
+bool TreeMonitor::costs_call(const TreeSet& trees, ReplicaSet inner) const {
   for (int replica = 0; replica < trees.replicas(); ++replica) {
-    const bool depended_on = (inner & mask_of(replica)) != 0;
+    const bool depended_on = inner.contains(replica);
     if ((depended_on && costs_.dearer(replica)) || costs_.cheaper(replica)) return true;
   }
   return false;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "replication/replica/trees/costs.h"
 #include "replication/replica/trees/plan.h"
 #include "replication/replica/trees/set.h"
@@ -45,14 +46,14 @@ class TreeMonitor {
   std::optional<Wish> check(const TreeSet& trees, int root, int leader, std::span<const ReplicaSample> samples);
 
   // An endpoint is known to be dead, whatever its samples say, until they show progress.
-  void died(int replica) { known_dead_ |= mask_of(replica); }
+  void died(int replica) { known_dead_.insert(replica); }
 
   // True while something may be due without further progress: a look is wanted even if nothing is decided.
   bool wants_check() const { return suspects_; }
 
   // Who runs and lacks what somebody had applied one look before, though nobody has applied anything since: what they
   // lack may be lost, and in this silence nothing will tell them.
-  ReplicaMask stranded() const { return stranded_; }
+  ReplicaSet stranded() const { return stranded_; }
 
   // Another replica leads: no look is wanted here.
   void rest() { suspects_ = false; }
@@ -71,17 +72,17 @@ class TreeMonitor {
   void observe_one(int replica, const TreeSet& trees, const RootedTree* tree, const ReplicaSample& sample);
   bool behind(int replica, const ReplicaSample& sample) const { return replica != leader_ && sample.applied < bar_; }
   bool unfit(int replica) const;
-  bool to_bypass(int replica, const TreeSet& trees, ReplicaMask inner) const;
+  bool to_bypass(int replica, const TreeSet& trees, ReplicaSet inner) const;
   void note_bypass(int replica);
   void measure(const TreeSet& trees, std::span<const ReplicaSample> samples);
-  bool costs_call(const TreeSet& trees, ReplicaMask inner) const;
+  bool costs_call(const TreeSet& trees, ReplicaSet inner) const;
 
   std::vector<Endpoint> endpoints_;
   CostDrift costs_;
-  ReplicaMask known_dead_ = 0;
-  ReplicaMask behind_ = 0;      // at the last look
-  ReplicaMask dead_ = 0;        // likewise
-  ReplicaMask stranded_ = 0;    // likewise
+  ReplicaSet known_dead_;
+  ReplicaSet behind_;          // at the last look
+  ReplicaSet dead_;            // likewise
+  ReplicaSet stranded_;        // likewise
   std::uint64_t bar_ = 0;       // the most that anybody had applied at the look before
   std::uint64_t most_ = 0;      // and at the last look
   bool progress_ = false;       // between these two

@@ -74,10 +74,10 @@ Tree plan_by_costs(const TreePlan& plan, const TreeConditions& conditions, std::
 
 Tree plan_tree(const TreePlan& plan, const TreeConditions& conditions, std::span<const std::uint8_t> slowdown,
                int root) {
-  const bool leader_apart = root != conditions.leader && (conditions.bypassed & mask_of(conditions.leader)) == 0;
+  const bool leader_apart = root != conditions.leader && !conditions.bypassed.contains(conditions.leader);
   std::vector<int> members;
   for (int replica = 0; replica < plan.replicas; ++replica) {
-    const bool apart = (conditions.bypassed & mask_of(replica)) != 0 || (leader_apart && replica == conditions.leader);
+    const bool apart = conditions.bypassed.contains(replica) || (leader_apart && replica == conditions.leader);
     if (replica == root || !apart) members.push_back(replica);
   }
   const bool two_level = plan.shape == "two-level" || (plan.shape == "best" && share_cores(plan, members));
@@ -89,7 +89,7 @@ Tree plan_tree(const TreePlan& plan, const TreeConditions& conditions, std::span
   auto& first = tree.children[root];
   if (leader_apart) first.insert(first.begin(), conditions.leader);
   for (int replica = 0; replica < plan.replicas; ++replica) {
-    if (replica != root && (conditions.bypassed & mask_of(replica)) != 0) first.push_back(replica);
+    if (replica != root && conditions.bypassed.contains(replica)) first.push_back(replica);
   }
   return tree;
 }

@@ -11,6 +11,7 @@
 
 #include "core/planning/cost_model.h"
 #include "core/planning/tree.h"
+#include "core/replica_set.h"
 #include "replication/replica/trees/set.h"
 
 namespace ingot {
@@ -38,7 +39,7 @@ std::vector<std::string_view> tree_shapes();
 // What depends on the moment.
 struct TreeConditions {
   int leader = 0;
-  ReplicaMask bypassed = 0;
+  ReplicaSet bypassed = {};
   std::vector<std::uint8_t> slowdown{};  // by replica, 1 to kSlowdownMax; empty: 1 each
   std::int64_t evaluations = 0;        // trees that a search may look at, per root; 0: the planner's default
 };

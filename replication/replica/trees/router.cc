@@ -35,17 +35,15 @@ bool TreeRouter::receive(EndpointId from, std::string_view bytes, Send send, Del
 void TreeRouter::after_apply(Send send, absl::FunctionRef<void(EndpointId)> missed) {
   if (seen_.version == table_.version()) return;
   const RootedTree* old_tree = seen_.of(self_.value());
-  const ReplicaMask newly = table_.current().bypassed & ~seen_.bypassed;
-  ReplicaMask below = 0;
+  const ReplicaSet newly = table_.current().bypassed - seen_.bypassed;
+  ReplicaSet below;
   for (int replica = 0; old_tree != nullptr && replica < seen_.replicas(); ++replica) {
-    if ((newly & mask_of(replica)) != 0) below |= old_tree->subtree[replica] & ~mask_of(replica);
+    if (newly.contains(replica)) below |= old_tree->subtree[replica] - ReplicaSet::of(replica);
   }
   seen_ = table_.current();
   relay_.table_changed(send);
   if (!std::exchange(has_broadcast_, false)) return;
-  for (std::uint16_t replica = 0; replica < seen_.replicas(); ++replica) {
-    if ((below & mask_of(replica)) != 0) missed(EndpointId(replica));
-  }
+  for (const EndpointId replica : below) missed(replica);
 }
 
 // Looks go on for a little after the last work: an inner endpoint may have stopped or died with the last message in its
@@ -57,9 +55,7 @@ std::optional<std::string> TreeRouter::check(std::uint64_t now_ns, bool working,
   next_check_ns_ = now_ns + kTreeCheckNs;
   if (!working && quiet_checks_left_ > 0) --quiet_checks_left_;
   const auto wish = monitor_.check(table_.current(), root.value(), self_.value(), sample());
-  for (std::uint16_t replica = 0; replica < pages_.size(); ++replica) {
-    if ((monitor_.stranded() & mask_of(replica)) != 0) missed(EndpointId(replica));
-  }
+  for (const EndpointId replica : monitor_.stranded()) missed(replica);
   if (!wish) return std::nullopt;
   TreeSet trees = plan_trees(options_.plan, wish->conditions);
   trees.version = next_version();
@@ -92,7 +88,7 @@ void TreeRouter::publish(EndpointId root, ReplicaPage& page) const {
   const int parent = self == root.value() ? self : tree != nullptr ? tree->parent[self] : root.value();
   page[ReplicaCounter::kTreeVersion].set(trees.version);
   page[ReplicaCounter::kTreeParent].set(static_cast<std::uint64_t>(parent));
-  page[ReplicaCounter::kTreeBypassed].set(trees.bypassed);
+  page[ReplicaCounter::kTreeBypassed].set(trees.bypassed.bits());
   page[ReplicaCounter::kTreeReason].set(static_cast<std::uint64_t>(trees.reason));
   page[ReplicaCounter::kRelayedMessages].set(relay_.counts().forwarded);
   page[ReplicaCounter::kLateRelays].set(relay_.counts().late);

@@ -42,8 +42,8 @@ bool read_head(WireReader& in, int replicas, TreeSet& set) {
   if (reason > static_cast<std::uint8_t>(TreeReason::kCosts)) return false;
   set.reason = static_cast<TreeReason>(reason);
   set.leader = in.u8();
-  set.bypassed = in.u64();
-  if (set.leader >= replicas || (replicas < 64 && set.bypassed >> replicas != 0)) return false;
+  set.bypassed = ReplicaSet::from_bits(in.u64());
+  if (set.leader >= replicas || !ReplicaSet::first(replicas).contains_all(set.bypassed)) return false;
   for (int replica = 0; replica < replicas; ++replica) {
     set.slowdown.push_back(in.u8());
     if (set.slowdown.back() < 1 || set.slowdown.back() > kSlowdownMax) return false;
@@ -74,16 +74,16 @@ RootedTree::RootedTree(Tree right_tree)
   std::vector<int> order = preorder_of(tree);
   std::reverse(order.begin(), order.end());
   for (const int replica : order) {
-    subtree[replica] |= mask_of(replica);
+    subtree[replica].insert(replica);
     if (parent[replica] >= 0) subtree[parent[replica]] |= subtree[replica];
   }
 }
 
-ReplicaMask TreeSet::inner() const {
-  ReplicaMask inner = 0;
+ReplicaSet TreeSet::inner() const {
+  ReplicaSet inner;
   for (const auto& tree : trees) {
     for (int replica = 0; tree && replica < replicas(); ++replica) {
-      if (tree->inner(replica)) inner |= mask_of(replica);
+      if (tree->inner(replica)) inner.insert(replica);
     }
   }
   return inner;
@@ -93,7 +93,7 @@ std::string encode(const TreeSet& set) {
   INGOT_CHECK(set.slowdown.size() == set.trees.size());
   WireWriter out;
   out.u8(kTreeChangeTag).u8(kFormat).u32(set.version).u8(static_cast<std::uint8_t>(set.replicas()));
-  out.u8(static_cast<std::uint8_t>(set.reason)).u8(static_cast<std::uint8_t>(set.leader)).u64(set.bypassed);
+  out.u8(static_cast<std::uint8_t>(set.reason)).u8(static_cast<std::uint8_t>(set.leader)).u64(set.bypassed.bits());
   for (const std::uint8_t slowdown : set.slowdown) out.u8(slowdown);
   const auto roots = std::count_if(set.trees.begin(), set.trees.end(), [](const auto& tree) { return tree.has_value(); });
   out.u8(static_cast<std::uint8_t>(roots));

@@ -17,6 +17,7 @@
 
 #include "core/limits.h"
 #include "core/planning/tree.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 
 namespace ingot {
@@ -27,16 +28,13 @@ inline constexpr std::uint8_t kTreeChangeTag = 0xC7;
 enum class TreeReason : std::uint8_t { kInitial = 0, kBypass = 1, kReturn = 2, kLeader = 3, kCosts = 4 };
 const char* name_of(TreeReason reason);  // "initial", "by-pass", "return", "leader", "costs"
 
-// A set of replicas: bit n for replica n.
-using ReplicaMask = std::uint64_t;
-constexpr ReplicaMask mask_of(int replica) { return ReplicaMask{1} << replica; }
-static_assert(kReplicasMax <= 64);
+static_assert(kReplicasMax <= ReplicaSet::kCapacity);
 
 // One root's tree, with what a relay asks of it. Nodes are replica ids.
 struct RootedTree {
   Tree tree;
   std::vector<int> parent;           // by replica; the root's is -1
-  std::vector<ReplicaMask> subtree;  // by replica: itself and everybody below
+  std::vector<ReplicaSet> subtree;  // by replica: itself and everybody below
 
   // REQUIRES: validate(tree).ok().
   explicit RootedTree(Tree right_tree);
@@ -48,14 +46,14 @@ struct TreeSet {
   std::uint32_t version = 0;
   TreeReason reason = TreeReason::kInitial;
   int leader = 0;                      // for whom the trees were planned: a root sends to it first
-  ReplicaMask bypassed = 0;            // hang from the roots, last in order; nobody depends on them
+  ReplicaSet bypassed;                 // hang from the roots, last in order; nobody depends on them
   std::vector<std::uint8_t> slowdown;  // by replica: how much dearer than its peers it was planned to be; 1 to kSlowdownMax
   std::vector<std::optional<RootedTree>> trees;  // by root; none: a star in the order of the ids
 
   int replicas() const { return static_cast<int>(trees.size()); }
   const RootedTree* of(int root) const { return trees[root] ? &*trees[root] : nullptr; }
   // Replicas that pass messages on in some tree.
-  ReplicaMask inner() const;
+  ReplicaSet inner() const;
 };
 
 std::string encode(const TreeSet& set);

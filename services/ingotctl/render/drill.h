@@ -5,7 +5,7 @@
 #include <string>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/ingotctl/verbs/move_watch.h"
+#include "services/ingotctl/move_watch.h"
 
 namespace ingot {
 

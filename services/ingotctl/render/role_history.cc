@@ -2,10 +2,10 @@
 
 #include <cstdio>
 #include <ctime>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/ingotctl/move_watch.h"
 #include "services/ingotctl/render/status.h"
 
 namespace ingot {
@@ -43,16 +43,6 @@ std::string state_event(const Replica& before, const Replica& now) {
 }
 
 }  // namespace
-
-const Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status) {
-  const auto rank = [](const Replica& of) { return std::tuple(of.epoch(), of.ballot()); };
-  const Replica* holder = nullptr;
-  for (const Replica& replica : status.replicas()) {
-    if (replica.role() != role || replica.state() != control_v1::STATE_UP) continue;
-    if (holder == nullptr || rank(replica) > rank(*holder)) holder = &replica;
-  }
-  return holder;
-}
 
 void RoleHistory::observe(const control_v1::GetStatusResponse& status, Clock::time_point now) {
   now_ = now;

@@ -12,9 +12,6 @@ namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
 
-// Who has the role: of those who are up and believe so, the one in the newest configuration. Null: nobody.
-const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status);
-
 // Not thread-safe.
 class RoleHistory {
  public:

@@ -44,7 +44,7 @@ GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::stri
   client_fabric_ = attach();
   client_transport_ = make_transport(transport, inboxes_of(*client_fabric_), self, *client_fabric_, {});
   client_incarnations_ = std::make_unique<PeerIncarnations>(*client_fabric_, *client_transport_, incarnations());
-  ShmReplicaClient::Options options;
+  SessionClient::Options options;
   options.replicas = replicas;
   options.session = prng_();
   options.acceptor = responder.value_or(EndpointId(replicas > 1 && agreement == "1paxos" ? 1 : 0));
@@ -54,7 +54,7 @@ GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::stri
   options.incarnations = client_incarnations_.get();
   options.wake_loop = [] {};
   options.now_ns = [this] { return now_ns_; };
-  client_ = std::make_unique<ShmReplicaClient>(*client_transport_, std::move(options));
+  client_ = std::make_unique<SessionClient>(*client_transport_, std::move(options));
 }
 
 GroupOnOneThread::~GroupOnOneThread() = default;

@@ -122,7 +122,7 @@ class GroupOnOneThread {
   std::optional<Fabric> client_fabric_;
   std::unique_ptr<ChannelTransport> client_transport_;
   std::unique_ptr<PeerIncarnations> client_incarnations_;
-  std::unique_ptr<ShmReplicaClient> client_;
+  std::unique_ptr<SessionClient> client_;
   int last_work_ = 0;
   bool reported_ = false;
 };

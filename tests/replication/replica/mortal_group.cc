@@ -100,7 +100,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   }
   const EndpointId self(static_cast<std::uint16_t>(options_.replicas));
   client_transport_ = make_transport("nvp", inboxes_, self, *fabric_, {});
-  ShmReplicaClient::Options client;
+  SessionClient::Options client;
   client.replicas = options_.replicas;
   client.session = rng_();
   client.incarnation = Incarnation(static_cast<std::uint32_t>(incarnation_));
@@ -109,7 +109,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   client.daemon = &daemon_;
   client.wake_loop = [] {};
   client.now_ns = [this] { return now_ns_; };
-  client_ = std::make_unique<ShmReplicaClient>(*client_transport_, std::move(client));
+  client_ = std::make_unique<SessionClient>(*client_transport_, std::move(client));
 }
 
 // The newest ended incarnation that counts, as replication/agreement/agreement.h says.

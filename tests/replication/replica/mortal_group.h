@@ -135,7 +135,7 @@ class MortalGroup {
   std::vector<std::span<std::byte>> inboxes_;
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<Transport> client_transport_;
-  std::unique_ptr<ShmReplicaClient> client_;
+  std::unique_ptr<SessionClient> client_;
   std::deque<std::shared_ptr<Put>> outstanding_;
   std::map<std::string, std::string> acknowledged_;
 };

@@ -163,10 +163,10 @@ TEST_CASE("an inner endpoint of the tree that died and came back passes broadcas
   const auto bypassed = [&] { return group.trees(0).table().current().bypassed; };
   group.kill(victim);
   load.run(100, kSlowStepNs);
-  REQUIRE(bypassed() == mask_of(victim));
+  REQUIRE(bypassed() == ReplicaSet::of(victim));
   group.restart(victim);
   load.run(600, kSlowStepNs);
-  REQUIRE(bypassed() == 0);
+  REQUIRE(bypassed().empty());
   require_survived(group, load);
 }
 

@@ -145,7 +145,7 @@ TEST_CASE("a configuration replaces the one before, up to its bound") {
   CHECK(segment.view().configuration.empty());
   REQUIRE(configure("first"));
   CHECK(segment.view().configuration == "first");
-  const std::string largest(kConfigurationStateBytesMax, 'c');
+  const std::string largest(kStableConfigurationBytesMax, 'c');
   REQUIRE(configure(largest));
   CHECK(segment.view().configuration == largest);
   CHECK_FALSE(configure(std::string(kStableConfigurationCellBytes, 'c')));

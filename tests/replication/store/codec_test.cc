@@ -103,7 +103,7 @@ namespace {
 
 Request random_command(Prng& rng, std::string_view payload) {
   Request request;
-  request.kind = static_cast<Request::Kind>(1 + rng.below(4));
+  request.kind = static_cast<RequestKind>(1 + rng.below(4));
   request.client = rng();
   request.sequence = rng();
   request.acknowledged_below = rng();

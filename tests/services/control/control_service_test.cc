@@ -18,9 +18,9 @@
 #include "core/limits.h"
 #include "core/wire.h"
 #include "replication/requests/move_request.h"
-#include "services/control/status.h"
+#include "services/status/status.h"
 #include "services/process/process_signal.h"
-#include "tests/services/control/pages_in_memory.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {

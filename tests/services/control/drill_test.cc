@@ -9,8 +9,8 @@
 #include <map>
 
 #include "services/control/drill_stream.h"
-#include "services/control/status.h"
-#include "tests/services/control/pages_in_memory.h"
+#include "services/status/status.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tests/services/control/pages_in_memory.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {

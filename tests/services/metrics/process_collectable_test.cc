@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/services/control/pages_in_memory.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {

@@ -21,9 +21,9 @@ class World {
   }
 
   // Everybody advances by ten slots, but for those in `still`; then the leader looks.
-  bool check(ReplicaMask still = 0, int slots = 10) {
+  bool check(ReplicaSet still = {}, int slots = 10) {
     for (int i = 0; i < plan.replicas; ++i) {
-      if ((still & mask_of(i)) == 0) samples[i].applied = top + static_cast<std::uint64_t>(slots);
+      if (!still.contains(i)) samples[i].applied = top + static_cast<std::uint64_t>(slots);
     }
     top += static_cast<std::uint64_t>(slots);
     const auto wish = monitor.check(trees, 1, leader, samples);
@@ -36,7 +36,7 @@ class World {
   }
 
   // Looks until the trees change; returns how many it took.
-  int check_until_change(ReplicaMask still, int checks_max, int slots = 10) {
+  int check_until_change(ReplicaSet still, int checks_max, int slots = 10) {
     for (int checks = 1; checks <= checks_max; ++checks) {
       if (check(still, slots)) return checks;
     }
@@ -49,8 +49,8 @@ class World {
     }
     return -1;
   }
-  ReplicaMask subtree(int replica) const { return trees.of(1)->subtree[replica]; }
-  bool bypassed(int replica) const { return (trees.bypassed & mask_of(replica)) != 0; }
+  ReplicaSet subtree(int replica) const { return trees.of(1)->subtree[replica]; }
+  bool bypassed(int replica) const { return trees.bypassed.contains(replica); }
 
   TreePlan plan;
   TreeSet trees;
@@ -64,7 +64,7 @@ class World {
 
 TEST_CASE("nothing is wrong, nothing changes") {
   World world(24);
-  REQUIRE(world.check_until_change(0, 5000) == -1);
+  REQUIRE(world.check_until_change({}, 5000) == -1);
   REQUIRE_FALSE(world.monitor.wants_check());
 }
 
@@ -94,23 +94,23 @@ TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slo
     REQUIRE(world.check_until_change(world.subtree(victim), 10, 0) == 1);
   }
   REQUIRE(world.trees.reason == TreeReason::kBypass);
-  REQUIRE(world.trees.bypassed == mask_of(victim));
-  REQUIRE_FALSE((world.trees.inner() & mask_of(victim)) != 0);
+  REQUIRE(world.trees.bypassed == ReplicaSet::of(victim));
+  REQUIRE_FALSE(world.trees.inner().contains(victim));
   REQUIRE(world.trees.of(1)->tree.children[1].back() == victim);  // a leaf of the root, the last one
 }
 
 TEST_CASE("a slow leaf is nobody's business") {
   World world(24);
   int leaf = 23;
-  while (world.trees.inner() & mask_of(leaf)) --leaf;
-  REQUIRE(world.check_until_change(mask_of(leaf), 500) == -1);
+  while (world.trees.inner().contains(leaf)) --leaf;
+  REQUIRE(world.check_until_change(ReplicaSet::of(leaf), 500) == -1);
 }
 
 TEST_CASE("slow for a moment is not slow") {
   World world(24);
   const int victim = world.an_inner();
   for (int i = 0; i < 200; ++i) {
-    const ReplicaMask still = i % kSlowChecks != kSlowChecks - 1 ? world.subtree(victim) : 0;
+    const ReplicaSet still = i % kSlowChecks != kSlowChecks - 1 ? world.subtree(victim) : ReplicaSet();
     REQUIRE_FALSE(world.check(still));
   }
 }
@@ -124,14 +124,14 @@ TEST_CASE("who is well again returns, each time later, and is forgiven in the en
     // The victim is inner again only if the plan says so; two-level plans take the first of equals.
     REQUIRE(world.check_until_change(world.subtree(victim), 100) > 0);
     REQUIRE(world.bypassed(victim));
-    REQUIRE(world.check_until_change(0, 2 * kReturnChecksMax) == expected);
+    REQUIRE(world.check_until_change({}, 2 * kReturnChecksMax) == expected);
     REQUIRE(world.trees.reason == TreeReason::kReturn);
     REQUIRE_FALSE(world.bypassed(victim));
     expected = std::min(2 * expected, kReturnChecksMax);
   }
   for (int i = 0; i < 10 * kForgiveChecks; ++i) REQUIRE_FALSE(world.check());
   REQUIRE(world.check_until_change(world.subtree(victim), 100) > 0);
-  REQUIRE(world.check_until_change(0, 2 * kReturnChecksMax) == kReturnChecks);
+  REQUIRE(world.check_until_change({}, 2 * kReturnChecksMax) == kReturnChecks);
 }
 
 TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") {
@@ -141,7 +141,7 @@ TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") 
   const int checks = 40'000;  // more than ten minutes
   for (int i = 0; i < checks; ++i) {
     // Slow whenever somebody depends on it, well when not: the worst case of oscillation.
-    changes += world.check(world.bypassed(victim) ? 0 : world.subtree(victim)) ? 1 : 0;
+    changes += world.check(world.bypassed(victim) ? ReplicaSet() : world.subtree(victim)) ? 1 : 0;
   }
   REQUIRE(changes >= 4);
   REQUIRE(changes <= 2 * (7 + checks / kReturnChecksMax));
@@ -150,7 +150,7 @@ TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") 
 TEST_CASE("a new leader is its root's first child, and a leaf") {
   World world(24);
   world.leader = 3;
-  REQUIRE(world.check_until_change(0, 10) == 1);
+  REQUIRE(world.check_until_change({}, 10) == 1);
   REQUIRE(world.trees.reason == TreeReason::kLeader);
   for (int root = 0; root < 5; ++root) {
     const RootedTree& tree = *world.trees.of(root);
@@ -158,7 +158,7 @@ TEST_CASE("a new leader is its root's first child, and a leaf") {
     REQUIRE(tree.tree.children[root].front() == 3);
     REQUIRE(tree.tree.children[3].empty());
   }
-  REQUIRE(world.check_until_change(0, 100) == -1);
+  REQUIRE(world.check_until_change({}, 100) == -1);
 }
 
 TEST_CASE("costs that drift change the trees once, and back once when the neighbour is gone") {
@@ -188,7 +188,7 @@ TEST_CASE("costs that drift change the trees once, and back once when the neighb
   REQUIRE(checks > (kDriftWindows - 1) * kDriftWindowChecks);
   REQUIRE(checks <= (kDriftWindows + 1) * kDriftWindowChecks);
   REQUIRE(world.trees.reason == TreeReason::kCosts);
-  REQUIRE_FALSE((world.trees.inner() & mask_of(victim)) != 0);
+  REQUIRE_FALSE(world.trees.inner().contains(victim));
   REQUIRE(world.trees.slowdown[victim] >= 8);
   REQUIRE(until_change(2000) == -1);
   noise = 1;

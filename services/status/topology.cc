@@ -1,4 +1,4 @@
-#include "services/control/topology.h"
+#include "services/status/topology.h"
 
 #include <sched.h>
 

@@ -1,8 +1,9 @@
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 #include <algorithm>
 #include <chrono>
 
+#include "core/replica_set.h"
 #include "replication/pages/page_status.h"
 #include "replication/replica/trees/plan.h"
 
@@ -107,14 +108,14 @@ const ReplicaPage& newest_tree(const InstanceView& view) {
 // speak for it.
 void fill_tree(const InstanceView& view, control_v1::Tree& tree) {
   const ReplicaPage& newest = newest_tree(view);
-  const std::uint64_t bypassed = newest[ReplicaCounter::kTreeBypassed].get();
+  const auto bypassed = ReplicaSet::from_bits(newest[ReplicaCounter::kTreeBypassed].get());
   tree.set_version(newest[ReplicaCounter::kTreeVersion].get());
   tree.set_reason(name_of(static_cast<TreeReason>(newest[ReplicaCounter::kTreeReason].get())));
   tree.set_root(static_cast<std::uint32_t>(newest[ReplicaCounter::kAcceptor].get()));
   for (std::size_t id = 0; id < view.replicas.size(); ++id) {
     const ReplicaPage& page = *view.replicas[id];
     control_v1::TreeNode& node = *tree.add_nodes();
-    const bool apart = (bypassed & mask_of(static_cast<int>(id))) != 0;
+    const bool apart = bypassed.contains(static_cast<int>(id));
     node.set_replica(static_cast<std::uint32_t>(id));
     node.set_parent(apart ? tree.root() : static_cast<std::uint32_t>(page[ReplicaCounter::kTreeParent].get()));
     node.set_bypassed(apart);

@@ -1,4 +1,4 @@
-// Whether a move of a role is done, as one status after the other tells.
+// Who has a role, and whether a move of it is done, as one status after the other tells.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,9 @@
 namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
+
+// Who has the role: of those who are up and believe so, the one in the newest configuration. Null: nobody.
+const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status);
 
 // Not thread-safe.
 class MoveWatch {

@@ -1,8 +1,8 @@
-#include "services/control/status.h"
+#include "services/status/status.h"
 
 #include <catch2/catch.hpp>
 
-#include "tests/services/control/pages_in_memory.h"
+#include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {

@@ -1,0 +1,82 @@
+#include "replication/client/routing.h"
+
+#include "replication/client/replica_client.h"
+
+namespace ingot {
+
+namespace {
+
+std::uint64_t bit(EndpointId replica) { return std::uint64_t{1} << replica.value(); }
+
+}  // namespace
+
+Routing::Routing(int replicas, EndpointId leader, EndpointId acceptor, EndpointId nearest)
+    : replicas_(replicas),
+      nearest_(nearest),
+      leader_(leader),
+      acceptor_(acceptor),
+      caught_up_at_(static_cast<std::size_t>(replicas)) {}
+
+EndpointId Routing::target(RequestKind kind, EndpointId wanted, int attempts) const {
+  if (is_for_leader(kind)) return leader_;
+  if (wanted != ReplicaClient::kAnyReplica) return wanted;
+  return first_from(nearest_.value() + attempts);
+}
+
+EndpointId Routing::responder(int attempts) const { return first_from(acceptor_.value() + attempts); }
+
+// The first from there on that does not lag; if all do, that is not known to be dead.
+EndpointId Routing::first_from(int place) const {
+  for (const std::uint64_t without : {lagging_, dead_}) {
+    for (int i = 0; i < replicas_; ++i) {
+      const EndpointId replica(static_cast<std::uint16_t>((place + i) % replicas_));
+      if ((without & bit(replica)) == 0) return replica;
+    }
+  }
+  return EndpointId(static_cast<std::uint16_t>(place % replicas_));
+}
+
+std::optional<EndpointId> Routing::next_to_ask() {
+  asked_ = first_from(asked_.value() + 1);
+  if (asked_ == leader_) asked_ = first_from(asked_.value() + 1);
+  if (asked_ == leader_) return std::nullopt;
+  return asked_;
+}
+
+bool Routing::answered(const Response& response) {
+  if (response.slot < newest_) return false;
+  newest_ = response.slot;
+  const bool changed = follow(response.leader);
+  if (is_replica(response.acceptor)) acceptor_ = response.acceptor;
+  return changed;
+}
+
+bool Routing::follow(EndpointId leader) {
+  if (!is_replica(leader) || dead(leader) || leader == leader_) return false;
+  leader_ = leader;
+  return true;
+}
+
+void Routing::leads_not(EndpointId replica) {
+  if (leader_ == replica) leader_ = first_from(replica.value() + 1);
+}
+
+bool Routing::died(EndpointId replica) {
+  if (dead(replica)) return false;
+  dead_ |= bit(replica);
+  lagging_ |= bit(replica);
+  if (dead(leader_)) leader_ = first_from(leader_.value());
+  return true;
+}
+
+void Routing::restarted(EndpointId replica, bool lags) {
+  dead_ &= ~bit(replica);
+  caught_up_at_[replica.value()] = newest_;
+  if (!lags) lagging_ &= ~bit(replica);
+}
+
+void Routing::applied(EndpointId replica, Slot applied) {
+  if (!dead(replica) && applied >= caught_up_at_[replica.value()]) lagging_ &= ~bit(replica);
+}
+
+}  // namespace ingot

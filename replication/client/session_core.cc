@@ -1,0 +1,220 @@
+#include "replication/client/session_core.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ingot {
+
+namespace {
+
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kNsPerUs = 1'000;
+constexpr int kPauseDoublings = 10;
+constexpr std::uint64_t kQueryBit = std::uint64_t{1} << 63;  // queries have sequences of their own, outside the session
+constexpr int kIncarnationShift = 40;  // sequences of one incarnation: a million a second for twelve days
+constexpr std::uint64_t kIncarnationMask = (std::uint64_t{1} << (63 - kIncarnationShift)) - 1;
+
+// Below all sequences of that incarnation of the client.
+std::uint64_t first_sequence(Incarnation incarnation) {
+  return ((incarnation.value() - 1) & kIncarnationMask) << kIncarnationShift;
+}
+
+}  // namespace
+
+SessionCore::SessionCore(const Options& options)
+    : options_(options),
+      routing_(options.replicas, options.leader, options.acceptor, options.nearest),
+      next_command_(first_sequence(options.incarnation) + 1),
+      next_query_(kQueryBit | first_sequence(options.incarnation)) {}
+
+std::optional<SessionCore::Action> SessionCore::next() {
+  while (actions_taken_ < actions_.size()) {
+    auto& action = actions_[actions_taken_++];
+    if (auto* answer = std::get_if<Answer>(&action)) return std::move(*answer);
+    const Attempt& attempt = std::get<Attempt>(action);
+    const auto found = submissions_.find(attempt.sequence);
+    if (found != submissions_.end()) return encode_attempt(attempt, found->second);
+  }
+  actions_.clear();
+  actions_taken_ = 0;
+  return std::nullopt;
+}
+
+SessionCore::Send SessionCore::encode_attempt(const Attempt& attempt, const Submission& submission) {
+  Request request;
+  request.kind = submission.kind;
+  request.client = options_.session;
+  request.sequence = attempt.sequence;
+  request.acknowledged_below = attempt.acknowledged_below;
+  request.reply_to = options_.self;
+  request.responder = attempt.responder;
+  request.payload = submission.payload;
+  message_.clear();
+  encode(request, message_);
+  return {attempt.to, message_.view()};
+}
+
+bool SessionCore::admits(RequestKind kind, std::size_t payload_bytes) {
+  const SessionBounds& bounds = options_.bounds;
+  if (submissions_.size() >= bounds.requests || payload_bytes_ + payload_bytes > bounds.bytes) return false;
+  // The session remembers a window of results: a command that waits for long must not fall out of it.
+  return kind != RequestKind::kCommand || next_command_ - acknowledged_below() < bounds.window;
+}
+
+bool SessionCore::submit(RequestKind kind, std::string payload, Callback& callback, EndpointId wanted,
+                         std::uint64_t now_ns) {
+  if (!admits(kind, payload.size())) return false;
+  const bool command = kind == RequestKind::kCommand;
+  const std::uint64_t sequence = command ? next_command_++ : next_query_++;
+  if (command) command_order_.push_back(sequence);
+  payload_bytes_ += payload.size();
+  Submission& submission = submissions_[sequence];
+  submission.kind = kind;
+  submission.payload = std::move(payload);
+  submission.callback = std::move(callback);
+  submission.wanted = wanted;
+  submission.deadline_ns = now_ns + options_.bounds.timeout_ms * kNsPerMs;
+  quiet_since_ns_ = now_ns;
+  attempt(sequence, submission, now_ns);
+  if (next_timer_ns_ == kNever) next_timer_ns_ = now_ns + options_.bounds.scan_ms * kNsPerMs;
+  return true;
+}
+
+void SessionCore::attempt(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns) {
+  send(sequence, submission, routing_.target(submission.kind, submission.wanted, submission.attempts));
+  const int doublings = std::min(submission.attempts, kRetryDoublings);
+  ++submission.attempts;
+  submission.sent_ns = now_ns;
+  submission.retry_ns = now_ns + (options_.bounds.retry_ms << doublings) * kNsPerMs;
+}
+
+void SessionCore::send(std::uint64_t sequence, Submission& submission, EndpointId target) {
+  submission.target = target;
+  ++submission.open_attempts;
+  const bool command = submission.kind == RequestKind::kCommand;
+  actions_.emplace_back(Attempt{.sequence = sequence,
+                                .to = target,
+                                .responder = routing_.responder(submission.attempts),
+                                .acknowledged_below = command ? acknowledged_below() : 0});
+}
+
+// The leader keeps what it was sent, and answers when it can: so it stays the target.
+void SessionCore::ask_another(std::uint64_t sequence, Submission& submission) {
+  const auto replica = routing_.next_to_ask();
+  if (!replica) return;
+  const EndpointId target = submission.target;
+  send(sequence, submission, *replica);
+  submission.target = target;
+}
+
+std::uint64_t SessionCore::acknowledged_below() {
+  while (!command_order_.empty() && !submissions_.contains(command_order_.front())) command_order_.pop_front();
+  return command_order_.empty() ? next_command_ : command_order_.front();
+}
+
+void SessionCore::replica_died(EndpointId replica, std::uint64_t now_ns) {
+  if (!routing_.died(replica)) return;
+  for (auto& [sequence, submission] : submissions_) {
+    if (submission.target == replica) submission.retry_ns = now_ns;
+  }
+  if (!submissions_.empty()) next_timer_ns_ = now_ns;
+}
+
+void SessionCore::receive(EndpointId from, std::string_view message, std::uint64_t now_ns) {
+  if (!routing_.is_replica(from)) return;
+  const auto response = decode_response(message);
+  if (!response) return;
+  const auto found = submissions_.find(response->sequence);
+  if (found == submissions_.end()) return;  // an answer to an attempt that a retry has overtaken
+  switch (response->status) {
+    case Response::Status::kOk:
+      if (routing_.answered(*response)) next_timer_ns_ = now_ns;  // the others go to the new leader, too
+      return finish(found->first, ReplicaReply::Outcome::kOk, response->slot, response->payload);
+    case Response::Status::kNotLeader:
+    case Response::Status::kBusy:
+      return refused(found->first, found->second, from, *response, now_ns);
+    case Response::Status::kResultGone:
+    case Response::Status::kRefused:
+      return finish(found->first, ReplicaReply::Outcome::kUnknown, response->slot, {});
+  }
+}
+
+void SessionCore::refused(std::uint64_t sequence, Submission& submission, EndpointId from, const Response& response,
+                          std::uint64_t now_ns) {
+  if (submission.open_attempts > 0) --submission.open_attempts;
+  if (response.status == Response::Status::kBusy) {
+    // A leader takes no read while it changes its acceptor, a joining replica none before it has its state: that is
+    // soon over.
+    const bool read = submission.kind == RequestKind::kLinearizableQuery || submission.kind == RequestKind::kLocalQuery;
+    if (read) return pause(submission, now_ns);
+    if (submission.open_attempts == 0) finish(sequence, ReplicaReply::Outcome::kOverloaded, response.slot, {});
+    return;
+  }
+  // A replica that does not lead, and names itself or a dead one, knows nothing: the next one may.
+  const bool news = response.leader != from && routing_.follow(response.leader);
+  if (!news) routing_.leads_not(from);
+  if (news) next_timer_ns_ = now_ns;  // the others go to the new leader, too
+  if (news && !submission.redirected) {
+    submission.redirected = true;  // once: two that name each other would send it to and fro
+    attempt(sequence, submission, now_ns);
+  } else if (from == submission.target) {
+    pause(submission, now_ns);
+  }
+}
+
+// Tries again soon: it was refused, not met with silence.
+void SessionCore::pause(Submission& submission, std::uint64_t now_ns) {
+  submission.attempts = std::max(0, submission.attempts - 1);
+  const std::uint64_t longest_ns = options_.bounds.scan_ms * kNsPerMs;
+  const int doublings = std::min(submission.refusals++, kPauseDoublings);
+  submission.retry_ns =
+      std::min(submission.retry_ns, now_ns + std::min((options_.bounds.pause_us * kNsPerUs) << doublings, longest_ns));
+  next_timer_ns_ = std::min(next_timer_ns_, submission.retry_ns);
+}
+
+void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload) {
+  auto node = submissions_.extract(sequence);
+  payload_bytes_ -= node.mapped().payload.size();
+  actions_.emplace_back(Answer{std::move(node.mapped().callback), outcome, slot, std::string(payload)});
+}
+
+// A message that waits for room is not sent again: it has not even left. What was sent to a replica that leads no more,
+// as was heard since, is sent to the leader.
+// Invariant: while a request is in flight the timer runs; it goes on for quiet_ms after the last one, so that a busy
+// client does not wake its loop for every request, and then stops, so that an idle one sleeps.
+void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged) {
+  if (now_ns < next_timer_ns_) return;
+  const SessionBounds& bounds = options_.bounds;
+  std::vector<std::uint64_t> expired;
+  bool asked = false;  // another replica, by this look
+  std::uint64_t next_ns = now_ns + bounds.scan_ms * kNsPerMs;
+  for (auto& [sequence, submission] : submissions_) {
+    if (now_ns >= submission.deadline_ns) {
+      expired.push_back(sequence);
+      continue;
+    }
+    if (submission.kind == RequestKind::kMove) continue;  // sent once
+    const bool for_leader = is_for_leader(submission.kind);
+    const bool due = now_ns >= submission.retry_ns || (for_leader && submission.target != routing_.leader());
+    const std::uint64_t suspect_ns = submission.sent_ns + bounds.suspect_ms * kNsPerMs;
+    const bool silent = for_leader && now_ns >= suspect_ns;
+    if (due && !backlogged(routing_.target(submission.kind, submission.wanted, submission.attempts))) {
+      submission.redirected = false;
+      attempt(sequence, submission, now_ns);
+    }
+    if (silent && !asked) {
+      asked = true;
+      ask_another(sequence, submission);
+    }
+    next_ns = std::min(next_ns, std::max(submission.retry_ns, now_ns + bounds.pause_us * kNsPerUs));
+    if (!silent && for_leader) next_ns = std::min(next_ns, suspect_ns);
+  }
+  for (const std::uint64_t sequence : expired) {
+    const bool carried_out_perhaps = submissions_[sequence].open_attempts > 0;
+    finish(sequence, carried_out_perhaps ? ReplicaReply::Outcome::kUnknown : ReplicaReply::Outcome::kOverloaded, Slot(), {});
+  }
+  if (!submissions_.empty()) quiet_since_ns_ = now_ns;
+  next_timer_ns_ = now_ns - quiet_since_ns_ > bounds.quiet_ms * kNsPerMs ? kNever : next_ns;
+}
+
+}  // namespace ingot

@@ -1,0 +1,155 @@
+// One client's session with the replicas as a pure state machine: submissions, messages, deaths and the time go in; what
+// to send and which submissions are answered comes out, in order. No transport, clock, thread or lock.
+//
+// Drivers: replication/client/session_endpoint.h over a transport; the simulator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "core/limits.h"
+#include "core/types.h"
+#include "core/wire.h"
+#include "replication/client/replica_client.h"
+#include "replication/client/routing.h"
+#include "replication/requests/request.h"
+
+namespace ingot {
+
+// What a session holds at most, and how long it waits.
+struct SessionBounds {
+  std::size_t requests = kFrontEndRequestsMax;   // in flight
+  std::size_t bytes = kFrontEndBytesMax;         // of their payloads
+  std::uint64_t window = kSessionWindow;         // of commands: what a replica remembers of a session
+  std::uint64_t timeout_ms = kRequestTimeoutMs;  // of a request: then its outcome is unknown
+  std::uint64_t retry_ms = kRetryMs;             // without an answer; doubled kRetryDoublings times
+  std::uint64_t scan_ms = kRetryScanMs;          // between two looks at what is in flight
+  std::uint64_t suspect_ms = 20;   // of a leader's silence; then one request at a time goes to another replica, too
+  std::uint64_t pause_us = 100;    // after a first refusal: a new leader is found in less than a millisecond
+  std::uint64_t quiet_ms = kQuietMs;             // without requests before the timer stops
+};
+
+// Commands form one session: a retry repeats the sequence, and its effect is one. Queries have sequences of their own.
+//
+// A leader that is silent or dead: what waits for it is sent again, and one waiting request at a time also goes to
+// another replica, in turn. That one asks the leader for a sign of announced, and says who leads; everything then goes there.
+//
+// The next incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
+// replicas may still answer what that one had asked, to the same endpoint.
+//
+// Not thread-safe. Nanoseconds are those of one monotonic clock.
+class SessionCore {
+ public:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  using Callback = ReplicaClient::Callback;
+
+  struct Options {
+    int replicas = 3;
+    std::uint64_t session = 0;  // random, never used before
+    EndpointId self;            // where replicas answer to
+    EndpointId leader;          // first guesses; answers correct them
+    EndpointId acceptor;
+    EndpointId nearest;         // replica for local queries
+    Incarnation incarnation{1};  // of the client
+    SessionBounds bounds{};
+  };
+
+  // Actions. The bytes are valid until the next call of next() or of an input.
+  struct Send {
+    EndpointId to;
+    std::string_view message;
+  };
+  // An answer to a submission, for its callback, which the core never calls. kOverloaded: not carried out.
+  struct Answer {
+    Callback callback;
+    ReplicaReply::Outcome outcome = ReplicaReply::Outcome::kOk;
+    Slot slot;
+    std::string payload;
+    void deliver() const { callback({outcome, slot, payload}); }
+  };
+  using Action = std::variant<Send, Answer>;
+
+  explicit SessionCore(const Options& options);
+
+  // The next action, to be executed before the following one is taken; none: all are done. Actions keep the order in
+  // which inputs caused them. The driver may take them after each input or later: a Send whose submission has been
+  // answered meanwhile is left out.
+  std::optional<Action> next();
+
+  // Inputs.
+
+  // Returns false, with `callback` untouched, if a bound is reached. `wanted`: ReplicaClient::submit.
+  bool submit(RequestKind kind, std::string payload, Callback& callback, EndpointId wanted, std::uint64_t now_ns);
+  void receive(EndpointId from, std::string_view message, std::uint64_t now_ns);
+  // The replica's incarnation of before is dead: what it was asked will never be answered, and is asked again.
+  void replica_died(EndpointId replica, std::uint64_t now_ns);
+  // Routing::restarted and applied.
+  void replica_restarted(EndpointId replica, bool lags) { routing_.restarted(replica, lags); }
+  void replica_applied(EndpointId replica, Slot applied) { routing_.applied(replica, applied); }
+  // REQUIRES: is called at deadline_ns() or soon after. `backlogged`: whether earlier messages to that replica have not
+  // left yet; then nothing is sent again to it.
+  void tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged);
+
+  // When tick() is to be called; kNever while nothing is in flight for long.
+  std::uint64_t deadline_ns() const { return next_timer_ns_; }
+  const Routing& routing() const { return routing_; }
+  // Submissions without their last answer.
+  std::size_t in_flight() const { return submissions_.size(); }
+
+ private:
+  struct Submission {
+    RequestKind kind;
+    std::string payload;
+    Callback callback;
+    EndpointId wanted;               // replica for local queries, or kAnyReplica
+    EndpointId target;               // of the last attempt
+    std::uint64_t deadline_ns = 0;
+    std::uint64_t sent_ns = 0;       // the last attempt
+    std::uint64_t retry_ns = 0;
+    int attempts = 0;
+    int refusals = 0;                // by replicas that it was sent to as the leader
+    bool redirected = false;         // since the timer sent it last
+    int open_attempts = 0;           // sent and not refused: each of them may have been carried out
+  };
+  // A Send whose bytes are encoded when it is taken.
+  struct Attempt {
+    std::uint64_t sequence = 0;
+    EndpointId to;
+    EndpointId responder;
+    std::uint64_t acknowledged_below = 0;
+  };
+
+  bool admits(RequestKind kind, std::size_t payload_bytes);
+  void attempt(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns);
+  void send(std::uint64_t sequence, Submission& submission, EndpointId target);
+  void ask_another(std::uint64_t sequence, Submission& submission);
+  Send encode_attempt(const Attempt& attempt, const Submission& submission);
+  void refused(std::uint64_t sequence, Submission& submission, EndpointId from, const Response& response,
+               std::uint64_t now_ns);
+  void pause(Submission& submission, std::uint64_t now_ns);
+  void finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload);
+  std::uint64_t acknowledged_below();
+
+  const Options options_;
+  Routing routing_;
+  std::unordered_map<std::uint64_t, Submission> submissions_;  // by sequence
+  std::deque<std::uint64_t> command_order_;  // sequences of commands, some answered already
+  std::size_t payload_bytes_ = 0;            // of all submissions
+  std::uint64_t next_command_;
+  std::uint64_t next_query_;
+  std::uint64_t next_timer_ns_ = kNever;
+  std::uint64_t quiet_since_ns_ = 0;
+  std::vector<std::variant<Attempt, Answer>> actions_;
+  std::size_t actions_taken_ = 0;
+  WireWriter message_;  // of the Send that was taken last
+};
+
+}  // namespace ingot

@@ -1,0 +1,147 @@
+#include "replication/client/session_endpoint.h"
+
+#include <span>
+#include <utility>
+
+#include "core/check.h"
+#include "core/limits.h"
+#include "core/wire.h"
+#include "replication/pages/page_status.h"
+
+namespace ingot {
+
+static_assert(SessionCore::kNever == Pollable::kNever);
+
+namespace {
+
+SessionCore::Options core_options(const SessionEndpoint::Options& options, const Transport& transport) {
+  SessionCore::Options core = options;
+  core.self = transport.self();
+  return core;
+}
+
+}  // namespace
+
+SessionEndpoint::SessionEndpoint(Transport& transport, const Options& options)
+    : transport_(transport),
+      daemon_(options.daemon),
+      pages_(options.pages),
+      incarnations_(options.incarnations),
+      replicas_(options.replicas),
+      core_(core_options(options, transport)),
+      outbox_(transport) {}
+
+// A submission is answered by messages and time only: what it causes are sends.
+std::optional<SessionEndpoint::Refusal> SessionEndpoint::submit(RequestKind kind, std::string payload,
+                                                                SessionCore::Callback& callback, EndpointId replica,
+                                                                std::uint64_t now_ns) {
+  if (!core_.submit(kind, std::move(payload), callback, replica, now_ns)) return refusal(now_ns);
+  std::vector<SessionCore::Answer> answers;
+  execute(now_ns, answers);
+  INGOT_CHECK(answers.empty(), "no answer arrives while a request is submitted");
+  transport_.flush();
+  return std::nullopt;
+}
+
+void SessionEndpoint::execute(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers) {
+  while (auto action = core_.next()) {
+    if (const auto* send = std::get_if<SessionCore::Send>(&*action)) {
+      outbox_.send(send->to, send->message);
+      continue;
+    }
+    auto& answer = answers.emplace_back(std::get<SessionCore::Answer>(std::move(*action)));
+    if (answer.outcome != ReplicaReply::Outcome::kOverloaded) continue;
+    Refusal refused = refusal(now_ns);
+    answer.outcome = refused.outcome;
+    answer.payload = std::move(refused.sentence);
+  }
+}
+
+SessionEndpoint::Refusal SessionEndpoint::refusal(std::uint64_t now_ns) const {
+  std::string blocked = who_is_blocked(pages_, daemon_, core_.routing().leader(), now_ns);
+  if (blocked.empty()) return {ReplicaReply::Outcome::kOverloaded, {}};
+  return {ReplicaReply::Outcome::kBlocked, std::move(blocked)};
+}
+
+int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers) {
+  if (told_of_deaths()) poll_deaths(now_ns);
+  int work = transport_.probe(
+      [&](EndpointId from, std::span<const std::byte> message) {
+        core_.receive(from, as_view(message), now_ns);
+        execute(now_ns, answers);
+      },
+      kProbeMessagesMax);
+  work += poll_incarnations();
+  if (work > 0) note_applied();
+  work += outbox_.flush([](EndpointId) {});  // what was dropped is sent again by its retry
+  core_.tick(now_ns, [this](EndpointId replica) { return outbox_.waits_for(replica); });
+  execute(now_ns, answers);
+  transport_.flush();
+  if (transport_.parts_moved()) ++work;
+  return work;
+}
+
+bool SessionEndpoint::readable() {
+  return transport_.readable() || told_of_deaths() || (incarnations_ != nullptr && incarnations_->waiting() && incarnations_->readable());
+}
+
+bool SessionEndpoint::told_of_deaths() const { return daemon_ != nullptr && daemon_->deaths.get() != deaths_seen_; }
+
+// An entry of another incarnation than the channel's is left out: an earlier one is known to be dead; a later one will be
+// announced. The incarnation is read first, with acquire: it is set after its state.
+void SessionEndpoint::poll_deaths(std::uint64_t now_ns) {
+  deaths_seen_ = daemon_->deaths.get_acquire();  // pairs with the supervisor's release after the states
+  for (std::uint16_t id = 0; id < replicas_; ++id) {
+    const EndpointId replica(id);
+    const ProcessEntry& entry = daemon_->replicas[id];
+    const std::uint64_t incarnation = entry.incarnation.get_acquire();
+    const auto state = static_cast<ProcessState>(entry.state.get());
+    const bool same = incarnations_ == nullptr || incarnations_->incarnation(replica).value() == incarnation;
+    if (state == ProcessState::kDead && same) note_death(replica, now_ns);
+  }
+}
+
+void SessionEndpoint::note_death(EndpointId replica, std::uint64_t now_ns) {
+  if (core_.routing().dead(replica)) return;
+  if (incarnations_ != nullptr) {
+    incarnations_->gone(replica);
+  } else {
+    transport_.peer_gone(replica);
+  }
+  outbox_.forget(replica);
+  core_.replica_died(replica, now_ns);
+}
+
+void SessionEndpoint::replica_died(EndpointId replica, Incarnation incarnation, std::uint64_t now_ns) {
+  if (incarnations_ != nullptr && incarnations_->incarnation(replica) != incarnation) return;
+  note_death(replica, now_ns);
+}
+
+void SessionEndpoint::begin_incarnation(PeerIncarnation announced, std::uint64_t now_ns) {
+  INGOT_CHECK(incarnations_ != nullptr, "a client without incarnations is told of no new ones");
+  const EndpointId replica = announced.endpoint;
+  if (replica.value() >= replicas_ || !incarnations_->announce(std::move(announced))) return;
+  note_death(replica, now_ns);
+}
+
+int SessionEndpoint::poll_incarnations() {
+  if (incarnations_ == nullptr || !incarnations_->waiting()) return 0;
+  return incarnations_->poll([this](EndpointId replica, Incarnation) {
+    outbox_.revive(replica);
+    core_.replica_restarted(replica, /*lags=*/!pages_.empty());
+  });
+}
+
+void SessionEndpoint::note_applied() {
+  const Routing& routing = core_.routing();
+  for (std::uint16_t id = 0; routing.any_lags() && id < pages_.size(); ++id) {
+    const EndpointId replica(id);
+    if (routing.dead(replica) || !routing.lags(replica)) continue;
+    const ReplicaPage& page = *pages_[id];
+    // Acquire: what the page shows after that is of this incarnation.
+    if (page.incarnation.get_acquire() != incarnations_->incarnation(replica).value()) continue;
+    core_.replica_applied(replica, Slot(page[ReplicaCounter::kAppliedSlots].get()));
+  }
+}
+
+}  // namespace ingot

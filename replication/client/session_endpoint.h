@@ -1,0 +1,74 @@
+// A session over a transport: executes what replication/client/session_core.h asks for, and tells it what arrives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+#include "replication/client/session_core.h"
+#include "replication/pages/pages.h"
+#include "replication/replica/outbox.h"
+#include "transport/pollable.h"
+#include "transport/host/peer_incarnations.h"
+#include "transport/transport.h"
+
+namespace ingot {
+
+// Used by one thread at a time. Callbacks are not called here: poll() hands out the answers, whose caller delivers them.
+class SessionEndpoint {
+ public:
+  struct Options : SessionCore::Options {  // `self` is the transport's
+    const DaemonPage* daemon = nullptr;  // says who has died; null: nobody does
+    std::vector<const ReplicaPage*> pages;  // of all replicas: who has caught up, and who is blocked; or none
+    PeerIncarnations* incarnations = nullptr;     // over the same transport; null: nobody comes back
+  };
+
+  // Why a request was not taken.
+  struct Refusal {
+    ReplicaReply::Outcome outcome;
+    std::string sentence;  // of kBlocked
+  };
+
+  // REQUIRES: `transport` outlives this and is used by nobody else.
+  SessionEndpoint(Transport& transport, const Options& options);
+
+  // Sends at once. `callback` is left alone if the request is not taken.
+  std::optional<Refusal> submit(RequestKind kind, std::string payload, SessionCore::Callback& callback,
+                                EndpointId replica, std::uint64_t now_ns);
+
+  // As Pollable; appends the answers that have arrived, in order, to `answers`.
+  int poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers);
+  bool readable();
+  std::uint64_t deadline_ns() const { return core_.deadline_ns(); }
+
+  // The kernel says that this incarnation of the replica has ended.
+  void replica_died(EndpointId replica, Incarnation incarnation, std::uint64_t now_ns);
+  // The next incarnation of a replica is about to begin, as the supervisor says. Not during poll.
+  // REQUIRES: Options::incarnations.
+  void begin_incarnation(PeerIncarnation announced, std::uint64_t now_ns);
+
+  std::size_t in_flight() const { return core_.in_flight(); }
+
+ private:
+  void execute(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers);
+  bool told_of_deaths() const;
+  void poll_deaths(std::uint64_t now_ns);
+  void note_death(EndpointId replica, std::uint64_t now_ns);
+  int poll_incarnations();
+  void note_applied();
+  Refusal refusal(std::uint64_t now_ns) const;
+
+  Transport& transport_;
+  const DaemonPage* const daemon_;
+  const std::vector<const ReplicaPage*> pages_;
+  PeerIncarnations* const incarnations_;
+  const int replicas_;
+  SessionCore core_;
+  Outbox outbox_;
+  std::uint64_t deaths_seen_ = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,55 @@
+// Everything that serves an instance, whatever its replicas run on: etcd's services and the control plane over gRPC, and
+// the metrics. The front end's process and the simulated chip's daemon are composed of it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <grpcpp/server.h>
+#include <prometheus/collectable.h>
+
+#include "absl/status/status.h"
+#include "replication/client/replica_client.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
+#include "services/control/control_service.h"
+#include "services/control/fault_injector.h"
+#include "services/metrics/exposer.h"
+#include "services/metrics/request_metrics.h"
+
+namespace ingot {
+
+// Made, started and destroyed by one thread.
+class Serving {
+ public:
+  // All of them outlive the object. `injector`: what drills work by; null: signals.
+  Serving(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client,
+          FaultInjector* injector = nullptr);
+
+  // What every service records its calls in.
+  RequestMetrics& metrics() { return metrics_; }
+
+  // What one backend has beyond the others. REQUIRES: start() was not called.
+  void add(std::unique_ptr<grpc::Service> service);
+  void add(std::shared_ptr<prometheus::Collectable> metrics);
+
+  // Serves on config.listen, and the metrics on config.metrics_listen unless that is empty. Errors: ALREADY_EXISTS if
+  // one of them cannot be listened on.
+  absl::Status start();
+
+  // Ends the watches, answers what is under way within kDrainTimeoutMs / 2, and takes nothing new. Any thread that no
+  // call needs for its answer. REQUIRES: start() has succeeded.
+  void drain();
+
+ private:
+  const DaemonConfig& config_;
+  const InstanceView& view_;
+  RequestMetrics metrics_;
+  std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
+  std::unique_ptr<MetricsExposer> exposer_;
+  std::unique_ptr<ControlService> control_;
+  std::vector<std::unique_ptr<grpc::Service>> services_;  // the others
+  std::unique_ptr<grpc::Server> server_;  // last: it uses all of the above
+};
+
+}  // namespace ingot

@@ -1,0 +1,98 @@
+// Who gets a request and who answers it, as deaths and restarts become known.
+#include "replication/client/routing.h"
+
+#include <catch2/catch.hpp>
+
+#include "replication/client/replica_client.h"
+
+namespace ingot {
+namespace {
+
+constexpr EndpointId kZero{0};
+constexpr EndpointId kOne{1};
+constexpr EndpointId kTwo{2};
+
+Routing three() { return Routing(3, kZero, kOne, kTwo); }
+
+Response roles(Slot slot, EndpointId leader, EndpointId acceptor) {
+  Response response;
+  response.slot = slot;
+  response.leader = leader;
+  response.acceptor = acceptor;
+  return response;
+}
+
+}  // namespace
+
+TEST_CASE("commands and linearizable queries go to the leader, others to the replica that is wanted, or the nearest") {
+  const Routing routing = three();
+  REQUIRE(routing.target(RequestKind::kCommand, ReplicaClient::kAnyReplica, 0) == kZero);
+  REQUIRE(routing.target(RequestKind::kLinearizableQuery, kTwo, 3) == kZero);
+  REQUIRE(routing.target(RequestKind::kLocalQuery, ReplicaClient::kAnyReplica, 0) == kTwo);
+  REQUIRE(routing.target(RequestKind::kLocalQuery, ReplicaClient::kAnyReplica, 1) == kZero);
+  REQUIRE(routing.target(RequestKind::kDigest, kOne, 1) == kOne);
+}
+
+TEST_CASE("the newest answer says who has the roles") {
+  Routing routing = three();
+  REQUIRE(routing.answered(roles(Slot(9), kTwo, kZero)));
+  REQUIRE(routing.leader() == kTwo);
+  REQUIRE(routing.responder(0) == kZero);
+  REQUIRE_FALSE(routing.answered(roles(Slot(8), kOne, kOne)));
+  REQUIRE(routing.leader() == kTwo);
+  REQUIRE(routing.responder(0) == kZero);
+  REQUIRE_FALSE(routing.answered(roles(Slot(10), EndpointId(7), EndpointId(7))));
+  REQUIRE(routing.leader() == kTwo);
+}
+
+TEST_CASE("a dead leader is followed by another, and nobody's hint brings it back") {
+  Routing routing = three();
+  REQUIRE(routing.died(kZero));
+  REQUIRE_FALSE(routing.died(kZero));
+  REQUIRE(routing.leader() == kOne);
+  REQUIRE_FALSE(routing.follow(kZero));
+  REQUIRE(routing.follow(kTwo));
+}
+
+TEST_CASE("a replica that was started again responds once it has applied what was answered before") {
+  Routing routing = three();
+  routing.answered(roles(Slot(20), kZero, kOne));
+  routing.died(kOne);
+  REQUIRE(routing.responder(0) == kTwo);
+  REQUIRE_FALSE(routing.any_lags());
+  routing.restarted(kOne, /*lags=*/true);
+  REQUIRE(routing.any_lags());
+  REQUIRE(routing.target(RequestKind::kDigest, kOne, 0) == kOne);
+  routing.applied(kOne, Slot(19));
+  REQUIRE(routing.responder(0) == kTwo);
+  routing.applied(kOne, Slot(20));
+  REQUIRE(routing.responder(0) == kOne);
+  REQUIRE_FALSE(routing.any_lags());
+}
+
+TEST_CASE("what a dead replica's page says does not make it respond") {
+  Routing routing = three();
+  routing.died(kOne);
+  routing.applied(kOne, Slot(100));
+  REQUIRE(routing.lags(kOne));
+  REQUIRE(routing.responder(0) == kTwo);
+}
+
+TEST_CASE("replicas that lag are better than dead ones, and dead ones better than none") {
+  Routing routing = three();
+  for (const EndpointId replica : {kZero, kOne, kTwo}) routing.died(replica);
+  REQUIRE(routing.responder(0) == kOne);
+  routing.restarted(kZero, /*lags=*/true);
+  REQUIRE(routing.responder(0) == kZero);
+}
+
+TEST_CASE("every replica but the leader is asked in turn") {
+  Routing routing = three();
+  REQUIRE(routing.next_to_ask() == kOne);
+  REQUIRE(routing.next_to_ask() == kTwo);
+  REQUIRE(routing.next_to_ask() == kOne);
+  Routing alone(1, kZero, kZero, kZero);
+  REQUIRE_FALSE(alone.next_to_ask());
+}
+
+}  // namespace ingot

@@ -1,0 +1,298 @@
+// One session, with the replicas played by the test.
+#include "replication/client/session_core.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/replication/client/session_on_paper.h"
+
+namespace ingot {
+namespace {
+
+constexpr EndpointId kZero{0};
+constexpr EndpointId kOne{1};
+constexpr EndpointId kTwo{2};
+constexpr auto kOk = Response::Status::kOk;
+constexpr auto kNotLeader = Response::Status::kNotLeader;
+constexpr auto kBusy = Response::Status::kBusy;
+using Outcome = ReplicaReply::Outcome;
+
+}  // namespace
+
+TEST_CASE("a command goes to the leader at once, and the acceptor is to respond") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(RequestKind::kCommand, "put");
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kZero);
+  REQUIRE(sent[0].request.kind == RequestKind::kCommand);
+  REQUIRE(sent[0].request.client == 77);
+  REQUIRE(sent[0].request.sequence == 1);
+  REQUIRE(sent[0].request.reply_to == EndpointId(3));
+  REQUIRE(sent[0].request.responder == kOne);
+  REQUIRE(sent[0].payload == "put");
+}
+
+TEST_CASE("an answer ends its submission, and a second one is left alone") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int put = session.submit();
+  session.respond(kOne, 1, kOk, kZero, "done", Slot(5));
+  REQUIRE(session.answers.at(put).outcome == Outcome::kOk);
+  REQUIRE(session.answers.at(put).payload == "done");
+  REQUIRE(session.answers.at(put).slot == Slot(5));
+  REQUIRE(session.core.in_flight() == 0);
+  session.respond(kTwo, 1, kOk, kZero, "again", Slot(5));
+  REQUIRE(session.answers.size() == 1);
+}
+
+TEST_CASE("bytes that are no response, and senders that are no replica, change nothing") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.core.receive(kOne, "rubbish", session.now_ns);
+  session.respond(EndpointId(5), 1, kOk, kZero);
+  session.respond(kOne, 99, kOk, kTwo);
+  REQUIRE(session.answers.empty());
+  REQUIRE(session.core.in_flight() == 1);
+  REQUIRE(session.core.routing().leader() == kZero);
+}
+
+TEST_CASE("commands below the oldest without an answer are acknowledged; queries acknowledge nothing") {
+  SessionOnPaper session(SessionOnPaper::options());
+  for (int i = 0; i < 3; ++i) session.submit();
+  session.respond(kOne, 3, kOk, kZero);
+  session.respond(kOne, 1, kOk, kZero);
+  session.take_sent();
+  session.submit();
+  REQUIRE(session.take_sent().at(0).request.acknowledged_below == 2);
+  session.respond(kOne, 2, kOk, kZero);
+  session.submit();
+  REQUIRE(session.take_sent().at(0).request.acknowledged_below == 4);
+  session.submit(RequestKind::kLinearizableQuery);
+  const auto query = session.take_sent().at(0).request;
+  REQUIRE(query.acknowledged_below == 0);
+  REQUIRE(query.sequence >> 63 == 1);
+}
+
+TEST_CASE("sequences of another incarnation of the client are others") {
+  auto options = SessionOnPaper::options();
+  options.incarnation = Incarnation(2);
+  SessionOnPaper session(options);
+  session.submit();
+  session.submit(RequestKind::kLocalQuery);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.at(0).request.sequence == (std::uint64_t{1} << 40) + 1);
+  REQUIRE(sent.at(1).request.sequence == (std::uint64_t{1} << 63 | std::uint64_t{1} << 40));
+}
+
+TEST_CASE("a refusal that names the leader is followed at once, by everything that waits") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.submit();
+  session.take_sent();
+  session.respond(kZero, 1, kNotLeader, kTwo);
+  auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kTwo);
+  REQUIRE(sent[0].request.sequence == 1);
+  session.pass(0);
+  sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kTwo);
+  REQUIRE(sent[0].request.sequence == 2);
+}
+
+TEST_CASE("two replicas that name each other do not send a command to and fro") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.respond(kZero, 1, kNotLeader, kTwo);
+  session.take_sent();
+  session.respond(kTwo, 1, kNotLeader, kZero);
+  REQUIRE(session.take_sent().empty());
+  session.pass(1);
+  REQUIRE(session.take_sent().size() == 1);
+}
+
+TEST_CASE("a replica that names itself and does not lead is left for the next one") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.take_sent();
+  session.respond(kZero, 1, kNotLeader, kZero);
+  REQUIRE(session.core.routing().leader() == kOne);
+  session.pass(1);
+  REQUIRE(session.take_sent().at(0).to == kOne);
+}
+
+TEST_CASE("without an answer a command is sent again, with its sequence and another responder, ever more slowly") {
+  SessionOnPaper session(SessionOnPaper::options(1));
+  session.submit();
+  session.take_sent();
+  std::vector<std::uint64_t> at_ms;
+  const std::uint64_t begin_ns = session.now_ns;
+  for (int ms = 1; ms <= 2000; ++ms) {
+    session.pass(1);
+    for (const auto& sent : session.take_sent()) {
+      REQUIRE(sent.request.sequence == 1);
+      at_ms.push_back((session.now_ns - begin_ns) / kNsPerMs);
+    }
+  }
+  REQUIRE(at_ms == std::vector<std::uint64_t>{250, 750, 1750});
+
+  SessionOnPaper three(SessionOnPaper::options());
+  three.submit();
+  three.take_sent();
+  three.pass_until(three.now_ns + 251 * kNsPerMs);
+  const auto sent = three.take_sent();
+  const auto retry = std::find_if(sent.begin(), sent.end(), [](const SentRequest& each) { return each.to == kZero; });
+  REQUIRE(retry != sent.end());
+  REQUIRE(retry->request.responder == kTwo);
+}
+
+TEST_CASE("a leader that is silent is suspected: one command at a time goes to each of the others in turn") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.submit();
+  session.take_sent();
+  session.pass(49);
+  REQUIRE(session.take_sent().empty());
+  session.pass(1);
+  auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kOne);
+  session.pass(50);
+  sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kTwo);
+  REQUIRE(session.core.routing().leader() == kZero);
+}
+
+TEST_CASE("what a dead replica was asked is asked again at once, of another") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.submit(RequestKind::kLocalQuery);
+  session.take_sent();
+  session.core.replica_died(kZero, session.now_ns);
+  REQUIRE(session.core.deadline_ns() == session.now_ns);
+  session.pass(0);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kOne);
+  REQUIRE(sent[0].request.sequence == 1);
+}
+
+TEST_CASE("a message that waits for room is not sent again") {
+  SessionOnPaper session(SessionOnPaper::options(1));
+  session.submit();
+  session.take_sent();
+  session.backlogged.insert(0);
+  session.pass(400);
+  REQUIRE(session.take_sent().empty());
+  session.backlogged.clear();
+  session.pass(51);
+  REQUIRE(session.take_sent().size() == 1);
+}
+
+TEST_CASE("a move is sent once") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int move = session.submit(RequestKind::kMove, "move", kTwo);
+  REQUIRE(session.take_sent().at(0).to == kTwo);
+  session.pass_until(session.now_ns + 8000 * kNsPerMs);
+  REQUIRE(session.take_sent().empty());
+  REQUIRE(session.answers.at(move).outcome == Outcome::kUnknown);
+}
+
+TEST_CASE("a command that was refused everywhere was not carried out; one that may have been is unknown") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int refused = session.submit();
+  session.respond(kZero, 1, kBusy, kZero);
+  REQUIRE(session.answers.at(refused).outcome == Outcome::kOverloaded);
+
+  const int unknown = session.submit();
+  session.pass_until(session.now_ns + 100 * kNsPerMs);  // sent to another replica, too
+  session.respond(kZero, 2, kBusy, kZero);
+  REQUIRE_FALSE(session.answers.contains(unknown));
+  session.pass_until(session.now_ns + 7000 * kNsPerMs);
+  REQUIRE(session.answers.at(unknown).outcome == Outcome::kUnknown);
+  REQUIRE(session.core.in_flight() == 0);
+}
+
+TEST_CASE("a command that no replica took until its deadline was not carried out") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int put = session.submit();
+  const std::uint64_t end_ns = session.now_ns + 7100 * kNsPerMs;
+  while (session.now_ns < end_ns && session.answers.empty()) {
+    for (const auto& sent : session.take_sent()) session.respond(sent.to, 1, kNotLeader, sent.to);
+    session.pass(1);
+  }
+  REQUIRE(session.answers.at(put).outcome == Outcome::kOverloaded);
+}
+
+TEST_CASE("a query that is refused by a busy leader is asked again soon") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(RequestKind::kLinearizableQuery);
+  const auto first = session.take_sent().at(0).request;
+  session.respond(kZero, first.sequence, kBusy, kZero);
+  REQUIRE(session.answers.empty());
+  session.pass_ns(100'000);
+  REQUIRE(session.take_sent().at(0).request.sequence == first.sequence);
+}
+
+TEST_CASE("a result that is gone, or a request that is malformed, is answered as unknown") {
+  for (const auto status : {Response::Status::kResultGone, Response::Status::kRefused}) {
+    SessionOnPaper session(SessionOnPaper::options());
+    const int put = session.submit();
+    session.respond(kOne, 1, status, kZero);
+    REQUIRE(session.answers.at(put).outcome == Outcome::kUnknown);
+  }
+}
+
+TEST_CASE("requests beyond a bound are not taken, and the bound is free again when one is answered") {
+  auto options = SessionOnPaper::options();
+  options.bounds.requests = 2;
+  options.bounds.bytes = 10;
+  SessionOnPaper session(options);
+  REQUIRE(session.submit(RequestKind::kCommand, "12345678") != 0);
+  REQUIRE(session.submit(RequestKind::kCommand, "123") == 0);
+  REQUIRE(session.submit(RequestKind::kLocalQuery, "12") != 0);
+  REQUIRE(session.submit(RequestKind::kLocalQuery, "") == 0);
+  session.respond(kOne, 1, kOk, kZero);
+  REQUIRE(session.submit(RequestKind::kCommand, "12345678") != 0);
+}
+
+TEST_CASE("a command that waits for long does not fall out of the window of results") {
+  auto options = SessionOnPaper::options();
+  options.bounds.window = 4;
+  SessionOnPaper session(options);
+  for (int i = 0; i < 4; ++i) REQUIRE(session.submit() != 0);
+  for (std::uint64_t sequence = 2; sequence <= 4; ++sequence) session.respond(kOne, sequence, kOk, kZero);
+  REQUIRE(session.submit() == 0);
+  REQUIRE(session.submit(RequestKind::kLinearizableQuery) != 0);
+  session.respond(kOne, 1, kOk, kZero);
+  REQUIRE(session.submit() != 0);
+}
+
+TEST_CASE("a send whose submission is answered before it is taken is left out") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.take_sent();
+  session.core.replica_died(kZero, session.now_ns);
+  session.core.tick(session.now_ns, [](EndpointId) { return false; });  // asks for a send, which stays
+  session.respond(kOne, 1, kOk, kOne);
+  REQUIRE(session.take_sent().empty());
+  REQUIRE(session.answers.size() == 1);
+}
+
+TEST_CASE("the timer stops when there was nothing to do for a while, and starts with the next request") {
+  SessionOnPaper session(SessionOnPaper::options());
+  REQUIRE(session.core.deadline_ns() == SessionCore::kNever);
+  session.submit();
+  REQUIRE(session.core.deadline_ns() != SessionCore::kNever);
+  session.respond(kOne, 1, kOk, kZero);
+  session.pass_until(session.now_ns + 900 * kNsPerMs);
+  REQUIRE(session.core.deadline_ns() != SessionCore::kNever);
+  session.pass_until(session.now_ns + 200 * kNsPerMs);
+  REQUIRE(session.core.deadline_ns() == SessionCore::kNever);
+  session.submit();
+  REQUIRE(session.core.deadline_ns() != SessionCore::kNever);
+}
+
+}  // namespace ingot

@@ -1,0 +1,121 @@
+// Replicas that refuse, lose, repeat, die and come back at random: every submission has one answer, a command that was
+// answered as not carried out was not, and no result is acknowledged that has not arrived.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/prng.h"
+#include "tests/replication/client/session_on_paper.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kReplicas = 3;
+constexpr int kSubmissions = 60;
+
+class RandomReplicas {
+ public:
+  explicit RandomReplicas(std::uint64_t seed) : prng_(seed), session_(SessionOnPaper::options(kReplicas)) {}
+
+  void run() {
+    while (submitted_.size() < kSubmissions || session_.core.in_flight() > 0) step();
+    REQUIRE(session_.answers.size() == kSubmissions);
+    for (const auto& [sequence, number] : submitted_) {
+      if (session_.answers.at(number).outcome == ReplicaReply::Outcome::kOverloaded) REQUIRE(!done_.contains(sequence));
+      if (session_.answers.at(number).outcome == ReplicaReply::Outcome::kOk) REQUIRE(done_.contains(sequence));
+    }
+  }
+
+ private:
+  struct Message {
+    EndpointId at;
+    Request request;
+  };
+
+  EndpointId any_replica() { return EndpointId(static_cast<std::uint16_t>(prng_.below(kReplicas))); }
+
+  void step() {
+    const auto choice = prng_.below(10);
+    if (choice < 3 && submitted_.size() < kSubmissions) submit();
+    else if (choice < 7 && !messages_.empty()) handle();
+    else if (choice == 7) die();
+    else session_.pass_ns(prng_.below(40) * kNsPerMs);
+    collect();
+  }
+
+  void submit() {
+    const bool command = prng_.chance(0.7);
+    const int number = session_.submit(command ? RequestKind::kCommand : RequestKind::kLinearizableQuery);
+    REQUIRE(number != 0);
+    const auto sent = session_.take_sent();
+    REQUIRE(sent.size() == 1);
+    REQUIRE(submitted_.emplace(sent[0].request.sequence, number).second);
+    note(sent[0]);
+  }
+
+  void collect() {
+    for (const SentRequest& sent : session_.take_sent()) note(sent);
+  }
+
+  void note(const SentRequest& sent) {
+    REQUIRE(submitted_.contains(sent.request.sequence));
+    for (const auto& [sequence, number] : submitted_) {
+      if (sequence < sent.request.acknowledged_below) REQUIRE(session_.answers.contains(number));
+    }
+    Request request = sent.request;
+    request.payload = {};
+    messages_.push_back({sent.to, request});
+  }
+
+  // A message may be lost; a request may be carried out, again and again, without an answer.
+  void handle() {
+    const std::size_t place = prng_.below(messages_.size());
+    const Message message = messages_[place];
+    if (!prng_.chance(0.2)) messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(place));
+    const auto kind = prng_.below(6);
+    const bool taken = kind < 3;
+    if (taken) done_.insert(message.request.sequence);
+    if (kind == 2) return;
+    // A refusal is final for the message that it refuses: a lost or repeated one would be two attempts.
+    if (!taken) {
+      std::erase_if(messages_, [&](const Message& other) { return other.request.sequence == message.request.sequence; });
+    }
+    const auto status = taken                 ? Response::Status::kOk
+                        : prng_.chance(0.5) ? Response::Status::kBusy
+                                            : Response::Status::kNotLeader;
+    if (!taken && done_.contains(message.request.sequence)) return;
+    session_.respond(message.at, message.request.sequence, status, any_replica(), "", Slot(++slot_));
+  }
+
+  void die() {
+    const EndpointId replica = any_replica();
+    if (session_.core.routing().dead(replica)) {
+      session_.core.replica_restarted(replica, prng_.chance(0.5));
+      session_.core.replica_applied(replica, Slot(slot_));
+    } else {
+      session_.core.replica_died(replica, session_.now_ns);
+      session_.execute();
+    }
+  }
+
+  Prng prng_;
+  SessionOnPaper session_;
+  std::vector<Message> messages_;
+  std::map<std::uint64_t, int> submitted_;  // sequence to number
+  std::set<std::uint64_t> done_;            // sequences that a replica has carried out
+  std::uint64_t slot_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("with random replicas each submission has one answer, and it is true") {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    RandomReplicas(seed).run();
+  }
+}
+
+}  // namespace ingot

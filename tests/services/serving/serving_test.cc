@@ -1,0 +1,136 @@
+// What both backends serve by: one server for all services, metrics unless they are off, and an orderly end.
+#include "services/serving/serving.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "proto/ingot/control/v1/control.grpc.pb.h"
+#include "proto/ingot/control/v1/scc.grpc.pb.h"
+#include "tests/services/status/pages_in_memory.h"
+
+namespace ingot {
+namespace {
+
+class NoReplicas final : public ReplicaClient {
+ public:
+  void submit(RequestKind, std::string, Callback callback, EndpointId) override {
+    callback({ReplicaReply::Outcome::kOverloaded, Slot(), {}});
+  }
+};
+
+// A socket that listens: its address is in use until it ends.
+class TakenAddress {
+ public:
+  TakenAddress() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    REQUIRE(::bind(fd_, reinterpret_cast<sockaddr*>(&address), length) == 0);
+    REQUIRE(::listen(fd_, 1) == 0);
+    REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    text_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  ~TakenAddress() { ::close(fd_); }
+  const std::string& text() const { return text_; }
+
+ private:
+  int fd_;
+  std::string text_;
+};
+
+std::string free_address() { return TakenAddress().text(); }
+
+struct Instance {
+  Instance() {
+    pages.config.listen = free_address();
+    pages.config.metrics_listen = "";
+  }
+  std::unique_ptr<Serving> make() { return std::make_unique<Serving>(pages.config, pages.view(), client); }
+
+  std::shared_ptr<grpc::Channel> channel() const {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    return grpc::CreateCustomChannel(pages.config.listen, grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  PagesInMemory pages{3};
+  NoReplicas client;
+};
+
+class EmptyChip final : public control_v1::Scc::Service {
+ public:
+  grpc::Status GetChip(grpc::ServerContext*, const control_v1::GetChipRequest*,
+                       control_v1::GetChipResponse* response) override {
+    response->set_rounds(7);
+    return grpc::Status::OK;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the control plane is served, and what one backend adds beside it") {
+  Instance instance;
+  const auto serving = instance.make();
+  serving->add(std::make_unique<EmptyChip>());
+  REQUIRE(serving->start().ok());
+
+  control_v1::GetStatusResponse status;
+  grpc::ClientContext first;
+  REQUIRE(control_v1::Control::NewStub(instance.channel())->GetStatus(&first, {}, &status).ok());
+  CHECK(status.replicas_size() == 3);
+  control_v1::GetChipResponse chip;
+  grpc::ClientContext second;
+  REQUIRE(control_v1::Scc::NewStub(instance.channel())->GetChip(&second, {}, &chip).ok());
+  CHECK(chip.rounds() == 7);
+}
+
+TEST_CASE("an address in use is named, that of the metrics as well as that of the services") {
+  const TakenAddress taken;
+  Instance listens;
+  listens.pages.config.listen = taken.text();
+  CHECK(listens.make()->start().code() == absl::StatusCode::kAlreadyExists);
+
+  Instance measures;
+  measures.pages.config.metrics_listen = taken.text();
+  const absl::Status status = measures.make()->start();
+  CHECK(status.code() == absl::StatusCode::kAlreadyExists);
+  CHECK_THAT(std::string(status.message()), Catch::Contains("--metrics-listen"));
+}
+
+TEST_CASE("metrics are served where they are asked for") {
+  Instance instance;
+  instance.pages.config.metrics_listen = free_address();
+  const auto serving = instance.make();
+  REQUIRE(serving->start().ok());
+  Instance second;
+  second.pages.config.metrics_listen = instance.pages.config.metrics_listen;
+  CHECK(second.make()->start().code() == absl::StatusCode::kAlreadyExists);
+}
+
+TEST_CASE("draining ends the watches, and new calls are turned away") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start().ok());
+  const auto stub = control_v1::Control::NewStub(instance.channel());
+  grpc::ClientContext watching;
+  const auto watch = stub->WatchStatus(&watching, {});
+  control_v1::GetStatusResponse status;
+  REQUIRE(watch->Read(&status));
+
+  serving->drain();
+  while (watch->Read(&status)) {
+  }
+  CHECK(watch->Finish().error_code() == grpc::StatusCode::UNAVAILABLE);
+  grpc::ClientContext late;
+  CHECK(stub->GetStatus(&late, {}, &status).error_code() == grpc::StatusCode::UNAVAILABLE);
+}
+
+}  // namespace ingot
