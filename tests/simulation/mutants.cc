@@ -110,7 +110,7 @@ class MutantAgreement final : public Agreement {
     agreement_->peer_started(name, effects);
     corrupt(effects);
   }
-  std::size_t stored_bytes_max(std::string_view message) const override { return agreement_->stored_bytes_max(message); }
+  void loading(bool begins) override { agreement_->loading(begins); }
   void history(const StableView& view, Effects& effects) override {
     agreement_->history(view, effects);
     corrupt(effects);
@@ -132,6 +132,14 @@ class MutantAgreement final : public Agreement {
     return status;
   }
   AgreementStatus status() const override { return agreement_->status(); }
+  Role role() const override { return agreement_->role(); }
+  EndpointId leader() const override { return agreement_->leader(); }
+  EndpointId acceptor() const override { return agreement_->acceptor(); }
+  Ballot ballot() const override { return agreement_->ballot(); }
+  Slot next_slot() const override { return agreement_->next_slot(); }
+  std::size_t stored_bytes_max(std::string_view message) const override {
+    return agreement_->stored_bytes_max(message);
+  }
   std::uint64_t refused_messages() const override { return agreement_->refused_messages(); }
 
  private:

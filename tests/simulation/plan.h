@@ -10,7 +10,7 @@
 #include "tests/simulation/client.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/network.h"
-#include "tests/simulation/node.h"
+#include "tests/simulation/simulated_replica.h"
 #include "tests/simulation/virtual_time.h"
 
 namespace ingot::simulation {
@@ -23,7 +23,7 @@ struct Fault {
     kSlowLink,   // one direction between two replicas, or between all and one
     kMoveLeader,
     kMoveAcceptor,
-    kPressure,   // segments are half full: trim what two replicas hold
+    kPressure,   // segments are a sixth fuller: trim what two replicas hold
   };
   static constexpr int kKinds = 6;
 
@@ -74,10 +74,13 @@ struct Plan {
 
   AgreementBounds bounds;
   NetworkFaultSchedule network;
-  NodeFaultSchedule node;
+  ReplicaFaultSchedule replica;
   ClientSchedule client;
   TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
-  TimeNs snapshot_ns_max = 0;  // from asking for a snapshot until it is there
+  TimeNs snapshot_ns_max = 0;  // from the beginning of writing or decoding a snapshot to its end
+  TimeNs publish_ns_max = 0;   // from handing it to the supervisor until that keeps it
+  double snapshot_fails = 0;   // chance that one cannot be written
+  std::string tree_shape;      // of broadcasts; empty: a star without relays
   bool fencing = false;
   int writes = 0;
   std::vector<Fault> faults;  // by time

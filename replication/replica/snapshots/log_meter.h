@@ -15,7 +15,7 @@ class LogMeter {
  public:
   static constexpr std::size_t kStepsMax = 4096;  // what is older than these counts no more
 
-  explicit LogMeter(std::size_t step_bytes = 64 * 1024) : step_bytes_(step_bytes) {}
+  explicit LogMeter(std::size_t step_bytes) : step_bytes_(step_bytes) {}
 
   // Slots below `end` have so many bytes more than what was added before. `end` ascends.
   void add(Slot end, std::size_t bytes) {
