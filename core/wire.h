@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ingot {
 
@@ -33,6 +34,8 @@ class WireWriter {
  public:
   WireWriter() = default;
   explicit WireWriter(std::size_t reserve_bytes) { out_.reserve(reserve_bytes); }
+  // Writes behind these bytes; take() gives them back with the rest.
+  explicit WireWriter(std::string&& before) : out_(std::move(before)) {}
 
   WireWriter& u8(std::uint8_t v) { return put(v); }
   WireWriter& u16(std::uint16_t v) { return put(v); }

@@ -41,7 +41,7 @@ void Applier::apply_command(Slot slot, const Request& command, absl::FunctionRef
     case Sessions::Verdict::kApply: {
       ++applied_commands_;
       std::string result = machine_.apply(slot, command.payload);
-      each({command, Status::kOk, result, /*carried_out=*/true});
+      each({command, Status::kOk, result, true});
       sessions_.record(command.client, command.sequence, std::move(result));
       return;
     }

@@ -25,7 +25,7 @@ class Applier {
     // kept. kBusy: refused, the client has too many requests outstanding.
     Response::Status status = Response::Status::kOk;
     std::string_view result;
-    bool carried_out = false;  // now, not at an earlier time
+    bool carried_out = false;  // just now, so the state has changed; else the result is of an earlier time, or none
   };
 
   // REQUIRES: `machine` outlives this, and nobody else applies to it.

@@ -1,5 +1,7 @@
 #include "replication/requests/request.h"
 
+#include <utility>
+
 #include "core/limits.h"
 #include "replication/agreement/agreement.h"
 
@@ -43,17 +45,18 @@ void encode(const Request& request, WireWriter& out) {
 
 std::string encode(const Response& response) {
   std::string out;
+  out.reserve(kResponseHeaderBytes + response.payload.size());
   append(response, out);
   return out;
 }
 
 void append(const Response& response, std::string& out) {
-  WireWriter header(kResponseHeaderBytes);
-  header.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
-  header.u64(response.sequence).u64(response.slot.value());
-  header.u16(response.leader.value()).u16(response.acceptor.value());
-  out.reserve(out.size() + header.size() + response.payload.size());
-  out.append(header.view()).append(response.payload);
+  WireWriter writer(std::move(out));
+  writer.u8(kResponseClass).u8(static_cast<std::uint8_t>(response.status));
+  writer.u64(response.sequence).u64(response.slot.value());
+  writer.u16(response.leader.value()).u16(response.acceptor.value());
+  writer.raw(response.payload);
+  out = writer.take();
 }
 
 std::optional<Request> decode_request(std::string_view bytes) {
@@ -86,10 +89,10 @@ std::optional<Response> decode_response(std::string_view bytes) {
 }
 
 void append_command(std::string& batch, const Request& command) {
-  WireWriter out(kCommandHeaderBytes);
+  WireWriter out(std::move(batch));
   write_header(out, command);
-  out.u32(static_cast<std::uint32_t>(command.payload.size()));
-  batch.append(out.view()).append(command.payload);
+  out.bytes(command.payload);
+  batch = out.take();
 }
 
 std::optional<std::vector<Request>> decode_batch(std::string_view batch) {

@@ -81,6 +81,8 @@ class Environment {
   std::vector<std::unique_ptr<ReplicaPage>> pages;  // by replica; a page survives its replica
   std::uint64_t steps = 0;                          // of all replicas
   std::uint64_t installed = 0;                      // snapshots, likewise
+  std::uint64_t snapshot_messages = 0;              // sent, likewise
+  std::uint64_t relayed_messages = 0;               // likewise: broadcasts by trees
   bool pressed = false;                             // segments say that they are fuller than they are
 
  protected:

@@ -26,6 +26,8 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"snapshots", tally.snapshots},
                         {"written snapshots", tally.written},
                         {"published snapshots", tally.published},
+                        {"snapshot messages", tally.snapshot_messages},
+                        {"relayed messages", tally.relayed},
                         {"unknown outcomes", tally.unknown},
                         {"salvages", tally.salvages},
                         {"histories", tally.histories},

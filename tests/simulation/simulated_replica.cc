@@ -98,7 +98,7 @@ bool SimulatedReplica::may_flush() const {
 
 bool SimulatedReplica::finish_round() {
   while (const Action* action = core_.next()) {
-    if (changes_something(action->kind) && environment_.at_crash_point(self())) return false;
+    if ((changes_something(action->kind) || !deferred_.empty()) && environment_.at_crash_point(self())) return false;
     const bool promises = action->kind == Kind::kSend && is_promise(action->bytes);
     if (!execute(*action)) return false;
     core_.done();
@@ -293,6 +293,9 @@ void SimulatedReplica::store_deferred() {
 
 void SimulatedReplica::send(const Action& action) {
   if (is_move_answer(action)) return;
+  const auto message_class = static_cast<MessageClass>(action.bytes.front());
+  if (message_class == MessageClass::kSnapshot) ++environment_.snapshot_messages;
+  if (message_class == MessageClass::kRelayed) ++environment_.relayed_messages;
   if (action.message != nullptr) {
     outbox_.send(action.to, *action.message);
   } else {

@@ -66,6 +66,8 @@ Outcome SimulatedWorld::run() {
     if (group_.at(replica).replica) tally_.dropped += group_.at(replica).replica->dropped();
   }
   tally_.snapshots = installed;
+  tally_.snapshot_messages = snapshot_messages;
+  tally_.relayed = relayed_messages;
   tally_.decided = checkers.log.end().value();
   tally_.writes = workload_.writes;
   tally_.reads = workload_.reads;
@@ -253,12 +255,31 @@ Outcome run(const Options& options) { return SimulatedWorld(options).run(); }
 
 void Tally::add(const Tally& other) {
   const auto fields = [](Tally& tally) {
-    return std::array{&tally.events,    &tally.steps,          &tally.messages,    &tally.dropped, &tally.decided,
-                      &tally.writes,    &tally.reads,          &tally.repeats,     &tally.snapshots, &tally.written, &tally.published,
-                      &tally.unknown, &tally.salvages,
-                      &tally.fences,    &tally.restarts,       &tally.both_lost,   &tally.everybody_lost,
-                      &tally.leaderships, &tally.epochs,       &tally.virtual_us,  &tally.refused_moves,
-                      &tally.dead_for_good, &tally.histories};
+    return std::array{&tally.events,
+                      &tally.steps,
+                      &tally.messages,
+                      &tally.dropped,
+                      &tally.decided,
+                      &tally.writes,
+                      &tally.reads,
+                      &tally.repeats,
+                      &tally.snapshots,
+                      &tally.written,
+                      &tally.published,
+                      &tally.snapshot_messages,
+                      &tally.relayed,
+                      &tally.unknown,
+                      &tally.salvages,
+                      &tally.histories,
+                      &tally.fences,
+                      &tally.restarts,
+                      &tally.dead_for_good,
+                      &tally.both_lost,
+                      &tally.everybody_lost,
+                      &tally.leaderships,
+                      &tally.epochs,
+                      &tally.virtual_us,
+                      &tally.refused_moves};
   };
   Tally copy = other;
   const auto mine = fields(*this);

@@ -112,6 +112,7 @@ class SimulatedWorld final : public Environment {
   const Plan plan_;
   Prng prng_;
   std::vector<std::vector<Incarnation>> accepted_;  // by replica and peer: whose messages it takes
+  PublishedSnapshot published_;                     // that the supervisor keeps; like accepted_, the group begins with it
   SimulatedGroup group_;
   Workload workload_;
   std::deque<Client> clients_;  // which do not move
@@ -122,7 +123,6 @@ class SimulatedWorld final : public Environment {
   std::vector<int> open_ends_;               // by fault: victims that are not back yet
   std::vector<bool> injected_faults_;
   std::vector<std::unique_ptr<SimulatedReplica>> graveyard_;  // dead, but perhaps on the stack
-  PublishedSnapshot published_;
   std::size_t faults_open_ = 0;  // not begun, or not over
   int fences_open_ = 0;
   int dead_voters_ = 0;  // for good

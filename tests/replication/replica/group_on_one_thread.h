@@ -11,6 +11,7 @@
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
 #include "replication/replica/replica.h"
+#include "replication/stable/segment.h"
 #include "replication/client/session_client.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/fabric.h"

@@ -1,0 +1,204 @@
+// The core of a replica: which actions an input causes, in which order, and that it may stop between any two of them.
+#include "replication/replica/core.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/prng.h"
+#include "replication/replica/snapshots/loader.h"
+#include "replication/store/api.h"
+#include "tests/replication/replica/cores_on_one_thread.h"
+
+namespace ingot {
+namespace {
+
+using Kind = Action::Kind;
+constexpr std::uint64_t kSeed = 20261122;
+
+struct Put {
+  Put(const std::string& key, const std::string& value) {
+    kv::PutRequest put;
+    put.key = key;
+    put.value = value;
+    bytes = kv::encode(kv::Request(put));
+  }
+  // With that number of the client's session, to be answered by `responder`.
+  Request request(std::uint64_t sequence, EndpointId client, EndpointId responder) const {
+    Request request;
+    request.client = 7;
+    request.sequence = sequence;
+    request.acknowledged_below = 1;
+    request.reply_to = client;
+    request.responder = responder;
+    request.payload = bytes;
+    return request;
+  }
+  std::string bytes;
+};
+
+// The kinds that say something of order, in that order.
+std::vector<Kind> without_channels(std::vector<Kind> trace) {
+  std::erase_if(trace, [](Kind kind) { return kind == Kind::kFlush || kind == Kind::kWake; });
+  return trace;
+}
+
+// Until no replica acts or waits for time.
+void settle(CoresOnOneThread& group) {
+  for (int i = 0; i < 2'000; ++i) {
+    for (int replica = 0; replica < group.replicas(); ++replica) group.round(replica);
+  }
+}
+
+// With which leader and acceptor also store their roles.
+void write_first(CoresOnOneThread& group) {
+  group.request(0, Put("first", "0").request(1, group.client(), EndpointId(1)));
+  settle(group);
+  REQUIRE(group.answers().size() == 1);
+}
+
+TEST_CASE("a write is stored before it is sent, stored again before it is learned, applied, and then answered") {
+  CoresOnOneThread group("1paxos", 3);
+  write_first(group);
+  group.request(0, Put("a", "1").request(2, group.client(), EndpointId(1)));
+
+  std::vector<Kind> leader, acceptor, learner;
+  group.round(0, &leader);
+  CHECK(without_channels(leader) == std::vector<Kind>{Kind::kStore, Kind::kSend});
+  CHECK(group.answers().empty());
+  group.round(1, &acceptor);
+  CHECK(without_channels(acceptor) ==
+        std::vector<Kind>{Kind::kStore, Kind::kSend, Kind::kSend, Kind::kApply, Kind::kSend});
+  const auto answers = group.answers();
+  REQUIRE(answers.size() == 1);
+  const auto response = decode_response(answers[0]);
+  REQUIRE(response);
+  CHECK(response->status == Response::Status::kOk);
+  CHECK(response->slot == Slot(2));
+  group.round(2, &learner);
+  CHECK(without_channels(learner) == std::vector<Kind>{Kind::kApply});
+}
+
+TEST_CASE("an action stays the next one until it is done") {
+  CoresOnOneThread group("1paxos", 3);
+  write_first(group);
+  group.request(0, Put("a", "1").request(2, group.client(), EndpointId(1)));
+  group.begin(0);
+  const Action* first = group.core(0).next();
+  REQUIRE(first != nullptr);
+  CHECK(first->kind == Kind::kStore);
+  CHECK(group.core(0).next() == first);
+  CHECK(group.core(0).next()->write->kind == StableWrite::Kind::kProposed);
+}
+
+TEST_CASE("replicas that stop after any action, and go on later, lose nothing and answer once") {
+  const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
+  const std::uint64_t seed = GENERATE(range(kSeed, kSeed + 20));
+  CAPTURE(agreement, seed);
+  constexpr std::uint64_t kPuts = 40;
+  CoresOnOneThread group(agreement, 3);
+  settle(group);
+  Prng prng(seed);
+  std::multiset<std::uint64_t> answered;
+  const auto collect = [&] {
+    for (const std::string& answer : group.answers()) {
+      const auto response = decode_response(answer);
+      REQUIRE(response);
+      REQUIRE(response->status == Response::Status::kOk);
+      answered.insert(response->sequence);
+    }
+  };
+  for (std::uint64_t sequence = 1; sequence <= kPuts; ++sequence) {
+    const Put put("key-" + std::to_string(sequence % 5), std::to_string(sequence));
+    group.request(0, put.request(sequence, group.client(), EndpointId(static_cast<std::uint16_t>(prng.below(3)))));
+    for (int turn = 0; turn < 5; ++turn) {
+      const int replica = static_cast<int>(prng.below(3));
+      group.begin(replica);
+      group.step(replica, static_cast<int>(prng.below(4)));
+    }
+    collect();
+  }
+  for (int replica = 0; replica < 3; ++replica) {
+    while (group.step(replica, 1'000)) {
+    }
+  }
+  settle(group);
+  collect();
+  CHECK(answered.size() == kPuts);
+  CHECK(std::set<std::uint64_t>(answered.begin(), answered.end()).size() == kPuts);
+  for (int replica = 0; replica < 3; ++replica) {
+    CHECK(group.core(replica).applier().applied_commands() == kPuts);
+    CHECK(group.core(replica).applier().digest() == group.core(0).applier().digest());
+  }
+}
+
+TEST_CASE("a vote that would not fit is not cast, and cast when there is room") {
+  const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
+  CAPTURE(agreement);
+  CoresOnOneThread group(agreement, 3);
+  settle(group);
+  for (int voter = 1; voter < 3; ++voter) group.stable(voter).set_capacity(0);
+  group.request(0, Put("a", "1").request(1, group.client(), EndpointId(0)));
+  for (int i = 0; i < 3; ++i) {
+    for (int replica = 0; replica < 3; ++replica) group.round(replica);
+  }
+  CHECK(group.stable(1).make_room_calls > 0);
+  CHECK(group.core(0).applier().applied() == Slot(0));
+  for (int voter = 1; voter < 3; ++voter) group.stable(voter).set_capacity(kStableSegmentBytes);
+  settle(group);
+  CHECK(group.core(0).applier().applied_commands() == 1);
+}
+
+TEST_CASE("a snapshot to start from is decoded first, and until it is in place no state of long ago is shown") {
+  CoresOnOneThread group("1paxos", 3);
+  settle(group);
+  group.request(0, Put("a", "1").request(1, group.client(), EndpointId(1)));
+  settle(group);
+  group.answers();
+  const std::string content = group.core(0).applier().save();
+  const std::string file = snapshot_header(Slot(1), content) + content;
+
+  kv::KvStore store;
+  StableInMemory stable(EndpointId(0), Incarnation(1));
+  ReplicaPage page;
+  ReplicaCore::Parts parts;
+  parts.protocol.agreement = make_agreement("1paxos", parts.protocol.group);
+  parts.storage = {.state = &store, .stable = &stable, .keeps_snapshots = true, .snapshot = {file, nullptr}};
+  parts.endpoints = 4;
+  parts.page = &page;
+  ReplicaCore core(std::move(parts));
+  const Action* action = core.next();
+  REQUIRE(action != nullptr);
+  REQUIRE(action->kind == Kind::kLoadSnapshot);
+  auto decoded = SnapshotLoader::decode(core.applier(), action->snapshot->file);
+  REQUIRE(decoded.ok());
+  core.done();
+  while (core.next() != nullptr) core.done();  // its start, while the snapshot is decoded elsewhere
+
+  Request query = Put("a", "2").request(2, EndpointId(3), EndpointId(0));
+  query.kind = Request::Kind::kLocalQuery;
+  core.receive(EndpointId(3), encode(query));
+  action = core.next();
+  REQUIRE(action != nullptr);
+  REQUIRE(action->kind == Kind::kSend);
+  CHECK(decode_response(action->bytes)->status == Response::Status::kBusy);
+  core.done();
+
+  core.snapshot_decoded(*std::move(decoded));
+  CHECK(core.applier().applied() == Slot(0));
+  CHECK(core.loading());
+  core.begin_round(1);
+  action = core.next();
+  REQUIRE(action != nullptr);
+  CHECK(action->kind == Kind::kInstallSnapshot);
+  CHECK(action->slot == Slot(1));
+  core.done();
+  CHECK(core.applier().applied() == Slot(1));
+  CHECK_FALSE(core.loading());
+  CHECK(core.applier().digest() == group.core(0).applier().digest());
+}
+
+}  // namespace
+}  // namespace ingot
