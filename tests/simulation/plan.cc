@@ -99,7 +99,7 @@ class Drawer {
     client.bursts = 0.02 + 0.2 * prng_.unit();
     client.session.retry_ms = between(kMs, 50 * kMs) / kMs;
     client.session.scan_ms = 1 + room_.below(10);
-    client.session.suspect_ms = 5 + room_.below(40);
+    client.session.suspect_ms = 1 + room_.below(client.session.retry_ms);  // a leader is suspected before it is asked again
     client.session.pause_us = 50 + room_.below(200);
     client.session.timeout_ms = room_.chance(0.15) ? 20 + room_.below(300) : kTimeoutMsNever;
     client.reads_anywhere = options_.agreement == "2pc";
