@@ -22,7 +22,7 @@ double now_ns() { return static_cast<double>(std::chrono::steady_clock::now().ti
 
 EndpointId endpoint(int thread) { return EndpointId(static_cast<std::uint16_t>(thread)); }
 
-// As libingot_openmp.so does it: planned for barriers where each thread has a core, else a star.
+// The tree of libingot_openmp.so: planned for barriers if each thread has a core, else a star.
 Tree tree_for(const Topology& machine, int threads) {
   Tree star(threads, 0);
   for (int i = 1; i < threads; ++i) star.children[0].push_back(i);
@@ -40,7 +40,7 @@ struct alignas(64) HostLine {
   std::byte bytes[64]{};
 };
 
-// What the threads share.
+// State that the threads share.
 struct Party {
   Party(const Topology& machine, const BarrierOptions& race)
       : options(race),
@@ -66,7 +66,7 @@ struct Party {
   pthread_barrier_t pthread_barrier;
 };
 
-// One repetition of one kind; everybody begins together.
+// One repetition of one kind; all threads begin together.
 template <typename Barrier>
 double time_ns(int barriers, Barrier&& barrier) {
 #pragma omp barrier

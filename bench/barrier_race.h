@@ -1,4 +1,4 @@
-// Barriers between the threads of one process: the tree barrier, pthread's and GNU OpenMP's, by turns in one team.
+// Compares barriers between the threads of one process: the tree barrier, pthread's and GNU OpenMP's, in turns.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace ingot::bench {
 
 struct BarrierOptions {
-  int threads = 2;        // each bound to a core of its own, if there are as many
-  int repetitions = 300;  // of every kind, by turns
+  int threads = 2;        // each bound to a core of its own, if there are enough
+  int repetitions = 300;  // of every kind, in turns
   int barriers = 500;     // in one repetition
 };
 
@@ -19,7 +19,7 @@ struct BarrierSeries {
   std::vector<double> ns;  // of one barrier, by repetition
 };
 
-// The tree first. Errors: INTERNAL (the machine cannot be read).
+// Returns the tree first. Errors: INTERNAL (the machine cannot be read).
 absl::StatusOr<std::vector<BarrierSeries>> race_barriers(const BarrierOptions& options);
 
 }  // namespace ingot::bench

@@ -1,4 +1,4 @@
-// A server in a child process of a benchmark's own, on a free port of the loopback.
+// Runs a server in a child process, on a free port of the loopback.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@ namespace ingot::bench {
 // A port of 127.0.0.1 that was free a moment ago.
 absl::StatusOr<int> free_port();
 
-// Runs a program until destruction: then SIGTERM, and it is waited for. The child dies with this process, too.
-// Not thread-safe.
+// Runs a program until destruction, which sends SIGTERM and waits for it. The child is killed if this process dies. Not
+// thread-safe.
 class ChildServer {
  public:
-  // `command` is the program and its arguments. What it writes to standard output goes to standard error.
+  // `command` is the program and its arguments. Its standard output goes to standard error.
   static absl::StatusOr<ChildServer> start(const std::vector<std::string>& command, std::string endpoint);
 
   ChildServer(ChildServer&& other) noexcept;
@@ -28,7 +28,7 @@ class ChildServer {
   pid_t pid() const { return pid_; }
   // Processor time of the process and its descendants so far, in ns.
   std::uint64_t cpu_ns() const;
-  // False if it has ended by itself.
+  // False if the program has ended by itself.
   bool running() const;
 
  private:

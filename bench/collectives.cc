@@ -1,5 +1,5 @@
-// bench/collectives: the tree barrier beside pthread's and GNU OpenMP's, and broadcast, reduction, allreduce and barrier
-// beside Open MPI's over shared memory, each by turns in one run. Flags and output only.
+// bench/collectives: the tree barrier compared with pthread's and GNU OpenMP's; broadcast, reduction, allreduce and
+// barrier compared with Open MPI's over shared memory; all in turns in one run. Flags and output only.
 #include <unistd.h>
 
 #include <climits>
@@ -71,7 +71,7 @@ absl::Status race_threads(const Flags& flags) {
   return absl::OkStatus();
 }
 
-// In rank 0: always as JSON, which the process that started mpirun passes on or puts into a table.
+// Called in rank 0. Always prints JSON, which the process that started mpirun passes on or turns into a table.
 void print_ranks(const RankOptions& options, const std::vector<RankSeries>& all) {
   for (const RankSeries& series : all) {
     nlohmann::ordered_json object = {{"benchmark", "collectives"},     {"operation", series.operation},
@@ -116,7 +116,7 @@ absl::Status race_ranks(const Flags& flags) {
   while (std::fgets(line, sizeof line, pipe) != nullptr) {
     if (flags.output == "json") std::cout << line << std::flush;
     const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (object.is_discarded()) continue;  // something that Open MPI had to say
+    if (object.is_discarded()) continue;  // a message of Open MPI's own
     table.add_row({object.at("operation"), absl::StrCat(object.at("bytes").get<std::size_t>()), object.at("contender"),
                    cell(read(object, "ns"), 0), cell(read(object, "ratio_to_open_mpi"), 2)});
   }

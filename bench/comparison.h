@@ -1,4 +1,4 @@
-// Two servers measured in turns, and what comes out of it.
+// Measures two servers in turns, and compares them.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,8 @@ struct Setting {
   int value_bytes = 64;
 };
 
-// One repetition against one server. Processor times are per request: that of the server's processes together, and
-// that of this process, which is the client.
+// One repetition against one server. Processor times are per request: that of the server's processes together, and that
+// of this process, the client.
 struct Sample {
   double per_s = 0;
   double p50_us = 0;
@@ -40,16 +40,16 @@ Spread spread_of(std::vector<double> values);
 
 struct Comparison {
   Setting setting;
-  std::vector<Sample> ingot, empty;  // same index: measured one right after the other
+  std::vector<Sample> ingot, empty;  // equal indexes: measured one right after the other
 
-  // Ingot's requests per second over the empty handler's, of each pair.
+  // Ingot's requests per second divided by the empty handler's, pair by pair.
   Spread ratio() const;
 };
 
-// Puts every key once, so that gets find something. An error if a put fails.
+// Puts every key once, so that gets find a value. An error if a put fails.
 absl::Status fill(const ChildServer& server, int value_bytes);
 
-// `repetitions` pairs of `duration` each, the two servers in turns, which of them first alternating, too.
+// Measures `repetitions` pairs of `duration` each; which server comes first alternates.
 absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
                                    int repetitions, std::chrono::nanoseconds duration,
                                    absl::FunctionRef<void(const std::string&)> log);

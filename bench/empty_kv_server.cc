@@ -24,7 +24,7 @@ class EmptyKv final : public pb::KV::CallbackService {
   }
 
  private:
-  // Clients want the header, so that even an empty handler has one.
+  // Fills in the header, which clients need.
   static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context, pb::ResponseHeader* header) {
     header->set_cluster_id(1);
     header->set_member_id(1);
@@ -39,7 +39,7 @@ class EmptyKv final : public pb::KV::CallbackService {
 }  // namespace
 
 absl::Status serve_empty_kv(const std::string& address) {
-  // Blocked before gRPC starts its threads, so that all inherit it and only sigwait sees it.
+  // Blocked before gRPC starts its threads, so that all inherit it and only sigwait gets the signal.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);

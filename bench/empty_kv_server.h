@@ -1,4 +1,4 @@
-// The yardstick of bench/front_end: a key-value service whose handlers return at once, set up as ingotd's is.
+// The baseline of bench/front_end: a key-value service with empty handlers, configured like ingotd's.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ingot::bench {
 
-// Serves on `address` until SIGTERM. An error if the address cannot be listened on.
+// Serves on `address` until SIGTERM. An error if it cannot listen there.
 absl::Status serve_empty_kv(const std::string& address);
 
 }  // namespace ingot::bench

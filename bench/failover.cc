@@ -1,5 +1,5 @@
-// bench/failover: how long nothing is committed when the leader, the acceptor or both are killed or stopped under load.
-// Flags and output only; the rest is in failover_trial.cc.
+// bench/failover: the longest time without a commit after the leader, the acceptor or both are killed or stopped under
+// load. Flags and output only; the rest is in failover_trial.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -109,7 +109,7 @@ void print_json(const Flags& flags, const Case& each) {
       object[name + "_max"] = round3(most(each, step.which));
     }
     object["store_mib_max"] = round3(most(each, &Failover::store_mib));
-    std::vector<double> all;  // in the order of the trials: shows whether they grow
+    std::vector<double> all;  // in the order of the trials, which shows a drift
     for (const double value : field(each, &Failover::committed)) all.push_back(round3(value));
     object["committed_ms"] = all;
   }
@@ -131,8 +131,8 @@ void add_row(Table& table, const Case& each) {
   table.add_row(row);
 }
 
-// Of one number of replicas and one trouble; targets take turns, so that whatever changes meets them all, and with kills
-// they share a daemon.
+// The trials with one number of replicas and one kind of fault. Targets take turns, so that a drift affects all of
+// them; with kills they share a daemon.
 class Series {
  public:
   Series(const Flags& flags, std::vector<Case> cases) : flags_(flags), cases_(std::move(cases)) {}
@@ -148,7 +148,7 @@ class Series {
   }
 
  private:
-  static constexpr int kFailedInARowMax = 5;  // then the rest is not tried any more
+  static constexpr int kFailedInARowMax = 5;  // then the series is given up
 
   void trial(Case& each) {
     const auto result = fail(each);
@@ -166,7 +166,7 @@ class Series {
                  result->store_mib);
     each.trials.push_back(*result);
     failed_in_a_row_ = 0;
-    // A role that moved though nobody died makes the group slower to suspect: each stop meets a new one.
+    // A role that moved although no process died makes the group slower to suspect, so each stop gets a new daemon.
     if (each.trouble == "stop" || !daemon_->refills()) daemon_.reset();
   }
 
@@ -216,7 +216,7 @@ absl::Status run(const Flags& flags) {
     for (const std::string& trouble : flags.troubles) {
       std::vector<Case> cases;
       for (const std::string& target : flags.targets) {
-        if (trouble == "stop" && target == "both") continue;  // blocked, until one of the two goes on
+        if (trouble == "stop" && target == "both") continue;  // blocked until one of the two is continued
         cases.push_back(Case{replicas, trouble, target, {}});
       }
       Series series(flags, std::move(cases));

@@ -25,13 +25,13 @@ constexpr auto kCommitPatience = std::chrono::seconds(30);
 constexpr auto kPublishPatience = std::chrono::seconds(600);
 constexpr auto kRefillPatience = std::chrono::seconds(2);
 constexpr auto kUpPatience = std::chrono::seconds(60);
-// Whole, without interruption, before the next trouble. Longer than the incarnation after which a restart is not put
-// off.
+// All replicas up without interruption before the next fault. Longer than the uptime beyond which a restart is not
+// delayed.
 constexpr auto kCalm = milliseconds(2500);
-// And up to so much more, at random: else all trials would meet the same part of the snapshots' cycle.
+// And up to this much more, at random: else all trials would meet the same phase of the snapshots' cycle.
 constexpr auto kCalmSpread = milliseconds(1500);
 constexpr auto kPollInterval = std::chrono::microseconds(20);
-constexpr auto kSlowPollInterval = std::chrono::microseconds(200);  // once all but the stall is known
+constexpr auto kSlowPollInterval = std::chrono::microseconds(200);  // once all times but the stall are known
 constexpr std::uint64_t kLagSlots = 256;
 
 template <typename Condition>
@@ -46,7 +46,7 @@ bool wait_for(std::chrono::nanoseconds patience, Condition condition) {
 
 double ms_between(std::uint64_t from_ns, std::uint64_t to_ns) { return static_cast<double>(to_ns - from_ns) * 1e-6; }
 
-// Looks at the pages again and again, and notes when something is true for the first time.
+// Polls the pages, and notes when each condition is first true.
 class Watch {
  public:
   Watch(const WatchedInstance& pages, const std::vector<int>& victims, const std::vector<int>& old_roles)
@@ -61,7 +61,7 @@ class Watch {
 
   void begin(std::uint64_t start_ns) { start_ns_ = last_ns_ = last_applied_ns_ = start_ns; }
 
-  // Returns whether something has been committed.
+  // Returns whether a slot has been committed.
   bool poll(bool killed) {
     const std::uint64_t now = now_ns();
     note_stall(now);
@@ -114,8 +114,8 @@ class Watch {
     return applied;
   }
 
-  // By the configuration's numbers, not by ids: with three replicas and two deaths a victim's next incarnation may get back the
-  // very role of the one before.
+  // Decided by the configuration's numbers, not by ids: with three replicas and two deaths a victim's next incarnation
+  // may get its former role again.
   bool without_victims() const {
     for (int id = 0; id < pages_.replicas(); ++id) {
       if (is_victim(id)) continue;
@@ -132,7 +132,7 @@ class Watch {
   const std::uint64_t deaths_;
   const std::uint64_t old_ballot_;  // a leader's number
   const std::uint64_t old_epoch_;   // an acceptor's
-  std::uint64_t applied_ = 0;   // by anybody, before the configuration changed
+  std::uint64_t applied_ = 0;   // by any replica, before the configuration changed
   std::uint64_t revision_ = 0;  // likewise
   std::uint64_t start_ns_ = 0;
   std::uint64_t last_ns_ = 0;
@@ -141,7 +141,7 @@ class Watch {
   Failover result_;
 };
 
-// The next incarnations of the dead take their time from the others, so the stall may still grow. To look too often would, too.
+// The restarted incarnations use the survivors' cores, so the stall may still grow; frequent polls would use them, too.
 void watch_refill(Watch& watch, const WatchedInstance& pages) {
   const std::uint64_t end_ns = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kUpPatience).count());
   while (now_ns() < end_ns) {
@@ -174,7 +174,7 @@ absl::StatusOr<std::unique_ptr<FailoverDaemon>> FailoverDaemon::start(const Opti
   return daemon;
 }
 
-// The load brings the log that makes a snapshot due.
+// The load fills the log until a snapshot is due.
 absl::Status FailoverDaemon::wait_until_published() {
   const bool attached = wait_for(kStartPatience, [&] { return attach().ok() || !server_.running(); });
   if (!server_.running()) return absl::UnavailableError("the server has ended");
@@ -187,7 +187,7 @@ absl::Status FailoverDaemon::wait_until_published() {
   return absl::OkStatus();
 }
 
-// The newest incarnation of everybody.
+// Attaches to the newest incarnation of every replica.
 absl::Status FailoverDaemon::attach() {
   auto pages = WatchedInstance::attach(server_.pid(), name_, options_.replicas);
   if (!pages.ok()) return pages.status();
@@ -220,7 +220,7 @@ absl::StatusOr<Failover> FailoverDaemon::fail(Trouble trouble, Target target) {
   if (target != Target::kAcceptor) victims.push_back(roles->leader);
   if (target != Target::kLeader) victims.push_back(roles->acceptor);
   Watch watch(*pages_, victims, {roles->leader, roles->acceptor});
-  ::prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would be added to every look
+  ::prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would delay every poll
   std::vector<pid_t> pids;
   for (const int victim : victims) pids.push_back(pages_->pid(victim));
   watch.result().store_mib = static_cast<double>(pages_->greatest(ReplicaCounter::kStoreBytes)) / (1 << 20);

@@ -1,5 +1,5 @@
-// One failover of a running daemon, step by step: somebody is killed or stopped under load, and the pages tell when the
-// next slot was committed.
+// One failover of a running daemon: processes are killed or stopped under load, and the pages show when the next slot
+// is committed.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@ namespace ingot::bench {
 enum class Trouble : std::uint8_t { kKill, kStop };
 enum class Target : std::uint8_t { kLeader, kAcceptor, kBoth };
 
-// In ms, from just before the first signal is sent, each as the first look at the pages that showed it says.
+// Times in ms, from just before the first signal to the first poll of the pages that shows the event.
 struct Failover {
   double marked = 0;        // the kernel has marked the last victim's segment as final (kill only)
-  double reported = 0;      // the supervisor has told of the last death (kill only)
+  double reported = 0;      // the supervisor has reported the last death (kill only)
   double changed = 0;       // a survivor knows a configuration without the victims
-  double committed = 0;     // a survivor has applied a slot that nobody had applied before
-  double acknowledged = 0;  // a client has the answer to a write that was committed then
-  // The longest time without a commit until all are up again (kill only): the next incarnations take theirs from the
-  // others.
+  double committed = 0;     // a survivor has applied a slot that no replica had applied before
+  double acknowledged = 0;  // a client has the answer to a write committed after the fault
+  // The longest time without a commit until all are up again (kill only): the restarted incarnations use the survivors'
+  // cores.
   double stalled = 0;
-  double poll = 0;          // the longest time between two looks until then: how fine all this is
-  double store_mib = 0;     // of keys and values, history included, when the trouble began
+  double poll = 0;          // the longest time between two polls until then: the resolution of all times
+  double store_mib = 0;     // of keys and values, history included, at the time of the fault
 };
 
 // A daemon with state and load, ready for failovers. Not thread-safe.
@@ -42,14 +42,14 @@ class FailoverDaemon {
     int clients = 2;
   };
 
-  // Starts, fills and loads it, and waits until a snapshot holds what it was filled with.
+  // Starts, fills and loads a daemon, and waits until a snapshot holds the initial keys.
   static absl::StatusOr<std::unique_ptr<FailoverDaemon>> start(const Options& options);
 
-  // Waits until everybody is up and calm, then makes trouble. Whoever was stopped goes on afterwards.
-  // Errors: DEADLINE_EXCEEDED, with a sentence (nothing was committed, or the group does not become whole).
+  // Waits until all replicas are up and calm, then injects the fault; stopped processes are continued afterwards.
+  // Errors: DEADLINE_EXCEEDED, with a sentence (no commit, or a replica does not come up).
   absl::StatusOr<Failover> fail(Trouble trouble, Target target);
 
-  // Whether the dead are started again; if not, another daemon has to be started for the next kill.
+  // Whether dead replicas are restarted; if not, the next kill needs a new daemon.
   bool refills();
 
  private:

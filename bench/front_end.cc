@@ -1,4 +1,5 @@
-// bench/front_end: puts and gets per second through ingotd over gRPC, beside an empty gRPC handler in the same run.
+// bench/front_end: puts and gets per second through ingotd over gRPC, compared with an empty gRPC handler in the same
+// run.
 //
 // Both servers are child processes of this one, set up by the same function, and measured in turns with the engine of
 // ingot-load on one thread. Flags and output only; the rest is in comparison.cc.

@@ -40,7 +40,7 @@ absl::Status to_absl(const grpc::Status& status) {
   return status.ok() ? absl::OkStatus() : absl::UnavailableError(status.error_message());
 }
 
-// How far it is, every few seconds; what is slow shows in the longest put.
+// Prints the progress every few seconds, with the longest put.
 class Progress {
  public:
   explicit Progress(int mib) : mib_(mib) {}

@@ -1,4 +1,4 @@
-// A connection to a server that speaks etcd's API, with the few requests that benchmarks make to prepare one.
+// A client of etcd's API, with the few requests by which benchmarks prepare a server.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class KvClient {
   explicit KvClient(const std::string& endpoint);
   ~KvClient();
 
-  // Returns the revision. Errors: UNAVAILABLE, with the server's word; the put may be carried out even so.
+  // Returns the revision. Errors: UNAVAILABLE, with the server's message; the put may have been carried out even so.
   absl::StatusOr<std::int64_t> put(const std::string& key, const std::string& value);
-  // Below this revision no history is kept. Waits a second at most.
+  // Drops the history below this revision. Waits a second at most.
   absl::Status compact(std::int64_t revision);
 
  private:
@@ -26,9 +26,9 @@ class KvClient {
   std::unique_ptr<Stub> stub_;
 };
 
-// Puts values of 64 KiB under keys of their own, until there are so many MiB, and tells on standard error how far it is.
-// A put that fails is made again: a server that makes a snapshot of much state lets writes wait for longer than a request
-// does. Errors: UNAVAILABLE: the server has ended, or has acknowledged nothing for ten minutes.
+// Puts values of 64 KiB under new keys until there are this many MiB, with progress on standard error. A put that fails
+// is repeated: a server that makes a snapshot of a large state may delay writes beyond a request's timeout. Errors:
+// UNAVAILABLE if the server has ended or has acknowledged nothing for ten minutes.
 absl::Status fill(const ChildServer& server, int mib);
 
 }  // namespace ingot::bench

@@ -1,7 +1,6 @@
 #include "bench/line_race.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 
 #include <array>
 #include <atomic>
@@ -14,6 +13,7 @@
 #include "core/check.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/host_memory.h"
+#include "transport/host/private_pages.h"
 
 namespace ingot::bench {
 namespace {
@@ -29,7 +29,7 @@ void bind_to(CoreId core) {
   INGOT_CHECK(::sched_setaffinity(0, sizeof set, &set) == 0, "the cores were taken from this process's own");
 }
 
-// Waits as an event loop with a core of its own does, and gives way at last, since the other side may need this core.
+// Waits like an event loop with a core of its own, and yields at last, since the other side may need this core.
 class Spin {
  public:
   void once() {
@@ -41,24 +41,7 @@ class Spin {
   unsigned spins_ = 0;
 };
 
-// Zero-filled memory that exists where it is touched.
-class Pages {
- public:
-  explicit Pages(std::size_t bytes)
-      : bytes_(bytes),
-        start_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    INGOT_CHECK(start_ != MAP_FAILED);
-  }
-  Pages(const Pages&) = delete;
-  ~Pages() { ::munmap(start_, bytes_); }
-  std::byte* start() const { return static_cast<std::byte*>(start_); }
-
- private:
-  const std::size_t bytes_;
-  void* const start_;
-};
-
-// Sleeping words as a fabric has them, of endpoints that never sleep.
+// Sleep words as a fabric has them, of endpoints that never sleep.
 class WakefulWaker final : public Waker {
  public:
   explicit WakefulWaker(int endpoints) : words_(static_cast<std::size_t>(endpoints)) {}
@@ -88,7 +71,7 @@ class Inboxes {
  private:
   const std::string kind_;
   const std::size_t bytes_each_;
-  Pages pages_;
+  PrivatePages pages_;
   WakefulWaker waker_;
   std::vector<std::span<std::byte>> spans_;
 };
@@ -98,10 +81,10 @@ struct alignas(64) Line {
   std::uint64_t stamp = 0;
 };
 
-// One side's end of a link. say() passes a number on; hear() waits for the next one.
+// One side's end of a link. say() sends a number; hear() waits for the next one.
 class BareLink {
  public:
-  // Both sides give the same line twice, or one each.
+  // Both sides pass the same line twice, or one each.
   BareLink(Line& own, Line& other) : own_(own), other_(other) {}
 
   void send(std::uint64_t stamp) {
@@ -149,7 +132,7 @@ class TransportLink {
 
 int warm_up(int count) { return count / 3; }
 
-// Both sides run the same plan, so neither has to be told what comes next.
+// Both sides run the same plan, so they need no control messages.
 template <typename Link>
 double lead_round_trips(Link& link, int count) {
   double start = 0;
@@ -167,8 +150,8 @@ void follow_round_trips(Link& link, int count) {
 
 std::uint64_t cycles() { return __builtin_ia32_rdtsc(); }
 
-// Each message carries when it was sent, by a cycle counter that both cores share up to a constant difference, which
-// the mean of both directions cancels. Returns cycles summed over the counted messages of one direction.
+// Each message carries the time of its send, by a cycle counter that both cores share up to a constant difference,
+// which the mean of both directions cancels. Returns cycles summed over the counted messages of one direction.
 template <typename Link>
 double lead_one_way(Link& link, int count) {
   double sum = 0;

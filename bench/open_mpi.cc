@@ -8,7 +8,7 @@
 namespace ingot::bench {
 namespace {
 
-// Looks names up and remembers the first that is not there.
+// Looks symbols up and remembers the first missing one.
 class Names {
  public:
   explicit Names(void* library) : library_(library) {}
@@ -28,7 +28,7 @@ class Names {
 }  // namespace
 
 absl::StatusOr<OpenMpi> open_mpi() {
-  // Its parts find each other's symbols in the global scope.
+  // RTLD_GLOBAL: the library's parts find each other's symbols in the global scope.
   void* const library = ::dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {
     return absl::NotFoundError("Open MPI is not installed (libmpi.so.40); ./deploy/install.sh --benches installs it");

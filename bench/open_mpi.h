@@ -1,7 +1,7 @@
-// Open MPI, found when the program runs: so the bench is built, and explains itself, where it is not installed.
+// Open MPI, loaded at run time, so that the bench can be built and shows its help where Open MPI is not installed.
 //
-// Handles are the addresses of the library's own objects, which is Open MPI's ABI (libmpi.so.40: its versions 4 and
-// 5), not MPI's in general.
+// Handles are the addresses of the library's own objects, which is Open MPI's ABI (libmpi.so.40: its versions 4 and 5),
+// not MPI's in general.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct OpenMpi {
   int (*broadcast)(void* data, int count, void* type, int root, void* comm);
   int (*reduce)(const void* in, void* out, int count, void* type, void* op, int root, void* comm);
   int (*allreduce)(const void* in, void* out, int count, void* type, void* op, void* comm);
-  // Memory that all ranks of one machine share: `bytes` of each, `start` of the own part, not aligned.
+  // Memory that all ranks of one machine share: `bytes` for each, `start` of this rank's part, not aligned.
   int (*allocate_shared)(long bytes, int unit, void* info, void* comm, void* start, void** window);
   int (*query_shared)(void* window, int rank, long* bytes, int* unit, void* start);
   int (*version)(char* text, int* length);

@@ -1,5 +1,5 @@
-// What OpenMP's constructs cost beyond the work in them: each is run around a short delay, and the delay alone is
-// subtracted, after the idea of the EPCC synchronization benchmark. One JSON object a line on standard output.
+// The overhead of OpenMP's constructs: each is run around a short delay, and the time of the delay alone is subtracted,
+// after the idea of the EPCC synchronization benchmark. One JSON object a line on standard output.
 //
 // bench/openmp_sync.py runs it with and without libingot_openmp.so, in turns.
 #include <omp.h>
@@ -32,7 +32,7 @@ double now_ns() {
   return static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-// The work: a loop of additions that the compiler cannot take away.
+// The work: a loop of additions that the compiler cannot remove.
 [[gnu::noinline]] void delay(int steps) {
   double sum = 0;
   for (int i = 0; i < steps; ++i) {
@@ -57,7 +57,8 @@ int calibrate(int delay_ns) {
   return std::max(1, static_cast<int>(delay_ns / median(per_step)));
 }
 
-// ---- The constructs. Each runs `times` of them in a team of `n` threads, every thread with one delay in each. ----
+// ---- Constructs. Each function runs `times` of them in a team of `n` threads, every thread with one delay in each.
+// ----
 
 using Run = void (*)(int n, int times, int steps);
 
@@ -193,7 +194,7 @@ double time_ns(Run run, int n, int times, int steps) {
 }
 
 void measure(const Construct& construct, const Flags& flags, int steps) {
-  int times = 8;  // so many that a sample is long enough; also warms up
+  int times = 8;  // until a sample is long enough; also warms up
   for (double took = 0; took < 1e3 * flags.sample_us && times < (1 << 20); times *= 2) {
     took = time_ns(construct.run, flags.threads, times, steps);
   }

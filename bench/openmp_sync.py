@@ -4,7 +4,7 @@
     bench/openmp_sync.py                        two threads, pinned, ten turns; a table
     bench/openmp_sync.py --threads=2,4,16 --turns=20 -o json
 
-Ratios are made turn by turn, with the library over without, and their median is shown: below 1, the library is ahead.
+Ratios are taken turn by turn, with the library over without, and their median is shown: below 1, the library is faster.
 """
 import argparse
 import collections
@@ -80,7 +80,7 @@ def summary(threads, construct, pairs):
         result[f"{name}_ns_median"] = round(statistics.median(values), 1)
         result[f"{name}_ns_p10"] = round(quantile(values, 0.1), 1)
         result[f"{name}_ns_p90"] = round(quantile(values, 0.9), 1)
-    # None where overheads are lost in the noise: a delay that took longer alone than within the construct.
+    # None where noise hides the overheads: the delay took longer alone than within the construct.
     result["ratio_median"] = round(statistics.median(ratios), 3) if ratios else None
     result["ratio_p10"] = round(quantile(ratios, 0.1), 3) if ratios else None
     result["ratio_p90"] = round(quantile(ratios, 0.9), 3) if ratios else None

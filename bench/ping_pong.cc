@@ -1,5 +1,5 @@
-// bench/ping_pong: what a message between two cores costs by NVP and by SRBP, beside a bare cache line passed to and
-// fro in the same run, and what a probe costs that finds nothing. Flags and output only; the rest is in line_race.cc.
+// bench/ping_pong: the cost of a message between two cores by NVP and by SRBP, compared with a bare cache line in the
+// same run, and the cost of a probe that finds no message. Flags and output only; the rest is in line_race.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,10 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/line_race.h"
-#include "core/limits.h"
 #include "core/planning/topology.h"
 #include "services/cli/cli.h"
 #include "services/cli/table.h"
+#include "transport/limits.h"
 
 namespace {
 
@@ -41,7 +41,7 @@ Quantiles quantiles_of(std::vector<double> values) {
   return {at(0.1), at(0.5), at(0.9)};
 }
 
-// By repetition, so that what slows both down does not count.
+// Ratios repetition by repetition, so that disturbances of both cancel out.
 std::vector<double> ratios(const std::vector<double>& values, const std::vector<double>& base) {
   std::vector<double> result;
   for (std::size_t i = 0; i < values.size(); ++i) result.push_back(values[i] / base[i]);

@@ -1,5 +1,5 @@
-// How long planning takes against the number of cores, on derived machines of packages with up to 64 cores, with the
-// planners' default number of evaluations and no limit of time. Plot: bench/planning_plot.py.
+// Planning time against the number of cores, on derived machines of packages with up to 64 cores, with the planners'
+// default number of evaluations and no time limit. Plot: bench/planning_plot.py.
 #include <time.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Measurement {
   int cores;
   std::string planner, objective;
   double median_ms;      // on the clock
-  double median_cpu_ms;  // of the planning thread: what it would take with a core of its own
+  double median_cpu_ms;  // of the planning thread: the time with a core of its own
   double broadcast_cycles, objective_cycles;
 };
 
@@ -84,7 +84,7 @@ absl::Status run(const std::string& output, int cores_max, int repetitions) {
     const CostModel model = machine_of(cores);
     for (const char* planner : {"smelt", "ingot"}) {
       for (const Objective objective : kObjectives) {
-        if (std::string(planner) == "smelt" && objective != Objective::kBroadcast) continue;  // it knows no other
+        if (std::string(planner) == "smelt" && objective != Objective::kBroadcast) continue;  // smelt's only one
         std::cerr << "planning " << cores << " cores with " << planner << "\n";
         const Measurement m = measure(model, *find_planner(planner), objective, repetitions);
         if (output == "json") print_json(m);

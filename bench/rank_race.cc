@@ -40,12 +40,7 @@ Tree tree_from(int root) {
   return tree;
 }
 
-// Both sides spin for ever, as Open MPI's do: nobody ever sleeps.
-class NobodySleeps final : public Waker {
- public:
-  bool asleep(EndpointId) override { return false; }
-  void ring(EndpointId) override {}
-};
+// Both sides spin without sleeping, as Open MPI's do.
 struct Spin {
   template <typename Done>
   void until(Done&& done) {
@@ -55,7 +50,7 @@ struct Spin {
   void wrote(EndpointId) {}
 };
 
-// Our side of one rank: a transport over memory that both ranks map, and the engine.
+// Ingot's side of one rank: a transport over memory that both ranks map, and the engine.
 class OurRank {
  public:
   OurRank(const std::string& kind, std::vector<std::span<std::byte>> inboxes, int rank)
@@ -78,7 +73,7 @@ class OurRank {
     }
   }
 
-  // A send is done when the transport has taken it; before this rank turns to Open MPI, all must have left.
+  // A send is complete when the transport has accepted it; all messages must have left before this rank calls Open MPI.
   void drain() {
     while (transport_->flush()) {
     }
@@ -86,7 +81,7 @@ class OurRank {
 
  private:
   const int rank_;
-  NobodySleeps waker_;
+  NeverAsleep waker_;
   std::unique_ptr<Transport> transport_;
   ProgressEngine engine_;
   std::uint64_t polls_ = 0;
@@ -158,7 +153,7 @@ class Race {
       int unit = 0;
       std::byte* share = nullptr;
       mpi_.query_shared(window, i, &size, &unit, &share);
-      // Up to the next page, which is the same place in both mappings: these begin with a page.
+      // Rounded up to a page, which is the same place in both mappings, since these begin at a page boundary.
       const std::uintptr_t over = reinterpret_cast<std::uintptr_t>(share) % kPageBytes;
       shares[static_cast<std::size_t>(i)] = share + (over == 0 ? 0 : kPageBytes - over);
     }
@@ -178,7 +173,7 @@ class Race {
             {"tree_lines", [this](int) { lines_->wait(Spin()); }}};
   }
 
-  // Ours: a schedule for each root, on data of its own. `make` builds it.
+  // Ingot's contender: a schedule for each root, on data of its own. `make` builds it.
   template <typename Make>
   Contender scheduled(std::size_t bytes, Make make) {
     struct State {
@@ -193,7 +188,7 @@ class Race {
     return {"schedule", [this, state](int i) { ours_->run(state->by_root[static_cast<std::size_t>(i % kRanks)]); }};
   }
 
-  // Ours without an engine, over lines: `run` does it on the collectives of a root.
+  // Ingot's contender without an engine, over lines: `run` does it on the collectives of a root.
   template <typename Run>
   Contender on_lines(std::size_t bytes, Run run) {
     auto values = std::make_shared<std::vector<double>>(values_for(bytes));
@@ -236,7 +231,7 @@ class Race {
             on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.allreduce(data, add_doubles, Spin()); })};
   }
 
-  // That ours do what they should, before anybody is timed.
+  // Checks the results of Ingot's contenders before any measurement.
   absl::Status check(std::size_t bytes) {
     std::vector<double> values((bytes + 7) / 8, rank_ == 1 ? 2.5 : 0);
     Schedule broadcast = built(make_broadcast(ours_->seat(1), bytes_of(values, bytes)));
@@ -264,7 +259,7 @@ class Race {
     return static_cast<double>(now_ns() - start) / count;
   }
 
-  // So many that a repetition of the first contender takes sample_us; rank 0 decides.
+  // Chooses the count for which a repetition of the first contender takes sample_us; rank 0 decides.
   int calibrate(const Contender& contender) {
     int count = 64;
     time_ns(contender, count);
@@ -280,7 +275,7 @@ class Race {
     std::vector<RankSeries> series;
     for (const Contender& each : contenders) {
       series.push_back({operation, bytes, each.name, {}});
-      time_ns(each, count);  // warm
+      time_ns(each, count);  // warm-up
     }
     for (int i = 0; i < options_.repetitions; ++i) {
       for (std::size_t c = 0; c < contenders.size(); ++c) series[c].ns.push_back(time_ns(contenders[c], count));

@@ -1,4 +1,4 @@
-// Collectives between two processes: ours over the shared-memory transport beside Open MPI's, by turns in the same two.
+// Collectives between two processes: Ingot's over the shared-memory transport and Open MPI's, in turns in the same two.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace ingot::bench {
 
 struct RankOptions {
-  int repetitions = 200;  // of everything, by turns
+  int repetitions = 200;  // of every kind, in turns
   int sample_us = 200;    // about how long one repetition of one contender takes
   std::vector<std::size_t> bytes = {8, 64, 256, 1024, 4096, 16 * 1024, 256 * 1024};
   std::string transport = "nvp";
@@ -24,9 +24,9 @@ struct RankSeries {
   std::vector<double> ns;  // of one operation, by repetition
 };
 
-// Called in each of two processes that mpirun has started; `report` is called in rank 0 only, with all contenders of one
-// operation, Open MPI first. Roots alternate, so that each operation waits for the one before.
-// Errors: NOT_FOUND (no Open MPI), FAILED_PRECONDITION (not two ranks), INTERNAL (a wrong result).
+// Called in each of two processes that mpirun has started; `report` is called in rank 0 only, with all contenders of
+// one operation, Open MPI first. Roots alternate, so that each operation waits for the one before. Errors: NOT_FOUND
+// (no Open MPI), FAILED_PRECONDITION (not two ranks), INTERNAL (a wrong result).
 absl::Status race_as_rank(const RankOptions& options,
                           absl::FunctionRef<void(const std::vector<RankSeries>&)> report);
 

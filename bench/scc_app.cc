@@ -59,7 +59,7 @@ std::vector<std::string> variants_of(const Flags& flags, const std::string& app)
   return {""};
 }
 
-// Every combination; refused as a whole if one is wrong.
+// Returns every combination; an error if any flag is wrong.
 absl::StatusOr<std::vector<scc::AppPoint>> points_of(const Flags& flags) {
   std::vector<scc::AppPoint> points;
   for (const std::string& app : flags.apps)

@@ -7,7 +7,7 @@
 namespace ingot::scc {
 namespace {
 
-// What a core needs for a line that it writes to memory, read first, a dirty one making room.
+// The time a core needs to write one line to memory, which it reads first while a dirty line is written back.
 Picoseconds line_ps(const Costs& costs, int core) {
   const auto n = static_cast<std::size_t>(routers(tile_of(core), controller_tile(controller_of(core))));
   const Picoseconds way = costs.memory.request[n] + costs.memory.reply[n];
@@ -47,7 +47,7 @@ void BackgroundTraffic::write_some(int core) {
   chip_.occupy_memory(controller_of(core), 2 * kLinesPerEvent);  // read and written back
   writer.lines_left -= kLinesPerEvent;
   Picoseconds next = now + kLinesPerEvent * line_ps(chip_.costs(), core);
-  if (writer.lines_left <= 0) {  // a period that is too short for 1 MiB is left out
+  if (writer.lines_left <= 0) {  // periods that have passed meanwhile are skipped
     writer.lines_left = kLinesPerPeriod;
     while (writer.period_begin_ps < next) writer.period_begin_ps += period_ps_;
     next = writer.period_begin_ps;

@@ -1,7 +1,7 @@
-// Background traffic: every core of a chip writes 1 MiB off-chip every so often (papers, section 4).
+// Background traffic: every `period_us` each core of a chip writes 1 MiB to DRAM (papers, section 4).
 //
-// The lines queue at the memory controllers at the pace at which a core can write them, and take no time of the core:
-// as if a second agent stood beside it. What they do to a broadcast is contention at the controllers alone.
+// The lines queue at the memory controllers at the rate at which a core can write them, but take none of the core's
+// time. So the traffic slows a broadcast only by contention at the controllers.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace ingot::scc {
 
 class BackgroundTraffic {
  public:
-  // Begins now, each core at another moment of its first period, by seed. While no program runs it makes no events,
-  // so that a run can end; resume() before each run. The chip must outlive this, and end no later.
+  // Begins now, each core at a random moment of its first period, by seed. While no program runs it makes no events, so
+  // that a run can end; call resume() before each run. The chip must outlive this object.
   BackgroundTraffic(Chip& chip, double period_us);
   void resume();
 

@@ -1,5 +1,6 @@
-// bench/scc_broadcast: all broadcasts of the simulated SCC over sizes, cores, sources, k, concurrent sources, background
-// traffic and clocks. Virtual time: the machine that runs it does not matter. docs/scc-software.md explains the columns.
+// bench/scc_broadcast: all broadcasts of the simulated SCC over sizes, cores, sources, k, concurrent sources,
+// background traffic and clocks. Virtual time: results do not depend on this machine. docs/scc-software.md explains the
+// columns.
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -58,7 +59,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   flags.chip.add_to(app);
 }
 
-// Every combination; refused as a whole if one is wrong.
+// Returns every combination; an error if any flag is wrong.
 absl::StatusOr<std::vector<scc::BroadcastPoint>> points_of(const Flags& flags) {
   std::vector<std::string_view> names;
   for (const std::string& name : flags.algorithms) {

@@ -1,5 +1,5 @@
 // bench/scc_collective: broadcast, reduction and barrier of one word among cores of the simulated SCC, in core cycles.
-// NVP, SRBP and RCKMPI's channel carry them along a binomial tree; RCCE does them as it does, one core after another.
+// With NVP, SRBP and RCKMPI's channel along a binomial tree; with RCCE linearly, one core after another.
 #include <iostream>
 #include <string>
 #include <vector>

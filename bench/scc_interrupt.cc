@@ -1,4 +1,5 @@
-// bench/scc_interrupt: from one core's request until the last target's handler runs, in core cycles of the simulated SCC.
+// bench/scc_interrupt: from one core's interrupt request to the start of the last target's handler, in core cycles of
+// the simulated SCC.
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -49,7 +50,7 @@ absl::StatusOr<Result> measure(const ChipOptions& options, int source, int targe
   const absl::Status status = (*chip)->run(cores, [&](Core& core) {
     Interrupts interrupts(core, [&](Core& self, CoreSet) { handled.push_back(self.now_ps()); });
     if (core.id() != source) return interrupts.wait();
-    core.sleep(core.costs().core_cycles(10'000));  // all others wait
+    core.sleep(core.costs().core_cycles(10'000));  // all other cores wait
     sent = core.now_ps();
     interrupts.send(set);
     returned = core.now_ps();

@@ -14,7 +14,7 @@
 namespace ingot::scc {
 namespace {
 
-// Messages of RCCE stand in private memory.
+// A link by RCCE, whose messages are in private memory.
 class RcceLink : public Link {
  public:
   RcceLink(Core& core, const Group& group) : core_(core), rcce_(core, group) {}

@@ -1,4 +1,4 @@
-// Small messages between simulated cores by any of four protocols, behind one interface, and collectives over it.
+// Small messages between simulated cores by any of four protocols behind one interface, and collectives over it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace ingot::scc {
 
 inline constexpr std::size_t kLinkBytesMax = 1024;
 
-// One object a core, used by that core's program.
+// One object a core, used by that core's program only.
 class Link {
  public:
   Link() = default;
@@ -40,24 +40,24 @@ class LinkProtocol {
   virtual std::unique_ptr<Link> make(Core& core) const = 0;
 };
 
-// On all cores of the group, root: its first. A broadcast takes the root's value everywhere; a reduction brings the sum
-// to the root (others get what they have themselves); a barrier is both. Along a binomial tree.
+// Runs on all cores of the group; the root is the first. A broadcast takes the root's value to all; a reduction brings
+// the sum to the root (the other cores get their own value back); a barrier is both. Along a binomial tree.
 std::uint64_t collective(Link& link, Core& core, const Group& group, CollectiveOperation operation,
                          std::uint64_t value);
-// As RCCE itself does it: the root sends to, or receives from, every other core in turn; its barrier is its own.
+// As in RCCE: the root sends to, or receives from, every other core in turn; its barrier is its own.
 std::uint64_t linear_collective(Link& link, Core& core, const Group& group, CollectiveOperation operation,
                                 std::uint64_t value);
 
 struct RoundTrip {
   int from = 0, to = 1;
   std::size_t bytes = 16;
-  int cores = kCores;  // that the protocol is set up for: 0 and so on
+  int cores = kCores;  // the cores of the protocol: 0 to cores - 1
   int round_trips = 50;
 };
-// In core cycles, mean. Errors: INVALID_ARGUMENT; INTERNAL if a message arrives wrong; those of Chip::run.
+// Mean in core cycles. Errors: INVALID_ARGUMENT; INTERNAL if a message arrives wrong; those of Chip::run.
 absl::StatusOr<double> measure_round_trip(const ChipOptions& options, std::string_view protocol, const RoundTrip& trip);
 
-// From the begin at all cores to the end at the last, in core cycles, mean of `repetitions`. Errors: likewise.
+// From the begin at all cores to the end at the last, in core cycles, mean of `repetitions`. Errors as above.
 absl::StatusOr<double> measure_collective(const ChipOptions& options, std::string_view protocol, int cores,
                                           CollectiveOperation operation, int repetitions);
 

@@ -19,7 +19,7 @@ constexpr std::size_t kWarmAt = kMeasurePrivateBytes - kWarmBytes;
 constexpr std::size_t kRoomBytes = kWarmAt;     // for messages
 static_assert(kMeasureMessageBytesMax <= kRoomBytes / 2);
 
-// Each message begins on a line, and leaves one free behind it.
+// Each message begins on a line and has a free line behind it.
 std::size_t stride_of(std::size_t bytes) { return (bytes + 2 * kLineBytes - 1) / kLineBytes * kLineBytes; }
 
 absl::Status check(const char* what, std::int64_t value, std::int64_t min, std::int64_t max) {
@@ -27,14 +27,14 @@ absl::Status check(const char* what, std::int64_t value, std::int64_t min, std::
   return absl::InvalidArgumentError(absl::StrCat(what, " cannot be ", value, ": ", min, " to ", max, " are possible"));
 }
 
-// Pipelined by each source.
+// The number of messages that each source pipelines.
 int messages_of(const BroadcastPoint& point) {
   if (point.messages != 0) return point.messages;
   const std::size_t by_size = (512 * 1024) / ((point.bytes + 1) * static_cast<std::size_t>(point.sources));
   return static_cast<int>(std::clamp<std::size_t>(by_size, 1, 40));
 }
 
-// With lines that were written, or read only.
+// Fills the caches with lines that were written, or only read.
 void fill_caches(Core& core, bool written) {
   for (std::size_t at = 0; at < kWarmBytes; at += kLineBytes) {
     if (written) {
@@ -57,7 +57,7 @@ class Measurement {
   absl::Status latencies();
   absl::Status throughput();
   absl::Status run_messages(const std::vector<Message>& messages, Picoseconds& duration);
-  std::size_t take_room();  // where the next message stands, in every private memory
+  std::size_t take_room();  // address of the next message in every private memory
   void fill(const Message& message);
   absl::Status check_arrived(const Message& message) const;
   int source(int i) const {
@@ -174,7 +174,7 @@ absl::Status Measurement::latencies() {
 
 absl::Status Measurement::throughput() {
   const int messages = messages_of(point_);
-  if (messages == 1 && point_.sources == 1) {  // nothing to pipeline: the latency says it
+  if (messages == 1 && point_.sources == 1) {  // nothing is pipelined: the latency gives the throughput
     if (result_.latency_us > 0) result_.throughput_mb_per_s = static_cast<double>(point_.bytes) / result_.latency_us;
     return absl::OkStatus();
   }

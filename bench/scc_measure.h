@@ -1,8 +1,8 @@
 // Measures a broadcast on the simulated chip, and checks every byte that arrives. For benches, tests and plots.
 //
-// A point is measured on a fresh chip. Before its first repetition the caches are filled as many broadcasts would have
-// left them: the source's with lines that it has read, all others' with lines that they have written, which must be
-// written back when they make room. Every repetition uses other addresses, which no cache holds. A repetition is one run of the chip, in which all cores begin
+// A point is measured on a fresh chip. Before its first repetition the caches are filled as after many broadcasts: the
+// source's with lines that it has read, all others' with lines that they have written and must write back. Every
+// repetition uses other addresses, which no cache holds. A repetition is one run of the chip, in which all cores begin
 // at the same time; its latency lasts until the last core has the message in private memory.
 #pragma once
 
@@ -26,8 +26,8 @@ struct BroadcastPoint {
   int cores = kCores;        // 0 to cores - 1 take part
   int source = 0;
   int k = BroadcastSetup::kDefaultK;
-  int sources = 1;           // broadcasters at once, for the throughput: source, and others spread over the group
-  double background_us = 0;  // every core of the chip writes 1 MiB off-chip every so often; 0: none
+  int sources = 1;           // concurrent broadcasters, for the throughput: source, and others spread over the group
+  double background_us = 0;  // each core of the chip writes 1 MiB to DRAM in each such period; 0: none
   int repetitions = 0;       // 0: by size
   bool warm_caches = true;   // as above
   int messages = 0;          // pipelined by each source; 0: by size
@@ -35,14 +35,14 @@ struct BroadcastPoint {
 
 struct BroadcastResult {
   double latency_us = 0;             // mean over repetitions
-  double throughput_mb_per_s = 0;    // 10^6 bytes that each core has received, of all sources, a second
+  double throughput_mb_per_s = 0;    // 10^6 bytes a second received by each core, of all sources
   double energy_uj = 0;              // of one repetition
-  std::uint64_t accesses = 0;        // simulated, all told
+  std::uint64_t accesses = 0;        // simulated, in total
   std::uint64_t trace_hash = 0;
 };
 
-// Errors: INVALID_ARGUMENT: no such algorithm, numbers out of range (each with one sentence); others of Chip::run, and
-// INTERNAL if a byte arrived wrong.
+// Errors: INVALID_ARGUMENT with one sentence (no such algorithm, numbers out of range); those of Chip::run; INTERNAL if
+// a byte arrives wrong.
 absl::StatusOr<BroadcastResult> measure_broadcast(const ChipOptions& options, const BroadcastPoint& point);
 absl::Status validate(const BroadcastPoint& point);
 

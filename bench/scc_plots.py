@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""One page of plots of the simulated SCC: runs the benches and draws what they say beside the papers' figures.
+"""One page of plots of the simulated SCC: runs the benches and draws their results beside the papers' figures.
 
     bench/scc_plots.py docs/scc-plots.svg                 runs bazel-bin/bench/scc_*: some minutes, progress on stderr
     bench/scc_plots.py docs/scc-plots.svg --quick         few and small points: seconds
     bench/scc_plots.py docs/scc-plots.svg --bin=DIR       benches from another folder
-    bench/scc_plots.py docs/scc-plots.svg --rows=FILE     keeps what the benches say there, and goes on where it ended
+    bench/scc_plots.py docs/scc-plots.svg --rows=FILE     keeps the benches' results in FILE, and resumes from it
     bench/scc_plots.py docs/scc-plots.svg --rows=FILE --tables      prints the tables of docs/scc-software.md, too
 """
 import argparse
@@ -19,7 +19,7 @@ import time
 PANEL_W, PANEL_H, GAP, HEAD = 600, 420, 28, 64
 LEFT, RIGHT, TOP, BOTTOM = 62, 176, 48, 46
 INK, QUIET = "#22262b", "#7a828c"
-# One colour a name, in all panels: strong for those that a panel is about, pale for the rest.
+# One colour a name, in all panels: strong for the panel's subjects, pale for the rest.
 COLORS = {"rcce": "#c8102e", "binomial": "#e9862b", "scatter-allgather": "#b5654a", "modmpb": "#3b78b5",
           "oc-bcast": "#3f8f4f", "oc-bcast-async": "#12939a", "ingot": "#7b4fa3", "smelt": "#d36ba6", "mpb": "#22262b",
           "nvp": "#3f8f4f", "srbp": "#7b4fa3", "rckmpi": "#e9862b", "point-to-point": "#22262b",
@@ -32,7 +32,7 @@ STRONG = "rcce,parallel,mpb,modmpb,binomial,scatter-allgather,oc-bcast,oc-bcast-
 
 
 def runs(quick):
-    """(name of the run, bench, flags), the long ones first."""
+    """(name of the run, bench, flags), the longest runs first."""
     sizes = "1,64,4096" if quick else "1,28,64,512,4096,32768,262144,1048576"
     few = ["--cores=8", "--repetitions=1", "--messages=2"] if quick else []
     every = "--source=0,3,7" if quick else "--source=" + ",".join(map(str, range(48)))
@@ -67,7 +67,7 @@ def run(folder, run_name, program, flags):
 
 
 def measure(folder, quick, jobs, store):
-    """Rows of all runs. `store`: a file of finished runs, which are not made again; new ones are added to it."""
+    """Rows of all runs. `store`: a file of finished runs, which are not repeated; new ones are appended."""
     plan = list(runs(quick))
     done = {}
     if store and os.path.exists(store):
@@ -149,7 +149,7 @@ def panel(number, title, paper, lines, x_title, y_title, x_log=True, y_log=True)
     out.append(f'<text x="{x0 + 12}" y="{(y.low + y.high) / 2}" font-size="11" text-anchor="middle" fill="#22262b" '
                f'transform="rotate(-90 {x0 + 12} {(y.low + y.high) / 2})">{y_title}</text>')
     pale = [name for name in lines if name not in COLORS]
-    ordered = sorted(lines.items(), key=lambda item: -item[1][-1][1])  # as the lines end, from the top
+    ordered = sorted(lines.items(), key=lambda item: -item[1][-1][1])  # from the top, by the lines' last values
     for name, line in sorted(ordered, key=lambda item: item[0] in COLORS):  # strong ones over pale ones
         i = [other for other, _ in ordered].index(name)
         strong = name in COLORS

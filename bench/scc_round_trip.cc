@@ -1,4 +1,4 @@
-// bench/scc_round_trip: a small message there and back between two cores of the simulated SCC, in core cycles.
+// bench/scc_round_trip: the round trip of a small message between two cores of the simulated SCC, in core cycles.
 #include <iostream>
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Where the cycles of a traced run went: by core, by named span, and within it by kind of access.
+"""How the cycles of a traced run were spent: by core, by named span, and within it by kind of access.
 
     bazel-bin/bench/scc_round_trip --protocol=srbp --to=47 --trace=run.json
-    bench/scc_trace.py run.json [--mhz=533] [--per=50]        --per: divides all by so many repetitions
+    bench/scc_trace.py run.json [--mhz=533] [--per=50]        --per: divides all figures by this number of repetitions
 """
 import argparse
 import json

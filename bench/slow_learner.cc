@@ -1,10 +1,10 @@
-// bench/slow_learner: what a replica that is neither leader nor acceptor costs the others when it stops or is slow:
-// nothing where they agree by 1Paxos, everything by two-phase commit.
+// bench/slow_learner: the cost to the group when a replica that neither leads nor accepts stops or is slow: none with
+// 1Paxos, a standstill with two-phase commit.
 //
-// Commands applied a second by a whole group, then, for twice as long, with one learner stopped (SIGSTOP) or slow (stopped
-// for nine of every ten milliseconds), then by the whole group again: what drifts slowly cancels out in each turn's ratio,
-// and the two whole phases tell how far apart equal things are. Counted on the pages of the others. Flags and output
-// only; the rest is in slow_learner_turn.cc.
+// Each turn measures commands applied a second by an undisturbed group, then, for twice as long, with one learner
+// stopped (SIGSTOP) or slow (stopped for nine of every ten milliseconds), then undisturbed again. A slow drift cancels
+// out in each turn's ratio, and the ratio of the two undisturbed phases is the noise. Counted on the other replicas'
+// pages. Flags and output only; the rest is in slow_learner_turn.cc.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -77,8 +77,8 @@ struct Outcome {
   Quantiles ratio_to_before() const {
     return quantiles_of(each([](const Turn& t) { return t.troubled.per_s / t.before.per_s; }));
   }
-  // Of equal phases: a ratio nearer to 1 than these are tells nothing. A median off 1: the trouble has an aftermath, and the
-  // ratio to the phase before is the better one.
+  // The noise: the ratio of two undisturbed phases, from which other ratios must differ clearly. A median off 1 shows
+  // an after-effect of the fault; then the ratio to the phase before is the better one.
   Quantiles noise() const { return quantiles_of(each([](const Turn& t) { return t.after.per_s / t.before.per_s; })); }
 };
 

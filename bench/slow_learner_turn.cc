@@ -20,10 +20,10 @@ constexpr auto kSlowStopped = milliseconds(9);
 constexpr auto kSlowRunning = milliseconds(1);
 constexpr auto kSettlePatience = std::chrono::seconds(60);
 constexpr auto kCalmPoll = milliseconds(20);
-constexpr int kCalmPolls = 50;  // in a row that find everybody caught up, before a phase of the whole group
+constexpr int kCalmPolls = 50;  // consecutive polls that find all caught up, before an undisturbed phase
 constexpr std::uint64_t kLagSlots = 64;
 
-// Stops a process, or slows it down, for as long as it lives.
+// Stops or slows a process for as long as the object lives.
 class Trouble {
  public:
   Trouble(const std::string& kind, pid_t pid) : pid_(pid) {
@@ -88,7 +88,7 @@ absl::StatusOr<Turn> LearnerGroup::turn(const std::string& kind, std::chrono::na
     const Trouble trouble(kind, pages_->pid(*learner));
     turn.troubled = count(2 * phase, *learner, turn.bins_per_s);
   }
-  // It has caught up with what it missed before this one begins, and is still, or again, without a role.
+  // The learner has caught up before the next phase begins, and again has no role.
   const auto same = wait_for_learner();
   if (!same.ok()) return same.status();
   std::vector<double> unused;
@@ -96,7 +96,7 @@ absl::StatusOr<Turn> LearnerGroup::turn(const std::string& kind, std::chrono::na
   return turn;
 }
 
-// Somebody without a role, once everybody has caught up.
+// Returns a replica without a role, once all replicas have caught up.
 absl::StatusOr<int> LearnerGroup::wait_for_learner() const {
   const std::uint64_t end_ns = now_ns() + std::chrono::nanoseconds(kSettlePatience).count();
   while (now_ns() < end_ns) {
@@ -113,7 +113,7 @@ absl::StatusOr<int> LearnerGroup::wait_for_learner() const {
   return absl::DeadlineExceededError("the group did not become whole");
 }
 
-// In 2PC nobody is the acceptor, so roles are no measure here.
+// 2PC has no acceptor, so roles cannot tell here.
 bool LearnerGroup::whole() const {
   const std::uint64_t most = pages_->greatest(ReplicaCounter::kAppliedSlots);
   for (int id = 0; id < pages_->replicas(); ++id) {

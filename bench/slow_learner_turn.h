@@ -1,4 +1,4 @@
-// A group under load, one of whose learners is stopped or slow in turns.
+// A group under load with one learner that is stopped or slow in turns.
 #pragma once
 
 #include <sys/types.h>
@@ -46,7 +46,7 @@ class LearnerGroup {
 
   static absl::StatusOr<std::unique_ptr<LearnerGroup>> start(const Options& options, const std::string& agreement);
 
-  // `kind`: "stop" or "slow". Errors: DEADLINE_EXCEEDED (the group does not become whole).
+  // `kind`: "stop" or "slow". Errors: DEADLINE_EXCEEDED (a replica does not come up or catch up).
   absl::StatusOr<Turn> turn(const std::string& kind, std::chrono::nanoseconds phase);
 
  private:

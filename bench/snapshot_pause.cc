@@ -1,5 +1,5 @@
-// How long making a snapshot stops a replica's loop, and how long the child then writes, by size of the state: a fork
-// beside writing in the loop itself.
+// The time for which making a snapshot stops a replica's loop, and the time that the child then writes, by size of the
+// state: with a fork, and written by the loop itself.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Medians and spread of repetitions, and ratios by repetition.
+// Medians and spread of repetitions, and their ratios.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +26,14 @@ inline Quantiles quantiles_of(std::vector<double> values) {
   return {at(0.1), at(0.5), at(0.9)};
 }
 
-// By repetition, so that what slows both down does not count. REQUIRES: equal sizes.
+// Ratios repetition by repetition, so that disturbances of both cancel out. REQUIRES: equal sizes.
 inline std::vector<double> ratios(const std::vector<double>& values, const std::vector<double>& base) {
   std::vector<double> result;
   for (std::size_t i = 0; i < values.size(); ++i) result.push_back(values[i] / base[i]);
   return result;
 }
 
-// "name_median", "name_p10", "name_p90", three digits behind the point.
+// Adds "name_median", "name_p10" and "name_p90", with three decimals.
 inline void add(nlohmann::ordered_json& object, const std::string& name, const Quantiles& q) {
   const auto round = [](double v) { return std::round(v * 1000) / 1000; };
   object[name + "_median"] = round(q.median);

@@ -33,7 +33,7 @@ constexpr std::uint64_t kSession = 1;
 
 }  // namespace
 
-// Sends to replica 0, which leads, and is answered by whoever knows decisions first.
+// Sends to replica 0, which leads; the replica that first knows a decision answers.
 class TreeGroup::Client : public Pollable {
  public:
   Client(std::unique_ptr<Transport> transport, int replicas, EndpointId responder, std::string put)
@@ -161,7 +161,7 @@ std::unique_ptr<TreeGroup::Member> TreeGroup::make_member(int id) {
   return member;
 }
 
-// A stable segment belongs to one thread for life, so the members are made where they run.
+// A stable segment belongs to one thread for life, so each loop creates its members on its own thread.
 void TreeGroup::run_loop(const std::vector<int>& ids, CoreId core) {
   const auto core_count = static_cast<int>(options_.cores.size());
   const int sharing = options_.loop_each ? (options_.replicas + core_count - 1) / core_count : 1;

@@ -1,5 +1,5 @@
-// A whole group of replicas in this process, with loops of their own, and one client that keeps puts in flight: what
-// bench/trees measures.
+// A group of replicas in this process, with one loop each or one a core, and a client that keeps puts in flight. Used
+// by bench/trees.
 #pragma once
 
 #include <atomic>
@@ -24,12 +24,12 @@ struct TreeGroupOptions {
   std::string agreement = "1paxos";
   std::string transport = "nvp";
   int replicas = 24;
-  bool loop_each = true;      // a thread and loop for each replica, as processes have; else one for each core
-  std::vector<CoreId> cores;  // replicas take them in turns; the client has the last one
+  bool loop_each = true;      // a thread and loop for each replica, as with processes; else for each core
+  std::vector<CoreId> cores;  // assigned to replicas in turns; the client has the last one
   int value_bytes = 16;
 };
 
-// Totals since the group began.
+// Totals since the start of the group.
 struct TreeGroupTotals {
   std::uint64_t answered = 0;           // commands
   std::uint64_t commits = 0;            // slots applied by the leader
@@ -46,9 +46,9 @@ class TreeGroup {
   void keep_in_flight(int puts);
 
   TreeGroupTotals totals() const;
-  // True once every replica has applied what the leader has. Only while the client is paused.
+  // True once every replica has applied all that the leader has. Only while the client is paused.
   bool settled() const;
-  // Of all replicas equal. REQUIRES: settled().
+  // Whether all replicas have equal digests. REQUIRES: settled().
   bool digests_agree() const;
 
  private:

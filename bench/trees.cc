@@ -1,5 +1,5 @@
-// bench/trees: groups of many replicas on few cores, whose broadcasts are stars or travel on trees, in one run and in
-// turns: messages handled by the busiest replica per commit, commits and commands per second, processor time per commit.
+// bench/trees: groups of many replicas on few cores, with broadcasts by star or by tree, in turns in one run: messages
+// handled by the busiest replica per commit, commits and commands per second, processor time per commit.
 #include <time.h>
 
 #include <algorithm>
@@ -43,10 +43,10 @@ struct Flags {
   std::string output = "table";
 };
 
-// What one turn of one group showed.
+// The results of one turn of one group.
 struct Sample {
   double busiest = 0;       // messages that the busiest replica handled per commit
-  double all = 0;           // that all handled per commit
+  double all = 0;           // messages that all replicas handled per commit
   double commits_per_s = 0;
   double commands_per_s = 0;
   double cpu_us = 0;        // of this process, per commit
@@ -104,7 +104,7 @@ std::vector<double> column(const std::vector<Sample>& samples, double Sample::*f
   return values;
 }
 
-// By pair, so that what slows both down does not count.
+// Ratios pair by pair, so that disturbances of both cancel out.
 std::vector<double> ratios(const std::vector<Sample>& samples, const std::vector<Sample>& stars, double Sample::*field) {
   std::vector<double> values;
   for (std::size_t i = 0; i < samples.size(); ++i) values.push_back(samples[i].*field / (stars[i].*field));
@@ -162,7 +162,7 @@ absl::Status run_setting(const Flags& flags, const std::vector<CoreId>& cores, i
     std::fprintf(stderr, "%d replicas, a loop for each %s, %d in flight\n", replicas, loop_each ? "replica" : "core",
                  in_flight);
     std::vector<std::vector<Sample>> samples(trees.size());
-    for (auto& group : groups) measure(*group, in_flight, flags.duration / 2);  // warm
+    for (auto& group : groups) measure(*group, in_flight, flags.duration / 2);  // warm-up
     for (int i = 0; i < flags.repetitions; ++i) {
       for (std::size_t j = 0; j < trees.size(); ++j) {
         const std::size_t which = i % 2 == 0 ? j : trees.size() - 1 - j;

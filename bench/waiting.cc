@@ -1,5 +1,5 @@
-// How loops should wait: round trips between two processes' event loops, on one core and on two, under several ways of
-// waiting, and what each costs in processor time. The defaults in core/limits.h come from here (docs/design/waiting.md).
+// Ways for a loop to wait: round trips between two processes' event loops, on one core and on two, with the processor
+// time of each way. The defaults in transport/host/limits.h come from here (docs/design/waiting.md).
 //
 // One JSON object a line on standard output. round_trip_*: from the request's store to the reply's discovery, after a
 // pause of pause_us. processor_ns_per_round: of both processes together, pauses included.

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The memory that a process holds descriptors of, by name; of one name there may be several.
+// The memory segments of which a process holds descriptors, by name; several may have one name.
 std::multimap<std::string, fs::path> memory_of(pid_t pid) {
   std::multimap<std::string, fs::path> found;
   std::error_code gone;
@@ -42,7 +42,7 @@ std::uint32_t incarnation_in(const Segment& segment) {
   return incarnation ? incarnation->value() : 0;
 }
 
-// Of the replica's newest incarnation: names end in the incarnation's number where there are several.
+// The segment of the replica's newest incarnation: names end in the incarnation's number where there are several.
 absl::StatusOr<Segment> newest_stable(const std::multimap<std::string, fs::path>& memory, const std::string& prefix) {
   Segment newest;
   for (const auto& [name, path] : memory) {

@@ -1,5 +1,5 @@
-// The pages of a running daemon, looked at from outside: what its replicas publish in shared memory, without asking
-// anybody. Read-only mappings of the supervisor's descriptors; needs the daemon's user id.
+// Reads the pages of a running daemon from outside, without a request to any process. Maps the supervisor's descriptors
+// read-only; needs the daemon's user id.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ struct Roles {
 // Not thread-safe.
 class WatchedInstance {
  public:
-  // `supervisor`: pid of ingotd, which has called itself `name`. Errors: NOT_FOUND (it is gone, or is another one).
+  // `supervisor`: pid of an ingotd with the name `name`. Errors: NOT_FOUND (it has ended, or is another process).
   static absl::StatusOr<WatchedInstance> attach(pid_t supervisor, const std::string& name, int replicas);
 
   int replicas() const { return static_cast<int>(pages_.size()); }
@@ -32,18 +32,18 @@ class WatchedInstance {
   ProcessState state(int replica) const { return static_cast<ProcessState>(daemon_->replicas[replica].state.get()); }
   std::uint64_t counter(int replica, ReplicaCounter id) const { return (*pages_[replica])[id].get_acquire(); }
   std::uint64_t greatest(ReplicaCounter id) const;
-  // Deaths that the supervisor has told of.
+  // Deaths that the supervisor has reported.
   std::uint64_t deaths() const { return daemon_->deaths.get(); }
-  // Slots below it are in a snapshot that the supervisor keeps.
+  // The supervisor keeps a snapshot of the state before this slot.
   std::uint64_t published_slot() const { return daemon_->published_slot.get_acquire(); }
 
   bool all_up() const;
 
-  // Everybody is up, has applied what the others have, but for `lag_slots`, and names the same leader and acceptor.
-  // Returns them; -1 and -1 otherwise.
+  // Returns the leader and the acceptor if all replicas are up, have applied all but `lag_slots` of the others' slots,
+  // and name the same two; -1 and -1 otherwise.
   Roles settled(std::uint64_t lag_slots) const;
 
-  // True once the kernel says that the writer of the replica's segment, as of the attachment, has died.
+  // True once the kernel has marked the writer of the segment that the replica had at attachment as dead.
   bool marked_dead(int replica) const;
 
  private:

@@ -44,7 +44,7 @@ void WriteLoad::note(std::int64_t revision, std::uint64_t now_ns) {
   if (times_ns_.size() > kTimesMax) times_ns_.erase(times_ns_.begin());
 }
 
-// One that fails is made up for by the next.
+// A failure needs no retry: the next call compacts more.
 void WriteLoad::compact(const std::string& endpoint) {
   KvClient kv(endpoint);
   for (std::uint64_t next_ns = load::now_ns(); !stop_.load(std::memory_order_relaxed);) {

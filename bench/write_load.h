@@ -1,4 +1,4 @@
-// Clients that put all the time, when they heard of it, and somebody who throws away the history that this makes.
+// Clients that write all the time, the times of their acknowledgements, and a thread that compacts the history.
 #pragma once
 
 #include <atomic>
@@ -12,23 +12,23 @@
 
 namespace ingot::bench {
 
-// Each client is a thread with a connection and one request at a time; one that fails waits a little and goes on. Another
-// thread compacts once a second: the store keeps every version until then, and a small state would not stay small.
-// Thread-safe.
+// Each client is a thread with a connection and one request at a time; after a failed request it waits a little and
+// goes on. Another thread compacts once a second, since the store keeps every version until then and a small state
+// would not stay small. Thread-safe.
 class WriteLoad {
  public:
   WriteLoad(const std::string& endpoint, int clients);
   ~WriteLoad();
 
-  // When the first write with a revision above this one was acknowledged, of the latest few thousand writes, by the
-  // monotonic clock; 0: none yet.
+  // The time, by the monotonic clock, at which the first write with a revision above this one was acknowledged, of the
+  // latest few thousand writes; 0: none yet.
   std::uint64_t acknowledged_ns_above(std::int64_t revision) const;
 
   std::uint64_t acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }
  private:
   void run(const std::string& endpoint, int client);
   void compact(const std::string& endpoint);
-  std::int64_t newest_revision() const;  // that a client has heard of; 0: none
+  std::int64_t newest_revision() const;  // known to a client; 0: none
   void note(std::int64_t revision, std::uint64_t now_ns);
 
   std::atomic<bool> stop_{false};

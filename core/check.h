@@ -1,5 +1,5 @@
-// Checks that stay on in every build. A failed check is a bug in Ingot: it prints where and why, and aborts.
-// Bad input from outside is never a check; it is an absl::Status.
+// Checks that stay on in every build. A failed check is a bug in Ingot: it prints place and reason, and aborts. Bad
+// input from outside is never a check; it is an absl::Status.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The only randomness in Ingot: xoshiro256** seeded by splitmix64 (Blackman and Vigna, public domain algorithms).
-// Deterministic for a seed on every machine. Not for cryptography. One instance per user; not thread-safe.
+// The only source of randomness in Ingot: xoshiro256** seeded by splitmix64 (Blackman and Vigna, public domain
+// algorithms). Deterministic for a seed on every machine. Not for cryptography. One instance per user; not thread-safe.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// A set of endpoints by number, in one word: replicas of a group, and in the transport the front end and clients, too.
+// A set of endpoints by number, in one word: replicas of a group and, in the transport, the front end and clients, too.
 #pragma once
 
 #include <bit>
@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-// A regular value. Bit n stands for endpoint n; bits() is the form that messages and pages carry. Asking for a number
-// out of range is allowed (no set contains it); inserting one is a bug (CHECK).
+// A regular value. Bit n stands for endpoint n; messages and pages carry bits(). Querying a number out of range is
+// allowed (no set contains it); inserting one is a bug (CHECK).
 class ReplicaSet {
  public:
-  static constexpr int kCapacity = 64;  // numbers below it; the word has no more bits
+  static constexpr int kCapacity = 64;  // numbers are below it, since the word has no more bits
 
   constexpr ReplicaSet() = default;
 
@@ -23,7 +23,8 @@ class ReplicaSet {
     return set;
   }
   static constexpr ReplicaSet of(EndpointId endpoint) { return of(endpoint.value()); }
-  // Endpoints 0 .. count - 1. REQUIRES: 0 <= count <= kCapacity.
+  // Endpoints 0 .. count - 1.
+  // REQUIRES: 0 <= count <= kCapacity.
   static constexpr ReplicaSet first(int count) {
     INGOT_CHECK(count >= 0 && count <= kCapacity, "a set has a bit for each endpoint");
     return from_bits(count == kCapacity ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
@@ -39,7 +40,7 @@ class ReplicaSet {
   constexpr int size() const { return std::popcount(bits_); }
   constexpr bool contains(int endpoint) const { return in_range(endpoint) && (bits_ >> endpoint & 1) != 0; }
   constexpr bool contains(EndpointId endpoint) const { return contains(endpoint.value()); }
-  // True if `other` has no member that this lacks.
+  // True if every member of `other` is also in this set.
   constexpr bool contains_all(ReplicaSet other) const { return (other.bits_ & ~bits_) == 0; }
 
   constexpr void insert(int endpoint) {
@@ -61,7 +62,7 @@ class ReplicaSet {
   constexpr ReplicaSet& operator&=(ReplicaSet other) { return *this = *this & other; }
   constexpr ReplicaSet& operator-=(ReplicaSet other) { return *this = *this - other; }
 
-  // Members in ascending order. The set may change meanwhile: an iterator walks over a copy.
+  // Members in ascending order. The set may change meanwhile: an iterator has its own copy.
   class Iterator {
    public:
     constexpr explicit Iterator(std::uint64_t left) : left_(left) {}

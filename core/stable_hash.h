@@ -1,7 +1,7 @@
-// A hash that is the same on every replica, in every build and for ever: digests, checksums and HashKV rest on it.
+// A hash that is the same on every replica and in every build, and never changes: digests, checksums and HashKV use it.
 //
-// Bytes are folded 16 at a time by a 64 x 64 -> 128 bit multiplication whose halves are combined. Good against
-// accidents; anybody who wants a collision can make one.
+// Bytes are folded 16 at a time by a 64 x 64 -> 128 bit multiplication whose halves are combined. Detects accidental
+// damage; not cryptographic: collisions are easy to make.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-// Mixes two words into one; neither order nor value of either is lost in practice.
+// Mixes two words into one; order and value of both matter.
 inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a ^ 0x8f1bbcdcbfa53e0b) * (b ^ 0x3c6ef372fe94f82d);
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
@@ -32,7 +32,8 @@ inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) 
   return mix(mix(words[0] ^ hash, words[1] + 0xa0761d6478bd642f), hash);
 }
 
-// Of bytes that come in parts, however they are cut. Not hash_bytes() of the whole, which begins with its length.
+// Hash of bytes that come in parts, however they are divided. Differs from hash_bytes() of the whole, which starts with
+// the length.
 class RunningHash {
  public:
   void add(std::string_view part) {
@@ -51,7 +52,7 @@ class RunningHash {
   }
 
  private:
-  // As much as there is room for, until there are two words. Returns how much that is.
+  // Takes as much of `part` as fits, until there are two words. Returns the number of bytes taken.
   std::size_t keep(std::string_view part) {
     const std::size_t kept = part.copy(rest_ + rest_bytes_, sizeof rest_ - rest_bytes_);
     rest_bytes_ += kept;

@@ -1,4 +1,4 @@
-// The distinct integer types of Ingot: a slot is never mistaken for an epoch, nor a core for an endpoint.
+// The distinct integer types of Ingot: the compiler tells a slot from an epoch and a core from an endpoint.
 //
 // All are regular value types, hashable with absl::Hash, printable, and safe to use from any thread.
 #pragma once
@@ -38,11 +38,11 @@ class Id {
 // Where a process runs: an operating-system core number (host) or a core of the chip (SCC).
 using CoreId = Id<struct CoreTag, std::uint16_t>;
 
-// Who a message is from or for. Replica n of a group is endpoint n; the front end and clients come after.
-// Several endpoints may share a core.
+// A source or target of messages. Replica n of a group is endpoint n; the front end and clients come after. Several
+// endpoints may share a core.
 using EndpointId = Id<struct EndpointTag, std::uint16_t>;
 
-// Which incarnation of an endpoint: 1 for the first process, one more for each restart. Never used twice.
+// Which process of an endpoint: 1 for the first, one more for each restart. Never used twice.
 using Incarnation = Id<struct IncarnationTag, std::uint32_t>;
 
 // A place in the agreed order of commands. The first slot is 0.

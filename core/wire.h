@@ -3,8 +3,8 @@
 //   u8 u16 u32 u64     that many bits, little-endian
 //   bytes              u32 length, then the bytes
 //
-// A writer never fails. A reader never reads past its input: the first read that would sets failed(), and it and
-// every later read return zero or empty. So a decoder reads all its fields and asks ok() once, at the end.
+// A writer never fails. A reader never reads past its input: the first read that would do so sets failed(), and it and
+// all later reads return zero or empty. So a decoder reads all its fields and checks ok() once, at the end.
 #pragma once
 
 #include <bit>
@@ -34,7 +34,7 @@ class WireWriter {
  public:
   WireWriter() = default;
   explicit WireWriter(std::size_t reserve_bytes) { out_.reserve(reserve_bytes); }
-  // Writes behind these bytes; take() gives them back with the rest.
+  // Appends to these bytes; take() returns them with the rest.
   explicit WireWriter(std::string&& before) : out_(std::move(before)) {}
 
   WireWriter& u8(std::uint8_t v) { return put(v); }
@@ -55,7 +55,7 @@ class WireWriter {
 
   std::size_t size() const { return out_.size(); }
   std::string take() { return std::move(out_); }
-  void clear() { out_.clear(); }  // and keeps the room
+  void clear() { out_.clear(); }  // keeps the capacity
   const std::string& view() const { return out_; }
 
  private:
@@ -70,7 +70,7 @@ class WireWriter {
   std::string out_;
 };
 
-// Reads from memory that outlives it and every view it returned. Not thread-safe.
+// Reads from memory that outlives it and all views that it returns. Not thread-safe.
 class WireReader {
  public:
   explicit WireReader(std::string_view in) : in_(in) {}
@@ -100,7 +100,7 @@ class WireReader {
   }
   bool failed() const { return failed_; }
   std::size_t remaining() const { return in_.size(); }
-  // True if every read succeeded and nothing is left over.
+  // True if every read succeeded and no bytes are left.
   bool ok() const { return !failed_ && in_.empty(); }
 
  private:

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that Ingot is built from, those that are missing.
+# Installs the missing ones of the Debian 12 packages that Ingot is built from.
 #
-#   ./deploy/install.sh           what the build needs
-#   ./deploy/install.sh --tests   and what the tests need: etcd, Prometheus, Python's gRPC, Go
-#   ./deploy/install.sh --benches and what benches compare with: Open MPI
+#   ./deploy/install.sh           packages for the build
+#   ./deploy/install.sh --tests   and for the tests: etcd, Prometheus, Python's gRPC, Go
+#   ./deploy/install.sh --benches and for the benches: Open MPI
 #
-# Installing is root's business: it is tried as you are, then with sudo if that asks for no password. Where it installs
-# etcd or Prometheus, it neither starts their services nor leaves them enabled.
+# Needs root, or sudo without a password. Services of packages that it installs (etcd, Prometheus) are neither
+# started nor left enabled.
 set -euo pipefail
 
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
@@ -50,7 +50,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo -n)
 fi
 
-# Debian starts a service when it installs it, unless this file says that it may not. One that is there already is the
+# Debian starts a service on installation, unless this file forbids it. A file that is there already is the
 # administrator's and stays.
 policy=/usr/sbin/policy-rc.d
 new_services=()

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds Ingot, starts it, drives ten seconds of load through it, checks what became of the writes, and says where to
-# point your tools. The daemon then stays in the foreground until Ctrl-C.
+# Builds Ingot, starts it, runs ten seconds of load, checks that no write was lost, and prints the addresses
+# for clients. The daemon then stays in the foreground until Ctrl-C.
 #
 #   ./deploy/run.sh                      three replicas on 127.0.0.1:2379
 #   ./deploy/run.sh --replicas=5 --listen=127.0.0.1:3379 --metrics-listen=127.0.0.1:3464
 #   ./deploy/run.sh --once               stop after the summary; exit 0 only if every check held
 #
-# Other flags go to ingotd; `bazel-bin/services/ingotd/ingotd --help` names them, once built. What is missing is
-# installed first (Debian packages, as root or with sudo). Exit codes: 0 all held; 1 a check or the build failed;
-# 2 ingotd could not start as asked.
+# Other flags go to ingotd; `bazel-bin/services/ingotd/ingotd --help` lists them, once built. Missing Debian
+# packages are installed first (as root or with sudo). Exit codes: 0 all checks held; 1 a check or the build
+# failed; 2 ingotd could not start with these flags.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -50,8 +50,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 note "starting ingotd ${daemon_flags[*]}"
-# In a session of its own, so that Ctrl-C reaches this script first, and no load finds its server gone. What it says is
-# shown and kept: the line with which it starts to serve names its addresses. tee outlives Ctrl-C to show the rest.
+# ingotd gets its own session, so that Ctrl-C reaches this script first and the load never finds its server gone. Its
+# log is shown and kept, since the line "serving" holds its addresses. tee ignores Ctrl-C, to show the rest of the log.
 setsid "$ingotd" "${daemon_flags[@]}" 2> >(trap '' INT; exec tee "$log" >&2) &
 pid=$!
 until grep -q '^ingotd: serving ' "$log"; do
@@ -83,7 +83,7 @@ note "ten seconds of load"
 held=1
 "$ingot_load" --endpoint="$endpoint" --duration=10s --check || held=0
 
-# Replicas that are behind catch up within moments once no load is on; then their states must be the same.
+# Lagging replicas catch up within moments once there is no load; then their states must be equal.
 replicas_agree() {
   "$ingotctl" --endpoint="$endpoint" status --digest -o json | python3 -c '
 import json, sys

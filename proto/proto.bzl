@@ -32,3 +32,32 @@ def ingot_grpc_library(name, srcs, deps = [], imports = [], visibility = None):
         deps = deps + ["//third_party:grpcpp", "//third_party:protobuf"],
         visibility = visibility,
     )
+
+def ingot_lite_library(name, srcs, deps = [], imports = [], visibility = None):
+    """Compiles .proto files without services into one C++ library; they choose LITE_RUNTIME themselves.
+
+    Args:
+      name: the library.
+      srcs: .proto files of this package.
+      deps: other ingot_lite_library targets whose files are imported.
+      imports: the .proto files of `deps`, as labels.
+      visibility: as everywhere.
+    """
+    stems = [src[:-len(".proto")] for src in srcs]
+    headers = [stem + ".pb.h" for stem in stems]
+    sources = [stem + ".pb.cc" for stem in stems]
+    native.genrule(
+        name = name + "_generate",
+        srcs = srcs + imports,
+        outs = headers + sources,
+        cmd = " ".join([
+            "protoc --proto_path=. --cpp_out=$(GENDIR)",
+        ] + ["$(location %s)" % src for src in srcs]),
+    )
+    native.cc_library(
+        name = name,
+        srcs = sources,
+        hdrs = headers,
+        deps = deps + ["//third_party:protobuf"],
+        visibility = visibility,
+    )

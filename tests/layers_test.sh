@@ -14,7 +14,8 @@ forbid() {  # FOLDER REGEX-OF-LAYERS
     bad=1
   fi
 }
-# Subfolders of one folder use one another without cycles. A folder's own files may use its subfolders, and be used by them.
+# Subfolders of one folder use one another without cycles. A folder's own files may use its subfolders, and be used by
+# them.
 acyclic() {  # FOLDER
   local loop
   loop=$(grep -rnoE "#include \"$1/[^/\"]+/" "$1" --include='*.h' --include='*.cc' |

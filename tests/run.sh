@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything, runs every test of every language and every sanitizer build, and ends
+# Installs missing packages, builds everything, runs every test of every language and every sanitizer build, and ends
 # with one line: "N passed, N failed".
 #
 #   ./tests/run.sh            all of it
@@ -58,7 +58,7 @@ fi
 bazel_tests "optimised" -- //...
 if [ "$quick" -eq 0 ]; then
   bazel_tests "asan+ubsan" --config=asan --config=ubsan --test_tag_filters=-no-asan --build_tests_only -- //... -//bench/...
-  # TSan has something to say where our own threads meet without gRPC's: a state machine on one thread is no case for it.
+  # TSan is used where threads of Ingot meet without gRPC's; a state machine on one thread needs no TSan.
   bazel_tests "tsan" --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- //tests/transport/... //tests/transport/host/... //tests/replication/replica/snapshots:loader_test //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test
 fi
 

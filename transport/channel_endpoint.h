@@ -1,4 +1,5 @@
-// A channel protocol as a Transport: cuts messages into lines, puts them together, counts, and wakes receivers.
+// A channel protocol as a Transport: divides messages into lines, reassembles them, counts traffic, and wakes
+// receivers.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "transport/host/channel_transport.h"
 #include "transport/fragments.h"
+#include "transport/host/channel_transport.h"
 #include "transport/transport.h"
 #include "transport/waker.h"
 
@@ -21,7 +22,7 @@ namespace ingot {
 template <typename Channel>
 class ChannelEndpoint final : public ChannelTransport {
  public:
-  // `waker` may be null: then receivers never sleep. `links`: by peer; fewer than endpoints: the others do not count.
+  // `waker` may be null: then receivers never sleep. `links`: by peer; peers beyond its size are not counted.
   ChannelEndpoint(Channel channel, Waker* waker, std::vector<LinkHooks> links)
       : channel_(std::move(channel)), waker_(waker), links_(std::move(links)) {
     const auto endpoints = static_cast<std::size_t>(channel_.endpoints());
@@ -42,7 +43,7 @@ class ChannelEndpoint final : public ChannelTransport {
     if (message.size() <= Channel::kPayloadBytes) {
       const LineHeader header{self(), true, true, static_cast<std::uint8_t>(message.size())};
       if (!channel_.write_line(dest, header, message)) {
-        wake_later(dest);  // there will be room only when it has looked
+        wake_later(dest);  // only its poll makes room
         return false;
       }
       published(dest);
@@ -88,7 +89,7 @@ class ChannelEndpoint final : public ChannelTransport {
 
   bool peer_settled(EndpointId peer) override { return channel_.peer_settled(peer); }
 
-  // As below, where the inbox stays where it is and was filled with zeros.
+  // As below, for an inbox that stays in place and was filled with zeros.
   void peer_back(EndpointId peer) {
     gone_[peer.value()] = 0;
     partial_[peer.value()].reset();
@@ -114,7 +115,7 @@ class ChannelEndpoint final : public ChannelTransport {
   Channel& channel() { return channel_; }
 
  private:
-  // Writes lines of `rest` until all of it is written or the channel is full; returns how many bytes were.
+  // Writes lines of `rest` until all of it is written or the channel is full; returns the number of bytes written.
   std::size_t write_lines(EndpointId dest, std::span<const std::byte> rest, bool first) {
     std::size_t written = 0;
     while (written < rest.size()) {
@@ -139,7 +140,7 @@ class ChannelEndpoint final : public ChannelTransport {
     return true;
   }
 
-  // Returns true if nothing is staged for `dest` any more.
+  // Returns true if no part is staged for `dest` any more.
   bool move_staged(EndpointId dest) {
     StagedMessage& staged = staged_[dest.value()];
     const std::size_t written = write_lines(dest, staged.rest(), false);
@@ -150,7 +151,7 @@ class ChannelEndpoint final : public ChannelTransport {
   }
 
   void move_all_staged() {
-    // From the back, since move_staged removes what is done.
+    // Backwards, since move_staged removes finished entries.
     for (std::size_t i = staging_.size(); i-- > 0;) static_cast<void>(move_staged(staging_[i]));
   }
 
@@ -168,7 +169,7 @@ class ChannelEndpoint final : public ChannelTransport {
 
   void wake_receivers() {
     if (waker_ != nullptr) {
-      // Pairs with the fence of a receiver's loop between announcing its sleep and looking once more.
+      // Pairs with the fence of a receiver's loop between announcing its sleep and its last poll.
       channel_.memory().store_load_fence();
     }
     for (const EndpointId dest : woken_) {
@@ -186,7 +187,7 @@ class ChannelEndpoint final : public ChannelTransport {
   std::vector<EndpointId> staging_;    // destinations whose staged_ is not empty
   std::vector<EndpointId> woken_;      // destinations to wake at the next flush, each once
   std::vector<std::uint8_t> to_wake_;  // by destination: 1 if in woken_
-  bool parts_moved_ = false;           // since parts_moved() was asked
+  bool parts_moved_ = false;           // since the last call of parts_moved()
   std::vector<std::uint8_t> gone_;     // by peer: 1 between peer_gone and peer_back, peer_unready and peer_ready
 };
 

@@ -1,4 +1,4 @@
-// Messages on lines: what the header of a line says, and how a long message is cut into lines and put together again.
+// Messages on lines: a line's header, and how a long message is divided into lines and reassembled.
 //
 // A line carries one header word and a fragment of one message:
 //
@@ -16,6 +16,7 @@
 
 #include "core/limits.h"
 #include "core/types.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {
@@ -37,12 +38,12 @@ struct LineHeader {
 
 static_assert(LineHeader::decode(LineHeader{EndpointId(65535), false, true, 60}.encode()).sender == EndpointId(65535));
 
-// Puts the messages of one sender together. Holds at most kMessageBytesMax bytes. Not thread-safe.
+// Reassembles the messages of one sender. Holds at most kMessageBytesMax bytes. Not thread-safe.
 class Reassembly {
  public:
-  // Takes the next line. Returns true if it completed a message: `message` is then valid until the next call here or
-  // until `payload` goes. A continuation without a beginning is dropped: its beginning went to an earlier incarnation.
-  // A beginning drops whatever was unfinished: its sender's earlier incarnation died over it.
+  // Takes the next line. Returns true if it completed a message: `message` is then valid until the next call or until
+  // `payload` is destroyed. A continuation without a first fragment is dropped: its first fragment went to an earlier
+  // incarnation. A first fragment drops an unfinished message: its sender's earlier incarnation died before the end.
   bool add(const LineHeader& header, std::span<const std::byte> payload, std::span<const std::byte>& message) {
     if (header.first) {
       open_ = !header.last;
@@ -55,7 +56,7 @@ class Reassembly {
     return open_ && append(header, payload, message);
   }
 
-  // Forgets an unfinished message.
+  // Drops an unfinished message.
   void reset() {
     open_ = false;
     buffer_ = {};
@@ -64,10 +65,10 @@ class Reassembly {
  private:
   bool append(const LineHeader& header, std::span<const std::byte> payload, std::span<const std::byte>& message) {
     if (buffer_.size() + payload.size() > kMessageBytesMax) {
-      reset();  // no sender of ours writes this; a corrupt one does not grow our memory
+      reset();  // no correct sender writes this; a corrupt one cannot make the buffer grow
       return false;
     }
-    // What an earlier large message left behind is given back before the next one grows.
+    // The memory of an earlier large message is freed before the next one grows.
     if (buffer_.empty() && buffer_.capacity() > kReassemblyKeepBytes) buffer_.shrink_to_fit();
     buffer_.insert(buffer_.end(), payload.begin(), payload.end());
     if (!header.last) return false;

@@ -1,18 +1,19 @@
 // NVP, the notification vector protocol (Rotta, Prescher, Traue, Nolte), with a small ring per sender in place of its
-// one slot. Two lines a message: the slot, and the line of the vector that tells of it.
+// one slot. Two lines a message: the slot, and the notification vector's line.
 //
 // An inbox, by lines, for S endpoints and K slots per sender:
 //
-//    vector    S bytes: byte s is the number of lines that s has written so far, modulo 256
-//    credit    S words: word s is the number of lines of s that the receiver has read and given back, modulo 2^32
+//    vector    S bytes: byte s is the number of lines that s has written, modulo 256
+//    credit    S words: word s is the number of lines of s that the receiver has read and returned, modulo 2^32
 //    slots     S rings of K lines: word 0 is the LineHeader, payload behind it
 //
-// Sender s alone writes its byte and its ring, the receiver alone the credit: no read-modify-write anywhere. One read
-// line of the vector finds the news of as many senders as a line has bytes. A sender looks at its credit only when it
-// has used up what it knew of; the receiver returns it twice a ring.
+// Only sender s writes its byte and its ring, only the receiver writes the credit: there is no read-modify-write.
+// Reading one line of the vector finds the new lines of as many senders as a line has bytes. A sender loads its credit
+// only when it has used up what it knew; the receiver returns credit twice a ring.
 //
-// Invariant: credit[s] <= lines read <= lines written <= credit[s] + K, and K <= 128; so the byte tells exactly.
-// A sender that dies or stops leaves at worst a half-written slot that no byte tells of: nobody sees it.
+// Invariant: credit[s] <= lines read <= lines written <= credit[s] + K, and K <= 128; so the byte determines the number
+// exactly. A sender that dies or stops leaves at worst a half-written slot that its byte does not count: no receiver
+// sees it.
 #pragma once
 
 #include <array>
@@ -25,8 +26,8 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/fragments.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {
@@ -57,9 +58,9 @@ class NvpChannel {
   using Layout = NvpLayout;
   static constexpr std::size_t kPayloadBytes = M::kLineBytes - sizeof(Word);  // per line
 
-  // Goes on where the shared memory says: from zero where it is zero-filled; as a sender, after the last line that an
-  // earlier incarnation published. An earlier incarnation's inbox may be taken over too, but what it had read since
-  // its last return of credit would be handed out again: give a new incarnation a new inbox.
+  // Continues where the shared memory says: from zero if it is zero-filled; as a sender, after the last line that an
+  // earlier incarnation published. An earlier incarnation's inbox may be reused, but lines read since its last return
+  // of credit would be handed out again: give a new incarnation a new inbox.
   NvpChannel(M memory, const Layout& layout)
       : memory_(std::move(memory)), layout_(layout), slots_(static_cast<Word>(layout.slots_per_sender)) {
     INGOT_CHECK(layout.endpoints >= 1 && layout.endpoints <= kChannelEndpointsMax);
@@ -94,17 +95,18 @@ class NvpChannel {
                        Site::kNvpNotify);
   }
 
-  // Hands lines to `on_line(from, header, payload)`, which returns true where a line completed a message, until
-  // `limit` messages are complete or what had been published is read. Returns how many messages were completed.
-  // Bounded: at most K lines a sender (twice, where a probe goes round).
+  // Passes lines to `on_line(from, header, payload)`, which returns true for a line that completes a message, until
+  // `limit` messages are complete or all published lines are read. Returns the number of completed messages. Bounded:
+  // at most K lines a sender (twice if a probe wraps around).
   template <typename OnLine>
   int receive(int limit, OnLine&& on_line) {
     const std::uint32_t lines = layout_.vector_lines(M::kLineBytes);
     const std::uint32_t first = next_;
     next_ = 0;
-    // The next line of who spoke last travels together with the vector's, not after it: bench/ping_pong gains a third.
+    // Fetches the next line of the last sender together with the vector's, not after it: a third more in
+    // bench/ping_pong.
     memory_.prefetch(slot_line(self(), spoke_last_, in_[spoke_last_.value()].read));
-    // After a probe that hit its limit the senders behind its last one come first, the others at the end.
+    // After a probe that hit its limit, senders after its last one come first, the others at the end.
     int messages = receive_from_line(first / kLine, first % kLine, kLine, limit, on_line);
     for (std::uint32_t i = 1; i < lines && messages < limit; ++i) {
       messages += receive_from_line((first / kLine + i) % lines, 0, kLine, limit - messages, on_line);
@@ -122,22 +124,23 @@ class NvpChannel {
     return false;
   }
 
-  void peer_gone(EndpointId) {}  // nothing of the dead is in anybody's way
+  void peer_gone(EndpointId) {}  // a dead sender blocks no other
 
-  // True once nothing of a peer that is gone is left in its ring.
+  // True once a dead peer's ring is read to its end.
   bool peer_settled(EndpointId peer) {
     const std::uint8_t told =
         memory_.load_byte(vector_line(self(), peer), peer.value() % M::kLineBytes, Site::kNvpPoll);
     return told == static_cast<std::uint8_t>(in_[peer.value()].read);
   }
 
-  // A next incarnation of the peer is about to start. REQUIRES: peer_settled(peer).
+  // A next incarnation of the peer is about to start.
+  // REQUIRES: peer_settled(peer).
   void peer_back(EndpointId peer) {
     return_credit(peer, in_[peer.value()]);
     out_[peer.value()] = {};
   }
 
-  // The peer has done that for this incarnation: goes on sending where its inbox says.
+  // The peer has called peer_back for this incarnation: continues sending where its inbox says.
   void peer_ready(EndpointId peer) { resume_sending(peer); }
 
  private:
@@ -194,7 +197,7 @@ class NvpChannel {
     memory_.store_word(credit_line(self(), sender), sender.value() % kWordsPerLine, in.read, Site::kNvpReturnCredit);
   }
 
-  // What is new in a line of the vector: for each sender the difference between its byte and what was seen of it.
+  // The new lines in a line of the vector: for each sender the difference between its byte and the last one seen.
   struct Changes {
     Units now, difference;
     Unit any;
@@ -215,7 +218,7 @@ class NvpChannel {
     std::memcpy(reinterpret_cast<std::byte*>(seen_.data()) + sender.value(), &count, 1);
   }
 
-  // The news of the senders `begin` to `end` (exclusive) of a line of the vector.
+  // The new lines of the senders `begin` to `end` (exclusive) of a line of the vector.
   template <typename OnLine>
   int receive_from_line(std::uint32_t line, std::uint32_t begin, std::uint32_t end, int limit, OnLine& on_line) {
     const Changes line_changes = read_vector(line);
@@ -223,7 +226,7 @@ class NvpChannel {
     for (std::uint32_t u = begin / kUnit; line_changes.any != 0 && u * kUnit < end; ++u) {
       Unit changes = line_changes.difference[u];
       if (changes == 0) continue;
-      // A sender is one byte of the difference.
+      // Each sender has one byte of the difference.
       if (begin > u * kUnit) changes &= ~Unit{0} << (8 * (begin - u * kUnit));
       if (end < (u + 1) * kUnit) changes &= ~(~Unit{0} << (8 * (end - u * kUnit)));
       while (changes != 0) {
@@ -238,7 +241,7 @@ class NvpChannel {
     return messages;
   }
 
-  // Reads the lines of one sender up to the one that makes its count `told`, or until `limit` messages are complete.
+  // Reads the lines of one sender until its count is `told`, or until `limit` messages are complete.
   template <typename OnLine>
   int receive_from(EndpointId sender, std::uint8_t told, int limit, OnLine& on_line) {
     In& in = in_[sender.value()];
@@ -265,7 +268,7 @@ class NvpChannel {
   std::vector<In> in_;
   std::vector<Unit> seen_;  // the vector as far as it was read, byte for byte
   EndpointId spoke_last_;
-  std::uint32_t next_ = 0;  // the sender whose turn it is first; 0 unless the last probe hit its limit
+  std::uint32_t next_ = 0;  // the first sender of the next probe; 0 unless the last probe hit its limit
 };
 
 }  // namespace ingot

@@ -1,7 +1,7 @@
 // Every ordered access of the channel protocols, and which release pairs with which acquire.
 //
-// A protocol names the site of an access instead of a bare memory order. On the host that costs nothing; a test
-// machine can weaken one site at a time and must then see a property break: so every order in this list is needed.
+// A protocol uses the site of an access instead of a bare memory order. On the host that costs nothing. A test machine
+// can weaken one site at a time and must then find a violated property: so every order in this list is needed.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,33 @@ enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease };
 enum class Site : std::uint8_t {
   kRelaxed,  // an access that orders nothing
 
-  // NVP. notify -> look: the slots written before are visible. return_credit -> take_credit: the slots read before
-  // may be overwritten.
+  // NVP. notify -> poll: the slots written before are visible. return_credit -> take_credit: the slots read before may
+  // be overwritten.
   kNvpNotify,        // release: sender stores its byte of the notification vector
   kNvpPoll,          // acquire: receiver reads a line of the notification vector
-  kNvpReturnCredit,  // release: receiver stores how many lines of a sender it has read
-  kNvpTakeCredit,    // acquire: sender, at the end of its credit, loads that
+  kNvpReturnCredit,  // release: receiver stores the number of a sender's lines that it has read
+  kNvpTakeCredit,    // acquire: sender without credit loads that number
 
-  // SRBP. publish -> look: the line is complete. return_head -> take_head: places before head may be used again, and
-  // whoever may use them sees which are blocked; draws hand both on to senders that did not look at head themselves.
-  // give_up -> see_given_up: which ticket it was. unblock -> check_blocked: a late line has been read, its place may be used again.
+  // SRBP. publish -> poll: the line is complete. return_head -> take_head: places before head may be reused, and their
+  // next senders see which are blocked; draws pass both on to senders that did not load head themselves. give_up ->
+  // see_given_up: which ticket it was. unblock -> check_blocked: a late line has been read, its place may be reused.
   kSrbpDrawAcquire,   // acquire half of the draw
   kSrbpDrawRelease,   // release half of the draw
   kSrbpPublish,       // release: sender stores the sequence number into its line
   kSrbpPoll,          // acquire: receiver loads the sequence number at its head
   kSrbpPollParked,    // acquire: receiver loads the sequence number of a parked ticket
   kSrbpReturnHead,    // release: receiver stores its head
-  kSrbpTakeHead,      // acquire: sender, at its quota, loads that
-  kSrbpGiveUp,        // release: sender stores that it gave a ticket up
-  kSrbpSeeGivenUp,    // acquire: receiver loads that
+  kSrbpTakeHead,      // acquire: sender at its quota loads head
+  kSrbpGiveUp,        // release: sender stores that it gave up a ticket
+  kSrbpSeeGivenUp,    // acquire: receiver loads the given-up tickets
   kSrbpUnblock,       // release: receiver stores that a place is no longer blocked
-  kSrbpCheckBlocked,  // acquire: sender looks whether the place it drew is blocked
+  kSrbpCheckBlocked,  // acquire: sender checks whether the place it drew is blocked
 
-  // The tree barrier. arrive -> gather: what a subtree did before the barrier is visible to its parent. release -> leave:
-  // what everybody did before it is visible to who leaves it.
+  // The tree barrier. arrive -> gather: what a subtree did before the barrier is visible to its parent. release ->
+  // leave: what all participants did before it is visible to a participant that leaves it.
   kBarrierArrive,   // release: a participant tells its parent that its whole subtree has arrived
   kBarrierGather,   // acquire: the parent waits for that
-  kBarrierRelease,  // release: a parent tells a child that everybody outside its subtree has arrived
+  kBarrierRelease,  // release: a parent tells a child that all participants outside its subtree have arrived
   kBarrierLeave,    // acquire: the child waits for that
 
   kCount,

@@ -1,4 +1,4 @@
-// Where things stand in an SRBP inbox.
+// The layout of an SRBP inbox.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {
@@ -15,9 +15,9 @@ namespace ingot {
 //
 //    ticket      the Ticket, alone on its line
 //    head        word 0: tickets below it are consumed or parked. Written by the receiver
-//    given_up    S words: word s is how many tickets sender s has given up. Written by s
-//    which       S words: word s is the last of these. Written by s before given_up
-//    known       S words: word s is how many of these the receiver has taken note of. Written by the receiver
+//    given_up    S words: word s is the number of tickets that sender s has given up. Written by s
+//    which       S words: word s is the last such ticket. Written by s before given_up
+//    known       S words: word s is the number of these that the receiver has noted. Written by the receiver
 //    blocked     K bytes: byte p is 1 while place p must not be used. Written by the receiver
 //    places      K lines: word 0 is 1 + the ticket of the line, word 1 the LineHeader, payload behind them
 //
@@ -25,7 +25,7 @@ namespace ingot {
 struct SrbpLayout {
   int endpoints;           // S: 1 to kChannelEndpointsMax
   int tickets_per_sender;  // Q: unconsumed tickets that one sender may hold: a power of two
-  int polls_per_scan = kSrbpPollsPerScan;  // the receiver's patience; no part of the layout
+  int polls_per_scan = kSrbpPollsPerScan;  // before it looks for holes; not part of the layout
 
   constexpr Word places() const { return std::bit_ceil(static_cast<Word>(endpoints * tickets_per_sender)); }
 
@@ -53,7 +53,7 @@ struct SrbpLayout {
   }
 };
 
-// The layout on a machine: names of lines and cells.
+// The layout on a machine: lines and cells by their roles.
 template <Memory M>
 class SrbpPlaces {
  public:

@@ -1,12 +1,12 @@
-// Tickets that an SRBP receiver passed although nobody had published them: whose they may be, and what they block.
+// Tickets that an SRBP receiver passed before they were published: their possible owners, and the places they block.
 #pragma once
 
 #include <bitset>
 #include <cstddef>
 #include <vector>
 
-#include "core/limits.h"
 #include "core/types.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 
 namespace ingot {
@@ -31,10 +31,10 @@ class SrbpParking {
     for (std::size_t i = 0; i < older; ++i) parked_[i].owners.reset(sender.value());
   }
 
-  // True if nobody alive can hold the ticket any more.
+  // True if no living endpoint can hold the ticket any more.
   bool ownerless(std::size_t i) const { return parked_[i].owners.none(); }
 
-  // True if a parked ticket stands at the place of `ticket` (places: a power of two).
+  // True if a parked ticket has the place of `ticket` (places: a power of two).
   bool blocks(Word ticket, Word places) const {
     for (const Parked& each : parked_) {
       if (((each.ticket ^ ticket) & (places - 1)) == 0) return true;

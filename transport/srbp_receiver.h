@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/limits.h"
 #include "transport/fragments.h"
+#include "transport/limits.h"
 #include "transport/memory.h"
 #include "transport/srbp_layout.h"
 #include "transport/srbp_parking.h"
@@ -31,14 +31,14 @@ class SrbpReceiver {
     }
   }
 
-  // As SrbpChannel::receive. Lines of a parked ticket go out as soon as they are there, and before any younger line
+  // As SrbpChannel::receive. Lines of a parked ticket go out as soon as they are published, and before any younger line
   // of the same sender.
   template <typename OnLine>
   int receive(M& memory, int limit, OnLine& on_line) {
     int messages = parked_.empty() ? 0 : receive_parked(memory, limit, on_line);
     for (Word lines = 0; messages < limit && lines < places_.count(); ++lines) {
       if (published(memory, head_, Site::kSrbpPoll)) {
-        // That look made visible what the line's sender did before, so a late line of it is found now.
+        // The poll of the head made visible what that line's sender had done before, so its own late line is found now.
         if (!parked_.empty()) messages += receive_parked(memory, limit - messages, on_line);
         if (messages == limit) break;
         const Word ticket = head_++;
@@ -51,7 +51,7 @@ class SrbpReceiver {
     return messages;
   }
 
-  // The single word that is polled, and those of parked tickets, if there are any. Finds nothing behind a new hole.
+  // Checks the single word that is polled, and those of parked tickets, if any. Does not find lines behind a new hole.
   bool next_is_there(M& memory) {
     if (published(memory, head_, Site::kSrbpPoll)) return true;
     for (std::size_t i = 0; i < parked_.size(); ++i) {
@@ -59,7 +59,7 @@ class SrbpReceiver {
     }
     return false;
   }
-  // Before a sleep: also what would lie behind a hole, which is a line for every endpoint.
+  // Before a sleep: also checks for lines behind a hole, at the cost of a line for every endpoint.
   bool readable(M& memory) {
     return next_is_there(memory) || later_tickets_resolved(memory) ||
            (may_be_given_up() && any_gave_up_readable(memory));
@@ -74,7 +74,7 @@ class SrbpReceiver {
   }
   void peer_back(M& memory, EndpointId peer) {
     alive_.set(peer.value());
-    // What it gave up last may have been freed without taking note.
+    // The last ticket that it gave up may have been freed without being noted.
     while (gave_up_readable(memory, peer)) take_note(memory, peer);
     return_head(memory);
   }
@@ -105,8 +105,8 @@ class SrbpReceiver {
 
   // ---- Places that stay empty ----
 
-  // The ticket at head is not published. Returns true if it was passed all the same: given up by its owner, or parked.
-  // At the limit of parked tickets it is waited for.
+  // Handles an unpublished ticket at head. Returns true if it was passed all the same: given up by its owner, or
+  // parked. If too many tickets are parked, it is waited for.
   bool pass_unpublished(M& memory) {
     if (may_be_given_up() && given_up(memory, head_, parked_.size())) {
       ++head_;
@@ -122,10 +122,10 @@ class SrbpReceiver {
     return true;
   }
 
-  // Somebody saw a blocked place and gave a ticket up at most one lap after the last place was unblocked.
+  // A sender that saw a blocked place has given a ticket up at most one lap after the last place was unblocked.
   bool may_be_given_up() const { return !parked_.empty() || head_ - unblocked_ < places_.count(); }
 
-  // True if the owner of that ticket has given it up; it is told that this is known, with the next return of head.
+  // True if the owner of that ticket has given it up; notes that, which the owner sees with the next return of head.
   bool given_up(M& memory, Word ticket, std::size_t older) {
     for (std::uint16_t i = 0; i < known_.size(); ++i) {
       const EndpointId sender(i);
@@ -137,7 +137,7 @@ class SrbpReceiver {
     return false;
   }
 
-  // True if the sender has given up a ticket that was not taken note of. It waits for that, so there is at most one.
+  // True if the sender has given up a ticket that is not noted. It waits for the note, so there is at most one.
   bool gave_up_readable(M& memory, EndpointId sender) {
     return memory.load_word(places_.given_up(memory, self_, sender), places_.word_of(sender), Site::kSrbpSeeGivenUp) !=
            known_[sender.value()];
@@ -157,8 +157,8 @@ class SrbpReceiver {
     return false;
   }
 
-  // True if a ticket beyond head is published or given up: then head's has been drawn too, and its owner is late.
-  // Every endpoint holds at most one ticket that is neither, so looking S places ahead finds one if there is any.
+  // True if a ticket beyond head is published or given up: then head's has been drawn, too, and its owner is late.
+  // Every endpoint holds at most one ticket that is neither, so checking S places ahead finds one if there is any.
   bool later_tickets_resolved(M& memory) {
     const Word ahead = std::min(static_cast<Word>(known_.size()), places_.count() - 1);
     for (Word i = 1; i <= ahead; ++i) {
@@ -176,14 +176,15 @@ class SrbpReceiver {
   void park(M& memory) {
     EndpointSet owners = alive_;
     owners.reset(self_.value());
-    // Visible to whoever draws this place's next ticket: by then head, which is returned after this, was taken.
+    // Visible to the sender that draws this place's next ticket: it has seen head by then, which is returned after
+    // this.
     memory.store_byte(places_.blocked_line(memory, self_, head_), places_.blocked_byte(head_), 1, Site::kRelaxed);
     parked_.add(head_++, owners);
     ++tickets_parked_;
     free_ownerless(memory);
   }
 
-  // Takes parked ticket i off the list, and unblocks its place if it was the only one there.
+  // Takes parked ticket i off the list, and unblocks its place unless another parked ticket has it.
   void unpark(M& memory, std::size_t i) {
     const Word ticket = parked_.ticket(i);
     parked_.remove(i);
@@ -209,15 +210,15 @@ class SrbpReceiver {
     for (std::size_t i = parked_.size(); i-- > 0;) {
       if (given_up(memory, parked_.ticket(i), i)) {
         unpark(memory, i);
-        return_head(memory);  // lets the note leave a private buffer
+        return_head(memory);  // makes the note leave a private buffer
       }
     }
     free_ownerless(memory);
     return messages;
   }
 
-  // Index of a published parked ticket none of whose sender's older tickets is published, or parked_.size().
-  // Seeing a line makes its sender's older ones visible, so after each find the older tickets are looked at again.
+  // Index of a published parked ticket whose sender has no older published one, or parked_.size(). Seeing a line makes
+  // its sender's older ones visible, so after each find the older tickets are checked again.
   std::size_t next_published(M& memory) {
     std::size_t found = parked_.size();
     for (std::size_t i = 0; i < found; ++i) {

@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-// What one endpoint knows of the rings it sends to. Used by its thread only.
+// An endpoint's knowledge of the rings that it sends to. Used by its thread only.
 template <Memory M>
 class SrbpSender {
  public:
@@ -24,8 +24,8 @@ class SrbpSender {
     for (std::uint16_t i = 0; i < endpoints; ++i) peer_ready(memory, EndpointId(i));
   }
 
-  // Writes and publishes one line. False: the quota is used up, or the place drawn was blocked and the receiver has
-  // not yet passed it; nothing was sent.
+  // Writes and publishes one line. False, with nothing sent: the quota is used up, or the place drawn was blocked and
+  // the receiver has not yet passed it.
   [[nodiscard]] bool write_line(M& memory, EndpointId dest, LineHeader header, std::span<const std::byte> payload) {
     Out& out = out_[dest.value()];
     if (out.drawn - out.passed == quota_ && !take_head(memory, dest, out)) return false;
@@ -33,7 +33,7 @@ class SrbpSender {
     const Word ticket =
         memory.draw(places_.ticket(memory, dest), Site::kSrbpDrawAcquire, Site::kSrbpDrawRelease);
     ticket_at(dest, out.drawn++) = ticket;
-    // Sees every ticket that was parked before a place of this lap could be drawn: the draw comes after them.
+    // Sees every ticket that was parked before a place of this lap could be drawn, since the draw comes after them.
     if (memory.load_byte(places_.blocked_line(memory, dest, ticket), places_.blocked_byte(ticket),
                          Site::kSrbpCheckBlocked) != 0) [[unlikely]] {
       give_up(memory, dest, out, ticket);
@@ -46,7 +46,8 @@ class SrbpSender {
     return true;
   }
 
-  // Begins anew in that endpoint's inbox. The receiver may not yet know of a ticket that an earlier incarnation gave up.
+  // Starts afresh in that endpoint's inbox, whose receiver may not have noted a ticket that an earlier incarnation gave
+  // up.
   void peer_ready(M& memory, EndpointId peer) {
     out_[peer.value()] = {};
     out_[peer.value()].given_up = memory.load_word(places_.given_up(memory, peer, memory.self()),
@@ -68,8 +69,8 @@ class SrbpSender {
 
   bool take_head(M& memory, EndpointId dest, Out& out) {
     const Word head = memory.load_word(places_.head(memory, dest), 0, Site::kSrbpTakeHead);
-    // A ticket that is not passed is less than a lap ahead of head; by the difference alone, so that neither the wrap
-    // of tickets nor a long silence of this sender matters.
+    // A ticket that is not passed is less than a lap ahead of head. Only the difference counts, so neither the wrap of
+    // tickets nor a long silence of this sender matters.
     while (out.passed != out.drawn && ticket_at(dest, out.passed) - head >= places_.count()) ++out.passed;
     return out.drawn - out.passed != quota_;
   }

@@ -11,10 +11,10 @@ namespace ingot {
 
 // One endpoint's end of the transport. Used by the thread that runs that endpoint's loop only.
 //
-// Guarantees, for every implementation (tests/transport/contract_test):
+// Guarantees of every implementation (tests/transport/contract_test):
 //  * FIFO per sender: messages of one sender arrive in the order of its successful sends, each exactly once.
-//  * A sender or receiver that dies or stops between any two of its stores blocks nobody but those who wait for it.
-//  * Everything is bounded; nothing is dropped: a full channel says so and takes nothing.
+//  * A sender or receiver that dies or stops between any two of its stores blocks only endpoints that wait for it.
+//  * Everything is bounded and no message is dropped: send refuses a message to a full channel.
 class Transport {
  public:
   using Handler = absl::FunctionRef<void(EndpointId from, std::span<const std::byte> message)>;
@@ -24,31 +24,30 @@ class Transport {
   virtual EndpointId self() const = 0;
 
   // Sends a message of 1 to kMessageBytesMax bytes. Returns false if the channel to `dest` is full: then nothing was
-  // sent. Never blocks. A message that does not fit in the channel's free lines is accepted if no earlier one is
-  // still being fragmented; its remaining fragments leave in later calls of send, probe or flush. REQUIRES: dest is
-  // another endpoint of the same fabric.
+  // sent. Never blocks. A message that does not fit in the channel's free lines is accepted if no earlier one is still
+  // being fragmented; its remaining fragments leave in later calls of send, probe or flush.
+  // REQUIRES: dest is another endpoint of the same fabric.
   [[nodiscard]] virtual bool send(EndpointId dest, std::span<const std::byte> message) = 0;
 
-  // Hands up to `limit` received messages to `handler`; returns how many. The span is valid during the call only.
-  // The handler may call send, not probe.
+  // Passes up to `limit` received messages to `handler`; returns how many. The span is valid only during the call. The
+  // handler may call send, not probe.
   virtual int probe(Handler handler, int limit) = 0;
 
-  // Moves fragments that wait for room, then wakes receivers that sleep and were sent something since the last flush.
-  // The loop calls it once after each round of work. Returns true if fragments still wait.
+  // Moves fragments that wait for room, then wakes the sleeping receivers of messages sent since the last flush. The
+  // loop calls it once after each round of work. Returns true if fragments still wait.
   virtual bool flush() = 0;
 
-  // True if parts of large messages, in or out, moved since the last call: there is likely more to do soon, though probe
-  // returned 0. Never true for ever while a peer is stopped.
+  // True if parts of large messages, in or out, moved since the last call: more work is likely soon, even if probe
+  // returned 0. Does not stay true while a peer is stopped.
   virtual bool parts_moved() = 0;
 
-  // True if probe would find something. May report a false true, never a false false for messages whose send
-  // happened before (it looks behind holes of senders that died). The loop asks once more after it has announced
-  // that it will sleep.
+  // True if probe would find a message. May wrongly return true; never wrongly returns false for messages whose send
+  // happened before (it checks behind holes of dead senders). The loop calls it again after it has announced its sleep.
   virtual bool readable() = 0;
 
-  // The endpoint's process is known to be dead (not merely slow): what it left half-written may be reclaimed. What it
-  // had sent completely is still handed out, a message that it had not finished never. What waits for it is dropped,
-  // and the channel to it is full from now on.
+  // The endpoint's process is known to be dead (not merely slow), so its half-written lines may be reclaimed. Messages
+  // that it had sent completely are still handed out, unfinished ones never. Messages that wait for it are dropped, and
+  // the channel to it is full from now on.
   virtual void peer_gone(EndpointId peer) = 0;
 };
 

@@ -1,8 +1,8 @@
-// How a transport wakes a receiver that sleeps. The fabric of the machine implements it: one sleeping word and one
-// doorbell an endpoint.
+// How a transport wakes a sleeping receiver. The machine's fabric implements it: one sleeping word and one doorbell an
+// endpoint.
 //
-// The handshake, so that no message is left behind by a sleeper:
-//   receiver's loop: sleeping = 1; store-load fence; look once more (Transport::readable); sleep; sleeping = 0
+// The handshake that prevents lost wake-ups:
+//   receiver's loop: sleeping = 1; store-load fence; check once more (Transport::readable); sleep; sleeping = 0
 //   sender's flush:  messages are published; store-load fence; if sleeping: ring
 // At least one of the two sees the other's store. The transport makes the sender's fence, once for all receivers.
 #pragma once
@@ -19,8 +19,15 @@ class Waker {
   // True if the receiver has announced that it sleeps or is about to. A relaxed load of its sleeping word.
   virtual bool asleep(EndpointId receiver) = 0;
 
-  // Wakes the receiver, or makes its next sleep end at once. Never blocks; any number of calls are as good as one.
+  // Wakes the receiver, or makes its next sleep end at once. Never blocks; several calls count as one.
   virtual void ring(EndpointId receiver) = 0;
+};
+
+// For receivers that spin and never sleep.
+class NeverAsleep final : public Waker {
+ public:
+  bool asleep(EndpointId) override { return false; }
+  void ring(EndpointId) override {}
 };
 
 }  // namespace ingot

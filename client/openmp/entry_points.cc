@@ -1,9 +1,9 @@
-// The entry points of GNU OpenMP that this library takes over. Everything else of libgomp stays as it is.
+// The entry points of GNU OpenMP that this library replaces. The rest of libgomp stays as it is.
 //
-// Barriers: explicit ones, and those at the end of `for`, `sections` and `single`, go through entry points of their own,
-// so they can be replaced: the end of a loop is libgomp's end without a barrier, then ours. The ends of parallel regions
-// are part of libgomp's thread pool, and cancellable barriers must be left by threads that others will never meet: both
-// stay libgomp's. docs/openmp.md lists them.
+// Barriers: explicit ones, and those at the end of `for`, `sections` and `single`, go through entry points of their
+// own, so they can be replaced: a loop's end is libgomp's end without a barrier, then this library's barrier. The ends
+// of parallel regions are part of libgomp's thread pool, and threads may leave a cancellable barrier without the
+// others: both stay libgomp's. docs/openmp.md lists them.
 #include <cstddef>
 
 #include "client/openmp/gomp.h"
@@ -14,7 +14,7 @@ namespace {
 using namespace ingot::openmp;
 
 void before_task() {
-  // Also where some other region stands between: then it is one task too many that is told of, and no harm is done.
+  // Even if another region stands between: then a task too many is announced, which does no harm.
   if (Member* const member = current_member()) announce_task(*member);
 }
 
@@ -42,8 +42,9 @@ void GOMP_sections_end() {
   meet(*member);
 }
 
-// `single copyprivate`: one thread gets null, runs the block and hands the address of its values to GOMP_single_copy_end;
-// the others get that address. The compiler puts a barrier behind, so one place for the address is enough.
+// `single copyprivate`: one thread gets null, runs the block and passes the address of its values to
+// GOMP_single_copy_end; the others get that address. The compiler adds a barrier after it, so one place for the address
+// is enough.
 void* GOMP_single_copy_start() {
   Member* const member = current_member();
   if (member == nullptr) return gomp().single_copy_start();

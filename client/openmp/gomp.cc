@@ -8,7 +8,7 @@
 namespace ingot::openmp {
 namespace {
 
-// The library that the program has loaded: if it came by dlopen it is not in the global scope.
+// The library that the program has loaded. One loaded by dlopen is not in the global scope.
 void* open_libgomp() {
   if (void* library = ::dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD)) return library;
   return RTLD_NEXT;

@@ -1,4 +1,4 @@
-// GNU OpenMP's own entry points, behind ours: what the preloaded library calls where it does not do the work itself.
+// GNU OpenMP's own entry points, which the preloaded library calls where it does not do the work itself.
 //
 // Names and signatures are the ABI that GCC 12 compiles to (libgomp.so.1). Everything here is safe from any thread.
 #pragma once
@@ -9,7 +9,7 @@ namespace ingot::openmp {
 
 using RegionFunction = void (*)(void*);
 
-// What GOMP_task, GOMP_taskloop and the asynchronous target constructs take, named once.
+// The parameters of GOMP_task, GOMP_taskloop and the asynchronous target constructs, named once.
 using CopyFunction = void (*)(void*, void*);
 using TaskEntry = void(RegionFunction, void*, CopyFunction, long, long, bool, unsigned, void**, int, void*);
 using TaskloopEntry = void(RegionFunction, void*, CopyFunction, long, long, unsigned, unsigned long, int, long, long,
@@ -48,9 +48,9 @@ struct Gomp {
 
   int (*level)();            // of the calling thread: enclosing parallel regions
   int (*threads)();          // of the team
-  int (*thread)();           // number of the calling one
+  int (*thread)();           // number of the calling thread
   int (*processors)();       // that this process may use
-  int (*place)();            // that the calling thread is bound to; -1: it is not
+  int (*place)();            // that the calling thread is bound to; -1: none
   int (*place_processors)(int place);
   void (*place_ids)(int place, int* ids);
 };

@@ -17,18 +17,18 @@
 namespace ingot::openmp {
 namespace {
 
-constexpr std::int64_t kPlanEvaluations = 20'000;  // trees looked at: some ten milliseconds for 32 threads
+constexpr std::int64_t kPlanEvaluations = 20'000;  // trees evaluated: some ten milliseconds for 32 threads
 // Two threads on one processor: an estimate, as in docs/trees.md for threads that share a level-1 cache.
 constexpr double kSameProcessorSend = 25, kSameProcessorReceive = 50;
 
-// All processors of this machine, whatever the calling thread is bound to.
+// All processors of this machine, whichever the calling thread is bound to.
 std::optional<CostModel> derive_this_machine() {
   std::optional<CostModel> result;
   std::thread([&result] {
     cpu_set_t all;
     CPU_ZERO(&all);
     for (int i = 0; i < CPU_SETSIZE; ++i) CPU_SET(i, &all);
-    ::sched_setaffinity(0, sizeof all, &all);  // cut down to what the process may use; if it fails we see less
+    ::sched_setaffinity(0, sizeof all, &all);  // the kernel limits it to the cpuset
     const auto topology = this_machine();
     if (topology.ok()) {
       result = derive_machine(*topology, "this machine", Threads::kAll);
@@ -60,7 +60,7 @@ std::vector<int> usable_cores(const CostModel& model) {
   return cores;
 }
 
-// The model's core of each thread; empty, after one sentence, if there is one that the model does not have.
+// The model's core of each thread; empty, after one sentence, if the model lacks one.
 std::vector<int> cores_of(const CostModel& model, const std::vector<int>& processors) {
   const std::vector<int> usable = usable_cores(model);
   std::vector<int> cores;

@@ -1,4 +1,4 @@
-// Which tree a team meets on.
+// Which tree a team's barrier uses.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,17 @@
 
 namespace ingot::openmp {
 
-// Before anything is known of where threads run: binary, or a star where threads share cores and a barrier is made of
-// context switches, of which a star needs least.
+// The tree while the threads' places are unknown: binary, or a star if threads share cores, where a barrier costs
+// context switches and a star needs the fewest.
 Tree plain_tree(int threads, bool shared_cores);
 
-// The costs of messages between threads that run on these processors (numbers of the operating system; -1: anywhere,
-// then the usable cores in turn). Nothing, after one sentence on standard error, where the machine file does not know
-// one of them or the topology cannot be read. Reads the topology when first called, where there is no machine file.
+// The costs of messages between threads that run on these processors (numbers of the operating system; -1: not bound,
+// counted on the usable cores in turn). Nothing, after one sentence on standard error, if the machine file lacks one of
+// them or the topology cannot be read. Without a machine file the first call reads the topology.
 std::optional<CostModel> thread_costs(const std::vector<int>& processors);
 
-// The tree with the fastest predicted barrier that a short search finds: thousands of trees, milliseconds.
+// The tree with the fastest predicted barrier that a short search finds. Evaluates thousands of trees; takes
+// milliseconds.
 Tree plan_tree(const CostModel& costs);
 
 // The one processor that the calling thread is bound to, or -1.

@@ -58,7 +58,7 @@ Settings read_settings() {
   return settings;
 }
 
-// Does nothing in a program that never had a parallel region: it may not be an OpenMP program.
+// Prints nothing in a program without parallel regions, which may not use OpenMP.
 [[gnu::destructor]] void report_at_end() {
   const Counters& c = counters();
   if (c.regions.load() == 0 || !settings().report) return;
@@ -70,7 +70,7 @@ Settings read_settings() {
 }  // namespace
 
 const Settings& settings() {
-  static const Settings* const all = new Settings(read_settings());  // for ever: regions may run while statics are gone
+  static const Settings* const all = new Settings(read_settings());  // never freed: regions may outlive statics
   return *all;
 }
 

@@ -1,4 +1,4 @@
-// What the environment asks of the preloaded library, and what it reports.
+// Settings of the preloaded library from the environment, and its counters.
 //
 //   INGOT_OPENMP_MACHINE=FILE   plan trees for the machine file's costs; absent: for costs derived from the topology
 //   INGOT_OPENMP_REPORT=1       one line on standard error when the program ends
@@ -22,21 +22,21 @@ inline constexpr std::uint64_t kSpinNsActive = 1'000'000'000;
 inline constexpr std::uint64_t kSpinNsDefault = 1'000'000;
 
 struct Settings {
-  bool usable = true;  // false: something was wrong and said; libgomp's barriers are used
+  bool usable = true;  // false: a setting was wrong and reported; libgomp's barriers are used
   bool report = false;
   std::uint64_t spin_ns = kSpinNsDefault;
   std::optional<bool> shared_cores;
   std::optional<CostModel> machine;
 };
 
-// Reads them when first called.
+// The first call reads them.
 const Settings& settings();
 
-// Of all regions that have ended; each barrier counts once a team, not once a thread.
+// Totals of all ended regions; each barrier counts once for its team, not once for each thread.
 struct Counters {
   std::atomic<std::uint64_t> regions{0};
   std::atomic<std::uint64_t> tree_barriers{0};
-  std::atomic<std::uint64_t> libgomp_barriers{0};  // after which tasks remained to be run
+  std::atomic<std::uint64_t> libgomp_barriers{0};  // used since tasks remained to be run
   std::atomic<std::uint64_t> trees_planned{0};
 };
 Counters& counters();

@@ -19,7 +19,7 @@ Shape::Shape(Tree tree, const ThreadWaitOptions& options, std::uint64_t from_pha
       seats_(static_cast<std::size_t>(tree_.size())) {
   std::size_t children_max = 0;
   for (const auto& children : tree_.children) children_max = std::max(children_max, children.size());
-  // One line more than the barrier takes, for the first touch.
+  // One line more than the barrier needs, for the first touch.
   const std::size_t bytes = (tree_barrier_lines(children_max) + std::size_t{1}) * HostMemory::kLineBytes;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   inbox_bytes_ = (bytes + page - 1) / page * page;

@@ -1,4 +1,4 @@
-// The barrier of a team of so many threads: a tree, its lines, and one seat for each thread.
+// The barrier of a team of a given size: a tree, its lines, and one seat for each thread.
 #pragma once
 
 #include <atomic>
@@ -10,19 +10,19 @@
 
 #include "core/planning/tree.h"
 #include "core/types.h"
+#include "transport/collectives/tree_barrier.h"
 #include "transport/host/host_memory.h"
 #include "transport/host/thread_waiting.h"
-#include "transport/collectives/tree_barrier.h"
 
 namespace ingot::openmp {
 
-// Where tasks were created last, on the line that all waiters look at; see team.h.
+// The phase in which tasks were created last, on the line that all waiters read; see team.h.
 struct alignas(64) TasksWord {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   std::atomic<std::uint64_t> phase{kNever};
 };
 
-// True while the barrier that the thread waits in must be left to libgomp.
+// True if the barrier that the thread waits in must be left to libgomp.
 struct TasksCreated {
   const TasksWord* tasks;
   const std::uint64_t* phase;  // of the thread
@@ -31,7 +31,7 @@ struct TasksCreated {
 
 using TeamWaiting = ThreadWaiting<TasksCreated>;
 
-// One thread's end of the barrier. Used by one thread at a time, but for `processor`.
+// One thread's end of the barrier. Used by one thread at a time, except `processor`.
 struct alignas(64) BarrierSeat {
   BarrierSeat(HostMemory memory, const Tree& tree, SleepWords& words, const ThreadWaitOptions& options,
               const TasksWord& tasks, std::uint64_t first_phase)
@@ -39,17 +39,17 @@ struct alignas(64) BarrierSeat {
         barrier(memory, tree),
         waiting(words, memory.self(), options, TasksCreated{&tasks, &phase}) {}
 
-  std::uint64_t phase;  // of the barrier that its thread comes to next
+  std::uint64_t phase;  // of the next barrier of its thread
   TreeBarrier<HostMemory> barrier;
   TeamWaiting waiting;
-  int place = -2;                   // of OpenMP's, that `processor` follows from; -2: not asked yet
+  int place = -2;                   // OpenMP place that `processor` follows from; -2: not asked yet
   std::atomic<int> processor{-1};   // that the thread is bound to; read by thread 0
 };
 
-// Seats are made by the threads that sit there, and each inbox is first touched by them: so both lie near them.
+// Each thread makes its own seat, and touches its inbox first: so both are allocated near it.
 class Shape {
  public:
-  // `replaced`: the shape for the phases before from_phase, where a region is running.
+  // `replaced`: the shape for the phases before from_phase, in a region that is running.
   Shape(Tree tree, const ThreadWaitOptions& options, std::uint64_t from_phase, Shape* replaced);
   ~Shape();
   Shape(const Shape&) = delete;
@@ -60,20 +60,21 @@ class Shape {
   std::uint64_t from_phase() const { return from_phase_; }
   Shape* for_phase(std::uint64_t phase) { return phase >= from_phase_ ? this : replaced_; }
 
-  // The seat of thread `id`, made when first asked for. Called by that thread.
+  // The seat of thread `id`; the first call makes it. Called by that thread.
   BarrierSeat& seat(int id, const TasksWord& tasks, std::uint64_t phase);
-  // The processors of all threads. REQUIRES: all seats are made, and known to be.
+  // The processors of all threads.
+  // REQUIRES: all seats are made, and the caller knows it.
   std::vector<int> processors() const;
   void wake_all();
 
-  // What changes, apart from what all threads read when they enter a region.
+  // The fields that change, on a line of their own: all threads read the others when they enter a region.
   struct alignas(64) Changing {
     std::atomic<bool> moved{false};  // some thread's processor has changed
-    // Thread 0's:
+    // Used by thread 0 only:
     std::uint64_t barriers = 0;
     bool plannable = true;         // there is more than one tree, and a core for each thread
-    bool settled = false;          // planned already, or it was not possible
-    std::vector<int> planned_for;  // the processors that it was tried for
+    bool settled = false;          // planned already, or planning is impossible
+    std::vector<int> planned_for;  // the processors of the last attempt to plan
   };
   Changing changing;
 

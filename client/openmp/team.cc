@@ -7,7 +7,7 @@
 
 namespace ingot::openmp {
 
-// A thread of a team, for as long as it runs the region's function. Used by that thread only.
+// A thread of a team, while it runs the region's function. Used by that thread only.
 class Member {
  public:
   Member(const Region& region, int threads)
@@ -20,7 +20,7 @@ class Member {
     look_where();
   }
 
-  // Where this thread runs may change with each region.
+  // The thread may run on another processor in each region.
   void look_where() {
     const int place = gomp().place();
     if (place == seat->place) return;
@@ -59,9 +59,9 @@ constexpr std::size_t kFrameLines = 4;
 
 thread_local Member* current = nullptr;
 
-// Teams that no region of this thread uses at the moment. A region takes one for as long as it runs, so nested regions of
-// one thread have different teams, and the next region at the same level finds the same team again.
-// A plain pointer, for regions that run while the thread's objects are already gone.
+// Teams that no region of this thread uses at present. A region takes one while it runs, so nested regions of one
+// thread have different teams, and the next region at the same level finds the same team again. A plain pointer, for
+// regions that run after the thread's objects are destroyed.
 thread_local Team* idle_teams = nullptr;
 struct TeamsEnd {
   ~TeamsEnd() {
@@ -123,7 +123,7 @@ void Team::plan_after(std::uint64_t phase) {
 
 Member* current_member() {
   Member* const member = current;
-  // Some other region may stand between: one of a target construct, or one that began through an older entry point.
+  // Another region may stand between: one of a target construct, or one that began through an older entry point.
   return member != nullptr && member->level == gomp().level() ? member : nullptr;
 }
 
@@ -163,8 +163,8 @@ int outer_threads() { return current != nullptr ? current->threads_in_all : 1; }
 
 void enter_region(void* argument) {
   const Region& region = *static_cast<const Region*>(argument);
-  // What the function reads first most likely lies just above, in the master's frame that the region began in: let those
-  // lines travel together with the region's.
+  // The function probably first reads what is just above, in the frame of the master that began the region: those lines
+  // travel together with the region's.
   for (std::size_t i = 1; i <= kFrameLines; ++i) __builtin_prefetch(static_cast<const char*>(argument) + 64 * i);
   const int threads = gomp().threads();
   Member* const outer = current;

@@ -6,14 +6,15 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {
 
 using Report = absl::FunctionRef<void(std::string)>;
 
-// A message between two cores that share nothing nearer than memory still takes less than this.
+// Costs outside of these bounds are probably not in cycles: even between packages a message takes less than the
+// maximum.
 constexpr double kPlausibleCyclesMin = 2;
 constexpr double kPlausibleCyclesMax = 100'000;
 // The measured machines we know differ by up to 1.5 between the directions of one pair.
@@ -57,7 +58,7 @@ void check_matrix(const CostModel& model, const CycleMatrix& matrix, const char*
   });
 }
 
-// Calls `say` for all that makes a model unusable.
+// Calls `report` for each defect that makes a model unusable.
 void check_usable(const CostModel& model, Report report) {
   if (model.cores.empty()) return report("the machine has no core; list at least two under \"cores\"");
   std::set<CoreId> seen;
@@ -106,7 +107,7 @@ void check_directions(const CostModel& model, Report report) {
   }
 }
 
-// A batch there and back holds at least one message each way, and lasts no longer than all of them one after another.
+// A batch there and back holds at least one message each way, and takes at most as long as all its messages in turn.
 void check_round_trips(const CostModel& model, Report report) {
   if (model.round_trip.empty()) return;
   for_pairs(model.size(), [&](int from, int to) {
@@ -143,7 +144,7 @@ std::vector<std::string> defects(const CostModel& model) {
   const auto report = [&](std::string defect) { result.push_back(std::move(defect)); };
   if (model.size() == 1) report("the machine has only one core; a message takes two");
   check_usable(model, report);
-  if (!result.empty()) return result;  // what follows would only say the same again
+  if (!result.empty()) return result;  // later checks would report the same defects again
   check_unit(model, report);
   check_frequency(model, report);
   check_directions(model, report);

@@ -1,7 +1,7 @@
 // What messages cost on one machine: for each ordered pair of cores, how long the sender and the receiver are busy.
 //
-// On a multicore the time that cores spend sending and receiving dominates the time a message is in flight, so these
-// two matrices are all that a tree is planned from (Smelt, OSDI 2016). They are not symmetric.
+// On a multicore, sending and receiving take longer than a message's flight, so trees are planned from these two
+// matrices (Smelt, OSDI 2016). They are not symmetric.
 //
 // A plain value; const use is safe from any thread.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace ingot {
 
-// One core of a machine file. Where hyperthreads count, one hardware thread.
+// One core of a machine file; in a model with hyperthreads, one hardware thread.
 struct MachineCore {
   CoreId id;
   int numa_node = 0;
@@ -42,41 +42,42 @@ class CycleMatrix {
   std::vector<double> cells_;
 };
 
-// Cores are named by index, 0 .. size() - 1, in the order of the machine file; ids are for people and files.
+// Cores have indexes 0 .. size() - 1, in the order of the machine file; ids are for people and files.
 struct CostModel {
   std::string name;
-  double frequency_hz = 0;  // of the cycles; 0: not known
+  double frequency_hz = 0;  // of the cycles; 0: unknown
   std::vector<MachineCore> cores;
-  CycleMatrix send;        // the sender is busy for so long with one message
-  CycleMatrix receive;     // the receiver is busy for so long with one message that it waits for
-  CycleMatrix overlapped;  // likewise, with each further message of several that are there; may be empty: not known
-  CycleMatrix round_trip;  // a batch of 8 messages there and 8 back, a cross-check; may be empty: not known
+  CycleMatrix send;        // how long one message keeps the sender busy
+  CycleMatrix receive;     // how long the receiver is busy with one message that it waits for
+  CycleMatrix overlapped;  // likewise, with each further message of several; may be empty: unknown
+  CycleMatrix round_trip;  // a batch of 8 messages there and 8 back, a cross-check; may be empty: unknown
   bool operator==(const CostModel&) const = default;
 
   int size() const { return static_cast<int>(cores.size()); }
 
-  // From the start of a send to an idle receiver having the message.
+  // From the start of a send until an idle receiver has the message.
   double edge(int from, int to) const { return send.at(from, to) + receive.at(from, to); }
 
-  // What a message adds to the time of a receiver that has others to receive meanwhile: the part of `receive` that
-  // does not overlap. As measured, or else derived from `send` (docs/trees.md says why). At most receive.at(from, to).
+  // How much a message adds to the time of a receiver that also has others to receive: the part of `receive` that does
+  // not overlap. Measured, or else derived from `send` (docs/trees.md says why). At most receive.at(from, to).
   double occupancy(int from, int to) const;
 
   int index_of(CoreId id) const;  // -1: no such core
 };
 
-// A model without cores has no use. Errors: INVALID_ARGUMENT with one sentence, about the first defect that would make
-// predictions meaningless: missing, negative, infinite or zero costs, costs of a core to itself, an id twice.
+// Checks that predictions are meaningful. Errors: INVALID_ARGUMENT with one sentence about the first defect: no cores,
+// missing, negative, infinite or zero costs, costs of a core to itself, an id twice.
 absl::Status validate(const CostModel& model);
 
-// All such defects, and what is merely suspicious, one sentence each: wild asymmetry, costs that cannot be cycles,
-// round trips that contradict the one-way costs. REQUIRES: matrices as large as the list of cores, or empty.
+// All such defects and suspicious values, one sentence each: wild asymmetry, costs that cannot be cycles, round trips
+// that contradict the one-way costs.
+// REQUIRES: matrices as large as the list of cores, or empty.
 std::vector<std::string> defects(const CostModel& model);
 
-// The model of these cores alone, in this order. Errors: INVALID_ARGUMENT (no core, an unknown one, one named twice).
+// The model of these cores alone, in this order. Errors: INVALID_ARGUMENT (no core, an unknown core, a core twice).
 absl::StatusOr<CostModel> restrict_to(const CostModel& model, std::span<const CoreId> group);
 
-// How far the two directions of a pair differ, as the dearer over the cheaper: 1 is symmetric.
+// How far the two directions of a pair differ: the dearer over the cheaper; 1 is symmetric.
 struct Asymmetry {
   double median = 1;
   double most = 1;

@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "core/check.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {
@@ -18,7 +18,7 @@ struct MessageCost {
   double send, receive;
 };
 
-// docs/trees.md gives the source of each.
+// docs/trees.md has the source of each.
 constexpr MessageCost kSameCoreCost{25, 50};
 constexpr MessageCost kSameL2Cost{43, 110};
 constexpr MessageCost kSameL3Cost{62, 220};
@@ -72,7 +72,7 @@ struct Tile {
 };
 Tile scc_tile(int core) { return {core % (2 * kSccTileColumns) / 2, core / (2 * kSccTileColumns)}; }
 
-// A core's own tile counts as one hop: the way through its router.
+// A core's own tile counts as one hop: the path goes through its router.
 double scc_line_cycles(int hops) {
   return kSccLineCoreCycles + (hops > 0 ? hops : 1) * kSccLineMeshCyclesPerHop * kSccCoreMhz / kSccMeshMhz;
 }

@@ -1,8 +1,9 @@
-// Costs from a machine's shape alone, where measuring is impossible: what two cores share says how far a message goes.
+// Costs derived from a machine's topology, where measuring is impossible: what two cores share tells how far a message
+// goes.
 //
-// These are typical figures of server processors, not measurements of the machine at hand: a plan made from them has
-// the right shape where distances differ much, and knows nothing of what is particular about one core. Sources, and how
-// sure each figure is: docs/trees.md.
+// These are typical figures of server processors, not measurements of the machine at hand: a plan made from them fits
+// where distances differ much, and ignores differences between single cores. Sources, and how sure each figure is:
+// docs/trees.md.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ enum class Threads : std::uint8_t {
   kAll,  // hyperthreads, too, each as a core of its own
 };
 
-// Packages are taken to be wired as a cube: the way between two of them has as many links as their numbers have
+// Packages are assumed to be wired as a cube: the path between two of them has as many links as their numbers have
 // different bits (two packages: a link; four: a square; eight: a cube).
 // REQUIRES: at most kMachineCoresMax cores.
 CostModel derive_machine(const Topology& topology, const std::string& name, Threads threads);

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "core/check.h"
 #include "core/planning/json.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {
@@ -22,7 +22,7 @@ absl::Status wrong(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-// A whole number that may be absent; then it is 0.
+// A whole number; 0 if it is absent.
 absl::Status read_index(const json& core, const char* key, std::size_t position, int& out) {
   if (!core.contains(key)) return absl::OkStatus();
   const std::int64_t value = whole_number_or_minus_one(core[key], kMachineCoresMax);

@@ -7,8 +7,8 @@
 //    "overlapped": [[0, 60], [61, 0]],
 //    "round_trip": [[0, 640], [640, 0]]}
 //
-// Row: sender, column: receiver, both in the order of "cores". "cores", "send" and "receive" must be there, and each
-// core's "id"; what else is absent is not known, or 0. Unknown keys are left alone.
+// Row: sender, column: receiver, both in the order of "cores". "cores", "send" and "receive" are required, and each
+// core's "id"; other absent values are unknown, or 0. Unknown keys are ignored.
 #pragma once
 
 #include <string>
@@ -19,15 +19,15 @@
 
 namespace ingot {
 
-// The text of a machine file, complete or not: what is missing or null in a matrix is not a number in the model.
-// Errors: INVALID_ARGUMENT with one sentence: not JSON, no list of cores, a matrix that is not square, another unit.
+// The text of a machine file, complete or not: a missing or null cost is not a number in the model. Errors:
+// INVALID_ARGUMENT with one sentence: not JSON, no list of cores, a matrix that is not square, another unit.
 absl::StatusOr<CostModel> read_machine_draft(std::string_view text);
 
-// The same, complete: what validate() accepts, with two cores at least.
+// The same for a complete file: a model that validate() accepts, with two cores at least.
 absl::StatusOr<CostModel> read_machine(std::string_view text);
 
-// One row of a matrix on a line of its own; costs read back as exactly what they were. REQUIRES: a model that
-// validate() accepts.
+// Each row of a matrix is a line of the text; costs read back unchanged.
+// REQUIRES: a model that validate() accepts.
 std::string write_machine(const CostModel& model);
 
 }  // namespace ingot

@@ -16,14 +16,14 @@
 #endif
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {
 
 #if defined(__x86_64__)
 constexpr bool kHasCycleCounter = true;
-// The fences keep what is measured between two calls.
+// The fences keep the measured code between two calls.
 std::uint64_t cycles_now() {
   _mm_lfence();
   const std::uint64_t now = __rdtsc();
@@ -42,7 +42,7 @@ struct alignas(64) Line {
   std::uint64_t payload[7] = {};
 };
 
-// Lines of one batch lie on pages of their own, so that no prefetcher fetches one for another.
+// Each line of a batch lies on its own page, so that no prefetcher fetches one with another.
 struct alignas(4096) Page {
   Line lines[64];
 };
@@ -50,14 +50,14 @@ struct alignas(4096) Page {
 // One direction of a pair. Batch number n carries sequence n in all of its lines.
 struct Channel {
   std::array<Page, kMeasureBatchMessages> pages;
-  Line sent, taken;  // the last batch that is complete, and the last that was received
+  Line sent, taken;  // the last complete batch, and the last received one
 
   Line& line(std::uint64_t i) { return pages[i].lines[(5 * i) % 64]; }
 };
 
 enum class Kind : std::uint8_t { kSend, kReceive, kOverlapped, kRoundTrip };
 constexpr int kKinds = 4;
-// Batches of these kinds in turn, sent one way; then round trips.
+// One-way batches of these kinds alternate; then round trips.
 constexpr Kind kOneWayKinds[] = {Kind::kReceive, Kind::kOverlapped};
 
 void await(const std::atomic<std::uint64_t>& cell, std::uint64_t value) {
@@ -74,7 +74,7 @@ void send_batch(Channel& channel, std::uint64_t batch) {
   }
 }
 
-// Takes message after message: where the next line is depends on what the one before said.
+// Takes the messages one after the other: each one holds the place of the next.
 void receive_in_turn(Channel& channel, std::uint64_t batch) {
   std::uint64_t i = 0;
   while (i < kMeasureBatchMessages) {
@@ -85,7 +85,7 @@ void receive_in_turn(Channel& channel, std::uint64_t batch) {
   }
 }
 
-// Takes messages whose order does not matter: nothing keeps the processor from fetching all lines at once.
+// Takes messages whose order does not matter: the processor may fetch all lines at once.
 std::uint64_t receive_at_once(Channel& channel) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < kMeasureBatchMessages; ++i) {
@@ -143,7 +143,7 @@ struct Statistic {
   double median, spread;
 };
 
-// Of what is left without the first sixth, the warm-up.
+// Of the values after the first sixth, the warm-up.
 Statistic statistic_of(std::vector<double> values) {
   values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 6));
   std::sort(values.begin(), values.end());
@@ -152,8 +152,8 @@ Statistic statistic_of(std::vector<double> values) {
   return {median, (quantile(3) - quantile(1)) / median};
 }
 
-// Both ends of one direction, each on its core. Both bind before either begins, so that a failure leaves nobody
-// waiting.
+// Both ends of one direction, each on its core. Both bind before either begins, so that neither waits for an end that
+// failed to.
 absl::StatusOr<Samples> sample_pair(CoreId from, CoreId to, int rounds) {
   const auto pair = std::make_unique<Pair>();
   Samples of_sender, of_receiver;
@@ -177,7 +177,7 @@ absl::StatusOr<Samples> sample_pair(CoreId from, CoreId to, int rounds) {
   return of_sender;
 }
 
-// Of the time stamp counter.
+// Frequency of the time stamp counter.
 double frequency_hz() {
   const auto begin = std::chrono::steady_clock::now();
   const std::uint64_t first = cycles_now();
@@ -197,7 +197,7 @@ CostModel empty_model(const Topology& topology, const std::string& name) {
   return model;
 }
 
-// Writes the medians of one direction into the model, costs of one message but for the round trip; adds the spreads.
+// Writes the medians of one direction into the model, per message but for the round trip; adds the spreads.
 void store(const Samples& samples, int from, int to, CostModel& model, std::vector<double>& spreads) {
   const auto batch_cycles = [&](Kind kind) {
     const Statistic statistic = statistic_of(samples[static_cast<std::size_t>(kind)]);

@@ -1,5 +1,4 @@
-// Long work beside a replica's loop: by the child that writes a snapshot, the thread that reads one, and threads that let
-// go of large memory.
+// Background work: of the child that writes a snapshot, the thread that reads one, and threads that free large memory.
 #pragma once
 
 #include <sched.h>
@@ -17,11 +16,11 @@
 
 namespace ingot {
 
-// Of the calling thread, or process of one thread. On none of the loops' cores if there are others (`cores`; empty: there
-// are none, or they are not known; a sibling thread of a loop's core counts as another): a loop that has nothing to do
-// yields, and what shares its core then keeps it for a scheduler's slice of milliseconds, whatever its nice value
-// (docs/design/snapshots.md). Where there is a core to spare the nice value costs nobody anything. `name`: at most 15
-// characters, for ps and profilers.
+// Prepares the calling thread, or process of one thread, for background work. Binds it to `cores`, those without a loop
+// (empty: there are none, or they are unknown; a sibling thread of a loop's core counts as another core). On a loop's
+// core it would delay that loop: an idle loop yields, and the helper then keeps the core for a scheduler's slice of
+// milliseconds, whatever its nice value (docs/design/snapshots.md). On a spare core the nice value costs nothing.
+// `name`: at most 15 characters, for ps and profilers.
 inline void become_helper(const char* name, const std::vector<CoreId>& cores, int nice) {
   ::prctl(PR_SET_NAME, name);
   if (cores.empty() || !bind_this_thread(cores).ok()) {
@@ -32,9 +31,10 @@ inline void become_helper(const char* name, const std::vector<CoreId>& cores, in
   ::setpriority(PRIO_PROCESS, 0, nice);
 }
 
-// Lets go of something on a thread of its own, whose end nobody waits for: whoever is the last to close a snapshot's file
-// stands still until the kernel has freed its pages, some 0.1 s for each GiB (docs/design/snapshots.md). If no thread is to
-// be had, here. `cores` as above. REQUIRES: the end of `thing` touches nothing that anybody else uses.
+// Destroys `thing` on a thread of its own, without waiting for it: the last close of a snapshot's file blocks until the
+// kernel has freed its pages, some 0.1 s for each GiB (docs/design/snapshots.md). If no thread can be started, destroys
+// it here. `cores` as above.
+// REQUIRES: the destruction of `thing` touches nothing that another thread uses.
 template <typename Thing>
 void release_in_background(Thing thing, std::vector<CoreId> cores) {
   constexpr int kNice = 10;

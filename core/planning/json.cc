@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {
 
 using nlohmann::json;
 
-// Builds the value like nlohmann's own parser, and keeps where and how parsing failed instead of throwing.
+// Builds the value like nlohmann's own parser, but stores a parse error instead of throwing it.
 class Builder final : public nlohmann::json_sax<json> {
  public:
   explicit Builder(json& out) : out_(out) {}
@@ -68,7 +68,7 @@ class Builder final : public nlohmann::json_sax<json> {
   }
 
   json& out_;
-  std::vector<json*> open_;  // the arrays and objects around the next value; pointers stay: only the last one grows
+  std::vector<json*> open_;  // the arrays and objects around the next value; only the last one grows, so pointers stay
   std::string key_;
   std::size_t failed_at_ = 0;
   bool too_deep_ = false;

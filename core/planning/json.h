@@ -1,4 +1,4 @@
-// JSON as the readers of core want it: nothing throws, every error is a sentence.
+// JSON for the readers in core: never throws; every error is a sentence.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// The value of a whole text. Errors: INVALID_ARGUMENT (not JSON: says at which line; nested too deep; too long).
+// The value of a whole text. Errors: INVALID_ARGUMENT (not JSON, with the line; nested too deep; too long).
 absl::StatusOr<nlohmann::json> parse_json(std::string_view text);
 
 // A whole number from 0 to `max`; -1 if the value is anything else.

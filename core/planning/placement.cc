@@ -17,7 +17,7 @@ const CoreInfo& home(const Topology& topology) {
       [&](const CoreInfo& a, const CoreInfo& b) { return cores_of_l3[a.l3] < cores_of_l3[b.l3]; });
 }
 
-// All cores, nearest to home first; ties in the machine's own order.
+// All cores, nearest to home first; ties in the machine's order.
 std::vector<CoreId> outwards(const Topology& topology) {
   const CoreInfo& centre = home(topology);
   std::vector<const CoreInfo*> cores;
@@ -30,7 +30,7 @@ std::vector<CoreId> outwards(const Topology& topology) {
   return ids;
 }
 
-// Index among `cores` usable cores of one replica, under kAuto.
+// Index of a replica's core among `cores` usable cores, with kAuto.
 std::size_t seat(std::size_t replica, std::size_t cores) {
   if (replica < cores) return replica;
   if (cores <= 2) return cores - 1;

@@ -27,7 +27,7 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_t core, hwloc_obj_type_t
   return found != nullptr ? static_cast<int>(found->logical_index) : -1;
 }
 
-// Memory hangs beside the tree of cores, so the node is found by the processors it is local to.
+// hwloc attaches memory beside the tree of cores, so the node is found by the processors local to it.
 int numa_index(hwloc_topology_t topology, hwloc_obj_t core) {
   hwloc_obj_t node = nullptr;
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
@@ -52,7 +52,7 @@ CoreInfo describe_core(hwloc_topology_t topology, hwloc_obj_t core) {
 
 absl::StatusOr<Topology> describe(hwloc_topology_t topology) {
   Topology result;
-  // Some virtual machines and containers show hardware threads and no cores: then each thread is one.
+  // Some virtual machines and containers show hardware threads and no cores: then each thread counts as a core.
   const bool has_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
   const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   hwloc_obj_t core = nullptr;
@@ -65,7 +65,7 @@ absl::StatusOr<Topology> describe(hwloc_topology_t topology) {
   return result;
 }
 
-// Leaves out what the calling thread is bound away from. (hwloc's own flag for that takes the main thread's binding.)
+// Removes cores outside the calling thread's affinity. (hwloc's own flag for that takes the main thread's.)
 bool restrict_to_affinity(hwloc_topology_t topology) {
   const hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
   const bool done = allowed != nullptr && hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD) == 0 &&

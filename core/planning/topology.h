@@ -1,4 +1,4 @@
-// The machine as placement sees it: cores, and which caches, memory and packages they share. Read once, through hwloc.
+// The machine's topology: cores, and which caches, memory and packages they share. Read once, through hwloc.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace ingot {
 
 // One physical core that this process may use. Indexes count from 0 in hwloc's logical order, in which neighbours are
-// near each other; -1: the machine has (or shows) no such thing.
+// near each other; -1: the machine has none, or does not show it.
 struct CoreInfo {
-  CoreId id;            // operating-system number of its first usable hardware thread: what a thread is bound to
+  CoreId id;            // operating-system number of its first usable hardware thread, to which threads are bound
   int package = -1;
   int numa_node = -1;
   int l3 = -1;          // which level-3 cache it uses
@@ -39,18 +39,18 @@ struct Topology {
 // Errors: INTERNAL (hwloc cannot read the machine).
 absl::StatusOr<Topology> this_machine();
 
-// A made-up machine in hwloc's own notation, for example "package:2 l3:4 core:8 pu:2".
-// Errors: INVALID_ARGUMENT (hwloc does not understand it).
+// A made-up machine in hwloc's notation, for example "package:2 l3:4 core:8 pu:2". Errors: INVALID_ARGUMENT (hwloc does
+// not understand it).
 absl::StatusOr<Topology> synthetic_machine(const std::string& description);
 
 // "2 packages, 2 NUMA nodes, 16 cores, 32 hardware threads", for logs.
 std::string summary(const Topology& topology);
 
-// The hardware threads that the calling thread may use, without `taken`; ascending, and possibly none.
+// The hardware threads that the calling thread may use, without `taken`; ascending, possibly none.
 std::vector<CoreId> cores_without(const std::vector<CoreId>& taken);
 
-// Binds the calling thread, and the threads and processes that it starts from now on, to these cores' first hardware
-// threads. Errors: INVALID_ARGUMENT (no core, or none that this process may use).
+// Binds the calling thread, and the threads and processes that it starts later, to these cores' first hardware threads.
+// Errors: INVALID_ARGUMENT (no core, or none that this process may use).
 absl::Status bind_this_thread(const std::vector<CoreId>& cores);
 
 }  // namespace ingot

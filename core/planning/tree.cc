@@ -20,7 +20,7 @@ absl::Status validate(const Tree& tree) {
       has_parent[child] = true;
     }
   }
-  // With one parent at most, a core that the root does not reach has none or hangs on a cycle.
+  // Each core has one parent at most, so a core that the root does not reach has none or is below a cycle.
   const std::size_t reached = preorder_of(tree).size();
   if (reached == tree.children.size()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the root reaches only ", reached, " of the tree's ", size,
@@ -48,7 +48,7 @@ std::vector<int> preorder_of(const Tree& tree) {
 }
 
 void order_children(const CostModel& model, Tree& tree) {
-  std::vector<double> below(tree.children.size(), 0.0);  // from a core having the message until its subtree has it
+  std::vector<double> below(tree.children.size(), 0.0);  // from a core's having the message until its subtree has it
   std::vector<int> order = preorder_of(tree);
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     auto& children = tree.children[*at];

@@ -1,4 +1,4 @@
-// A rooted tree over the cores of a machine, its children in the order in which they are sent to.
+// A rooted tree over the cores of a machine. Its children are in the order in which they are sent to.
 #pragma once
 
 #include <string>
@@ -21,9 +21,8 @@ struct Tree {
   bool operator==(const Tree&) const = default;
 };
 
-// A tree is right if each of its cores is reached from the root exactly once.
-// Errors: INVALID_ARGUMENT with one sentence: no core, a root or child that does not exist, two parents, a cycle, a
-// core that is not reached.
+// A tree is right if the root reaches each core exactly once. Errors: INVALID_ARGUMENT with one sentence: no core, a
+// root or child that does not exist, two parents, a cycle, a core that is not reached.
 absl::Status validate(const Tree& tree);
 
 // Parents by core; the root's is -1. REQUIRES: a right tree.
@@ -32,8 +31,8 @@ std::vector<int> parents_of(const Tree& tree);
 // All cores, each after its parent. REQUIRES: a right tree.
 std::vector<int> preorder_of(const Tree& tree);
 
-// Puts each core's children into the order that is best for a broadcast: the one with the longest way to go first.
-// This is the problem of one machine whose jobs have delivery times, which that order solves exactly (Jackson's rule).
+// Puts each core's children into the best order for a broadcast: longest remaining way first. This is one-machine
+// scheduling of jobs with delivery times, which that order solves exactly (Jackson's rule).
 // REQUIRES: a right tree over the model's cores.
 void order_children(const CostModel& model, Tree& tree);
 

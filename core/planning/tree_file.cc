@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/planning/json.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::int64_t kIdMax = std::numeric_limits<CoreId::rep>::max();
 
 absl::Status wrong(const std::string& sentence) { return absl::InvalidArgumentError(sentence); }
 
-// Collects the cores of a file and numbers them as they come.
+// Collects the cores of a file and numbers them in their order.
 class Reader {
  public:
   absl::Status read(const json& file) {

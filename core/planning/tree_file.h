@@ -1,5 +1,5 @@
-// Tree files: a tree as JSON, cores by id, children in the order in which they are sent to. The objects that
-// `ingotctl plan -o json` prints are tree files, too: other keys are left alone.
+// Tree files: a tree as JSON, cores by id, children in the order in which they are sent to. The output of `ingotctl
+// plan -o json` is a tree file, too: other keys are ignored.
 //
 //   {"root": 13, "children": {"13": [4, 19], "4": [0, 1]}}
 #pragma once
@@ -15,22 +15,23 @@
 
 namespace ingot {
 
-// A tree by core ids. `cores` are all that it names, the root first, the others in the file's order; `tree` counts them
-// by their index there.
+// A tree by core ids. `cores` has all of its cores, the root first, the others in the file's order; `tree` uses their
+// indexes there.
 struct NamedTree {
   std::vector<CoreId> cores;
   Tree tree;
-  bool planned = false;  // it names its planner, as `ingotctl plan` does: its cores are those that were asked for
+  bool planned = false;  // the file has its planner, as `ingotctl plan` writes it: its cores are the requested ones
 };
 
-// Errors: INVALID_ARGUMENT with one sentence: not JSON, no root, a child that is no core, and whatever is wrong with
-// the tree itself: two parents, a cycle, cores that the root does not reach.
+// Errors: INVALID_ARGUMENT with one sentence: not JSON, no root, a child that is not a core, and defects of the tree
+// itself: two parents, a cycle, cores that the root does not reach.
 absl::StatusOr<NamedTree> read_tree(std::string_view text);
 
 // `children` of write_tree: {"13":[4,19],"4":[0,1]}, ascending by id, without leaves.
 std::string children_json(const CostModel& model, const Tree& tree);
 
-// The whole file. REQUIRES: a right tree over the model's cores.
+// The whole file.
+// REQUIRES: a right tree over the model's cores.
 std::string write_tree(const CostModel& model, const Tree& tree);
 
 }  // namespace ingot

@@ -22,7 +22,7 @@
 
 namespace ingot {
 
-// All in cycles.
+// All times in cycles.
 struct Prediction {
   double broadcast = 0;
   double reduction = 0;
@@ -32,7 +32,7 @@ struct Prediction {
   bool operator==(const Prediction&) const = default;
 };
 
-// What a tree is planned for; each is minimised.
+// The quantity that a planner minimizes.
 enum class Objective : std::uint8_t { kBroadcast, kReduction, kBarrier, kThroughput };
 inline constexpr Objective kObjectives[] = {Objective::kBroadcast, Objective::kReduction, Objective::kBarrier,
                                             Objective::kThroughput};
@@ -40,33 +40,33 @@ inline constexpr Objective kObjectives[] = {Objective::kBroadcast, Objective::kR
 std::string_view name_of(Objective objective);  // "broadcast", "reduction", "barrier", "throughput"
 absl::StatusOr<Objective> parse_objective(std::string_view name);
 
-// The figure that decides: kThroughput looks at the bottleneck.
+// The predicted cost under an objective; kThroughput uses the bottleneck.
 double cost_of(const Prediction& prediction, Objective objective);
 
 // REQUIRES: a right tree over all of the model's cores; for the figures below likewise.
 Prediction predict(const CostModel& model, const Tree& tree);
 
-// When each core has a broadcast message, in cycles after the root begins.
+// When each core has a broadcast message, in cycles after the root starts.
 std::vector<double> broadcast_arrivals(const CostModel& model, const Tree& tree);
 
-// When each core has its whole subtree's messages, in cycles after the leaves begin.
+// When each core has its whole subtree's messages, in cycles after the leaves start.
 std::vector<double> reduction_arrivals(const CostModel& model, const Tree& tree);
 
-// For how long each core is busy with one broadcast.
+// How long each core is busy with one broadcast, in cycles.
 std::vector<double> busy_cycles(const CostModel& model, const Tree& tree);
 
 // The cores from the root to the one that has a broadcast last.
 std::vector<int> critical_path(const CostModel& model, const Tree& tree);
 
-// When a receiver that has nothing else to do is done with messages of which number i cannot be finished before
-// ready[i] and occupies it for occupancy[i] at its end. Sorts its argument.
+// When an otherwise idle receiver has finished its messages, if message i cannot be finished before ready + occupancy
+// and occupies the receiver for its occupancy, at its end. Sorts its argument.
 struct Arrival {
-  double ready = 0;  // when it would be finished if it were alone, less its occupancy
+  double ready = 0;  // when it would be finished if it were alone, minus its occupancy
   double occupancy = 0;
 };
 double receive_all(std::vector<Arrival>& arrivals);
 
-// The arrival at `parent` of a message that `child` begins to send at `from_cycles`.
+// The arrival at `parent` of a message that `child` starts to send at `from_cycles`.
 inline Arrival arrival_of(const CostModel& model, int child, int parent, double from_cycles) {
   const double occupancy = model.occupancy(child, parent);
   return {from_cycles + model.edge(child, parent) - occupancy, occupancy};

@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// Entries of the slots [trimmed, end), with holes. The caller bounds how far above the rest a slot may lie; trimming
-// bounds the rest. Shares its commands with whoever else holds them. Not thread-safe.
+// Entries of the slots [trimmed, end), with holes. The caller bounds how far above `trimmed` a slot may lie. Shares its
+// commands with other holders. Not thread-safe.
 class AcceptedLog {
  public:
   struct Entry {

@@ -1,4 +1,4 @@
-// The decided commands that a replica still has at hand, for peers that fell behind.
+// The newest decided commands that a replica keeps for peers that fell behind.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 namespace ingot {
 
 // Contiguous slots [first, end). Keeps at most `slots_max` entries and `bytes_max` bytes of commands (but always the
-// newest entry): at the limit the oldest go, and whoever needs those needs a snapshot. Not thread-safe.
+// newest entry). At the limit the oldest entries are dropped; a peer that lacks those needs a snapshot. Not
+// thread-safe.
 class CommandLog {
  public:
   using Command = std::shared_ptr<const std::string>;
@@ -24,7 +25,7 @@ class CommandLog {
   // REQUIRES: first() <= slot < end().
   const Command& at(Slot slot) const { return entries_[slot.value() - first_.value()]; }
 
-  // Forgets everything and goes on at `slot`.
+  // Drops all entries and continues at `slot`.
   void restart(Slot slot);
 
   Slot first() const { return first_; }

@@ -4,11 +4,11 @@
 
 namespace ingot {
 
-// What is said when a backlog has drained (all that is outstanding, an entry, a question, a mark) fits into an empty one.
-// Else one drain would bring about the next, for ever.
+// Everything that is sent when a backlog has drained (all outstanding proposals, an entry, a question, a commit hint)
+// fits into an empty backlog. Otherwise each drain would cause the next.
 static_assert(kWindowSlots + 4 < kBacklogMessagesMax && kRetransmitBytesMax + 2 * kMessageBytesMax < kBacklogBytesMax);
 
-// A later incarnation of the first leader is somebody else: it does not know what its predecessor proposed.
+// A later incarnation of the first leader does not lead: it does not know what its predecessor proposed.
 Leader::Leader(const GroupConfig& group, EndpointId first_leader, Epoch epoch, Ballot ballot, Mailbox& mailbox)
     : mailbox_(mailbox),
       epoch_(epoch),
@@ -55,8 +55,8 @@ void Leader::advance(Slot decided, Effects& effects) {
   }
 }
 
-// The next slot marks everything that anybody can have been told: the commit point is not enough, since an acknowledged
-// slot's Learn may still be on its way here.
+// The read index is the next slot, above everything that a client can have been told. The decided slot is too low: the
+// Learn of an acknowledged slot may still be on its way here.
 void Leader::read(std::uint64_t read_id, Effects& effects) {
   if (!leading_) {
     const auto why = frozen_ ? Rejection::Why::kBusy : Rejection::Why::kNotLeader;
@@ -79,9 +79,9 @@ void Leader::confirm_reads(Effects& effects) {
   probe_if_needed(effects);
 }
 
-// An Abandon with the own epoch and ballot says only that the slot is trimmed: the leadership holds. Otherwise somebody
-// newer leads. What was proposed may or may not be decided, so nothing of it is rejected. Reading the configuration,
-// and taking over again if it still names this replica, starts here.
+// An Abandon with this leader's epoch and ballot says only that the slot is trimmed: the leadership holds. Otherwise a
+// newer leader exists. Outstanding proposals may or may not be decided, so none is rejected. Then the protocol reads
+// the configuration, and takes over again if it still names this replica.
 void Leader::on_abandon(const Message& abandon, Effects& effects) {
   const bool newer = abandon.epoch > epoch_ || (abandon.epoch == epoch_ && abandon.ballot > ballot_);
   if (leading_ && newer) step_down(leader_hint_, effects);
@@ -134,12 +134,13 @@ void Leader::step_down(EndpointId leader, Effects& effects) {
 
 void Leader::reject_lost(Effects& effects) {
   for (const std::uint64_t id : std::exchange(lost_, {})) {
-    if (id == 0) continue;  // recovered: somebody else's
+    if (id == 0) continue;  // recovered: another leader's
     effects.rejected.push_back({Rejection::Kind::kCommand, Rejection::Why::kNotLeader, id, leader_hint_});
   }
 }
 
-// Proposals and probes each wait for answers of their own: else whoever asks often enough puts off the others for ever.
+// Proposals and probes wait for separate answers: frequent answers to one kind must not put off the retransmission of
+// the other.
 void Leader::tick(Effects& effects) {
   if (!leading_) return;
   if (window_.open() > 0 && timer_.due()) resend_proposals(effects);

@@ -1,4 +1,4 @@
-// What a leader does in 1Paxos and in Multi-Paxos alike: slots, window, repetition, reads, and stepping down.
+// The leader's work that 1Paxos and Multi-Paxos share: slots, window, retransmission, reads, and stepping down.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace ingot {
 
-// Leads until somebody who votes turns it away with a newer ballot, or step_down; again from lead() on. A protocol derives
-// from it and says how a proposal and a read's question reach those who vote. Not thread-safe.
+// Leads until a voter's newer ballot rejects it, or until step_down; lead() begins the next leadership. A protocol
+// derives from it and defines how a proposal and a read probe reach its acceptor or voters. Not thread-safe.
 class Leader {
  public:
-  // What a new leader found for a slot, from its first undecided one on without holes.
+  // What a new leader found for a slot: from its first undecided slot on, without holes.
   struct Recovered {
     std::shared_ptr<const std::string> command;  // empty: a no-op
-    bool decided = false;                        // known to be: it keeps its place, and is not offered again
+    bool decided = false;                        // known decided: keeps its slot, and is not proposed again
   };
 
   // REQUIRES: mailbox outlives this.
@@ -34,21 +34,21 @@ class Leader {
   Epoch epoch() const { return epoch_; }    // of the last leadership
   Ballot ballot() const { return ballot_; }
 
-  // Begins a leadership whose proposals, and that it leads, are in the segment: `recovered` gets the slots from `decided`
-  // on and is offered at once, before any proposal of its own. What was proposed before and is not among them is lost,
-  // and rejected. False, and nothing happens: the window has fewer slots.
+  // Begins a leadership. kLeading and the proposals of `recovered` are in the segment already. `recovered` gets the
+  // slots from `decided` on and is proposed at once, before any new proposal. Earlier proposals of this replica that
+  // are not in `recovered` are lost, and rejected. Returns false, without effect, if the window has fewer slots.
   [[nodiscard]] bool lead(Epoch epoch, Ballot ballot, Slot decided, const std::vector<Recovered>& recovered,
                           Effects& effects);
 
-  // No proposal and no read until lead() or step_down(): what is outstanding stays so.
+  // No proposal and no read until lead() or step_down(); outstanding ones stay outstanding.
   void freeze(Effects& effects);
   bool frozen() const { return frozen_; }
 
-  // `leader` leads now, as far as is known. What was proposed may or may not be decided.
+  // `leader` leads now, as far as this replica knows. Outstanding proposals may or may not be decided.
   void step_down(EndpointId leader, Effects& effects);
   void set_leader_hint(EndpointId leader) { leader_hint_ = leader; }
 
-  // Whether the leadership of ballot() was this replica's at all.
+  // Whether this replica has led under ballot().
   bool has_led() const { return has_led_; }
 
   void for_each_proposal(absl::FunctionRef<void(Slot, const Proposal&)> visit) const { window_.for_each_open(visit); }
@@ -59,31 +59,31 @@ class Leader {
   void propose(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects);
   void read(std::uint64_t read_id, Effects& effects);
 
-  // The slot is decided. If with another command than the one proposed for it, that one gets a new slot; of who leads no
-  // more, it is rejected.
+  // The slot is decided. If with another command than the one proposed for it, that one gets a new slot; if this
+  // replica no longer leads, it is rejected.
   void learned(Slot slot, const std::string& command);
-  // Slots below it are decided here, contiguously.
+  // All slots below `decided` are decided here.
   void advance(Slot decided, Effects& effects);
 
   void on_abandon(const Message& abandon, Effects& effects);
 
   void tick(Effects& effects);
   bool wants_tick() const { return leading_ && (window_.open() > 0 || reads_.under_way()); }
-  // Says again everything that is outstanding.
+  // Sends everything outstanding again.
   void resend(Effects& effects);
 
-  // Slots below it need no re-proposing ever again.
+  // Slots below `keep_from` never need to be proposed again.
   void trim(Slot keep_from, Effects& effects);
 
  protected:
-  // A new proposal: what must be stored, and to those who vote.
+  // A new proposal: stores it and sends it to the acceptor or voters.
   virtual void offer(Slot slot, const Proposal& proposal, Effects& effects) = 0;
-  // The same again, to those who have not answered.
+  // Sends a proposal again, to the voters that have not answered.
   virtual void offer_again(Slot slot, const Proposal& proposal, Effects& effects) = 0;
-  // A ReadProbe with probe() to those who vote and have not confirmed it.
+  // Sends a ReadProbe with probe() to the acceptor, or to the voters that have not confirmed it.
   virtual void send_probe(Effects& effects) = 0;
 
-  // The probe under way is confirmed: the next one leaves, if reads wait.
+  // The outstanding probe is confirmed: the next one leaves if reads wait.
   void confirm_reads(Effects& effects);
   bool owns(const Message& message) const { return message.epoch == epoch_ && message.ballot == ballot_; }
   Message accept(Slot slot, const Proposal& proposal) const;
@@ -94,7 +94,7 @@ class Leader {
   Ballot ballot_;
   ProposalWindow window_;
   ReadProbes reads_;
-  RetransmitTimer timer_;  // of proposals
+  RetransmitTimer timer_;  // retransmits proposals
 
  private:
   struct Displaced {
@@ -111,11 +111,11 @@ class Leader {
   EndpointId leader_hint_;
   bool leading_;
   bool has_led_;
-  bool frozen_ = false;  // valid if not leading: it did, and may again
-  bool stored_leading_ = false;  // kLeading went to the segment
+  bool frozen_ = false;  // valid if not leading: it led, and may lead again
+  bool stored_leading_ = false;  // kLeading is in the segment
   Slot trimmed_;
-  std::deque<Displaced> displaced_;  // at most a window full: each had a slot
-  std::vector<std::uint64_t> lost_;  // proposals of who leads no more that another command took the place of
+  std::deque<Displaced> displaced_;  // at most a full window: each had a slot
+  std::vector<std::uint64_t> lost_;  // proposals after a lost leadership whose slots got other commands
 };
 
 }  // namespace ingot

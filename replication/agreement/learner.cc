@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
 Learner::Learner(const AgreementBounds& bounds)
     : log_(bounds.command_log_slots, bounds.command_log_bytes),
       ahead_(std::bit_ceil(static_cast<std::size_t>(bounds.learner_ahead_slots))) {
-  // Else leader and acceptor could both forget a decided slot of the window, and nobody would have it in a log.
+  // Otherwise leader and acceptor could both drop a decided slot of the window, and no command log would have it.
   INGOT_CHECK(bounds.window_slots <= bounds.learner_ahead_slots);
 }
 

@@ -1,4 +1,4 @@
-// The learner: turns what it hears of decided slots, in any order and any number of times, into decisions in order.
+// The learner: turns reports of decided slots, in any order and with repetitions, into decisions in order.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace ingot {
 
-// Invariant: slots below decided() were emitted, each once; decided() itself is not known here; end() is above
-// everything heard of. decided() < end() is a gap: something was missed. Keeps kLearnerAheadSlots slots and
-// kLearnerAheadBytesMax bytes above the gap and forgets what exceeds that, to be fetched later. Not thread-safe.
+// Invariant: slots below decided() were emitted, each once; decided() itself is not known here; end() is above every
+// slot reported. decided() < end() is a gap: messages were missed. Keeps kLearnerAheadSlots slots and
+// kLearnerAheadBytesMax bytes above the gap and drops what exceeds that, to be fetched later. Not thread-safe.
 class Learner {
  public:
   using Command = std::shared_ptr<const std::string>;
 
   explicit Learner(const AgreementBounds& bounds);
 
-  // Slot `slot` is decided with `command`. The first word counts; repetitions change nothing.
+  // Slot `slot` is decided with `command`. The first report counts; repetitions change nothing.
   void learn(Slot slot, const Command& command, Effects& effects);
 
-  // Some slot just below `end` is decided, somewhere.
+  // Some slot just below `end` is decided, on some replica.
   void note_known(Slot end) { end_ = std::max(end_, end); }
 
   // Slots below `first_undecided` came with a snapshot.
@@ -33,10 +33,10 @@ class Learner {
   // True if learn(slot) would change nothing.
   bool knows(Slot slot) const;
 
-  // The command of a slot that is decided, if it is at hand here; null: it is not, or it is not known to be decided.
+  // The command of a decided slot, if it is held here; null if it is not, or if the slot is not known to be decided.
   Command command(Slot slot) const;
 
-  // Above every slot whose command is known here, in order or ahead.
+  // Above every slot whose command is known here, emitted or not.
   Slot known_end() const;
 
   Slot decided() const { return log_.end(); }

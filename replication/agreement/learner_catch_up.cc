@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -58,7 +58,7 @@ void CatchUp::receive_fetched(EndpointId from, const Message& fetched, Learn lea
   }
 }
 
-// The next peer is asked at the next tick, not at once: nobody may have what is missing yet.
+// The next peer is asked at the next tick, not at once: the missing entries may not be decided anywhere yet.
 void CatchUp::fruitless(Effects& effects) {
   waits_ = true;
   if (++fruitless_ < replicas_ - 1) return;
@@ -67,7 +67,7 @@ void CatchUp::fruitless(Effects& effects) {
   trimmed_ = false;
 }
 
-// Who was asked is asked anew, from there on, at the next tick.
+// At the next tick the same peer is asked again, from the new slot on.
 void CatchUp::installed() {
   asked_ = waits_ = trimmed_ = false;
   fruitless_ = 0;
@@ -83,7 +83,7 @@ void CatchUp::tick(Effects& effects) {
     asked_ = false;
     return;
   }
-  if (replicas_ == 1) {  // nobody is there to ask
+  if (replicas_ == 1) {  // no peer to ask
     effects.snapshot_needed = true;
     return;
   }

@@ -1,4 +1,4 @@
-// A replica's door: who may speak to its protocol, and how its protocol speaks to others.
+// A protocol's messages in and out: which incoming ones it may see, and how it sends to itself and others.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace ingot {
 
-// Opens incoming messages and counts those it refuses: malformed ones, those of endpoints that are no replica, and
-// those of an incarnation older than one heard of. Seals outgoing ones with the own incarnation. A message to oneself
-// never becomes an effect: it waits here until the protocol takes it. Not thread-safe.
+// Opens incoming messages and counts those it refuses: malformed ones, those of endpoints that are not replicas, and
+// those of an incarnation older than the newest known one. Stamps outgoing messages with this replica's incarnation. A
+// message to oneself never becomes an effect: it waits here until the protocol takes it. Not thread-safe.
 class Mailbox {
  public:
   explicit Mailbox(const GroupConfig& group);
 
-  // The message, if it is one that the protocol may look at. Views point into `bytes`.
+  // The message, if the protocol may process it. Views point into `bytes`.
   std::optional<Message> open(EndpointId from, std::string_view bytes);
 
   // To a peer or to oneself.
@@ -29,11 +29,11 @@ class Mailbox {
   // To the replicas 0 .. count-1, without oneself.
   void multicast(int count, Message message, Effects& effects);
 
-  // The oldest message to oneself. The caller asks until there is none, before it returns an input's effects.
+  // The oldest message to oneself. The caller takes them until there is none, before it returns an input's effects.
   std::optional<Message> take_own();
   bool has_own() const { return !own_.empty(); }
 
-  // Counts a message that proved wrong only when it was looked at.
+  // Counts a message that the protocol found to be wrong.
   void refuse() { ++refused_; }
   std::uint64_t refused() const { return refused_; }
 
@@ -42,7 +42,7 @@ class Mailbox {
 
   EndpointId self_;
   Incarnation incarnation_;
-  std::vector<Incarnation> known_;  // by replica: the highest incarnation heard of
+  std::vector<Incarnation> known_;  // by replica: the highest incarnation seen
   std::deque<Message> own_;
   std::uint64_t refused_ = 0;
 };

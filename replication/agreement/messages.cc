@@ -1,14 +1,15 @@
 #include "replication/agreement/messages.h"
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
 
 namespace {
 
-// What follows the header, and whether the verdict means anything.
+// What follows the header, and whether the verdict has a meaning.
 struct Shape {
   enum class Payload { kNone, kCommand, kEntries, kVotes, kConfiguration };
   bool known = true;
@@ -64,7 +65,7 @@ Shape shape_of(MessageType type) {
   return {.known = false};
 }
 
-// Whether the number names a slot.
+// Whether the number is a slot.
 bool number_is_slot(MessageType type) {
   return type == MessageType::kAbandon || type == MessageType::kFetched || type == MessageType::kPrepare ||
          type == MessageType::kPromise;

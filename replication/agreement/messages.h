@@ -1,4 +1,4 @@
-// What replicas say to each other to agree. All protocols share one format, so that one decoder refuses what is wrong.
+// Messages between the replicas' protocols. All protocols share one format, so one decoder refuses malformed messages.
 //
 //   offset  0  u8   MessageClass::kAgreement
 //           1  u8   kAgreementWireVersion
@@ -10,9 +10,9 @@
 //          16  u64  slot
 //          24       what the type has of these, in this order:
 //                   u64  number
-//                   u32  target: the incarnation that is meant; another one refuses the message
+//                   u32  target: the incarnation addressed; another one refuses the message
 //                   the payload, to the end, one of: a command | entries, each `bytes` | votes, each u64 slot,
-//                   u32 ballot, `bytes` | an entry of the configuration log (replication/agreement/one_paxos/config_entry.h)
+//                   u32 ballot, `bytes` | an entry of the configuration log (one_paxos/config_entry.h)
 //
 // A header of 24 bytes leaves room for a small command in one cache line of a channel.
 #pragma once
@@ -37,42 +37,41 @@ enum class MessageType : std::uint8_t {
   kAccept = 1,     // leader -> acceptor or voter: store this command for the slot
   kAccepted = 2,   // voter -> leader (Multi-Paxos): stored
   kLearn = 3,      // the slot is decided, with this command
-  kAbandon = 4,    // acceptor -> leader: I hold this epoch and promise; number: slots below it are trimmed
-  kFetch = 5,      // learner -> any: decided entries from slot on, please
+  kAbandon = 4,    // acceptor -> leader: my epoch and promise; number: slots below it are trimmed
+  kFetch = 5,      // learner -> any: send decided entries from slot on
   kFetched = 6,    // answer: entries from slot on (none and a higher slot: trimmed); number: slots below it are decided
-  kCommitHint = 7,       // some slot just below slot is decided: whoever lacks anything below it has missed messages
-  kReadProbe = 8,    // leader -> acceptor or voter: do you still hold this epoch and ballot? number names the probe
-  kReadConfirm = 9,  // answer: yes
+  kCommitHint = 7,  // some slot just below slot is decided: a receiver that lacks any below it has missed messages
+  kReadProbe = 8,    // leader -> acceptor or voter: is this epoch and ballot still the newest? number identifies it
+  kReadConfirm = 9,  // answer: it is
 
-  // ---- A new leader. Ballot: its own.
-  kPrepare = 16,  // leader -> acceptor or voter: promise; votes from slot on, please. number: the epoch's base
-  kPromise = 17,  // answer: votes from the Prepare's slot to below slot; verdict: these are all. number: trimmed below it
-  kStepDown = 18,     // new leader -> former one: give up, and say what you proposed under ballot `number`
-  kSteppedDown = 19,  // answer; verdict: it had completed that ballot. slot: decided below it; votes: proposals from there
-  kPing = 20,         // are you there? number: of the question
-  kPong = 21,         // answer, to a Hello too (number 0); verdict: caught up. slot: decided below it
-  kSuspectLeader = 23,        // somebody who may not lead to those who may: a client waits here, and the leader does not answer
-  kHello = 22,        // a new incarnation to all; slot: decided below it; verdict: caught up
+  // ---- A new leader. Ballot: the new leader's.
+  kPrepare = 16,  // leader -> acceptor or voter: promise, and send votes from slot on. number: the epoch's base
+  kPromise = 17,  // answer: votes from the Prepare's slot to below slot; verdict: all sent. number: trimmed below it
+  kStepDown = 18,       // new leader -> former one: step down, and send your proposals under ballot `number`
+  kSteppedDown = 19,    // answer; verdict: takeover was complete. slot: decided below it; votes: proposals from there
+  kPing = 20,           // asks for a sign of life; number: of the question
+  kPong = 21,           // answer, also to a Hello (number 0); verdict: caught up. slot: decided below it
+  kSuspectLeader = 23,  // to replicas that may lead: a client waits for the leader in vain
+  kHello = 22,          // new incarnation -> all; slot: decided below it; verdict: caught up
 
-  // ---- The configuration log: majority Paxos for the entry at index `slot`. number: ballot number, of a Paxos of its own
+  // ---- The configuration log: majority Paxos for the entry at index `slot`. number: a ballot number of that Paxos
   kConfigPrepare = 32,
-  kConfigPromise = 33,   // payload: u64 decided below it here; u64 number and entry accepted before, if any.
-                         // verdict: caught up
+  kConfigPromise = 33,   // payload: u64 decided slot; u64 number and entry accepted before, if any. verdict: caught up
   kConfigAccept = 34,    // payload: the entry
   kConfigAccepted = 35,
   kConfigReject = 36,    // number: promised
   kConfigDecided = 37,   // payload: the entry at this index
-  kConfigFetch = 38,     // decided entries from this index on, please
+  kConfigFetch = 38,     // send decided entries from this index on
 
   // 48 to 63 are for Multi-Paxos alone.
-  kTwoPhasePrepare = 64,      // coordinator -> all: can you commit this command in this slot?
+  kTwoPhasePrepare = 64,      // coordinator -> all: prepare this command in this slot
   kTwoPhaseVote = 65,         // participant -> coordinator
   kTwoPhaseOutcome = 66,      // coordinator -> all
   kTwoPhaseAcknowledge = 67,  // participant -> coordinator: slots below slot are applied here
 };
 
-// A decoded message, or one to encode. `payload` views memory of the caller; a message to oneself carries the command
-// itself instead, so that nobody copies it.
+// A decoded message, or one to encode. `payload` views the caller's memory; a message to oneself carries the command
+// itself instead, which saves a copy.
 struct Message {
   MessageType type = MessageType::kCommitHint;
   Epoch epoch{};
@@ -82,7 +81,7 @@ struct Message {
   bool verdict = false;
   std::string_view payload{};
   std::shared_ptr<const std::string> command{};
-  Incarnation incarnation{};  // of the sender; set by whoever sends
+  Incarnation incarnation{};  // of the sender, whose mailbox sets it
   Incarnation target{};       // the receiver's, where the type has one
 };
 
@@ -95,17 +94,17 @@ struct Vote {
 
 std::string encode(const Message& message);
 
-// Nothing, if a single byte is not as described above: unknown version or type, a verdict or payload that the type does
-// not have, entries or votes that do not parse or are not in order, a slot of kSlotsMax or more.
+// Nothing, if any byte is not as described above: unknown version or type, a verdict or payload that the type does not
+// have, entries or votes that do not parse or are not in order, a slot of kSlotsMax or more.
 std::optional<Message> decode_message(std::string_view bytes);
 
-// The command of an Accept, Learn or Prepare as an object of its own.
+// A copy of an Accept's, Learn's or Prepare's command.
 std::shared_ptr<const std::string> command_of(const Message& message);
 
 // The entries of a decoded Fetched.
 std::vector<std::string_view> entries_of(const Message& message);
 
-// The votes of a decoded Promise or SteppedDown, and how they are written: in ascending order of slots.
+// The votes of a decoded Promise or SteppedDown. Senders write them in ascending order of slots.
 std::vector<Vote> votes_of(const Message& message);
 void append_vote(const Vote& vote, WireWriter& out);
 

@@ -1,4 +1,4 @@
-// What a replica knows of the incarnations of the others: who is dead for certain, who is new, who does not answer.
+// What a replica knows of the others' incarnations: which are dead, which are new, which are suspected.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,17 @@
 
 namespace ingot {
 
-// Death is a fact: the kernel reported it, or a later incarnation runs. Suspicion is an opinion, and any message ends it.
-// Not thread-safe.
+// Death is a fact: the kernel reported it, or a later incarnation runs. Suspicion is an opinion, and any message ends
+// it. Not thread-safe.
 class Peers {
  public:
-  explicit Peers(const GroupConfig& group) : voters_(group.voters), self_(group.self), peers_(static_cast<std::size_t>(group.replicas)) {
+  explicit Peers(const GroupConfig& group)
+      : voters_(group.voters), self_(group.self), peers_(static_cast<std::size_t>(group.replicas)) {
     at(self_).incarnation = group.incarnation;
     at(self_).caught_up = group.incarnation == Incarnation(1);
   }
 
-  // `name` runs, or ran. True: that is news, so that its predecessors are dead.
+  // `name` runs, or has run. True: this incarnation is new here, so its predecessors are dead.
   bool note_alive(ReplicaIncarnation name) {
     Peer& peer = at(name.id);
     peer.suspected = false;
@@ -28,7 +29,7 @@ class Peers {
     return true;
   }
 
-  // True: that is news.
+  // True: its death was not known yet.
   bool died(ReplicaIncarnation name) {
     if (dead(name)) return false;
     at(name.id).dead_up_to = name.incarnation;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/replica/limits.h"
 
 namespace ingot {
 

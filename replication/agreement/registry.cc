@@ -1,7 +1,9 @@
 #include "replication/agreement/registry.h"
 
 #include <array>
+#include <cstddef>
 
+#include "core/enum_names.h"
 #include "replication/agreement/multi_paxos/multi_paxos.h"
 #include "replication/agreement/one_paxos/one_paxos.h"
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
@@ -14,31 +16,24 @@ std::unique_ptr<Agreement> make(const GroupConfig& group) {
   return std::make_unique<Protocol>(group);
 }
 
-constexpr std::array kAgreements{
-    AgreementEntry{"1paxos", {.votes_are_history = true}, make<OnePaxos>},
-    AgreementEntry{"multipaxos", {}, make<MultiPaxos>},
-    AgreementEntry{"2pc", {}, make<TwoPhaseCommit>},
+constexpr std::array kEntries{
+#define INGOT_X(id, name, type, ...) AgreementEntry{{__VA_ARGS__}, make<type>},
+    INGOT_AGREEMENTS(INGOT_X)
+#undef INGOT_X
 };
 
 }  // namespace
 
-std::span<const AgreementEntry> agreements() { return kAgreements; }
-
-const AgreementEntry* find_agreement(std::string_view name) {
-  for (const AgreementEntry& entry : kAgreements) {
-    if (entry.name == name) return &entry;
-  }
-  return nullptr;
-}
+const AgreementEntry& entry_of(AgreementKind kind) { return kEntries[static_cast<std::size_t>(kind)]; }
 
 AgreementTraits traits_of(std::string_view name) {
-  const AgreementEntry* entry = find_agreement(name);
-  return entry == nullptr ? AgreementTraits{} : entry->traits;
+  const auto kind = value_of<AgreementKind>(name);
+  return kind ? traits_of(*kind) : AgreementTraits{};
 }
 
 std::unique_ptr<Agreement> make_agreement(std::string_view name, const GroupConfig& group) {
-  const AgreementEntry* entry = find_agreement(name);
-  return entry == nullptr ? nullptr : entry->make(group);
+  const auto kind = value_of<AgreementKind>(name);
+  return kind ? make_agreement(*kind, group) : nullptr;
 }
 
 }  // namespace ingot

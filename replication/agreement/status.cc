@@ -1,6 +1,7 @@
 #include "replication/agreement/status.h"
 
-#include "core/limits.h"
+#include "replication/agreement/limits.h"
+
 
 namespace ingot {
 
@@ -51,7 +52,7 @@ std::string explain_blocked(const AgreementStatus& status) {
   return "waits for replica " + std::to_string(status.blocked_by.value()) + ": " + describe_blocked(status);
 }
 
-// Who names itself waits for nobody in particular.
+// A replica that names itself in blocked_by waits for no particular replica.
 std::string blocked_sentence(EndpointId replica, const AgreementStatus& status) {
   if (!status.blocked) return "";
   const bool nobody = status.blocked_by == replica;

@@ -1,4 +1,4 @@
-// How much a message makes its receiver store.
+// The size of what a message makes its receiver store.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace ingot {
 
-// Bytes of records for the command of a message of type `storing`, and for a window of outcomes without one that may
-// come with it; 0 for a message of another type. Records do not wrap, so each may waste as much as it takes.
+// Bytes of the records for the command of a message of type `storing`, and for a window of outcomes without a command
+// that may come with it; 0 for a message of another type. Records do not wrap, so each may waste as many bytes as it
+// takes.
 inline std::size_t stored_bytes_max(std::string_view message, MessageType storing, const AgreementBounds& bounds) {
   constexpr std::size_t kTypeOffset = 2;
   if (message.size() <= kTypeOffset || static_cast<MessageType>(message[kTypeOffset]) != storing) return 0;

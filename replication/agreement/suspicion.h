@@ -1,5 +1,5 @@
-// When silence becomes suspicious, in ticks: adaptive, with a back-off against oscillation. Pure; a wrong suspicion costs
-// a change of roles, never an answer.
+// When silence becomes suspicious, in ticks. Adaptive, with a back-off against oscillation. Pure. A wrong suspicion
+// costs a change of roles, never a wrong answer.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace ingot {
 
-// Watches one role, whoever has it. The clock runs only while an answer is awaited: who wants nothing of the other never
-// doubts it. Not thread-safe.
+// Watches one role, whichever replica has it. The clock runs only while an answer is awaited: a replica that needs
+// nothing from another never suspects it. Not thread-safe.
 class Suspicion {
  public:
   enum class Verdict { kNone, kAskAgain, kSuspicious };
@@ -20,8 +20,8 @@ class Suspicion {
   void expect() { waiting_ = true; }
   bool waiting() const { return waiting_; }
 
-  // A sign of life. Slow answers make the next silence longer before it is suspicious; many answers in a row take back
-  // what strike() added.
+  // A sign of life. A slow answer lengthens the silence that is suspicious; many answers in a row take back what
+  // count_timeout() added.
   void answered() {
     if (!waiting_) return;
     slowest_ticks_ = std::max(ticks_, slowest_ticks_ - slowest_ticks_ / 8);
@@ -32,20 +32,20 @@ class Suspicion {
     stop();
   }
 
-  // The role has gone to somebody else, or nothing is awaited any more.
+  // The role has moved to another replica, or no answer is awaited any more.
   void stop() {
     waiting_ = false;
     ticks_ = 0;
   }
 
-  // The role moved though nobody died: next time, be slower.
+  // The role moved though no replica died: the next suspicion comes later.
   void count_timeout() {
     timeouts_ = std::min(timeouts_ + 1, kTimeoutsMax);
     calm_ = 0;
   }
 
-  // Once a tick. `later_ticks`: of others who would act at the same time, let them go first. Suspicious again after as
-  // long again.
+  // Once a tick. `later_ticks`: extra ticks, so that replicas that suspect at the same time act one after the other.
+  // After a suspicion the clock starts again.
   Verdict tick(int later_ticks = 0) {
     if (!waiting_) return Verdict::kNone;
     ++ticks_;
@@ -68,9 +68,9 @@ class Suspicion {
   int ticks_min_;
   bool waiting_ = false;
   int ticks_ = 0;
-  int slowest_ticks_ = 0;  // of late
+  int slowest_ticks_ = 0;  // of the recent answers
   int timeouts_ = 0;
-  int calm_ = 0;  // answers since the last strike
+  int calm_ = 0;  // answers since the last timeout
 };
 
 }  // namespace ingot

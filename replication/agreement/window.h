@@ -1,4 +1,4 @@
-// What a leader has proposed and does not know to be decided, and when to say it again.
+// What a leader has proposed and does not know to be decided, and when to retransmit it.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "core/limits.h"
 #include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -19,14 +19,15 @@ namespace ingot {
 struct Proposal {
   std::shared_ptr<const std::string> command;  // null: the place is free, or its slot is known to be decided
   std::uint64_t id = 0;                        // of Agreement::propose
-  ReplicaSet votes;                            // replicas that voted yes
+  ReplicaSet votes{};                          // replicas that voted yes
   std::uint8_t phase = 0;
   std::size_t bytes = 0;  // of the command, also after the place was closed
 };
 
-// The slots [base, next): base is the first undecided one, next the one to propose next. Slots close in any order, the
-// base follows the learner. Room for window_slots of them, and for one more as long as all of them, closed or not, have
-// fewer than window_bytes: that bounds what can be in doubt. A ring, no allocation after construction. Not thread-safe.
+// The slots [base, next): base is the first undecided one, next the one to propose next. Slots close in any order; the
+// base follows the learner. Has room for window_slots slots, and for another one while all of them, closed or not, have
+// fewer than window_bytes: that bounds what can be undecided. A ring; does not allocate after construction. Not
+// thread-safe.
 class ProposalWindow {
  public:
   explicit ProposalWindow(int window_slots, std::size_t window_bytes = kWindowBytesMax);
@@ -35,10 +36,11 @@ class ProposalWindow {
   // Takes the next slot. REQUIRES: has_room().
   Slot add(std::uint64_t id, std::shared_ptr<const std::string> command);
 
-  // Likewise, for what was recovered: only the slots are bounded, and the command may be a no-op. False: no slot is left.
+  // Likewise, for a recovered command: only the slots are bounded, and the command may be a no-op. False: no slot is
+  // left.
   [[nodiscard]] bool add_recovered(std::uint64_t id, std::shared_ptr<const std::string> command);
   ProposalWindow empty_copy() const { return ProposalWindow(static_cast<int>(slots_max_), bytes_max_); }
-  // Forgets everything and goes on at `base`.
+  // Drops everything and continues at `base`.
   void restart(Slot base);
 
   // The open proposal of a slot, or null.
@@ -46,7 +48,7 @@ class ProposalWindow {
   const Proposal* find(Slot slot) const { return const_cast<ProposalWindow*>(this)->find(slot); }
   // REQUIRES: find(slot) is not null.
   void close(Slot slot);
-  // Slots below `decided` are decided: the window moves on. Slots that others filled are skipped.
+  // Slots below `decided` are decided: the window moves on, past slots that other leaders filled.
   void advance(Slot decided);
 
   void for_each_open(absl::FunctionRef<void(Slot, const Proposal&)> visit) const;
@@ -68,7 +70,7 @@ class ProposalWindow {
   std::size_t bytes_ = 0;
 };
 
-// Says when to send again what is outstanding: after kRetransmitTicks without progress, then after twice as many, ...
+// Decides when to retransmit: after kRetransmitTicks without progress, then after twice as many, and so on.
 class RetransmitTimer {
  public:
   void progress() {
@@ -88,7 +90,7 @@ class RetransmitTimer {
   int due_at_ = kRetransmitTicks;
 };
 
-// Bounds how much is sent again at once: true until kRetransmitBytesMax bytes were granted.
+// Bounds one retransmission: grants until kRetransmitBytesMax bytes were granted.
 class RetransmitBudget {
  public:
   [[nodiscard]] bool grant(std::size_t bytes) {

@@ -31,8 +31,9 @@ class ReplicaClient {
   virtual ~ReplicaClient() = default;
 
   // Calls `callback` for each answer up to the last one, from the client's own loop thread or, when overloaded, before
-  // submit returns. `payload` is at most kRequestBytesMax. A kLocalQuery or kDigest goes to `replica`, or to the nearest
-  // one if that is kAnyReplica. A kMove goes to `replica`, once: asked twice, its answer would be that of the second time.
+  // submit returns. `payload` is at most kRequestBytesMax. A kLocalQuery or kDigest goes to `replica`, or to the
+  // nearest one if that is kAnyReplica. A kMove goes to `replica`, once: asked twice, its answer would be that of the
+  // second time.
   virtual void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) = 0;
 
   static constexpr EndpointId kAnyReplica{0xffff};

@@ -4,12 +4,6 @@
 
 namespace ingot {
 
-namespace {
-
-std::uint64_t bit(EndpointId replica) { return std::uint64_t{1} << replica.value(); }
-
-}  // namespace
-
 Routing::Routing(int replicas, EndpointId leader, EndpointId acceptor, EndpointId nearest)
     : replicas_(replicas),
       nearest_(nearest),
@@ -27,10 +21,10 @@ EndpointId Routing::responder(int attempts) const { return first_from(acceptor_.
 
 // The first from there on that does not lag; if all do, that is not known to be dead.
 EndpointId Routing::first_from(int place) const {
-  for (const std::uint64_t without : {lagging_, dead_}) {
+  for (const ReplicaSet without : {lagging_, dead_}) {
     for (int i = 0; i < replicas_; ++i) {
       const EndpointId replica(static_cast<std::uint16_t>((place + i) % replicas_));
-      if ((without & bit(replica)) == 0) return replica;
+      if (!without.contains(replica)) return replica;
     }
   }
   return EndpointId(static_cast<std::uint16_t>(place % replicas_));
@@ -63,20 +57,20 @@ void Routing::leads_not(EndpointId replica) {
 
 bool Routing::died(EndpointId replica) {
   if (dead(replica)) return false;
-  dead_ |= bit(replica);
-  lagging_ |= bit(replica);
+  dead_.insert(replica);
+  lagging_.insert(replica);
   if (dead(leader_)) leader_ = first_from(leader_.value());
   return true;
 }
 
 void Routing::restarted(EndpointId replica, bool lags) {
-  dead_ &= ~bit(replica);
+  dead_.erase(replica);
   caught_up_at_[replica.value()] = newest_;
-  if (!lags) lagging_ &= ~bit(replica);
+  if (!lags) lagging_.erase(replica);
 }
 
 void Routing::applied(EndpointId replica, Slot applied) {
-  if (!dead(replica) && applied >= caught_up_at_[replica.value()]) lagging_ &= ~bit(replica);
+  if (!dead(replica) && applied >= caught_up_at_[replica.value()]) lagging_.erase(replica);
 }
 
 }  // namespace ingot

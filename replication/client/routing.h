@@ -1,10 +1,10 @@
 // Which replica a client's request goes to, and which one answers it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/requests/request.h"
 
@@ -52,8 +52,8 @@ class Routing {
   // Slots below `applied` are applied there.
   void applied(EndpointId replica, Slot applied);
 
-  bool dead(EndpointId replica) const { return (dead_ >> replica.value() & 1) != 0; }
-  bool lags(EndpointId replica) const { return (lagging_ >> replica.value() & 1) != 0; }
+  bool dead(EndpointId replica) const { return dead_.contains(replica); }
+  bool lags(EndpointId replica) const { return lagging_.contains(replica); }
   bool any_lags() const { return lagging_ != dead_; }  // of those that live
 
  private:
@@ -65,8 +65,8 @@ class Routing {
   EndpointId acceptor_;
   EndpointId asked_;               // by next_to_ask, last
   Slot newest_;                    // of the answers that named roles
-  std::uint64_t dead_ = 0;         // bit by replica
-  std::uint64_t lagging_ = 0;      // likewise; the dead are among them
+  ReplicaSet dead_;
+  ReplicaSet lagging_;             // the dead are among them
   std::vector<Slot> caught_up_at_;  // by replica: the applied slots from which on it does not lag
 };
 

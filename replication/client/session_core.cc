@@ -210,8 +210,9 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
     if (!silent && for_leader) next_ns = std::min(next_ns, suspect_ns);
   }
   for (const std::uint64_t sequence : expired) {
-    const bool carried_out_perhaps = submissions_[sequence].open_attempts > 0;
-    finish(sequence, carried_out_perhaps ? ReplicaReply::Outcome::kUnknown : ReplicaReply::Outcome::kOverloaded, Slot(), {});
+    using Outcome = ReplicaReply::Outcome;
+    const bool open = submissions_[sequence].open_attempts > 0;
+    finish(sequence, open ? Outcome::kUnknown : Outcome::kOverloaded, Slot(), {});
   }
   if (!submissions_.empty()) quiet_since_ns_ = now_ns;
   next_timer_ns_ = now_ns - quiet_since_ns_ > bounds.quiet_ms * kNsPerMs ? kNever : next_ns;

@@ -1,5 +1,5 @@
-// One client's session with the replicas as a pure state machine: submissions, messages, deaths and the time go in; what
-// to send and which submissions are answered comes out, in order. No transport, clock, thread or lock.
+// One client's session with the replicas as a pure state machine: submissions, messages, deaths and the time go in;
+// sends and answers come out, in order. No transport, clock, thread or lock.
 //
 // Drivers: replication/client/session_endpoint.h over a transport; the simulator.
 #pragma once
@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "core/limits.h"
 #include "core/types.h"
 #include "core/wire.h"
+#include "replication/client/limits.h"
 #include "replication/client/replica_client.h"
 #include "replication/client/routing.h"
+#include "replication/replica/limits.h"
 #include "replication/requests/request.h"
 
 namespace ingot {
@@ -31,16 +32,17 @@ struct SessionBounds {
   std::uint64_t window = kSessionWindow;         // of commands: what a replica remembers of a session
   std::uint64_t timeout_ms = kRequestTimeoutMs;  // of a request: then its outcome is unknown
   std::uint64_t retry_ms = kRetryMs;             // without an answer; doubled kRetryDoublings times
-  std::uint64_t scan_ms = kRetryScanMs;          // between two looks at what is in flight
-  std::uint64_t suspect_ms = 20;   // of a leader's silence; then one request at a time goes to another replica, too
-  std::uint64_t pause_us = 100;    // after a first refusal: a new leader is found in less than a millisecond
+  std::uint64_t scan_ms = kRetryScanMs;          // between two scans of what is in flight
+  std::uint64_t suspect_ms = 20;  // of a leader's silence: then one request at a time also goes to another replica
+  std::uint64_t pause_us = 100;   // after a first refusal: a new leader is found in less than a millisecond
   std::uint64_t quiet_ms = kQuietMs;             // without requests before the timer stops
 };
 
 // Commands form one session: a retry repeats the sequence, and its effect is one. Queries have sequences of their own.
 //
 // A leader that is silent or dead: what waits for it is sent again, and one waiting request at a time also goes to
-// another replica, in turn. That one asks the leader for a sign of announced, and says who leads; everything then goes there.
+// another replica, in turn. That one asks the leader for a sign of life and names the leader that it finds; everything
+// then goes there.
 //
 // The next incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
 // replicas may still answer what that one had asked, to the same endpoint.
@@ -119,7 +121,7 @@ class SessionCore {
     bool redirected = false;         // since the timer sent it last
     int open_attempts = 0;           // sent and not refused: each of them may have been carried out
   };
-  // A Send whose bytes are encoded when it is taken.
+  // A Send whose message is encoded when it is taken.
   struct Attempt {
     std::uint64_t sequence = 0;
     EndpointId to;

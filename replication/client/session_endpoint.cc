@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/pages/page_status.h"
+#include "transport/limits.h"
 
 namespace ingot {
 
@@ -82,13 +82,14 @@ int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>
 }
 
 bool SessionEndpoint::readable() {
-  return transport_.readable() || told_of_deaths() || (incarnations_ != nullptr && incarnations_->waiting() && incarnations_->readable());
+  return transport_.readable() || told_of_deaths() ||
+         (incarnations_ != nullptr && incarnations_->waiting() && incarnations_->readable());
 }
 
 bool SessionEndpoint::told_of_deaths() const { return daemon_ != nullptr && daemon_->deaths.get() != deaths_seen_; }
 
-// An entry of another incarnation than the channel's is left out: an earlier one is known to be dead; a later one will be
-// announced. The incarnation is read first, with acquire: it is set after its state.
+// An entry of another incarnation than the channel's is left out: an earlier one is known to be dead; a later one will
+// be announced. The incarnation is read first, with acquire: it is set after its state.
 void SessionEndpoint::poll_deaths(std::uint64_t now_ns) {
   deaths_seen_ = daemon_->deaths.get_acquire();  // pairs with the supervisor's release after the states
   for (std::uint16_t id = 0; id < replicas_; ++id) {

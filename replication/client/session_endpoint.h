@@ -17,13 +17,13 @@
 
 namespace ingot {
 
-// Used by one thread at a time. Callbacks are not called here: poll() hands out the answers, whose caller delivers them.
+// Used by one thread at a time. poll() hands out the answers; its caller delivers them to their callbacks.
 class SessionEndpoint {
  public:
   struct Options : SessionCore::Options {  // `self` is the transport's
-    const DaemonPage* daemon = nullptr;  // says who has died; null: nobody does
-    std::vector<const ReplicaPage*> pages;  // of all replicas: who has caught up, and who is blocked; or none
-    PeerIncarnations* incarnations = nullptr;     // over the same transport; null: nobody comes back
+    const DaemonPage* daemon = nullptr;  // tells deaths; null: replica_died() alone does
+    std::vector<const ReplicaPage*> pages;  // of all replicas: they tell what is applied and what blocks; or none
+    PeerIncarnations* incarnations = nullptr;  // over the same transport; null: no replica is started again
   };
 
   // Why a request was not taken.
@@ -35,7 +35,7 @@ class SessionEndpoint {
   // REQUIRES: `transport` outlives this and is used by nobody else.
   SessionEndpoint(Transport& transport, const Options& options);
 
-  // Sends at once. `callback` is left alone if the request is not taken.
+  // Sends at once. Returns why the request is not taken, if so; `callback` is then untouched.
   std::optional<Refusal> submit(RequestKind kind, std::string payload, SessionCore::Callback& callback,
                                 EndpointId replica, std::uint64_t now_ns);
 

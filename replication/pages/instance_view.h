@@ -1,4 +1,4 @@
-// The pages of a running instance, as one that reads them sees them.
+// The pages of a running instance, as a reader sees them.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@ namespace {
 
 bool runs(const DaemonPage* daemon, std::size_t replica) {
   if (daemon == nullptr) return true;
-  // What a page says before a new incarnation is up is still the dead one's.
+  // Until a new incarnation is up, the page still shows the dead one's state.
   return static_cast<ProcessState>(daemon->replicas[replica].state.get()) == ProcessState::kUp;
 }
 

@@ -1,4 +1,4 @@
-// A replica's status put together again from its page, for those who read it.
+// A replica's status, read back from its page.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace ingot {
 
-// Whether and why nothing can be decided, as the page's replica sees it; all else is left out. `now_ns`: of the clock that
-// replicas' loops run by.
+// Whether and why no slot can be decided, as the page's replica sees it; other fields are not filled in. `now_ns`: of
+// the clock of the replicas' loops.
 AgreementStatus blocked_status(const ReplicaPage& page, std::uint64_t now_ns);
 
-// The sentence of a replica that says it is blocked, the leader's before others'; empty: none does. Who is dead or stopped
-// is not asked: what its page says is of before. `pages`: by replica; `daemon` may be null: then all run.
+// The sentence of a replica whose page shows that it is blocked, the leader's before others'; empty if there is none.
+// Pages of dead and stopped replicas are skipped as out of date. `pages`: by replica; `daemon` may be null: then all
+// count as running.
 std::string who_is_blocked(const std::vector<const ReplicaPage*>& pages, const DaemonPage* daemon, EndpointId leader,
                            std::uint64_t now_ns);
 

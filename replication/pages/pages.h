@@ -1,7 +1,8 @@
-// What the processes of an instance show each other in shared memory: one writer each, everybody reads.
+// Status that the processes of an instance publish in shared memory: each page has one writer and many readers.
 // Zero-filled memory is a valid initial page.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -13,66 +14,80 @@
 
 namespace ingot {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 2;
+inline constexpr std::uint64_t kPageLayoutVersion = 3;
 
-// Counters of one replica: X(id, metric name, kind, help). The name becomes ingot_NAME{replica="N"}.
-#define INGOT_REPLICA_COUNTERS(X)                                                                              \
-  X(kProposedSlots, "proposed_slots_total", kCounter, "Slots this replica proposed as leader.")                \
-  X(kDecidedSlots, "decided_slots_total", kCounter, "Slots known to be decided here, contiguous from 0.")      \
-  X(kAppliedSlots, "applied_slots_total", kCounter, "Slots applied to the state here.")                        \
-  X(kAppliedCommands, "applied_commands_total", kCounter, "Commands applied to the state here.")               \
-  X(kDuplicateCommands, "duplicate_commands_total", kCounter, "Commands recognised as retries, not applied.")  \
-  X(kAnsweredRequests, "answered_requests_total", kCounter, "Answers sent to clients.")                        \
-  X(kRefusedMessages, "refused_messages_total", kCounter, "Malformed, foreign or outdated messages refused.")  \
-  X(kBacklogDrops, "backlog_drops_total", kCounter, "Messages dropped because a peer's backlog was full.")     \
-  X(kBacklogBytes, "backlog_bytes", kGauge, "Bytes that wait for peers whose channels are full.")              \
-  X(kLoopWakeups, "loop_wakeups_total", kCounter, "Times the loop was woken from sleep.")                      \
-  X(kLoopSleeps, "loop_sleeps_total", kCounter, "Times the loop went to sleep.")                               \
-  X(kLoopPolls, "loop_polls_total", kCounter, "Rounds of the loop.")                                           \
-  X(kRole, "replica_role", kGauge, "0 replica, 1 leader, 2 acceptor.")                                         \
-  X(kEpoch, "replica_epoch", kGauge, "Epoch of the configuration in force here.")                              \
-  X(kBallot, "replica_ballot", kGauge, "Ballot of the leadership in force here.")                              \
-  X(kLeader, "replica_leader", kGauge, "Id of the leader as known here.")                                      \
-  X(kAcceptor, "replica_acceptor", kGauge, "Id of the acceptor as known here.")                                \
-  X(kBlocked, "replica_blocked", kGauge, "1 while agreement waits for a replica that does not answer.")        \
-  X(kBlockedBy, "replica_blocked_by", kGauge, "Id of the replica that agreement waits for, if blocked.")       \
-  X(kBlockedWhy, "replica_blocked_why", kGauge, "Why it is blocked: the numbers of replication/agreement/status.h.") \
-  X(kBlockedFrom, "replica_blocked_from_slot", kGauge, "First slot that waits while blocked, if any does.")     \
-  X(kBlockedTo, "replica_blocked_to_slot", kGauge, "Slots below it and from the first on wait while blocked.")  \
-  X(kBlockedSinceNs, "replica_blocked_since", kGauge, "Steady time since when it is blocked (not exported).")   \
-  X(kSuspicions, "suspicions_total", kCounter, "Replicas that took too long to answer, as seen here.")          \
-  X(kFenced, "fenced_total", kCounter, "Processes that this replica killed because only their end helps.")      \
-  X(kStoreRevision, "store_revision", kGauge, "Revision of the key-value store here.")                         \
-  X(kStoreCompactRevision, "store_compact_revision", kGauge, "Compacted revision of the store here.")          \
-  X(kStoreKeys, "store_keys", kGauge, "Live keys in the store here.")                                          \
-  X(kStoreBytes, "store_bytes", kGauge, "Bytes of keys and values, history included, in the store here.")      \
-  X(kTreeVersion, "tree_version", kGauge, "Version of the broadcast trees in force here; each change adds one.") \
-  X(kTreeParent, "tree_parent", kGauge, "Id of the replica that passes broadcasts on to this one; the root's is its own.") \
-  X(kTreeBypassed, "tree_bypassed_mask", kGauge, "Sum of 2^n for each replica n that is by-passed.")             \
-  X(kTreeReason, "tree_reason", kGauge, "Why: 0 initial, 1 by-pass, 2 return, 3 leader, 4 costs.")             \
-  X(kRelayedMessages, "relayed_messages_total", kCounter, "Copies of broadcasts passed on for others.")        \
-  X(kLateRelays, "late_broadcasts_total", kCounter, "Broadcasts overtaken by newer ones, hence not handled.")  \
-  X(kHandledMessages, "handled_messages_total", kCounter, "Messages received and sent.")                       \
-  X(kBusyNs, "busy_seconds_total", kCounter, "Time from rounds that found work to the next; in ns on the page.")    \
-  X(kStableUsedBytes, "stable_used_bytes", kGauge, "Bytes of records in this replica's stable segment.")       \
-  X(kSnapshotsMade, "snapshots_made_total", kCounter, "Snapshots that this replica made.")                     \
-  X(kSnapshotPauseNs, "snapshot_pause_seconds_total", kCounter, "Time that making them stopped the loop; in ns on the page.") \
-  X(kDigest, "replica_digest", kGauge, "Digest of the state after the applied slots (not exported).")
+// Counters of one replica: X(id, metric name, kind, unit, help). The name becomes ingot_NAME{replica="N"}.
+#define INGOT_REPLICA_COUNTERS(X)                                                                                     \
+  X(kProposedSlots, "proposed_slots_total", kCounter, kSlots, "Slots this replica proposed as leader.")               \
+  X(kDecidedSlots, "decided_slots_total", kCounter, kSlots, "Slots known to be decided here, contiguous from 0.")     \
+  X(kAppliedSlots, "applied_slots_total", kCounter, kSlots, "Slots applied to the state here.")                       \
+  X(kAppliedCommands, "applied_commands_total", kCounter, kCommands, "Commands applied to the state here.")           \
+  X(kDuplicateCommands, "duplicate_commands_total", kCounter, kCommands,                                              \
+    "Commands recognised as retries, not applied.")                                                                   \
+  X(kRefusedCommands, "refused_commands_total", kCounter, kCommands,                                                  \
+    "Decided commands refused: too many of their client were outstanding.")                                           \
+  X(kMalformedBatches, "malformed_batches_total", kCounter, kEvents,                                                  \
+    "Decided batches that did not decode and changed nothing.")                                                       \
+  X(kAnsweredRequests, "answered_requests_total", kCounter, kEvents, "Answers sent to clients.")                      \
+  X(kRefusedMessages, "refused_messages_total", kCounter, kMessages,                                                  \
+    "Malformed, foreign or outdated messages refused.")                                                               \
+  X(kBacklogDrops, "backlog_drops_total", kCounter, kEvents, "Messages dropped because a peer's backlog was full.")   \
+  X(kBacklogBytes, "backlog_bytes", kGauge, kBytes, "Bytes that wait for peers whose channels are full.")             \
+  X(kLoopWakeups, "loop_wakeups_total", kCounter, kEvents, "Times the loop was woken from sleep.")                    \
+  X(kLoopSleeps, "loop_sleeps_total", kCounter, kEvents, "Times the loop went to sleep.")                             \
+  X(kLoopPolls, "loop_polls_total", kCounter, kEvents, "Rounds of the loop.")                                         \
+  X(kRole, "replica_role", kGauge, kNumber, "0 replica, 1 leader, 2 acceptor.")                                       \
+  X(kEpoch, "replica_epoch", kGauge, kNumber, "Epoch of the configuration in force here.")                            \
+  X(kBallot, "replica_ballot", kGauge, kNumber, "Ballot of the leadership in force here.")                            \
+  X(kLeader, "replica_leader", kGauge, kNumber, "Id of the leader as known here.")                                    \
+  X(kAcceptor, "replica_acceptor", kGauge, kNumber, "Id of the acceptor as known here.")                              \
+  X(kBlocked, "replica_blocked", kGauge, kNumber, "1 while agreement waits for a replica that does not answer.")      \
+  X(kBlockedBy, "replica_blocked_by", kGauge, kNumber, "Id of the replica that agreement waits for, if blocked.")     \
+  X(kBlockedWhy, "replica_blocked_why", kGauge, kNumber,                                                              \
+    "Why it is blocked: the numbers of replication/agreement/status.h.")                                              \
+  X(kBlockedFrom, "replica_blocked_from_slot", kGauge, kSlots, "First slot that waits while blocked, if any does.")   \
+  X(kBlockedTo, "replica_blocked_to_slot", kGauge, kSlots,                                                            \
+    "Slots below it and from the first on wait while blocked.")                                                       \
+  X(kBlockedSinceNs, "replica_blocked_since_seconds", kGauge, kNanoseconds,                                           \
+    "Steady time since when it is blocked (not exported).")                                                           \
+  X(kSuspicions, "suspicions_total", kCounter, kEvents, "Replicas that took too long to answer, as seen here.")       \
+  X(kFenced, "fenced_total", kCounter, kEvents, "Processes that this replica killed because only their end helps.")   \
+  X(kStoreRevision, "store_revision", kGauge, kNumber, "Revision of the key-value store here.")                       \
+  X(kStoreCompactRevision, "store_compact_revision", kGauge, kNumber, "Compacted revision of the store here.")        \
+  X(kStoreKeys, "store_keys", kGauge, kNumber, "Live keys in the store here.")                                        \
+  X(kStoreBytes, "store_bytes", kGauge, kBytes, "Bytes of keys and values, history included, in the store here.")     \
+  X(kTreeVersion, "tree_version", kGauge, kNumber,                                                                    \
+    "Version of the broadcast trees in force here; each change adds one.")                                            \
+  X(kTreeParent, "tree_parent", kGauge, kNumber,                                                                      \
+    "Id of the replica that passes broadcasts on to this one; the root's is its own.")                                \
+  X(kTreeBypassed, "tree_bypassed_mask", kGauge, kNumber, "Sum of 2^n for each replica n that is by-passed.")         \
+  X(kTreeReason, "tree_reason", kGauge, kNumber, "Why: 0 initial, 1 by-pass, 2 return, 3 leader, 4 costs.")           \
+  X(kRelayedMessages, "relayed_messages_total", kCounter, kMessages, "Copies of broadcasts passed on for others.")    \
+  X(kLateRelays, "late_broadcasts_total", kCounter, kEvents,                                                          \
+    "Broadcasts overtaken by newer ones, hence not handled.")                                                         \
+  X(kHandledMessages, "handled_messages_total", kCounter, kMessages, "Messages received and sent.")                   \
+  X(kBusyNs, "busy_seconds_total", kCounter, kNanoseconds, "Time from rounds that found work to the next.")           \
+  X(kStableUsedBytes, "stable_used_bytes", kGauge, kBytes, "Bytes of records in this replica's stable segment.")      \
+  X(kSnapshotsMade, "snapshots_made_total", kCounter, kEvents, "Snapshots that this replica made.")                   \
+  X(kSnapshotPauseNs, "snapshot_pause_seconds_total", kCounter, kNanoseconds,                                         \
+    "Time that making them stopped the loop.")                                                                        \
+  X(kDigest, "replica_digest", kGauge, kNumber, "Digest of the state after the applied slots (not exported).")
 
 enum class ReplicaCounter : std::uint16_t {
-#define INGOT_X(id, name, kind, help) id,
+#define INGOT_X(id, name, kind, unit, help) id,
   INGOT_REPLICA_COUNTERS(INGOT_X)
 #undef INGOT_X
       kCount
 };
 
 inline constexpr std::array<CounterSpec, static_cast<std::size_t>(ReplicaCounter::kCount)> kReplicaCounterSpecs{{
-#define INGOT_X(id, name, kind, help) {name, CounterKind::kind, help},
+#define INGOT_X(id, name, kind, unit, help) {name, CounterKind::kind, CounterUnit::unit, help},
     INGOT_REPLICA_COUNTERS(INGOT_X)
 #undef INGOT_X
 }};
+static_assert(std::all_of(kReplicaCounterSpecs.begin(), kReplicaCounterSpecs.end(), well_named));
 
-// Traffic of one directed link, written by its receiver or sender as the array's name says.
+// Traffic of one directed link, in messages and bytes; its sender or receiver writes it, as the array's name says.
 struct LinkCounters {
   Counter messages;
   Counter bytes;
@@ -97,16 +112,16 @@ struct ReplicaPage {
 
 enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
 
-// What the supervisor knows of one child. Of a new incarnation the state is set first, then the incarnation, then when it started,
-// then the pid, the incarnation and the pid with release: so whoever sees the pid by get_acquire() does not take it for an
-// earlier incarnation's, and whoever sees the incarnation does not take the death of an earlier incarnation for its
-// own.
+// What the supervisor knows of one child. For a new incarnation it stores the state first, then the incarnation, then
+// the start time, then the pid; incarnation and pid with release. So a reader that gets the pid with get_acquire() sees
+// the state and start time of that incarnation or a later one, and a reader that gets the incarnation does not take an
+// earlier incarnation's death for its own.
 struct ProcessEntry {
   Counter pid;          // 0: none
-  Counter started;      // when, in the kernel's ticks since boot: a number is used again, number and time are not
+  Counter started;      // start time, in kernel ticks since boot: a pid may be reused, a pid with its start time not
   Counter incarnation;  // of the running or last process
-  Counter state;        // ProcessState as known from the kernel; kStarting until its ReplicaPage says ready
-  Counter core;         // where placement put it
+  Counter state;        // ProcessState; kStarting until the ReplicaPage shows it ready
+  Counter core;         // core that placement chose
 };
 
 // Written by the supervisor. One page an instance.
@@ -117,11 +132,12 @@ struct DaemonPage {
   Counter supervisor_started;  // as in ProcessEntry, and set before the pid
   std::array<ProcessEntry, kReplicasMax> replicas;
   ProcessEntry front_end;
-  // Replicas that the kernel has reported dead, each after its state. Set with release; whoever sees a new number looks
-  // who it is.
+  // Number of replica deaths that the kernel has reported, each counted after its state is set. Set with release; a
+  // reader that sees a new number looks for the dead replica in the entries.
   Counter deaths;
-  // Slots below it are in a published snapshot that the supervisor keeps. Set with release.
+  // Slots below it are in a published snapshot that the supervisor holds. Set with release.
   Counter published_slot;
+  Counter refused_messages;  // malformed or too long ones from the instance's processes, counted by the supervisor
 };
 
 }  // namespace ingot

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "core/limits.h"
 #include "replication/requests/request.h"
 
 namespace ingot {

@@ -1,10 +1,11 @@
-// Bounds of one replica's core: those of core/limits.h, unless a test narrows them.
+// Bounds of one replica's core: those of the limits.h files, unless a test narrows them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "core/limits.h"
+#include "replication/agreement/limits.h"
+#include "replication/replica/limits.h"
 #include "replication/replica/snapshots/limits.h"
 
 namespace ingot {

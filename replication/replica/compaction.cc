@@ -5,7 +5,9 @@
 
 #include "replication/agreement/limits.h"
 #include "replication/replica/snapshots/limits.h"
+#include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
+#include "replication/stable/limits.h"
 
 namespace ingot {
 

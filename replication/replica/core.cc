@@ -324,6 +324,8 @@ void ReplicaCore::publish() {
   page[ReplicaCounter::kDecidedSlots].set(status.decided.value());
   page[ReplicaCounter::kAppliedCommands].set(applier_.applied_commands());
   page[ReplicaCounter::kDuplicateCommands].set(applier_.duplicate_commands());
+  page[ReplicaCounter::kRefusedCommands].set(applier_.refused_commands());
+  page[ReplicaCounter::kMalformedBatches].set(applier_.malformed_batches());
   page[ReplicaCounter::kRefusedMessages].set(agreement_->refused_messages() + requests_.refused() + refused_ +
                                             snapshots_.refused());
   page[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(status.role));

@@ -39,7 +39,7 @@ void PeerSegments::poll(absl::FunctionRef<void(ReplicaIncarnation)> died) {
   for (std::uint16_t id = 0; id < segments_.size(); ++id) {
     const ReplicaIncarnation name{EndpointId(id), present_[id]};
     if (name.id == self_ || dead(name.id) || StableView::writer_state(segment_of(name)) != WriterState::kGone) continue;
-    dead_ |= mask_of(name.id);
+    dead_.insert(name.id);
     died(name);
   }
 }
@@ -56,13 +56,13 @@ void PeerSegments::begin(ReplicaIncarnation next, std::shared_ptr<const Segment>
   };
   add_incarnation(segments_[id], IncarnationSegment{next.incarnation, std::move(segment)}, counts, needed);
   if (dead(next.id)) return;
-  dead_ |= mask_of(next.id);
+  dead_.insert(next.id);
   died({next.id, present_[id]});
 }
 
 void PeerSegments::connected(ReplicaIncarnation replica) {
   present_[replica.id.value()] = replica.incarnation;
-  dead_ &= ~mask_of(replica.id);
+  dead_.erase(replica.id);
 }
 
 absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot from) const {

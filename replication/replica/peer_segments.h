@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "core/limits.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
 #include "replication/stable/incarnation_segments.h"
@@ -34,7 +34,7 @@ class PeerSegments {
   void connected(ReplicaIncarnation replica);
 
   // As of the last poll.
-  bool dead(EndpointId replica) const { return has(dead_, replica); }
+  bool dead(EndpointId replica) const { return dead_.contains(replica); }
   // The newest incarnation of each replica that is known here.
   std::vector<Incarnation> newest() const;
 
@@ -47,19 +47,12 @@ class PeerSegments {
   void read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const;
 
  private:
-  using Mask = std::uint64_t;
-  static_assert(kReplicasMax <= 64, "a bit for each replica");
-
-  static Mask mask_of(EndpointId replica) { return Mask{1} << replica.value(); }
-  bool has(Mask mask, EndpointId replica) const {
-    return replica.value() < segments_.size() && (mask & mask_of(replica)) != 0;
-  }
   std::span<const std::byte> segment_of(ReplicaIncarnation name) const;
 
   const EndpointId self_;
   std::vector<IncarnationSegments> segments_;  // by replica
   std::vector<Incarnation> present_;           // by replica: the incarnation that takes part, or did last
-  Mask dead_ = 0;
+  ReplicaSet dead_;
 };
 
 }  // namespace ingot

@@ -6,8 +6,8 @@ void PeerStates::connected(ReplicaIncarnation replica, Slot applied_here) {
   const std::size_t id = replica.id.value();
   present_[id] = replica.incarnation;
   returns_at_[id] = applied_here;
-  dead_ &= ~bit(replica.id);
-  if (id >= pages_.size()) lagging_ &= ~bit(replica.id);
+  dead_.erase(replica.id);
+  if (id >= pages_.size()) lagging_.erase(replica.id);
 }
 
 void PeerStates::note_returns() {
@@ -17,7 +17,7 @@ void PeerStates::note_returns() {
     if (dead(replica) || !lagging(replica)) continue;
     // Acquire: what the page shows after that is of this incarnation, no more what its predecessor left there.
     if (page(replica).incarnation.get_acquire() != present_[id].value()) continue;
-    if (applied(replica) >= returns_at_[id]) lagging_ &= ~bit(replica);
+    if (applied(replica) >= returns_at_[id]) lagging_.erase(replica);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/limits.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
 #include "replication/pages/pages.h"
@@ -29,22 +29,22 @@ class PeerStates {
   bool is_replica(EndpointId endpoint) const { return endpoint.value() < replicas_; }
 
   void died(EndpointId replica) {
-    dead_ |= bit(replica);
-    lagging_ |= bit(replica);
+    dead_.insert(replica);
+    lagging_.insert(replica);
   }
   // That incarnation takes part from now on, and lags until it has applied what is applied here now.
   void connected(ReplicaIncarnation replica, Slot applied_here);
   // Notes which replicas have caught up. To be called now and then; free where none has come back.
   void note_returns();
 
-  bool dead(EndpointId replica) const { return has(dead_, replica); }
-  bool lagging(EndpointId replica) const { return has(lagging_, replica); }
-  bool any_lagging() const { return lagging_ != 0; }
+  bool dead(EndpointId replica) const { return dead_.contains(replica); }
+  bool lagging(EndpointId replica) const { return lagging_.contains(replica); }
+  bool any_lagging() const { return !lagging_.empty(); }
 
   // Silent: agreement suspects it, and no message has come from it since.
-  void suspect(EndpointId replica) { silent_ |= bit(replica); }
-  void note_alive(EndpointId replica) { silent_ &= ~bit(replica); }
-  bool silent(EndpointId replica) const { return has(silent_, replica); }
+  void suspect(EndpointId replica) { silent_.insert(replica); }
+  void note_alive(EndpointId replica) { silent_.erase(replica); }
+  bool silent(EndpointId replica) const { return silent_.contains(replica); }
 
   // As its page shows it: old, perhaps, but never ahead of the truth. REQUIRES: it has a page.
   std::size_t pages() const { return pages_.size(); }
@@ -54,12 +54,7 @@ class PeerStates {
   }
 
  private:
-  using Mask = std::uint64_t;
-  static_assert(kReplicasMax <= 64, "a bit for each replica");
-
   static std::size_t index(int replica) { return static_cast<std::size_t>(replica); }
-  static Mask bit(EndpointId replica) { return Mask{1} << replica.value(); }
-  bool has(Mask mask, EndpointId replica) const { return is_replica(replica) && (mask & bit(replica)) != 0; }
   const ReplicaPage& page(EndpointId replica) const { return *pages_[replica.value()]; }
 
   const EndpointId self_;
@@ -67,9 +62,9 @@ class PeerStates {
   const std::vector<const ReplicaPage*> pages_;
   std::vector<Incarnation> present_;  // by replica: the incarnation that takes part, or did last; used of those that came back
   std::vector<Slot> returns_at_;      // by replica: applied slots from which on it has caught up
-  Mask dead_ = 0;
-  Mask lagging_ = 0;  // dead, or not caught up
-  Mask silent_ = 0;
+  ReplicaSet dead_;
+  ReplicaSet lagging_;  // dead, or not caught up
+  ReplicaSet silent_;
 };
 
 }  // namespace ingot

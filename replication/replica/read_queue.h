@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "absl/functional/function_ref.h"
-#include "core/limits.h"
 #include "core/types.h"
 
 namespace ingot {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/planning/helper_cores.h"
 #include "core/wire.h"
+#include "transport/limits.h"
 
 namespace ingot {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/replica/trees/router.h"
+#include "replication/requests/limits.h"
 #include "replication/requests/move_request.h"
 
 namespace ingot {

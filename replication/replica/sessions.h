@@ -4,7 +4,7 @@
 // has them. Sequences may arrive in any order within a window. Everything here follows from the agreed order of
 // commands alone, so all replicas decide alike, and it is part of the snapshot and of the digest.
 //
-// Bounds (Limits, from core/limits.h): kSessionsMax clients, beyond which the longest silent one is forgotten, and with
+// Bounds (Limits, from replication/replica/limits.h): kSessionsMax clients, beyond which the longest silent one is forgotten, and with
 // it what it had sent; kSessionWindow sequences from the lowest unacknowledged one, beyond which a command is refused;
 // kSessionResultsBytesMax bytes of results per client and kSessionsBytesMax in all, beyond which the oldest results
 // go, but not the knowledge that their commands were carried out.
@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/replica/limits.h"
 
 namespace ingot {
 

@@ -1,4 +1,4 @@
-// What an operator's request to move a role says, and its answer: the payloads of RequestKind::kMove.
+// An operator's request to move a role, and its answer: the payloads of RequestKind::kMove.
 //
 //   move    u8 role  u16 to
 //   answer  u8 code (absl::StatusCode)  text to the end
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// As Agreement::move takes it.
+// The arguments of Agreement::move.
 struct RoleMove {
   Role role = Role::kLeader;
   EndpointId to;
@@ -25,7 +25,7 @@ struct RoleMove {
 std::string encode_move(const RoleMove& move);
 std::optional<RoleMove> decode_move(std::string_view bytes);
 
-// What Agreement::move said.
+// `answer`: the result of Agreement::move.
 std::string encode_move_answer(const absl::Status& answer);
 std::optional<absl::Status> decode_move_answer(std::string_view bytes);
 

@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "core/limits.h"
 #include "replication/agreement/agreement.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
 namespace {
 
-// Fixed part of a command within a batch; keeps a hostile length from reserving memory that its bytes do not back.
+// Fixed part of a command within a batch. Bounds how much memory a hostile count can reserve by the bytes received.
 constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
 
 constexpr std::size_t kResponseHeaderBytes = 1 + 1 + 8 + 8 + 2 + 2;

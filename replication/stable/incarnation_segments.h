@@ -1,4 +1,5 @@
-// Which stable segments of a replica's earlier incarnations are kept: by the supervisor, and by every replica alike.
+// Which stable segments of a replica's earlier incarnations are kept. The supervisor and all replicas apply the same
+// rules.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +14,29 @@
 
 namespace ingot {
 
-// Segments of ended incarnations that are kept, the newest ones. Each holds up to kStableSegmentBytes.
+// The newest segments of ended incarnations are kept: this many. Each holds up to kStableSegmentBytes.
 inline constexpr std::size_t kEarlierIncarnationsMax = 4;
-// The same with those whose votes are in no published snapshot yet: nobody else may have them (docs/agreement.md, History).
+// The limit with those whose votes no published snapshot covers yet: they may be the only copy (docs/agreement.md,
+// History).
 inline constexpr std::size_t kNeededIncarnationsMax = 16;
 
-// The stable segment of one incarnation, as those see it who only read it. Null: it is not to be had.
+// The stable segment of one incarnation, for readers. Null: it is not available.
 struct IncarnationSegment {
   Incarnation incarnation{1};
   std::shared_ptr<const Segment> memory;
 };
-using IncarnationSegments = std::deque<IncarnationSegment>;  // of one replica, oldest first; the last is the newest incarnation
+using IncarnationSegments = std::deque<IncarnationSegment>;  // of one replica, oldest first; the last is the newest
 
-// Adds the segment of an incarnation that begins to those of the incarnations before it, oldest first, and drops what
-// is not needed:
-//  * the one before, if it does not count: it died before it had stored what it was to inherit, so before it said
-//    anything to anybody (StableView::ended_before_inheriting). `counts` looks.
-//  * those before the newest four that are not `needed`; the oldest that is, if there are far too many. An ended incarnation's segment
-//    is needed besides while the configuration names that incarnation as acceptor, or it led in this epoch. A group that has not
-//    managed to change that in so many later incarnations of it is told that the segment is missing: then it waits, and says so;
-//    nothing is concluded from it (docs/agreement.md).
-// So the newest one that counts is always there.
+// Adds a starting incarnation's segment to those of the incarnations before it, oldest first, and drops segments that
+// are not needed:
+//  * the newest one, if it does not count: its incarnation died before it had stored what it inherits, so before it
+//    sent any message (StableView::ended_before_inheriting). `counts` tells.
+//  * segments that are neither among the newest four nor `needed`; and the oldest needed one, if there are more than
+//    kNeededIncarnationsMax. An ended incarnation's segment is also needed while the configuration names that
+//    incarnation as acceptor, or if it led in this epoch. If the group has not changed that during so many later
+//    incarnations, it is told that the segment is missing: it then waits and reports so, and concludes nothing from the
+//    segment's absence (docs/agreement.md).
+// So the newest segment that counts is always kept.
 template <typename Entry, typename Counts, typename Needed>
 void add_incarnation(std::deque<Entry>& segments, Entry next, Counts counts, Needed needed) {
   if (!segments.empty() && !counts(std::as_const(segments.back()))) segments.pop_back();
@@ -45,12 +48,13 @@ void add_incarnation(std::deque<Entry>& segments, Entry next, Counts counts, Nee
   segments.push_back(std::move(next));
 }
 
-// Whether an ended incarnation's segment counts: its writer had stored what it was to inherit before it said anything.
+// Whether an ended incarnation's segment counts: the writer had stored what it inherits before it sent any message.
 inline bool incarnation_counts(std::span<const std::byte> segment, Incarnation incarnation) {
   return incarnation == Incarnation(1) || !StableView::ended_before_inheriting(segment);
 }
 
-// Whether a published snapshot of the slots below `sealed` leaves out some that the segment's writer had voted for.
+// Whether the segment's writer had voted for slots that a published snapshot of the slots below `published` does not
+// cover.
 inline bool holds_history(std::span<const std::byte> segment, Slot published) {
   return StableView::accepted_end_in(segment) > published;
 }

@@ -8,7 +8,7 @@
 //    128  u64 flips            cell[flips % 2] is in force
 //    192  cell 0               one line each (StableCell)
 //    256  cell 1
-//    320  u64 head             no record before that position counts; of those after it not all need to
+//    320  u64 head             no record before that position counts; records after it may count
 //    384  u64 tail             position after the newest record
 //    392  u64 accepted end     above every slot that was ever voted for here
 //    448  u64 configuration flips   0: none was stored; otherwise configuration cell [flips % 2] is in force
@@ -16,13 +16,13 @@
 //   then  configuration cell 0, configuration cell 1: as many bytes each as stable_configuration_cell_bytes() says,
 //         u64 checksum, u64 bytes, content (StableConfigurationCell)
 //
-// A position counts bytes from the segment's first record on, and never goes back; it lies at position % ring bytes.
-// 0 <= tail - head <= ring bytes. Records do not wrap: one that would is preceded by a skip record, which reaches to
-// the ring's end (or by nothing, if not even its header fits there).
+// A position counts bytes from the segment's first record on, and never goes back; it lies at position % ring bytes. 0
+// <= tail - head <= ring bytes. Records do not wrap: one that would is preceded by a skip record, which reaches to the
+// ring's end (or by nothing, if not even its header fits there).
 //
-// What is published is never torn, wherever its writer dies: a cell is written while the other is in force, then
-// `flips` is stored with release, for the fixed state and the configuration alike; a record lies whole before `tail` is stored with release; its bytes are used anew
-// only after `head` was.
+// Published state is never torn, wherever its writer dies. The writer fills the cell that is not in force, then stores
+// `flips` with release, for the fixed state and the configuration alike. It completes a record before it stores `tail`
+// with release, and reuses a record's bytes only after it has stored `head`.
 #pragma once
 
 #include <atomic>
@@ -31,10 +31,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/limits.h"
 #include "core/stable_hash.h"
+#include "replication/agreement/limits.h"
+#include "replication/requests/limits.h"
+#include "replication/stable/limits.h"
 #include "replication/stable/write.h"
 #include "replication/stable/writer_lock.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 
@@ -43,14 +46,14 @@ inline constexpr std::uint32_t kStableLayoutVersion = 3;
 inline constexpr std::size_t kStableRingOffset = 4096;
 inline constexpr std::size_t kStableRecordAlignment = 8;
 
-// All that is stored besides the records. Written as words, so that a reader of a living writer's segment sees garbage
-// at worst, which the checksum tells.
+// All stored state besides the records. Written as words: a reader of a living writer's segment sees garbage at worst,
+// which the checksum detects.
 struct StableFixed {
   std::uint64_t epoch = 0;           // as acceptor or voter
   std::uint64_t promised = 0;        // ballot
   std::uint64_t trimmed = 0;         // votes and outcomes below this slot, of whatever epoch, are no longer needed
   std::uint64_t leader_epoch = 0;    // as leader
-  std::uint64_t leader_ballot = 0;   // of the last leadership that was taken over; 0: none
+  std::uint64_t leader_ballot = 0;   // of the last completed takeover; 0: none
   std::uint64_t leader_trimmed = 0;  // proposals of that ballot below this slot are no longer needed
   bool operator==(const StableFixed&) const = default;
 };
@@ -86,7 +89,7 @@ static_assert(offsetof(StableHeader, accepted_end) == 392);
 static_assert(offsetof(StableHeader, configuration_flips) == 448);
 static_assert(sizeof(StableHeader) <= kStableRingOffset);
 
-// Heads a configuration cell; its content follows.
+// Header of a configuration cell; the content follows.
 struct StableConfigurationCell {
   std::uint64_t checksum;  // of the content, seeded with the flip that put it in force
   std::uint64_t bytes;
@@ -94,7 +97,7 @@ struct StableConfigurationCell {
 inline constexpr std::size_t kStableConfigurationCellBytes =
     (sizeof(StableConfigurationCell) + kStableConfigurationBytesMax + 4095) / 4096 * 4096;
 
-// Of each cell, in a segment of that many bytes. Only those of tests are too small for the largest configuration.
+// Size of each cell in a segment of `segment_bytes`. Only tests' segments are too small for the largest configuration.
 inline constexpr std::size_t stable_configuration_cell_bytes(std::size_t segment_bytes) {
   const std::size_t tenth = segment_bytes / 10 / 4096 * 4096;
   return tenth < kStableConfigurationCellBytes ? tenth : kStableConfigurationCellBytes;
@@ -106,7 +109,7 @@ inline constexpr std::size_t stable_ring_bytes(std::size_t segment_bytes) {
 
 enum class StableRecordKind : std::uint32_t { kSkip = 0, kAccepted = 1, kProposed = 2, kOutcome = 3 };
 
-//   0  u64 checksum        of everything below but the zeros, and of the position: no record of an earlier turn fits
+//   0  u64 checksum        of all fields below but the zeros, and of the position, so that a stale record fails
 //   8  u32 kind            u32 bytes of the command (skip: bytes of the whole record)
 //  16  u64 epoch
 //  24  u64 ballot          outcome: 1 committed, 0 aborted
@@ -121,9 +124,9 @@ struct StableRecord {
   std::uint64_t slot;
 };
 
-// Whether a record other than a skip still counts. Outcomes count for their epoch only; votes of the epochs before are
-// history, since what a 1Paxos acceptor stored was chosen. Proposals of ballots above the last leadership taken
-// over are kept whole: that leadership may be about to be.
+// Whether a record other than a skip still counts. Outcomes count for their epoch only. Votes of earlier epochs are
+// history, since what a 1Paxos acceptor stored was chosen. Proposals of ballots above the last completed takeover all
+// count: their own takeover may be about to complete.
 inline bool stable_record_counts(const StableRecord& record, const StableFixed& fixed) {
   if (record.kind == StableRecordKind::kAccepted) return record.epoch <= fixed.epoch && record.slot >= fixed.trimmed;
   if (record.kind == StableRecordKind::kOutcome) return record.epoch == fixed.epoch && record.slot >= fixed.trimmed;
@@ -132,7 +135,7 @@ inline bool stable_record_counts(const StableRecord& record, const StableFixed& 
 }
 static_assert(sizeof(StableRecord) == 40 && std::endian::native == std::endian::little);
 
-// Bytes in the ring of a record whose command has that many.
+// Size in the ring of a record whose command has `command_bytes`.
 inline constexpr std::size_t stable_record_bytes(std::size_t command_bytes) {
   const std::size_t bytes = sizeof(StableRecord) + command_bytes;
   return (bytes + kStableRecordAlignment - 1) / kStableRecordAlignment * kStableRecordAlignment;

@@ -99,7 +99,7 @@ void StableSegment::trim(std::uint64_t keep_from) {
   free_records(kAllRecords);
 }
 
-// A vote or an outcome; the first one of a new epoch begins it. That is one step for readers: the record does not count
+// A vote or an outcome; the first one of a new epoch begins it. For readers that is one step: the record does not count
 // before the epoch is in force.
 bool StableSegment::vote(StableRecordKind kind, const StableWrite& write) {
   INGOT_CHECK(write.epoch.value() >= fixed_.epoch, "only the newest epoch is voted in");
@@ -108,7 +108,7 @@ bool StableSegment::vote(StableRecordKind kind, const StableWrite& write) {
   return true;
 }
 
-// Writes the cell that is not in force, then puts it in force.
+// Writes the cell that is not in force, then switches to it.
 void StableSegment::publish_fixed() {
   const std::uint64_t flip = flips_ + 1;
   StableCell& cell = header_.cells[flip % 2];
@@ -120,7 +120,7 @@ void StableSegment::publish_fixed() {
   flips_ = flip;
 }
 
-// Fills the cell that is not in force, then puts it in force.
+// Fills the cell that is not in force, then switches to it.
 bool StableSegment::configure(std::string_view content) {
   const std::size_t cell_bytes = stable_configuration_cell_bytes(segment_.size());
   if (sizeof(StableConfigurationCell) + content.size() > cell_bytes) return false;
@@ -134,7 +134,7 @@ bool StableSegment::configure(std::string_view content) {
   return true;
 }
 
-// What lies unused between the tail and a record of so many bytes, since records do not wrap.
+// Unused bytes between the tail and a record of `record_bytes`, since records do not wrap.
 std::size_t StableSegment::skipped_before(std::size_t record_bytes) const {
   return to_end(tail_) < record_bytes ? to_end(tail_) : 0;
 }
@@ -191,8 +191,8 @@ void StableSegment::write_skip(std::uint64_t position, std::size_t bytes) {
   std::memcpy(at(position), &record, sizeof record);
 }
 
-// Moves the head over the oldest records that nobody needs. A change of roles leaves MiB of them: to look at each takes
-// a millisecond or two, which the group waits for if it is done then, and not if each later write frees some.
+// Moves the head over the oldest obsolete records. A change of roles leaves MiB of them. Freeing them all takes a
+// millisecond or two, for which the group would wait; so each later write frees a few.
 void StableSegment::free_records(std::size_t most) {
   const std::uint64_t before = head_;
   for (std::size_t freed = 0; head_ != tail_ && freed < most; ++freed) {

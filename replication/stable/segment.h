@@ -1,8 +1,8 @@
-// A replica's own stable state: promises, votes and proposals, in a sealed memory segment that its one writer thread
-// writes and everybody else may read, above all after the writer's death (replication/stable/view.h).
+// A replica's own stable state (promises, votes and proposals) in a sealed memory segment. One thread writes it; all
+// other processes may read it, above all after the writer's death (replication/stable/view.h).
 //
-// Layout, byte by byte: replication/stable/layout.h. What a store has done is visible to readers when it returns, and
-// no earlier in parts: a writer that dies inside it leaves the state before or the state after.
+// Layout, byte by byte: replication/stable/layout.h. A store is visible to readers when it returns, never in parts: a
+// writer that dies inside it leaves the state before or the state after.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@
 
 namespace ingot {
 
-// Used, from open to destruction, by one thread: the writer. It holds the segment's WriterLock all that time.
+// Used by one thread, the writer, from open to destruction. It holds the segment's WriterLock all that time.
 class StableSegment final : public StableStore {
  public:
-  // Maps the segment, closes it to every other writer for ever, and takes its lock. A new incarnation needs a new
-  // segment. The bounds of agreement fit into kStableSegmentBytes; only tests are content with fewer.
-  // Errors: INVALID_ARGUMENT (not a segment, or smaller than `bytes_min`), FAILED_PRECONDITION (it had a writer
-  // already), others as for Segment::map.
+  // Maps the segment, seals it against every other writer, and takes its lock. A new incarnation needs a new segment. A
+  // segment of kStableSegmentBytes holds all that the bounds of agreement allow; only tests use smaller ones. Errors:
+  // INVALID_ARGUMENT (not a segment, or smaller than `bytes_min`), FAILED_PRECONDITION (it already had a writer),
+  // others as for Segment::map.
   static absl::StatusOr<std::unique_ptr<StableSegment>> open(int fd, EndpointId self, Incarnation incarnation,
                                                              std::size_t bytes_min = kStableSegmentBytes);
 
@@ -36,22 +36,24 @@ class StableSegment final : public StableStore {
   // Executes one write. Returns false, with nothing stored, if there is no room until kTrimmed frees some; only
   // kAccepted, kProposed, kOutcome and a kConfiguration above its bound need room.
   //
-  //  kPromise   a newer epoch makes the acceptor's state anew in one step: what it accepted before is history
+  //  kPromise   a newer epoch replaces the acceptor's state in one step: earlier votes become history
   //  kAccepted, kOutcome   of an epoch not promised before (2PC promises none): likewise, with ballot 0, then stored
-  //  kLeading   proposals of older ballots, and of this one below `slot`, are no longer needed: so it is stored after
-  //             those that it repeats
+  //  kLeading   proposals of older ballots, and of this one below `slot`, are no longer needed: so a leader stores it
+  //             after the proposals that it repeats
   //  kTrimmed   votes and outcomes, and proposals of the leadership in force, of slots below it are no longer needed
-  //  kConfiguration   replaces the one before
+  //  kConfiguration   replaces the former configuration
   //
   // REQUIRES: epochs and ballots of promises and leaderships do not go back; a command is at most kBatchBytesMax bytes.
   [[nodiscard]] bool store(const StableWrite& write) override;
 
-  // Room for records, in bytes, and how much is in use: also by those that a change of roles has left without account, of
-  // which each later write frees some. Trimming frees all that are of no account, in the order of storing.
+  // The size of the ring, in bytes, and how much of it is in use. Records that a change of roles has made obsolete
+  // count as used until later writes free them bit by bit. Trimming frees all obsolete records, in the order of
+  // storing.
   std::size_t capacity_bytes() const override { return ring_bytes_; }
   std::size_t used_bytes() const override { return tail_ - head_; }
 
-  // Frees those at once; milliseconds, if they are MiB. For those who would do without something for want of room.
+  // Frees obsolete records at once; takes milliseconds if they are MiB. For callers that would otherwise give something
+  // up for want of room.
   void make_room() override { free_records(kAllRecords); }
 
  private:

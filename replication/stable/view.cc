@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/limits.h"
+#include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
 
 namespace ingot {
@@ -16,7 +17,7 @@ namespace {
 
 absl::Status corrupt(const char* what) { return absl::DataLossError(absl::StrCat("not a stable segment: ", what)); }
 
-// The fixed state in force, or nothing if its checksum does not fit.
+// The fixed state in force, or nothing if its checksum does not match.
 std::optional<StableFixed> read_fixed(const StableHeader& header) {
   const std::uint64_t flip = header.flips.load(std::memory_order_acquire);  // pairs with publish_fixed
   const StableCell& cell = header.cells[flip % 2];
@@ -28,8 +29,8 @@ std::optional<StableFixed> read_fixed(const StableHeader& header) {
   return fixed;
 }
 
-// Walks the records between two positions. Every record that next() hands out is a checked copy, but for commands of slots
-// below `from`, which are checked only.
+// Walks the records between two positions. next() hands out checked copies; of commands of slots below `from` it checks
+// the bytes and copies nothing.
 class RecordReader {
  public:
   RecordReader(std::span<const std::byte> ring, std::uint64_t head, std::uint64_t tail, Slot from)
@@ -37,7 +38,7 @@ class RecordReader {
 
   bool done() const { return position_ == tail_; }
 
-  // Reads one record, or skips to the ring's start (then kSkip). False: the bytes are no record.
+  // Reads one record, or skips to the ring's start (then kSkip). False: the bytes are not a record.
   bool next() {
     const std::size_t left = std::min<std::uint64_t>(ring_.size() - position_ % ring_.size(), tail_ - position_);
     const bool at_tail = left == tail_ - position_;
@@ -78,7 +79,7 @@ class RecordReader {
   const Slot from_;
 };
 
-// Adds one record to the view, if it still counts. False: of no known kind.
+// Adds one record to the view, if it still counts. False: its kind is unknown.
 bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::string& command, StableView& view) {
   if (record.kind > StableRecordKind::kOutcome) return false;
   if (record.kind == StableRecordKind::kSkip || !stable_record_counts(record, fixed)) return true;
@@ -103,7 +104,7 @@ bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::s
   return true;
 }
 
-// The configuration in force. False: not what a writer leaves.
+// The configuration in force. False: not the bytes of a writer.
 bool read_configuration(const StableHeader& header, std::span<const std::byte> segment, std::string& content) {
   const std::uint64_t flip = header.configuration_flips.load(std::memory_order_acquire);  // pairs with configure
   if (flip == 0) return true;

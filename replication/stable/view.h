@@ -1,4 +1,4 @@
-// What a stable segment says, for those who read it: the group, when its writer is dead, and tests.
+// The content of a stable segment, for its readers: the group, once the writer is dead, and tests.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// A copy: it holds on to nothing of the segment.
+// A copy: holds no reference to the segment.
 struct StableView {
   using Command = std::shared_ptr<const std::string>;
   struct Entry {
@@ -25,58 +25,59 @@ struct StableView {
   EndpointId replica;
   Incarnation incarnation;
 
-  // As acceptor or voter, in its last epoch. Entries below `trimmed` are left out; of several votes for one slot the last
-  // counts. All that were there, left out or not, lie below accepted_end.
+  // As acceptor or voter, in its last epoch. Entries below `trimmed` are left out; of several votes for one slot the
+  // last counts. accepted_end is above every entry, left out or not.
   Epoch epoch;
   Ballot promised;
   Slot trimmed;
   std::map<Slot, Entry> accepted;
   Slot accepted_end;
-  std::map<Slot, bool> committed;  // 2PC: the outcome, if it was stored; false: aborted
-  // Votes of the epochs before, from `trimmed` on. 1Paxos: what an acceptor stored was chosen, so these are decisions.
+  std::map<Slot, bool> committed;  // 2PC: the outcome, if stored; false: aborted
+  // Votes of earlier epochs, from `trimmed` on. In 1Paxos these are decisions, since what an acceptor stored was
+  // chosen.
   std::map<Slot, Command> history;
 
-  // As leader: the last leadership that was taken over, and what was proposed under it and under later ballots (of
-  // leaderships that were not taken over to the end).
+  // As leader: the last completed takeover, and the proposals under its ballot and under later ballots (of takeovers
+  // that were not completed).
   Epoch leader_epoch;
   Ballot leader_ballot;
   Slot leader_trimmed;  // proposals of that ballot below it are left out
   std::map<Ballot, std::map<Slot, Command>> proposed;
-  Slot proposed_end;  // all of that ballot that were there, left out or not, lie below it
+  Slot proposed_end;  // above every proposal of that ballot, left out or not
 
-  // Whether this incarnation had inherited all that its predecessors stored before it died; otherwise theirs is what
-  // counts.
+  // Whether this incarnation had inherited all that its predecessors stored before it died; otherwise theirs counts.
   bool may_be_inherited() const { return incarnation == Incarnation(1) || !configuration.empty(); }
 
-  // What it held of the configuration log, its votes included (replication/agreement/one_paxos/config_log.h); empty: nothing was stored.
+  // The stored part of the configuration log, including its votes (replication/agreement/one_paxos/config_log.h); empty
+  // if nothing was stored.
   std::string configuration;
 
-  // Reads the bytes of a stable segment, which may be anybody's and anything: it checks every number before it uses it,
-  // and changes nothing. The result is the writer's last word if writer_state() said kGone before; of a living
-  // writer it is some recent state, or DATA_LOSS if the writer overtook the reader: then read again. Commands of slots below
-  // `from` are checked and left out: a reader that knows them saves their copies.
+  // Reads the bytes of a stable segment. Trusts no byte: checks every number before it uses it, and changes nothing. If
+  // writer_state() returned kGone before the call, the result is the writer's final state. While the writer lives, it
+  // is some recent state, or DATA_LOSS if the writer overtook the reader: then read again. Commands of slots below
+  // `from` are checked but not copied.
   //
-  // REQUIRES: the memory is aligned to 64 bytes, as mapped segments are.
-  // Errors: NOT_FOUND (no writer has opened it yet: nothing was stored), DATA_LOSS (not what a writer leaves).
+  // REQUIRES: the memory is aligned to 64 bytes, as mapped segments are. Errors: NOT_FOUND (no writer has opened it
+  // yet, so nothing was stored), DATA_LOSS (not the bytes of a writer).
   static absl::StatusOr<StableView> read(std::span<const std::byte> segment, Slot from = Slot(0));
 
-  // The same without its records: all that a life of 1Paxos inherits of the one before. Records may be damaged.
+  // The same without the records, which may be damaged: all that an incarnation of 1Paxos inherits.
   static absl::StatusOr<StableView> read_without_records(std::span<const std::byte> segment);
 
-  // Whose incarnation the segment is of; nothing if no writer has opened it, or it is no segment.
+  // The incarnation of the segment's writer; nothing if no writer has opened it, or it is not a segment.
   static std::optional<Incarnation> incarnation_in(std::span<const std::byte> segment);
 
-  // True: that later incarnation ended before it had stored what it was to inherit, or never opened its segment; the incarnation before
-  // it is what counts. False also where the bytes are unreadable: then nobody knows. REQUIRES: its writer is dead, and it
-  // was not the first.
+  // True: the segment's incarnation ended before it had stored what it inherits, or never opened its segment; the
+  // incarnation before it counts instead. False also if the bytes are unreadable, since then it is unknown.
+  // REQUIRES: the writer is dead, and it is not incarnation 1.
   static bool ended_before_inheriting(std::span<const std::byte> segment);
 
-  // Above every slot that was ever voted for there; 0 where nothing was, or it is no segment.
+  // Above every slot that the writer has voted for; 0 if there is none, or it is not a segment.
   static Slot accepted_end_in(std::span<const std::byte> segment);
 
-  // Whether the writer may still write. kNone also where the bytes are too few to hold a lock.
+  // Whether the writer may still write. kNone also if the bytes are too few to hold a lock.
   static WriterState writer_state(std::span<const std::byte> segment);
-  // WriterLock::word(); null where the bytes are too few to hold a lock.
+  // WriterLock::word(); null if the bytes are too few to hold a lock.
   static const std::uint32_t* writer_word(std::span<const std::byte> segment);
 };
 

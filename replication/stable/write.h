@@ -1,4 +1,4 @@
-// What a replica stores: the unit in which agreement hands out what must survive it, and stable storage takes it.
+// The unit of stable storage: agreement issues these writes, and the store executes them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// Of a kConfiguration; agreement/limits.h holds its encoding against it.
+// Bytes of a kConfiguration; agreement/limits.h checks its encoding against it.
 inline constexpr std::size_t kStableConfigurationBytesMax = 6209 * 1024;
 
 // One thing to store in the replica's own stable storage.
@@ -22,8 +22,8 @@ struct StableWrite {
     kLeading,   // epoch, ballot: as leader, took over
     kTrimmed,   // slot: entries below it are no longer needed
     kOutcome,   // slot; ballot 1 = committed, 0 = aborted (2PC)
-    // command: all that the replica holds of the configuration log, decided entries and its own votes (ballot numbers
-    // and the accepted entry), as agreement encodes it. Replaces what was stored before, in one step. At most
+    // command: the replica's whole state of the configuration log, decided entries and its own votes (ballot numbers
+    // and the accepted entry), as agreement encodes it. Replaces the former state in one step. At most
     // kStableConfigurationBytesMax bytes. The other fields are zero.
     kConfiguration,
   };

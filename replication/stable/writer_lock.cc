@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// state() reads the futex word where glibc has it on every machine.
+// state() reads the futex word, which glibc has at this offset on every machine.
 static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
               std::is_same_v<decltype(pthread_mutex_t::__data.__lock), int>);
 
@@ -22,9 +22,9 @@ void WriterLock::acquire() {
   INGOT_CHECK(::pthread_mutex_init(&mutex_, &attributes) == 0);
   INGOT_CHECK(::pthread_mutexattr_destroy(&attributes) == 0);
   INGOT_CHECK(::pthread_mutex_lock(&mutex_) == 0);
-  // Those who sleep on the word cannot say so in memory that they only read: without this bit nobody would wake them.
+  // A reader cannot set this bit, since its mapping is read-only; without the bit the kernel would wake no sleeper.
   __atomic_fetch_or(&mutex_.__data.__lock, static_cast<int>(FUTEX_WAITERS), __ATOMIC_RELAXED);
-  was_locked_.store(1, std::memory_order_release);  // pairs with state(): nobody takes a lock being made for a free one
+  was_locked_.store(1, std::memory_order_release);  // pairs with state(): a half-made lock is not taken for a free one
 }
 
 void WriterLock::release() {
@@ -34,7 +34,7 @@ void WriterLock::release() {
 
 WriterState WriterLock::state() const {
   if (was_locked_.load(std::memory_order_acquire) == 0) return WriterState::kNone;
-  // Acquire: the kernel's mark, or the unlock's release, follows all that the writer stored.
+  // Acquire: pairs with the kernel's mark or the unlock's release, which follow all of the writer's stores.
   const auto word = static_cast<unsigned>(__atomic_load_n(&mutex_.__data.__lock, __ATOMIC_ACQUIRE));
   if ((word & FUTEX_OWNER_DIED) != 0 || (word & FUTEX_TID_MASK) == 0) return WriterState::kGone;
   return WriterState::kAlive;

@@ -1,8 +1,9 @@
 // Commands, queries and results of the key-value store: etcd v3's key-value API as plain structs, with their own
-// compact encoding (the store knows nothing of protobuf). Meaning of every field as in etcd v3 unless said otherwise.
+// compact encoding (the store knows nothing of protobuf). Fields mean what they mean in etcd v3 unless stated
+// otherwise.
 //
 // A Request is either mutating (replicated as a command, then applied) or read-only (a query). The Result of both has
-// the same form. Encoded requests come from outside: decode refuses what encode cannot have written.
+// the same form. Encoded requests come from outside: decode refuses bytes that encode cannot have written.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +43,9 @@ struct RangeRequest {
   bool count_only = false;
   Revision min_mod_revision = 0, max_mod_revision = 0, min_create_revision = 0, max_create_revision = 0;
 
-  // Not etcd's: paging between front end and replica. If page is set, the answer stops after about kPageBytesMax
-  // bytes and says in RangeResult::next_offset how many results (after filters and sorting) it has given in all; the
-  // next page asks with that offset and the first page's revision. 0 in next_offset: that was the last page.
+  // Not in etcd: paging between front end and replica. If page is set, the answer stops after about kPageBytesMax bytes
+  // and RangeResult::next_offset is the number of results (after filters and sorting) given so far. The next page's
+  // request has that offset and the first page's revision. next_offset 0: that was the last page.
   bool page = false;
   std::int64_t offset = 0;
   bool operator==(const RangeRequest&) const = default;
@@ -77,7 +78,7 @@ struct Compare {
 
 struct TxnRequest;
 
-// An operation of a transaction. TxnRequest is held by pointer since it nests; never null.
+// An operation of a transaction. TxnRequest nests, so a pointer holds it; never null.
 using Operation = std::variant<RangeRequest, PutRequest, DeleteRangeRequest, std::shared_ptr<TxnRequest>>;
 
 struct TxnRequest {
@@ -99,11 +100,11 @@ struct HashRequest {
 using Request =
     std::variant<RangeRequest, PutRequest, DeleteRangeRequest, TxnRequest, CompactRequest, HashRequest>;
 
-// Why a request was not carried out; nothing was changed then. services maps each to etcd's code and text.
+// Why a request was not carried out; the store is then unchanged. services maps each code to etcd's code and text.
 enum class Code : std::uint8_t {
   kOk = 0,
   kEmptyKey,
-  kKeyNotFound,        // put with ignore_value or ignore_lease of a key that is not there
+  kKeyNotFound,        // put with ignore_value or ignore_lease of a missing key
   kValueProvided,      // ignore_value together with a value
   kLeaseProvided,      // ignore_lease together with a lease
   kLeaseNotFound,
@@ -118,7 +119,7 @@ enum class Code : std::uint8_t {
 inline constexpr Code kCodeLast = Code::kResultTooLarge;  // keep it the last one
 
 // `revision` is the one for the response's own header. Inside a transaction it is the revision that the operation saw
-// or made, and for a nested transaction 0, as etcd answers.
+// or made; for a nested transaction it is 0, as in etcd.
 struct RangeResult {
   Revision revision = 0;
   std::vector<KeyValue> kvs;
@@ -160,8 +161,8 @@ struct Result {
 // must be a command.
 bool is_mutating(const Request& request);
 
-// The check that needs no state: empty keys, too many operations, duplicate keys, contradictory flags. etcd makes it
-// before anything else; the store makes it again.
+// The check that needs no state: empty keys, too many operations, duplicate keys, contradictory flags. etcd checks this
+// before anything else; the store repeats it.
 Code validate(const Request& request);
 
 std::string encode(const Request& request);

@@ -1,7 +1,7 @@
-// Parts of the key-value codec that the store shares, to write a range's answer without copying what it found.
+// Parts of the key-value codec for the store, which writes a range's answer without copying keys and values.
 //
-// Grammar (core/wire.h; "?f" stands only if flag f is set, and a set flag's field is never zero or empty, so that
-// every value has one encoding):
+// Grammar (core/wire.h; "?f" is present only if flag f is set, and then never zero or empty, so every value has one
+// encoding):
 //
 //   request  u8 kind, then
 //     1 range    u16 flags  bytes key  ?1 bytes range_end  ?2 i64 limit  ?4 i64 revision  ?8 (u8 order u8 target)
@@ -36,7 +36,7 @@ namespace ingot::kv {
 // Kinds of requests and of the results that answer them.
 enum class Kind : std::uint8_t { kNone = 0, kRange = 1, kPut = 2, kDelete = 3, kTxn = 4, kCompact = 5, kHash = 6 };
 
-// A key and value that live elsewhere.
+// A key and value stored elsewhere.
 struct KeyValueView {
   std::string_view key;
   std::string_view value;
@@ -60,7 +60,7 @@ inline std::size_t encoded_size(const KeyValueView& kv) {
 
 void write_key_value(WireWriter& out, const KeyValueView& kv);
 
-// What stands before a result's body, and before the key_values of a range's.
+// What precedes a result's body, and what precedes the key_values of a range's.
 void write_result_head(WireWriter& out, Code code, Revision revision, Kind kind);
 void write_range_head(WireWriter& out, const RangeResult& head, std::size_t kvs);
 

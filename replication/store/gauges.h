@@ -1,10 +1,10 @@
-// A store's gauges on its replica's page.
+// A store's gauges (sizes and counts of what it holds) on its replica's page.
 #pragma once
 
 #include <algorithm>
 
-#include "replication/store/kv_store.h"
 #include "replication/pages/pages.h"
+#include "replication/store/kv_store.h"
 
 namespace ingot {
 

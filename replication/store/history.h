@@ -1,4 +1,4 @@
-// Every version of every key that compaction has not removed: what reads look at, now and at old revisions.
+// Every version of every key that compaction has not removed, for reads at the newest and at old revisions.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace ingot::kv {
 
-// One value that a key had, or a tombstone where it was deleted. Never changes once written.
+// One value of a key, or the tombstone of a deletion. Never changes once written.
 struct Version {
   Revision mod_revision = 0;     // of the transaction that wrote it
   Revision create_revision = 0;  // 0: tombstone
@@ -53,7 +53,7 @@ class KeyRecord {
   absl::InlinedVector<std::unique_ptr<Version>, 2> versions_;
 };
 
-// Which keys a request means, as etcd writes it. The views must outlive it.
+// The keys that a request selects, in etcd's notation. The views must outlive it.
 class KeyRange {
  public:
   // An empty `range_end` means the key alone, "\0" everything from `key` on; otherwise [key, range_end).
@@ -73,13 +73,14 @@ inline KeyValueView view_of(const KeyRecord& record, const Version& version) {
   return {record.key(), version.value, version.create_revision, version.mod_revision, version.version, version.lease};
 }
 
-// A superseded version (one that has a newer sibling, or a tombstone) is kept until compaction reaches the revision
-// that superseded it. A queue in the order of that revision makes compaction cost what it removes and no more.
+// All versions of all keys. A superseded version (one with a newer version of its key, or a tombstone) is kept until
+// compaction reaches the revision that superseded it. A queue in the order of that revision makes the cost of
+// compaction proportional to what it removes.
 //
 // Not thread-safe. Movable; records stay where they are in memory.
 class History {
  public:
-  // Where a change went, so that it can be undone.
+  // The record that a change went to, so that the change can be undone.
   using Change = KeyRecord*;
 
   const KeyRecord* find(std::string_view key) const;
@@ -102,31 +103,33 @@ class History {
     }
   }
 
-  // Appends a version to a key. REQUIRES: (mod_revision, sub) is above every one so far; a tombstone only where the
-  // key exists.
+  // Appends a version to a key.
+  // REQUIRES: (mod_revision, sub) is above all earlier ones; a tombstone only where the key exists.
   Change append(std::string_view key, std::unique_ptr<Version> version);
 
-  // Takes back the newest change. REQUIRES: in reverse order of append; no compact_some in between.
+  // Takes back the newest change.
+  // REQUIRES: undo calls come in reverse order of append; no compact_some in between.
   void undo(Change change);
 
-  // Frees at most `limit` versions that were superseded at or below `compacted`. Returns true if some are left.
+  // Frees at most `limit` versions that were superseded at or below `compacted`. Returns true if such versions are
+  // left.
   bool compact_some(Revision compacted, int limit);
 
-  // Hash of all versions up to a revision that a compaction at `compacted` leaves; takes time for every version.
+  // Hash of all versions up to a revision that a compaction at `compacted` keeps; takes time for every version.
   std::uint64_t hash_at(Revision revision, Revision compacted) const;
 
-  // Sum of the hashes of all versions held, those that wait for compact_some included. Kept up to date by each change.
+  // Sum of the hashes of all versions held, including those that wait for compact_some. Each change updates it.
   std::uint64_t digest() const { return digest_; }
-  // The same from scratch, for tests and for loading.
+  // The same, computed from all versions: for tests and for loading.
   std::uint64_t compute_digest() const;
 
   std::int64_t live_keys() const { return live_keys_; }
   std::int64_t bytes() const { return bytes_; }  // of keys and values of all versions held
   std::int64_t versions() const { return versions_; }
 
-  // Every record, for snapshots.
+  // Writes every record, for snapshots.
   void save(StateMachine::Sink sink) const;
-  // Refuses anything that save cannot have written. `revision` is the store's: no version is above it.
+  // Refuses bytes that save cannot have written. `revision` is the store's: no version is above it.
   static absl::StatusOr<History> load(WireReader& in, Revision revision);
 
  private:

@@ -3,11 +3,11 @@
 #include <utility>
 #include <variant>
 
-#include "core/limits.h"
+#include "core/stable_hash.h"
 #include "replication/store/codec.h"
+#include "replication/store/limits.h"
 #include "replication/store/txn.h"
 #include "replication/store/writer.h"
-#include "core/stable_hash.h"
 
 namespace ingot::kv {
 

@@ -13,11 +13,11 @@
 
 namespace ingot::kv {
 
-// Commands and queries are encoded Requests, results encoded Results (kv_api.h). Not thread-safe.
+// Commands and queries are encoded Requests, results encoded Results (replication/store/api.h). Not thread-safe.
 class KvStore final : public StateMachine {
  public:
   // Carries out any request; a read-only one changes nothing. Each call also frees up to kCompactionStepVersions of
-  // what compaction left behind, so that no command pays for all of it.
+  // compacted versions, so that no single command pays for all of them.
   std::string apply(Slot slot, std::string_view command) override;
 
   // Answers a range, a hash, or a transaction that cannot write; any other request is kMalformed.
@@ -33,9 +33,9 @@ class KvStore final : public StateMachine {
   Revision compact_revision() const { return compacted_; }  // -1: never compacted, as etcd reports it
   std::int64_t live_keys() const { return history_.live_keys(); }
   std::int64_t bytes() const { return history_.bytes(); }        // of keys and values, history included
-  std::int64_t versions() const { return history_.versions(); }  // held, those that wait to be freed included
+  std::int64_t versions() const { return history_.versions(); }  // held, including those still to be freed
 
-  // digest() computed from every version held: equal unless the store is broken.
+  // digest() computed from all versions held: equal unless the store is broken.
   std::uint64_t compute_digest() const;
 
  private:

@@ -1,9 +1,10 @@
 #include "replication/store/range.h"
 
+#include "replication/store/limits.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "core/limits.h"
 
 namespace ingot::kv {
 namespace {
@@ -20,7 +21,7 @@ bool passes(const RangeRequest& r, const Version& v) {
          (r.min_create_revision == 0 || v.create_revision >= r.min_create_revision);
 }
 
-// A three-way comparison of two versions by a number or value; keys are in order already.
+// A three-way comparison of two versions by a number or value; the collected keys are in order already.
 template <typename Found>
 int compare_by(SortTarget target, const Found& a, const Found& b) {
   const auto three_way = [](std::int64_t x, std::int64_t y) { return x < y ? -1 : x > y ? 1 : 0; };
@@ -56,8 +57,9 @@ RangeAnswer::RangeAnswer(const History& history, const RangeRequest& request, co
   cut();
 }
 
-// The count covers the whole range, whatever the limit. Where nothing else decides which results are the first, one
-// more than the limit is kept, to know whether there are more; an unsorted sort target decides among those (as etcd).
+// The count covers the whole range, whatever the limit. If no sorting or filter decides which results come first, one
+// more result than the limit is kept, which shows whether there are more; an unsorted sort target sorts only those (as
+// in etcd).
 void RangeAnswer::collect(const History& history, Revision revision) {
   const bool keep_all = request_.limit <= 0 || request_.sort_order != SortOrder::kNone || filtered(request_);
   const auto keep_max = keep_all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(request_.limit);

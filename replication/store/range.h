@@ -1,4 +1,4 @@
-// What a range request finds: selection, order, filters, limit and pages, as etcd has them.
+// What a range request finds: etcd's selection, order, filters, limit and pages.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace ingot::kv {
 
-// The revisions that a read can name.
+// The revisions that a read can use.
 struct ReadPoint {
-  Revision current = 0;    // the newest revision, that of a transaction's own writes included
-  Revision compacted = 0;  // below it nothing can be read; -1: never compacted
+  Revision current = 0;    // the newest revision, including a transaction's own writes
+  Revision compacted = 0;  // lower revisions cannot be read; -1: never compacted
 
-  // The revision that a request's field means: 0 or less is the newest.
+  // The revision that a request's field stands for: 0 or less is the newest.
   Revision meant_by(Revision requested) const { return requested > 0 ? requested : current; }
 };
 
@@ -30,7 +30,7 @@ class RangeAnswer {
 
   // Bytes of the encoded key_values.
   std::size_t bytes() const { return bytes_; }
-  // Writes the result's body (grammar in kv_codec.h).
+  // Writes the result's body (grammar in replication/store/codec.h).
   void write(WireWriter& out, Revision header_revision) const;
   // The same as a struct.
   RangeResult copy(Revision header_revision) const;

@@ -1,7 +1,9 @@
+#include <utility>
+
 #include "absl/status/status.h"
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/store/codec.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 namespace {
@@ -100,7 +102,7 @@ void write(WireWriter& out, const HashRequest& r) {
   out.u8(static_cast<std::uint8_t>(Kind::kHash)).i64(r.revision);
 }
 
-// ---- Decoding. A field that its flag announces and that is zero or empty fails: encode leaves it out. ----
+// ---- Decoding. A flag whose field is zero or empty fails: encode sets no such flag. ----
 
 template <typename Enum>
 Enum read_enum(WireReader& in, Enum last) {
@@ -187,28 +189,39 @@ Compare read_compare(WireReader& in) {
   return c;
 }
 
-// Vectors grow as elements decode, never by an announced count alone: memory stays proportional to the input.
+// Vectors grow as elements decode, never by an announced count: memory stays proportional to the input.
 TxnRequest read_txn(WireReader& in, int depth);
+
+// Calls out(request) with an operation of that kind; fails the reader if it is of another kind.
+template <typename Out>
+void read_operation(WireReader& in, Kind kind, int depth, Out&& out) {
+  switch (kind) {
+    case Kind::kRange:
+      return out(read_range(in));
+    case Kind::kPut:
+      return out(read_put(in));
+    case Kind::kDelete:
+      return out(read_delete(in));
+    case Kind::kTxn:
+      return out(read_txn(in, depth));
+    default:
+      in.fail();
+  }
+}
+
+struct AppendOperation {
+  std::vector<Operation>& operations;
+  void operator()(TxnRequest nested) const { operations.push_back(std::make_shared<TxnRequest>(std::move(nested))); }
+  template <typename T>
+  void operator()(T request) const {
+    operations.push_back(std::move(request));
+  }
+};
 
 std::vector<Operation> read_operations(WireReader& in, int depth) {
   std::vector<Operation> operations;
   for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
-    switch (static_cast<Kind>(in.u8())) {
-      case Kind::kRange:
-        operations.emplace_back(read_range(in));
-        break;
-      case Kind::kPut:
-        operations.emplace_back(read_put(in));
-        break;
-      case Kind::kDelete:
-        operations.emplace_back(read_delete(in));
-        break;
-      case Kind::kTxn:
-        operations.emplace_back(std::make_shared<TxnRequest>(read_txn(in, depth + 1)));
-        break;
-      default:
-        in.fail();
-    }
+    read_operation(in, static_cast<Kind>(in.u8()), depth + 1, AppendOperation{operations});
   }
   return operations;
 }
@@ -223,23 +236,12 @@ TxnRequest read_txn(WireReader& in, int depth) {
 }
 
 Request read_request(WireReader& in) {
-  switch (static_cast<Kind>(in.u8())) {
-    case Kind::kRange:
-      return read_range(in);
-    case Kind::kPut:
-      return read_put(in);
-    case Kind::kDelete:
-      return read_delete(in);
-    case Kind::kTxn:
-      return read_txn(in, 1);
-    case Kind::kCompact:
-      return CompactRequest{in.i64()};
-    case Kind::kHash:
-      return HashRequest{in.i64()};
-    default:
-      in.fail();
-      return RangeRequest{};
-  }
+  const auto kind = static_cast<Kind>(in.u8());
+  if (kind == Kind::kCompact) return CompactRequest{in.i64()};
+  if (kind == Kind::kHash) return HashRequest{in.i64()};
+  Request request;
+  read_operation(in, kind, 1, [&](auto read) { request = std::move(read); });
+  return request;
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
+#include <utility>
+
 #include "absl/status/status.h"
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/store/codec.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 namespace {
@@ -59,7 +61,7 @@ KeyValue read_key_value(WireReader& in) {
   return kv;
 }
 
-// Grows as elements decode: a hostile count reserves nothing.
+// Grows as elements decode: a hostile count reserves no memory.
 std::vector<KeyValue> read_key_values(WireReader& in) {
   std::vector<KeyValue> kvs;
   std::uint32_t left = in.u32();
@@ -96,21 +98,31 @@ DeleteRangeResult read_delete(WireReader& in) {
 
 TxnResult read_txn(WireReader& in, int depth);
 
-OperationResult read_operation(WireReader& in, int depth) {
-  switch (static_cast<Kind>(in.u8())) {
+// Calls out(result) with the result of an operation of that kind; fails the reader if it is of another kind.
+template <typename Out>
+void read_operation(WireReader& in, Kind kind, int depth, Out&& out) {
+  switch (kind) {
     case Kind::kRange:
-      return read_range(in);
+      return out(read_range(in));
     case Kind::kPut:
-      return read_put(in);
+      return out(read_put(in));
     case Kind::kDelete:
-      return read_delete(in);
+      return out(read_delete(in));
     case Kind::kTxn:
-      return std::make_shared<TxnResult>(read_txn(in, depth + 1));
+      return out(read_txn(in, depth));
     default:
       in.fail();
-      return RangeResult{};
   }
 }
+
+struct AppendResult {
+  std::vector<OperationResult>& results;
+  void operator()(TxnResult nested) const { results.push_back(std::make_shared<TxnResult>(std::move(nested))); }
+  template <typename T>
+  void operator()(T result) const {
+    results.push_back(std::move(result));
+  }
+};
 
 TxnResult read_txn(WireReader& in, int depth) {
   TxnResult r;
@@ -118,26 +130,15 @@ TxnResult read_txn(WireReader& in, int depth) {
   r.revision = in.i64();
   r.succeeded = read_bool(in);
   for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
-    r.responses.push_back(read_operation(in, depth));
+    read_operation(in, static_cast<Kind>(in.u8()), depth + 1, AppendResult{r.responses});
   }
   return r;
 }
 
 void read_body(WireReader& in, Result& result) {
-  switch (static_cast<Kind>(in.u8())) {
+  const auto kind = static_cast<Kind>(in.u8());
+  switch (kind) {
     case Kind::kNone:
-      break;
-    case Kind::kRange:
-      result.body = read_range(in);
-      break;
-    case Kind::kPut:
-      result.body = read_put(in);
-      break;
-    case Kind::kDelete:
-      result.body = read_delete(in);
-      break;
-    case Kind::kTxn:
-      result.body = read_txn(in, 1);
       break;
     case Kind::kCompact:
       result.body = CompactResult{};
@@ -148,7 +149,7 @@ void read_body(WireReader& in, Result& result) {
       break;
     }
     default:
-      in.fail();
+      read_operation(in, kind, 1, [&](auto body) { result.body = std::move(body); });
   }
 }
 

@@ -4,8 +4,7 @@
 //   record    bytes key  u32 versions  versions x version      (keys ascend)
 //   version   i64 mod_revision  u32 sub  i64 create_revision  i64 version  i64 lease  bytes value   (oldest first)
 //
-// No bit of it can change without the digest, or the form, being wrong. The last character of the magic is the format's
-// version.
+// A change of any bit makes the digest or the format wrong. The last character of the magic is the format's version.
 
 #include <algorithm>
 #include <tuple>
@@ -19,9 +18,9 @@ namespace ingot::kv {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x32'56'4b'54'4f'47'4e'49;  // "INGOTKV2"
-constexpr std::size_t kPartBytes = 64 * 1024;  // of what is handed out at a time, about
+constexpr std::size_t kPartBytes = 64 * 1024;  // given to the sink at a time, approximately
 
-constexpr std::int64_t kVersionBytesMax = 48;  // of a version besides its key and value, its part of a record included
+constexpr std::int64_t kVersionBytesMax = 48;  // of a version and its share of a record, without key and value
 
 absl::Status refused(const char* why) {
   return absl::InvalidArgumentError(std::string("the bytes are not a snapshot of the store: ") + why);
@@ -42,14 +41,14 @@ std::unique_ptr<Version> read_version(WireReader& in) {
   return v;
 }
 
-// A version by itself: a tombstone is nothing but its revision, anything else was created at or before its revision.
+// A version by itself: a tombstone has a revision only; any other version was created at or before its revision.
 bool plausible(const Version& v, Revision newest) {
   if (v.mod_revision < 2 || v.mod_revision > newest) return false;
   if (v.version == 0) return v.create_revision == 0 && v.lease == 0 && v.value.empty();
   return v.version > 0 && v.create_revision >= 2 && v.create_revision <= v.mod_revision;
 }
 
-// A version after its predecessor, which compaction may have removed.
+// Whether a version can come after its predecessor, which compaction may have removed.
 bool follows(const Version& v, const Version* before) {
   if (!before) return true;
   if (std::tie(v.mod_revision, v.sub) <= std::tie(before->mod_revision, before->sub)) return false;
@@ -106,13 +105,13 @@ absl::StatusOr<History> History::load(WireReader& in, Revision revision) {
   return history;
 }
 
-// The queue follows from the versions: each that is followed by another, and each tombstone, in the order of changes.
+// The versions determine the queue: each version with a successor, and each tombstone, in the order of changes.
 bool History::rebuild_superseded() {
   struct Changed {
     Revision revision;
     std::uint32_t sub;
     KeyRecord* record;
-    int superseded;  // versions that the change superseded, itself included if it is a tombstone
+    int superseded;  // versions that the change superseded, including itself if it is a tombstone
   };
   std::vector<Changed> changes;
   for (const auto& [key, record] : records_) {
@@ -139,7 +138,7 @@ void KvStore::save(Sink sink) const {
   history_.save(sink);
 }
 
-// No less than it takes.
+// An upper bound.
 std::size_t KvStore::save_bytes() const {
   return 64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions());
 }

@@ -1,4 +1,4 @@
-// What is replicated: anything deterministic. The replica feeds it the agreed commands, in order, each once.
+// The interface of a replicated, deterministic state. The replica feeds it the agreed commands, in order, each once.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace ingot {
 
-// Not thread-safe; used by its replica's loop only. Deterministic: state and results depend on nothing but the
-// sequence of applied commands. Commands come from clients: malformed ones give an error result, never a crash.
+// Not thread-safe; used by its replica's loop only. Deterministic: state and results depend only on the sequence of
+// applied commands. Commands come from clients: a malformed one gives an error result, never a crash.
 class StateMachine {
  public:
   virtual ~StateMachine() = default;
@@ -26,13 +26,13 @@ class StateMachine {
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;
 
-  // Takes bytes, part by part; a part is valid during the call only.
+  // Takes bytes, part by part; a part is valid only during the call.
   using Sink = absl::FunctionRef<void(std::string_view)>;
 
-  // Writes the whole state, without holding it a second time.
+  // Writes the whole state without a second copy of it in memory.
   virtual void save(Sink sink) const = 0;
 
-  // The same bytes at once.
+  // The same bytes as one string.
   std::string save() const {
     std::string bytes;
     bytes.reserve(save_bytes());
@@ -40,26 +40,26 @@ class StateMachine {
     return bytes;
   }
 
-  // About how many those are, without the work; 0: unknown.
+  // About how many bytes save writes, at low cost; 0: unknown.
   virtual std::size_t save_bytes() const { return 0; }
 
-  // Replaces the state, at no cost that grows with it: on the loop's thread. Afterwards it holds the former state, which may
-  // be large, until it ends, on any thread.
+  // Replaces the state, on the loop's thread, in constant time. Afterwards the Load holds the former state, which may
+  // be large, until it is destroyed, on any thread.
   using Load = absl::AnyInvocable<void() &&>;
 
-  // The long part of the way back. On any thread, also while the loop uses the state: so it looks at nothing that apply
-  // or a Load changes. The Load does not need the bytes. REQUIRES: this is still there when the Load is
-  // called. Errors: INVALID_ARGUMENT (save did not write these bytes).
+  // The slow part of loading. Runs on any thread, also while the loop uses the state, so it reads nothing that apply or
+  // a Load changes. The Load does not need the bytes. Errors: INVALID_ARGUMENT (save did not write these bytes).
+  // REQUIRES: this object still exists when the Load is called.
   virtual absl::StatusOr<Load> decode(std::string_view snapshot) = 0;
 
-  // Both at once, on the loop's thread. After an error the state is as before.
+  // Both steps at once, on the loop's thread. After an error the state is unchanged.
   absl::Status load(std::string_view snapshot) {
     auto decoded = decode(snapshot);
     if (decoded.ok()) (*std::move(decoded))();
     return decoded.status();
   }
 
-  // Equal on replicas that have applied the same commands. Cheap: kept up to date by apply.
+  // Equal on replicas that have applied the same commands. Cheap: apply keeps it up to date.
   virtual std::uint64_t digest() const = 0;
 };
 

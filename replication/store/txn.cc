@@ -6,7 +6,7 @@
 namespace ingot::kv {
 namespace {
 
-// What an operation's result takes beside its keys and values, rounded up.
+// Bytes of an operation's result besides its keys and values, rounded up.
 constexpr std::size_t kOperationResultBytes = 32;
 
 const TxnRequest* nested_in(const Operation& operation) {
@@ -19,7 +19,7 @@ auto& branch_of(Request& request, bool succeeded) {
   return succeeded ? request.success : request.failure;
 }
 
-// Sign of the version's field minus what the request names.
+// Sign of the version's field minus the request's value.
 int compare_field(const Compare& compare, const Version& version) {
   const auto sign = [&](std::int64_t field) { return field < compare.number ? -1 : field > compare.number ? 1 : 0; };
   switch (compare.target) {
@@ -54,8 +54,8 @@ bool satisfies(const Compare& compare, const Version& version) {
 
 }  // namespace
 
-// Every key of the range must satisfy the compare. Where there is none, a key of zeros stands in, except for values:
-// an absent value equals nothing and differs from nothing.
+// Every key of the range must satisfy the compare. An empty range is compared as a key of zeros, except for values: an
+// absent value equals nothing and differs from nothing.
 bool Txn::holds(const Compare& compare) const {
   bool found = false, all = true;
   writer_.history().visit(KeyRange(compare.key, compare.range_end), point_.current,
@@ -86,7 +86,7 @@ Code Txn::check(const TxnRequest& request, Check each) {
   return Code::kOk;
 }
 
-// etcd looks for the key first here, though for the lease first in a put outside of a transaction.
+// etcd checks for the key first here, though for the lease first in a put outside of a transaction.
 Code Txn::check_put(const Operation& operation) const {
   const auto* put = std::get_if<PutRequest>(&operation);
   if (!put) return Code::kOk;
@@ -97,7 +97,7 @@ Code Txn::check_put(const Operation& operation) const {
   return put->lease != 0 ? Code::kLeaseNotFound : Code::kOk;
 }
 
-// Unlike outside of a transaction, a negative revision is not "the newest" here: it lies below the compacted one.
+// Unlike outside of a transaction, a negative revision does not mean the newest here: it lies below the compacted one.
 Code Txn::check_range(const Operation& operation) const {
   const auto* range = std::get_if<RangeRequest>(&operation);
   if (!range || range->revision == 0) return Code::kOk;

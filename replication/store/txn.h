@@ -10,14 +10,14 @@
 namespace ingot::kv {
 
 // Carries out one valid transaction, nested ones included, by the rules of etcd 3.4. Every branch is decided on the
-// state before the transaction; puts, then ranges, of the chosen branches are checked on it too; so after the first
-// write nothing but a bound can fail, and then everything is undone.
+// state before the transaction. Puts, then ranges, of the chosen branches are checked on that state, too. So after the
+// first write only a bound can fail, and then every write is undone.
 class Txn {
  public:
-  // REQUIRES: `point` describes the history as the writer found it.
+  // REQUIRES: `point` describes the history before the writer's first change.
   Txn(Writer& writer, const ReadPoint& point) : writer_(writer), point_(point) {}
 
-  // On any code but kOk nothing has changed. Takes the values of puts.
+  // On any code but kOk nothing has changed. Moves the values out of the puts.
   Code run(TxnRequest& request, TxnResult& result);
 
  private:
@@ -32,7 +32,7 @@ class Txn {
   Code execute(Operation& operation, OperationResult& result);
   Code execute(const RangeRequest& request, OperationResult& result);
 
-  // Whether the next transaction, in the order of a walk from the top through the chosen branches, succeeded.
+  // Whether the next transaction, in depth-first order through the chosen branches, succeeded.
   bool next_decision() { return decisions_[next_++]; }
 
   Writer& writer_;

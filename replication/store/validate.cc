@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/limits.h"
 #include "replication/store/api.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 namespace {
@@ -45,7 +45,7 @@ Code check_operations(const std::vector<Operation>& operations, int operations_m
   return Code::kOk;
 }
 
-// etcd's count: the longest of the three lists, and nested transactions share what their parent's longest leaves.
+// etcd's count: the longest of the three lists; nested transactions share what their parent's longest list leaves.
 Code check_txn(const TxnRequest& txn, int operations_max, int depth) {
   if (depth > kTxnDepthMax) return Code::kTooDeep;
   const std::size_t longest = std::max({txn.compare.size(), txn.success.size(), txn.failure.size()});
@@ -58,12 +58,12 @@ Code check_txn(const TxnRequest& txn, int operations_max, int depth) {
   return code != Code::kOk ? code : check_operations(txn.failure, left, depth);
 }
 
-// ---- Duplicate keys: no key may be put twice, or put and deleted, where both could be carried out. ----
+// ---- Duplicate keys: no transaction may put a key twice, or put and delete it, if both could be carried out. ----
 
 // A union of half-open intervals of keys, kept disjoint.
 class KeyIntervals {
  public:
-  // "\0" as the end is taken by the letter, as etcd 3.4 does in this check: such an interval holds nothing.
+  // An end of "\0" is taken literally, as in this check of etcd 3.4: such an interval is empty.
   void add(std::string begin, std::string end) {
     if (end <= begin) return;
     auto it = intervals_.upper_bound(begin);
@@ -91,7 +91,7 @@ class KeyIntervals {
   std::map<std::string, std::string, std::less<>> intervals_;  // begin -> end
 };
 
-// What one branch may put and delete, nested transactions included.
+// The keys that one branch may put and delete, nested transactions included.
 struct Touched {
   std::set<std::string_view> puts;
   KeyIntervals deletes;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 
@@ -41,7 +41,7 @@ Code Writer::put(PutRequest& request, PutResult& result) {
 
 Code Writer::remove(const DeleteRangeRequest& request, DeleteRangeResult& result) {
   Code code = Code::kOk;
-  // Tombstones add no keys, so the walk stays valid; their revision is the newest, so it meets each key once.
+  // Tombstones add no keys, so the iteration stays valid; their revision is the newest, so it visits each key once.
   history_.visit(KeyRange(request.key, request.range_end), base_ + 1,
                  [&](const KeyRecord& record, const Version& version) {
                    if (request.prev_kv) {

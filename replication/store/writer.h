@@ -9,7 +9,7 @@
 
 namespace ingot::kv {
 
-// Not thread-safe; lives for one command. Without commit-time action: what is not undone stays.
+// Not thread-safe; lives for one command. There is no commit step: changes stay unless they are undone.
 class Writer {
  public:
   // `base` is the store's revision; changes get the next one.
@@ -17,7 +17,7 @@ class Writer {
   // For a transaction that only reads: put and remove are then a bug.
   Writer(const History& history, Revision base) : history_(history), base_(base) {}
 
-  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound: nothing changed. Takes the request's value.
+  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound: nothing changed. Moves the request's value out.
   Code put(PutRequest& request, PutResult& result);
   // kResultTooLarge: the keys deleted so far stay deleted until undo().
   Code remove(const DeleteRangeRequest& request, DeleteRangeResult& result);
@@ -26,7 +26,7 @@ class Writer {
   Revision revision() const { return changes_.empty() ? base_ : base_ + 1; }
   const History& history() const { return history_; }
 
-  // Adds to the bytes of the answer; kResultTooLarge when it passes kResultBytesMax.
+  // Adds to the bytes of the answer; returns kResultTooLarge once they exceed kResultBytesMax.
   Code charge(std::size_t bytes);
 
   // Takes every change back.

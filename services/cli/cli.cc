@@ -4,13 +4,11 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -18,7 +16,7 @@
 namespace ingot {
 namespace {
 
-// Levenshtein's distance: how many letters must be changed, added or removed.
+// Levenshtein's distance: the number of letters to change, add or remove.
 int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -32,7 +30,7 @@ int edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The subcommand that the command line chose, or the program itself.
+// The subcommand given on the command line, or the program itself if there is none.
 const CLI::App& chosen(const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   return used.empty() ? app : chosen(*used.front());
@@ -53,7 +51,7 @@ std::vector<std::string> known_words(const CLI::App& app, bool flags) {
   return words;
 }
 
-// "; did you mean --listen?" if a known word is close enough to be a slip of the finger, else nothing.
+// "; did you mean --listen?" if a known word is close enough to be a typing error, else nothing.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   const auto closer = [&](const std::string& a, const std::string& b) {
     return edit_distance(given, a) < edit_distance(given, b);
@@ -75,7 +73,7 @@ std::string explain_extra(const CLI::App& app) {
 }
 
 std::string explain_missing_command(const CLI::App& app) {
-  // CLI11 misses the command before it looks at a misspelt one.
+  // CLI11 reports a missing command before a misspelt one.
   if (!app.remaining(true).empty()) return explain_extra(app);
   return absl::StrCat("a command is missing; give one of ", absl::StrJoin(known_words(chosen(app), false), ", "));
 }
@@ -100,7 +98,7 @@ int report(const std::string& program, const std::string& sentence, int code) {
   return code;
 }
 
-// The name as it was called, without folders.
+// The name by which the program was called, without folders.
 std::string program_name(int argc, const char* const* argv) {
   const std::string path = argc > 0 ? argv[0] : "ingot";
   return path.substr(path.rfind('/') + 1);
@@ -148,29 +146,13 @@ int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<
   }
 }
 
-CLI::Validator one_of(std::initializer_list<const char*> words) {
-  const std::vector<std::string> allowed(words.begin(), words.end());
-  const auto check = [allowed](const std::string& given) -> std::string {
-    if (std::find(allowed.begin(), allowed.end(), given) != allowed.end()) return "";
-    return absl::StrCat("'", given, "' is not known here; use ", join_or(allowed));
-  };
-  return CLI::Validator(check, absl::StrJoin(allowed, "|"));
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto check = [words](const std::string& given) { return fault_in_choice(given, words); };
+  return CLI::Validator(check, absl::StrJoin(words, "|"));
 }
 
 CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
-  const auto check = [min, max](const std::string& given) -> std::string {
-    std::int64_t number = 0;
-    if (absl::SimpleAtoi(given, &number) && number >= min && number <= max) return "";
-    const std::string range = max == std::numeric_limits<std::int64_t>::max() ? absl::StrCat(min, " or more")
-                                                                              : absl::StrCat(min, " to ", max);
-    return absl::StrCat("'", given, "' will not do; give a whole number, ", range);
-  };
-  return CLI::Validator(check, "");
-}
-
-std::string join_or(const std::vector<std::string>& words) {
-  if (words.size() < 2) return words.empty() ? "" : words.front();
-  return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "), " or ", words.back());
+  return CLI::Validator([min, max](const std::string& given) { return fault_in_number(given, min, max); }, "");
 }
 
 }  // namespace ingot

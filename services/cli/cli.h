@@ -1,13 +1,12 @@
-// What every command line of ours does the same way: one sentence for an error, one meaning for an exit code.
+// Error messages and exit codes, the same for all programs.
 //
 //   0  done
-//   1  the outside world said no: a daemon that cannot be reached, an answer that is an error, a check that failed; the
-//      same command may succeed another time
-//   2  what was asked for is wrong or impossible here: flags, values, files, a port or a name in use; nothing was started
+//   1  a failure outside the command line: an unreachable daemon, an error answer, a failed check; the same command
+//      may succeed another time
+//   2  a wrong or impossible request: flags, values, files, a port or a name in use; nothing was started
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "services/cli/words.h"
 
 namespace ingot {
 
@@ -26,18 +26,15 @@ inline constexpr int kExitUsage = 2;
 // 0 for OK; 2 for InvalidArgument, AlreadyExists, FailedPrecondition and OutOfRange; 1 for everything else.
 int exit_code(const absl::Status& status);
 
-// Parses the command line, then runs `body` once and returns the process's exit code. Errors of either go to standard
-// error as one sentence, "PROGRAM: what is wrong; how to mend it"; a status with an empty message prints nothing.
-// --help goes to standard output. Nothing escapes as an exception.
+// Parses the command line, runs `body` once and returns the process's exit code. Errors of both go to standard error as
+// one sentence, "PROGRAM: what is wrong; how to mend it"; a status with an empty message prints nothing. --help goes to
+// standard output. Throws nothing.
 int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<absl::Status()> body);
 
-// A flag that takes one of a few words: `option->check(one_of({"nvp", "srbp"}))`.
-CLI::Validator one_of(std::initializer_list<const char*> words);
+// Accepts one of `words`: `option->check(one_of({"nvp", "srbp"}))`.
+CLI::Validator one_of(const std::vector<std::string>& words);
 
-// A flag that takes a whole number within these bounds, both included.
+// Accepts a whole number from `min` to `max`, both included.
 CLI::Validator whole_number(std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max());
-
-// "a, b or c".
-std::string join_or(const std::vector<std::string>& words);
 
 }  // namespace ingot

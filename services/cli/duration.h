@@ -1,4 +1,4 @@
-// Durations as people write them on a command line: a number with its unit, as in "250ms", "20s" or "1m30s".
+// Durations on a command line: a number with its unit, as in "250ms", "20s" or "1m30s".
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ absl::StatusOr<std::chrono::nanoseconds> parse_duration(std::string_view text);
 // The shortest form that parse_duration reads back as the same duration: "1m30s", "250ms", "0s".
 std::string format_duration(std::chrono::nanoseconds duration);
 
-// A flag that takes a duration; `value` holds its default, which --help shows. `value` must outlive the parse.
+// Adds a flag for a duration; `value` holds its default, which --help shows. `value` must outlive the parse.
 CLI::Option* add_duration(CLI::App& app, const std::string& name, std::chrono::nanoseconds& value,
                           const std::string& help);
 

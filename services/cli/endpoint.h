@@ -1,4 +1,4 @@
-// "HOST:PORT" as it stands on command lines.
+// Addresses on command lines: "HOST:PORT".
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct HostPort {
   int port = 0;      // 0 to 65535; 0 lets the system choose, which only listeners accept
 };
 
-// InvalidArgument, with a sentence, for anything but HOST:PORT or [IPV6]:PORT.
+// InvalidArgument, with a sentence, for text that is neither HOST:PORT nor [IPV6]:PORT.
 absl::StatusOr<HostPort> parse_host_port(std::string_view text);
 
-// For option->check: the flag takes a HOST:PORT.
+// Accepts a HOST:PORT.
 CLI::Validator host_port();
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Tables for people: columns as wide as their widest cell, numbers to the right.
+// Tables in plain text: columns as wide as their widest cell, numbers aligned to the right.
 #pragma once
 
 #include <ostream>

@@ -8,7 +8,7 @@
 namespace ingot {
 
 namespace {
-constexpr std::chrono::milliseconds kPause{5};  // after a write that was not taken
+constexpr std::chrono::milliseconds kPause{5};  // after a write that was not accepted
 }
 
 AvailabilityProbe::AvailabilityProbe(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done)
@@ -26,10 +26,10 @@ void AvailabilityProbe::write() {
                  [self = shared_from_this(), last](const ReplicaReply& reply) { self->answered(reply, last); });
 }
 
-// A pause breaks the recursion of a client that answers at once that it is overloaded.
+// The pause breaks the recursion of a client that answers "overloaded" within submit.
 void AvailabilityProbe::answered(const ReplicaReply& reply, bool last) {
   if (reply.outcome != ReplicaReply::Outcome::kOk) {
-    // Weakly: the alarm keeps its callback for as long as it lives.
+    // A weak reference: the alarm keeps its callback as long as it lives.
     pause_.Set(std::chrono::system_clock::now() + kPause, [self = weak_from_this()](bool) {
       if (const auto probe = self.lock()) probe->write();
     });

@@ -1,4 +1,4 @@
-// How long an instance commits nothing, measured from outside by writes of our own.
+// Measures from outside how long an instance commits nothing.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,9 @@
 
 namespace ingot {
 
-// One write after the other, each an empty transaction: agreed on, applied in one slot, and without effect. Ends with the
-// first commit of a write that was begun once `over` said that what was done to the group has happened. Thread-safe.
+// Sends one write after the other, each an empty transaction: agreed on, applied in one slot, and without effect. Ends
+// with the first commit of a write that began after `over` returned true, which says that the fault has taken effect.
+// Thread-safe.
 class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,13 +23,13 @@ class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe>
     unsigned writes = 0;    // committed
   };
 
-  // `done` is called once, from the client's loop or a thread of gRPC's, or not at all once it is cancelled or let go of.
-  // `client` outlives all that.
+  // `done` is called once, from the client's loop or from a gRPC thread, or not at all once the probe is cancelled or
+  // released. `client` outlives all that.
   AvailabilityProbe(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done);
 
   // The outage begins now.
   void start();
-  // No write is begun any more; `done` may still be called by one under way.
+  // Stops new writes; the write in flight may still call `done`.
   void cancel() { cancelled_ = true; }
 
  private:
@@ -39,7 +40,7 @@ class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe>
   const std::function<bool()> over_;
   const std::function<void(const Outage&)> done_;
   std::atomic<bool> cancelled_{false};
-  // By whoever has the write that is under way, so by one thread at a time.
+  // Written by the callback of the write in flight, so by one thread at a time.
   Clock::time_point committed_at_;
   Outage outage_;
   grpc::Alarm pause_;

@@ -30,7 +30,7 @@ grpc::ServerUnaryReactor* finish_ok(grpc::CallbackServerContext* context, Reques
   return reactor;
 }
 
-// Only those that run can answer: asking the others would only make the caller wait.
+// Only running replicas can answer; a question to another would only delay the caller.
 std::vector<EndpointId> replicas_up(const GetStatusResponse& status) {
   std::vector<EndpointId> up;
   for (const auto& replica : status.replicas())
@@ -86,7 +86,7 @@ grpc::ServerWriteReactor<GetStatusResponse>* ControlService::WatchStatus(grpc::C
   return start_status_stream(hub_, request->interval(), metrics_);
 }
 
-// Replicas that do not run have an entry too, without a digest.
+// Replicas that do not run have an entry, too, without a digest.
 grpc::ServerUnaryReactor* ControlService::GetDigests(grpc::CallbackServerContext* context, const GetDigestsRequest*,
                                                      GetDigestsResponse* response) {
   auto timer = std::make_shared<RequestTimer>(metrics_, Method::kControlGetDigests);

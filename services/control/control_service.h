@@ -8,7 +8,7 @@
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/control/fault_injector.h"
-#include "services/control/status_hub.h"
+#include "services/status/status.hub.h"
 #include "services/status/topology.h"
 #include "services/config/daemon_config.h"
 #include "replication/client/replica_client.h"
@@ -19,11 +19,11 @@ namespace ingot {
 // Thread-safe. Shut the gRPC server down before it is destroyed.
 class ControlService final : public ::ingot::control::v1::Control::CallbackService {
  public:
-  // All five outlive the service. `hand`: what drills work by; null: signals.
+  // All five outlive the service. `injector` executes drills; null: signals do.
   ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, RequestMetrics& metrics,
                  FaultInjector* injector = nullptr);
 
-  // Ends every WatchStatus stream with UNAVAILABLE and accepts no more: the daemon is leaving. Call it before
+  // Ends every WatchStatus stream with UNAVAILABLE and accepts no more, for a daemon that shuts down. Call it before
   // grpc::Server::Shutdown, which waits for streams.
   void end_watches() { hub_.end(); }
 

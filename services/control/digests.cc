@@ -11,7 +11,7 @@ namespace {
 
 using ::ingot::control::v1::GetDigestsResponse;
 
-// The answers that have come so far. Freed with the last callback.
+// The answers so far. The last callback frees it.
 struct Gathering {
   std::mutex mutex;
   GetDigestsResponse answers;  // guarded by mutex

@@ -1,4 +1,4 @@
-// Asking every replica for the digest of its state.
+// Asks every replica for the digest of its state.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace ingot {
 
-// Asks `replicas` and calls `done` once, when all have answered or ReplicaClient has given up on them: from the
-// client's thread, or, if there is nobody to ask, before this returns. Entries come in the order of `replicas`;
-// one without a digest got no answer. Thread-safe; `client` must outlive the call of `done`.
+// Asks `replicas` and calls `done` once, when all have answered or ReplicaClient has given up: from the client's thread
+// or, if `replicas` is empty, before this returns. Entries come in the order of `replicas`; an entry without a digest
+// got no answer. Thread-safe; `client` must outlive the call of `done`.
 void gather_digests(ReplicaClient& client, const std::vector<EndpointId>& replicas,
                     std::function<void(const ::ingot::control::v1::GetDigestsResponse&)> done);
 

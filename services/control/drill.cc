@@ -7,6 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/enum_names.h"
+#include "replication/agreement/registry.h"
+#include "services/config/daemon_config.h"
 
 namespace ingot {
 
@@ -37,7 +40,7 @@ std::string label_of(const Hit& target) {
   return absl::StrCat("replica ", target.replica(), role);
 }
 
-// A signal that would change nothing is a mistake of whoever asks for it.
+// Refuses a signal that would change nothing.
 absl::Status check_condition(DrillRequest::Action action, const Hit& target, Condition condition) {
   const ProcessCondition now = condition(target);
   if (now == ProcessCondition::kGone) return not_now(label_of(target), " is dead");
@@ -64,8 +67,8 @@ Hit target_of(Hit::Process process, std::uint32_t pid) {
   return target;
 }
 
-// Several may believe that they have a role: one of them, stopped, has not heard that it lost it. The one in the newest
-// configuration that still runs has it; who is to be continued was stopped.
+// Several replicas may claim a role, since a stopped one has not heard that it lost it. The holder is the running
+// replica in the newest configuration or, for CONT, the stopped one.
 absl::StatusOr<Hit> holder_of(control_v1::Role role, DrillRequest::Action action,
                               const control_v1::GetStatusResponse& status, Condition condition) {
   const ProcessCondition wanted =
@@ -83,7 +86,7 @@ absl::StatusOr<Hit> holder_of(control_v1::Role role, DrillRequest::Action action
   }
   if (best != nullptr) return target_of(*best);
   if (role == control_v1::ROLE_LEADER) return not_now("nobody leads now");
-  if (status.instance().agreement() != "1paxos") {
+  if (!traits_of(status.instance().agreement()).has_acceptor) {
     return not_now("with ", status.instance().agreement(), " nobody is the acceptor");
   }
   return not_now("nobody is the acceptor now");
@@ -95,12 +98,12 @@ absl::StatusOr<Hit> replica_named(std::uint32_t id, const control_v1::GetStatusR
   return absl::InvalidArgumentError(absl::StrCat("there is no replica ", id, "; replicas are 0 to ", replicas - 1));
 }
 
-// Whoever is meant, dead or alive.
+// The processes that the request's target names, dead or alive.
 absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const control_v1::GetStatusResponse& status,
                                             Condition condition) {
   const bool process = request.target() == DrillRequest::TARGET_FRONT_END ||
                        request.target() == DrillRequest::TARGET_SUPERVISOR;
-  if (process && status.instance().backend() == "scc") {
+  if (process && status.instance().backend() == name_of(Backend::kScc)) {
     return not_now("on the simulated chip drills hit cores: name the leader, the acceptor, both or a replica");
   }
   std::vector<absl::StatusOr<Hit>> found;
@@ -131,7 +134,7 @@ absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const c
     if (!each.ok()) return each.status();
     hits.push_back(*each);
   }
-  if (status.instance().isolation() == "thread") {
+  if (status.instance().isolation() == name_of(Isolation::kThread)) {
     return not_now("replicas are threads of one process here (--isolation=thread): none can be killed or stopped alone");
   }
   return hits;

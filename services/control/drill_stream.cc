@@ -1,5 +1,7 @@
 #include "services/control/drill_stream.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -20,8 +22,8 @@ using control_v1::DrillRequest;
 using control_v1::DrillResponse;
 using control_v1::Hit;
 
-// gRPC's calls (StartWrite, Finish) are made without the mutex, since it may run reactions within them. Invariant: Finish
-// is called once, by whoever has moved the phase to kFinished.
+// gRPC's calls (StartWrite, Finish) are made without the mutex, since they may run reactions. Invariant: Finish is
+// called once, by the thread that moved the phase to kFinished.
 class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
                           public std::enable_shared_from_this<DrillStream> {
  public:
@@ -39,13 +41,13 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     StartWrite(&message_);
   }
 
-  // The first write has reached the kernel: even if this process ends now, the caller knows who was hit.
+  // The first write has reached the kernel: even if this process ends now, the caller knows the targets.
   void OnWriteDone(bool ok) override {
     if (advance(Phase::kTelling, ok ? Phase::kStriking : Phase::kFinished)) return ok ? inject() : end(kGone);
     if (advance(Phase::kReporting, Phase::kFinished)) end(ok ? grpc::Status::OK : kGone);
   }
 
-  // While telling or reporting a write is under way, and ends; what strikes looks when it has.
+  // In kTelling and kReporting a write is in flight and will end by itself; inject() checks cancelled_ when it is done.
   void OnCancel() override {
     cancelled_ = true;
     if (advance(Phase::kMeasuring, Phase::kFinished)) end(kGone);
@@ -61,7 +63,7 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
  private:
   enum class Phase { kTelling, kStriking, kMeasuring, kReporting, kFinished };
 
-  // Whether the phase was `from`, and so is `to` now.
+  // Moves the phase from `from` to `to`; false if the phase was another.
   bool advance(Phase from, Phase to) {
     const std::lock_guard lock(mutex_);
     if (phase_ != from) return false;
@@ -69,7 +71,7 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     return true;
   }
 
-  // REQUIRES: the phase is kFinished by this caller's doing.
+  // REQUIRES: this caller moved the phase to kFinished.
   void end(const grpc::Status& status) {
     status_ = status;
     Finish(status);
@@ -96,7 +98,7 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     if (cancelled_ && advance(Phase::kMeasuring, Phase::kFinished)) end(kGone);
   }
 
-  // Whether the kernel shows the signals' effect on all. Who is continued runs at once.
+  // Whether the kernel shows the signals' effect on all targets. A continued process runs at once.
   bool over() const {
     return std::all_of(targets_.begin(), targets_.end(), [this](const Hit& each) {
       const ProcessCondition now = injector_.condition(each);
@@ -109,8 +111,7 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     if (!advance(Phase::kMeasuring, Phase::kReporting)) return;
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(outage.gap).count();
     message_.Clear();
-    message_.mutable_outage()->mutable_gap()->set_seconds(ns / 1'000'000'000);
-    message_.mutable_outage()->mutable_gap()->set_nanos(static_cast<std::int32_t>(ns % 1'000'000'000));
+    *message_.mutable_outage()->mutable_gap() = google::protobuf::util::TimeUtil::NanosecondsToDuration(ns);
     message_.mutable_outage()->set_writes(outage.writes);
     StartWrite(&message_);
   }
@@ -122,9 +123,9 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
   FaultInjector& injector_;
   ReplicaClient& client_;
   RequestTimer timer_;
-  std::shared_ptr<DrillStream> self_;  // until gRPC is done
+  std::shared_ptr<DrillStream> self_;  // released in OnDone
   std::shared_ptr<AvailabilityProbe> probe_;
-  DrillResponse message_;  // belongs to gRPC while telling and reporting
+  DrillResponse message_;  // owned by gRPC in kTelling and kReporting
   grpc::Status status_;
   std::atomic<bool> cancelled_{false};
   std::mutex mutex_;

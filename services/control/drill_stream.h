@@ -1,4 +1,4 @@
-// One Drill call: who is hit is told, then they are hit, then the outage is measured.
+// One Drill call: tells the caller the targets, injects the fault, then measures the outage.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,11 @@
 
 namespace ingot {
 
-// Whether a gRPC peer, as its context names it, is a process of this machine.
+// Whether the address of a gRPC peer, as in its context, is on this machine.
 bool is_local(const std::string& peer);
 
-// Starts the call and returns its reactor, which deletes itself when gRPC is done with it. All references outlive that.
+// Starts the call and returns its reactor, which deletes itself when gRPC has finished with it. All references outlive
+// it.
 grpc::ServerWriteReactor<::ingot::control::v1::DrillResponse>* start_drill(
     const ::ingot::control::v1::DrillRequest& request, const std::string& peer, const DaemonConfig& config,
     const InstanceView& view, ReplicaClient& client, FaultInjector& injector, RequestMetrics& metrics);

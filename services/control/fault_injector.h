@@ -1,4 +1,4 @@
-// What stands behind a drill: signals to processes of this machine, or the simulated chip.
+// Executes drills: by signals to processes of this machine, or on the simulated chip.
 #pragma once
 
 #include "absl/status/status.h"
@@ -14,10 +14,10 @@ class FaultInjector {
  public:
   virtual ~FaultInjector() = default;
 
-  // Now, whatever the supervisor has had time to notice.
+  // The condition now, which the supervisor may not have noticed yet.
   virtual ProcessCondition condition(const ::ingot::control::v1::Hit& target) const = 0;
 
-  // Returns once it is sent. Errors: a sentence. REQUIRES: one of the three actions.
+  // Returns once the fault is sent. Errors: a sentence. REQUIRES: one of the three actions.
   virtual absl::Status inject(const ::ingot::control::v1::Hit& target,
                               ::ingot::control::v1::DrillRequest::Action action) = 0;
 };

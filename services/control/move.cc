@@ -27,7 +27,7 @@ const char* state_text(control_v1::State state) {
   }
 }
 
-// One who runs, in the newest configuration. Null: nobody.
+// The running leader in the newest configuration; null: there is none.
 const Replica* leader_in(const control_v1::GetStatusResponse& status) {
   const Replica* leader = nullptr;
   for (const Replica& replica : status.replicas()) {

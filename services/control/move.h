@@ -1,4 +1,4 @@
-// Moving the leader's or the acceptor's role: who must be asked, and what became of it.
+// Moves the leader's or the acceptor's role to another replica.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@ namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
 
-// Asks the replica that must begin the change: the future leader itself, or for the acceptor's role the leader. Calls
+// Asks the replica that must begin the change: the future leader itself or, for the acceptor's role, the leader. Calls
 // `done` once, from the client's thread or before this returns. Errors: INVALID_ARGUMENT and FAILED_PRECONDITION, with
-// the protocol's sentence or ours; UNAVAILABLE if there was no answer, and nobody knows whether it has begun.
-// Thread-safe; `client` must outlive the call of `done`.
+// a sentence; UNAVAILABLE if there was no answer, so that the move may or may not have begun. Thread-safe; `client`
+// must outlive the call of `done`.
 void move_role(ReplicaClient& client, const control_v1::MoveRequest& request,
                const control_v1::GetStatusResponse& status,
                std::function<void(const absl::StatusOr<control_v1::MoveResponse>&)> done);

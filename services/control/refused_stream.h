@@ -1,4 +1,4 @@
-// A server stream that says no and nothing else.
+// A server stream that ends at once with an error.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline grpc::Status to_grpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
 }
 
-// Deletes itself when gRPC is done with it.
+// Deletes itself when gRPC has finished with it.
 template <typename Response>
 class RefusedStream final : public grpc::ServerWriteReactor<Response> {
  public:

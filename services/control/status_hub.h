@@ -1,4 +1,4 @@
-// Tells the watchers of an instance's status when it changes.
+// Tells watchers when the status of an instance changes.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// A status as all watchers get it, with what they compare.
+// One status for all watchers, with the fingerprints that they compare.
 struct StatusSample {
   ::ingot::control::v1::GetStatusResponse status;
   std::string fingerprint;           // changes with anything but progress
@@ -22,13 +22,13 @@ struct StatusSample {
   std::chrono::steady_clock::time_point at;
 };
 
-// Decides for one watcher which samples it gets. Not thread-safe.
+// Decides for one watcher which samples to send. Not thread-safe.
 class ChangeFilter {
  public:
   explicit ChangeFilter(std::chrono::milliseconds interval) : interval_(interval) {}
 
-  // True, and remembers it, if the sample must be sent: the first one, any change but progress, and progress if the
-  // interval has passed since the last sample that was sent.
+  // True, and remembers the sample, if it must be sent: the first one, any change but progress, and progress if the
+  // interval has passed since the last sample sent.
   bool admit(const StatusSample& sample);
 
  private:
@@ -39,15 +39,15 @@ class ChangeFilter {
   std::chrono::steady_clock::time_point sent_at_;
 };
 
-// Reads the status every kStatusPollMs while anybody watches, and sleeps while nobody does. Changes that come and go
-// between two readings are not seen. Thread-safe.
+// Reads the status every kStatusPollMs while there are watchers, and sleeps otherwise. A change that reverts between
+// two readings is not seen. Thread-safe.
 class StatusHub {
  public:
   class Watcher {
    public:
     virtual ~Watcher() = default;
     virtual void offer(const StatusSample& sample) = 0;  // never blocks; called from the hub's thread, or by add
-    virtual void end() = 0;                              // the daemon is leaving
+    virtual void end() = 0;                              // the daemon shuts down
   };
 
   explicit StatusHub(std::function<::ingot::control::v1::GetStatusResponse()> read);
@@ -57,7 +57,7 @@ class StatusHub {
   [[nodiscard]] bool add(std::shared_ptr<Watcher> watcher);
   void remove(const Watcher* watcher);
 
-  // Ends all watchers and takes no more.
+  // Ends all watchers and accepts no more.
   void end();
 
  private:

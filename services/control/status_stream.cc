@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/limits.h"
+#include "services/control/limits.h"
 #include "services/control/refused_stream.h"
 
 namespace ingot {
@@ -15,10 +15,10 @@ namespace {
 using ::ingot::control::v1::GetStatusResponse;
 using std::chrono::milliseconds;
 
-// At most one write is under way; a watcher that reads slowly skips samples and gets the newest one next.
+// At most one write is in flight; a watcher that reads slowly skips samples and gets the newest one next.
 //
-// gRPC's calls (StartWrite, Finish) are made without the mutex, since it may run reactions within them. Invariant:
-// Finish is called once, and never while writing_.
+// gRPC's calls (StartWrite, Finish) are made without the mutex, since they may run reactions. Invariant: Finish is
+// called once, and never while writing_.
 class StatusStream final : public grpc::ServerWriteReactor<GetStatusResponse>, public StatusHub::Watcher {
  public:
   StatusStream(StatusHub& hub, milliseconds interval, RequestMetrics& metrics)
@@ -75,17 +75,17 @@ class StatusStream final : public grpc::ServerWriteReactor<GetStatusResponse>, p
       if (closing_) return;
       closing_ = true;
       status_ = status;
-      if (writing_) return;  // OnWriteDone finishes
+      if (writing_) return;  // OnWriteDone calls Finish
     }
     Finish(status);
   }
 
   StatusHub& hub_;
   RequestTimer timer_;
-  std::shared_ptr<StatusStream> self_;  // until gRPC is done
+  std::shared_ptr<StatusStream> self_;  // released in OnDone
   std::mutex mutex_;
   ChangeFilter filter_;        // guarded by mutex_
-  GetStatusResponse message_;  // belongs to gRPC while writing_
+  GetStatusResponse message_;  // owned by gRPC while writing_
   bool writing_ = false;       // guarded by mutex_
   bool closing_ = false;       // guarded by mutex_
   grpc::Status status_;        // guarded by mutex_

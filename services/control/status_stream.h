@@ -5,13 +5,13 @@
 #include <grpcpp/grpcpp.h>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/control/status_hub.h"
+#include "services/status/status.hub.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot {
 
-// Starts a stream and returns its reactor, which deletes itself when gRPC is done with it. It is refused with
-// RESOURCE_EXHAUSTED when kStatusWatchersMax streams run, with INVALID_ARGUMENT for a negative interval.
+// Starts a stream and returns its reactor, which deletes itself when gRPC has finished with it. Refused with
+// RESOURCE_EXHAUSTED when kStatusWatchersMax streams run, and with INVALID_ARGUMENT for a negative interval.
 grpc::ServerWriteReactor<::ingot::control::v1::GetStatusResponse>* start_status_stream(
     StatusHub& hub, const google::protobuf::Duration& interval, RequestMetrics& metrics);
 

@@ -1,4 +1,4 @@
-// etcdserverpb.Auth: an instance has no users and no roles, which etcd's clients know as "not enabled".
+// etcdserverpb.Auth. An instance has no users and no roles; etcd's clients get the error "not enabled".
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"

@@ -1,7 +1,7 @@
-// One unary call: from the gRPC thread that brings it to the client's loop that finishes it.
+// One unary call, from the gRPC thread that receives it to the client's loop that finishes it.
 //
-// The call's messages and its default reactor live until Finish has been called, even when the peer has cancelled or
-// gone away in between. So the callback, which runs exactly once, holds plain pointers.
+// The call's messages and its default reactor live until Finish is called, even if the peer cancels or disconnects
+// before. So the callback, which runs exactly once, holds plain pointers.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/limits.h"
+#include "replication/requests/limits.h"
 #include "replication/store/api.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/translate.h"
@@ -19,7 +19,7 @@
 
 namespace ingot::etcd {
 
-// A plain value that whoever finishes the call holds a copy of. The call is counted when it begins and when it ends.
+// A plain value, copied into the callback that finishes the call. The call is counted when it begins and when it ends.
 class Call {
  public:
   Call(grpc::CallbackServerContext* context, RequestMetrics& metrics, Method method)
@@ -27,7 +27,7 @@ class Call {
 
   grpc::ServerUnaryReactor* reactor() const { return reactor_; }
 
-  // To be called once, on one of the copies. Returns the reactor, for handlers that finish at once.
+  // Called once, on one of the copies. Returns the reactor, for handlers that finish at once.
   grpc::ServerUnaryReactor* finish(const grpc::Status& status) const {
     metrics_->end(begun_, status.error_code());
     reactor_->Finish(status);
@@ -40,7 +40,7 @@ class Call {
   RequestMetrics::Begun begun_;
 };
 
-// Decodes what the replicas answered. If that is OK, `result` holds a Body.
+// Decodes the replicas' answer. If the status is OK, `result` holds a Body.
 template <typename Body>
 grpc::Status open(const ReplicaReply& reply, kv::Result& result) {
   if (grpc::Status status = to_status(reply); !status.ok()) return status;

@@ -1,5 +1,5 @@
-// etcdserverpb.Cluster: an instance is one member, whatever the number of its replicas, since all of them live and
-// move with the machine and share one address.
+// etcdserverpb.Cluster. An instance is one member, whatever the number of its replicas, since all of them share one
+// machine and one address.
 #include <string>
 
 #include "proto/etcd/rpc.grpc.pb.h"
@@ -23,7 +23,7 @@ class ClusterService final : public pb::Cluster::CallbackService {
   ClusterService(const DaemonConfig& config, const InstanceView& view, RequestMetrics& metrics)
       : header_(config, view), metrics_(metrics) {}
 
-  // `linearizable` costs nothing to promise: the member never changes.
+  // `linearizable` needs no agreement: the member never changes.
   Reactor* MemberList(Context* context, const pb::MemberListRequest*, pb::MemberListResponse* out) override {
     const Call call(context, metrics_, Method::kClusterMemberList);
     const DaemonConfig& config = header_.config();

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/store/limits.h"
 
 namespace ingot::etcd {
 namespace {
@@ -34,32 +34,33 @@ grpc::Status answer_too_large(std::size_t bytes_max) {
 }
 
 grpc::Status to_status(kv::Code code) {
+  using enum grpc::StatusCode;
   switch (code) {
     case kv::Code::kOk:
       break;
     case kv::Code::kEmptyKey:
-      return to_status(Error::kEmptyKey);
+      return {INVALID_ARGUMENT, "etcdserver: key is not provided"};
     case kv::Code::kKeyNotFound:
-      return to_status(Error::kKeyNotFound);
+      return {INVALID_ARGUMENT, "etcdserver: key not found"};
     case kv::Code::kValueProvided:
-      return to_status(Error::kValueProvided);
+      return {INVALID_ARGUMENT, "etcdserver: value is provided"};
     case kv::Code::kLeaseProvided:
-      return to_status(Error::kLeaseProvided);
+      return {INVALID_ARGUMENT, "etcdserver: lease is provided"};
     case kv::Code::kLeaseNotFound:
-      return to_status(Error::kLeaseNotFound);
+      return {NOT_FOUND, "etcdserver: requested lease not found"};
     case kv::Code::kTooManyOps:
-    case kv::Code::kTooDeep:  // etcd has no such bound of its own; depth uses up its operations
-      return to_status(Error::kTooManyOperations);
+    case kv::Code::kTooDeep:  // etcd has no bound on depth; its nearest error is this
+      return {INVALID_ARGUMENT, "etcdserver: too many operations in txn request"};
     case kv::Code::kDuplicateKey:
-      return to_status(Error::kDuplicateKey);
+      return {INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request"};
     case kv::Code::kCompacted:
-      return to_status(Error::kCompacted);
+      return {OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted"};
     case kv::Code::kFutureRevision:
-      return to_status(Error::kFutureRevision);
+      return {OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision"};
     case kv::Code::kResultTooLarge:
       return answer_too_large(kResultBytesMax);
     case kv::Code::kMalformed:
-      return {grpc::StatusCode::INTERNAL, "the store could not read the request; it was not carried out"};
+      return {INTERNAL, "the store could not read the request; it was not carried out"};
   }
   INGOT_CHECK(false, "success is not an error, and every other code is listed above");
 }

@@ -1,5 +1,5 @@
-// Why a request failed, in etcd's own words: Go clients recognise errors by the text, so each is etcd 3.4's to the
-// letter. Everything here is thread-safe and has no state.
+// Why a request failed, in etcd's words: Go clients recognise errors by the text, so each is that of etcd 3.4 to the
+// letter. All functions are thread-safe and stateless.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -11,22 +11,13 @@
 
 namespace ingot::etcd {
 
-// Every error that etcd itself knows and Ingot answers: X(name, gRPC code, text).
-#define INGOT_ETCD_ERRORS(X)                                                                          \
-  X(kEmptyKey, INVALID_ARGUMENT, "etcdserver: key is not provided")                                   \
-  X(kKeyNotFound, INVALID_ARGUMENT, "etcdserver: key not found")                                      \
-  X(kValueProvided, INVALID_ARGUMENT, "etcdserver: value is provided")                                \
-  X(kLeaseProvided, INVALID_ARGUMENT, "etcdserver: lease is provided")                                \
-  X(kTooManyOperations, INVALID_ARGUMENT, "etcdserver: too many operations in txn request")           \
-  X(kDuplicateKey, INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request")                \
-  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")                          \
-  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")                           \
-  X(kCompacted, OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted")               \
-  X(kFutureRevision, OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision")        \
-  X(kLeaseNotFound, NOT_FOUND, "etcdserver: requested lease not found")                               \
-  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")                            \
-  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                                           \
-  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                                                  \
+// The errors of etcd that the store knows nothing of: X(name, gRPC code, text).
+#define INGOT_ETCD_ERRORS(X)                                                    \
+  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")    \
+  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")     \
+  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")      \
+  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                     \
+  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                            \
   X(kAuthNotEnabled, FAILED_PRECONDITION, "etcdserver: authentication is not enabled")
 
 enum class Error {
@@ -38,14 +29,15 @@ enum class Error {
 const char* text_of(Error error);
 grpc::Status to_status(Error error);
 
-// Ingot bounds answers, etcd does not; so the words are ours.
+// Ingot bounds answers and etcd does not, so the text is Ingot's own.
 grpc::Status answer_too_large(std::size_t bytes_max);
 
-// The store's refusal. REQUIRES: code is not kOk.
+// The error for a request that the store refused. REQUIRES: code is not kOk.
 grpc::Status to_status(kv::Code code);
 
-// The replicas' silence or refusal; OK for kOk. "too many requests" means that nothing was done; so does a sentence on who
-// is blocked, which is ours: etcd has no such state. "request timed out": it may have been done, or may still be.
+// The error for a request that the replicas refused or did not answer; OK for kOk. "too many requests", and Ingot's own
+// sentence on a blocked group, mean that nothing was done. "request timed out" means that the request may have been
+// done or may still be.
 grpc::Status to_status(const ReplicaReply& reply);
 
 }  // namespace ingot::etcd

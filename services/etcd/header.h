@@ -1,4 +1,4 @@
-// The header of every answer: who answers, in which term. Clients refuse a header with a zero in it.
+// The header of every answer: the answering member and its term. Clients refuse a header with a zero in it.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace ingot::etcd {
 
-// What an instance shows as etcd's single member. Thread-safe; the config and the view's pages outlive it.
+// Ids and term of the single member that an instance shows. Thread-safe; the config and the view's pages outlive it.
 class HeaderSource {
  public:
   HeaderSource(const DaemonConfig& config, const InstanceView& view) : config_(config), view_(view) {}
 
-  // Fills in all but the revision.
+  // Fills in all fields but the revision.
   void fill(etcdserverpb::ResponseHeader* header) const;
 
   // The highest ballot among the voters; 1 before the first leadership.
   std::uint64_t term() const;
 
-  // The greatest value that any replica shows: for a counter that only grows, the most recent one.
+  // The greatest value on any replica's page: for a counter that only grows, the most recent one.
   std::uint64_t greatest(ReplicaCounter id) const;
 
   // True if some voter leads.

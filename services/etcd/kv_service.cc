@@ -1,5 +1,4 @@
 // etcdserverpb.KV. A call is checked and translated on gRPC's thread, and finished on the client's loop.
-#include "core/limits.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
@@ -16,8 +15,8 @@ namespace pb = etcdserverpb;
 using Context = grpc::CallbackServerContext;
 using Reactor = grpc::ServerUnaryReactor;
 
-// Of several faults etcd names the first. `request` holds what stands before the one that translation found; but keys
-// are compared for duplicates only when every operation has been found right.
+// etcd reports the first of several faults. `request` holds the operations before the fault `found` by translation, and
+// one of them may be invalid; but etcd compares keys for duplicates only after every operation has been found valid.
 grpc::Status first_fault(const kv::Request& request, const grpc::Status& found) {
   const kv::Code code = kv::validate(request);
   return code == kv::Code::kOk || code == kv::Code::kDuplicateKey ? found : to_status(code);
@@ -32,7 +31,7 @@ class KvService final : public pb::KV::CallbackService {
     const Call call(context, metrics_, Method::kKvRange);
     kv::RangeRequest request;
     if (grpc::Status status = translate(*in, request); !status.ok()) return call.finish(status);
-    if (request.key.empty()) return call.finish(to_status(Error::kEmptyKey));
+    if (request.key.empty()) return call.finish(to_status(kv::Code::kEmptyKey));
     header_.fill(out->mutable_header());
     RangeCall::start(client_, std::move(request), in->serializable(), out, context, call);
     return call.reactor();
@@ -64,7 +63,7 @@ class KvService final : public pb::KV::CallbackService {
     return answer<kv::TxnResult>(call, kind, request, out);
   }
 
-  // `physical` asks to wait until the space is free; here a compaction has happened when it is answered.
+  // `physical` asks to wait until the space is free; here a compaction is complete when it is answered.
   Reactor* Compact(Context* context, const pb::CompactionRequest* in, pb::CompactionResponse* out) override {
     const Call call(context, metrics_, Method::kKvCompact);
     const kv::Request request(kv::CompactRequest{in->revision()});

@@ -1,4 +1,4 @@
-// etcdserverpb.Maintenance: what operators' tools ask before anything else.
+// etcdserverpb.Maintenance: state and health, for operators' tools.
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
@@ -20,7 +20,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
                      RequestMetrics& metrics)
       : client_(client), header_(config, view), metrics_(metrics) {}
 
-  // From the replicas' pages, without asking the replicas: it answers also when they do not.
+  // Read from the replicas' pages, so the call succeeds even when no replica answers.
   Reactor* Status(Context* context, const pb::StatusRequest*, pb::StatusResponse* out) override {
     const Call call(context, metrics_, Method::kMaintenanceStatus);
     fill_header(out->mutable_header());

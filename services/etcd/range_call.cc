@@ -3,9 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "core/limits.h"
+#include "replication/requests/limits.h"
 #include "services/etcd/call.h"
 #include "services/etcd/errors.h"
+#include "services/etcd/limits.h"
 #include "services/etcd/translate.h"
 
 namespace ingot::etcd {

@@ -12,13 +12,14 @@
 
 namespace ingot::etcd {
 
-// Owns itself: start() makes one, and it deletes itself when it finishes the call. Its steps run one after another,
-// the first on the gRPC thread, the others on the client's loop.
+// Owns itself: start() makes one, and it deletes itself when it finishes the call. Its steps run one after another, the
+// first on the gRPC thread, the others on the client's loop.
 //
-// The first page decides the revision: linearizable, unless the call is serializable. The others ask for exactly that
-// revision, so any replica that has reached it may answer; one that has not says so, and the page is asked for again
-// as a linearizable query, which no such replica answers. If a compaction passes the revision between two pages, and
-// the caller did not ask for that very revision, everything begins again, at most kRangeRestartsMax times.
+// The first page fixes the revision; its read is linearizable unless the call is serializable. The other pages ask for
+// exactly that revision, so any replica that has reached it may answer. A replica that has not says so, and the page is
+// asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes the revision
+// between two pages, and the caller did not ask for that very revision, the call begins again, at most
+// kRangeRestartsMax times.
 class RangeCall {
  public:
   // `response` has its header's ids already. `request` is validated.

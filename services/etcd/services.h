@@ -2,7 +2,7 @@
 //
 // Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
 // outlive the server, which is set up as services/serving/grpc_server.h says (ping interval, message sizes). The
-// services keep no state of their own but count their calls; gRPC calls them from many threads.
+// services keep no state but the counts of their calls; gRPC calls them from many threads.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -21,13 +21,13 @@ namespace ingot::etcd {
 // Range, Put, DeleteRange, Txn, Compact: complete.
 std::unique_ptr<grpc::Service> make_kv_service(ReplicaClient& client, const DaemonConfig& config,
                                                const InstanceView& view, RequestMetrics& metrics);
-// Status, HashKV, Hash, Alarm (there never is one) and Defragment (there is nothing to do).
+// Status, HashKV, Hash, Alarm (there never is one) and Defragment (which does nothing).
 std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
                                                         const InstanceView& view, RequestMetrics& metrics);
-// MemberList: the daemon, whatever the number of its replicas.
+// MemberList: one member, whatever the number of replicas.
 std::unique_ptr<grpc::Service> make_cluster_service(const DaemonConfig& config, const InstanceView& view,
                                                     RequestMetrics& metrics);
-// Answer every call with a sentence that says what is missing.
+// Every call is refused with a sentence that names what is missing.
 std::unique_ptr<grpc::Service> make_watch_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,

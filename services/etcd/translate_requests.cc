@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
+#include "replication/store/limits.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/translate.h"
 
@@ -59,7 +59,7 @@ grpc::Status translate_operation(const pb::RequestOp& in, int depth, kv::Operati
     case pb::RequestOp::REQUEST_NOT_SET:
       break;
   }
-  return to_status(Error::kKeyNotFound);  // sic: what etcd says of an operation of no kind
+  return to_status(kv::Code::kKeyNotFound);  // sic: what etcd says of an operation of no kind
 }
 
 grpc::Status translate_branch(const google::protobuf::RepeatedPtrField<pb::RequestOp>& in, int depth,
@@ -68,16 +68,16 @@ grpc::Status translate_branch(const google::protobuf::RepeatedPtrField<pb::Reque
   for (const pb::RequestOp& operation : in) {
     grpc::Status status = translate_operation(operation, depth, out.emplace_back());
     if (status.ok()) continue;
-    if (!operation.has_request_txn()) out.pop_back();  // of a nested transaction, what stands before the fault remains
+    if (!operation.has_request_txn()) out.pop_back();  // a nested transaction keeps its operations before the fault
     return status;
   }
   return grpc::Status::OK;
 }
 
-// Depth and operations are bounded before anything is copied, since the input is anybody's.
+// Depth and operations are bounded before any copy, since the input is not trusted.
 grpc::Status translate_txn(const pb::TxnRequest& in, int depth, kv::TxnRequest& out) {
   const int operations = std::max({in.compare_size(), in.success_size(), in.failure_size()});
-  if (depth > kTxnDepthMax || operations > kTxnOperationsMax) return to_status(Error::kTooManyOperations);
+  if (depth > kTxnDepthMax || operations > kTxnOperationsMax) return to_status(kv::Code::kTooManyOps);
   out.compare.resize(in.compare_size());
   for (int i = 0; i < in.compare_size(); ++i) {
     if (grpc::Status status = translate_compare(in.compare(i), out.compare[i]); !status.ok()) return status;
@@ -132,7 +132,7 @@ void translate(const pb::DeleteRangeRequest& in, kv::DeleteRangeRequest& out) {
 grpc::Status translate(const pb::TxnRequest& in, kv::TxnRequest& out) { return translate_txn(in, 1, out); }
 
 bool is_serializable(const pb::TxnRequest& txn) {
-  const bool has_ranges = txn.success_size() > 0 || txn.failure_size() > 0;  // nothing at all is not "serializable"
+  const bool has_ranges = txn.success_size() > 0 || txn.failure_size() > 0;  // an empty one is not "serializable"
   return has_ranges && all_serializable(txn.success()) && all_serializable(txn.failure());
 }
 

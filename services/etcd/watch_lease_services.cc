@@ -1,4 +1,4 @@
-// etcdserverpb.Watch and etcdserverpb.Lease: not there yet, and every call says so.
+// etcdserverpb.Watch and etcdserverpb.Lease: not implemented, and every call is refused with a sentence that says so.
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/etcd/refusal.h"
 #include "services/etcd/services.h"

@@ -11,8 +11,8 @@ namespace {
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // or all channels would share one connection
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // what is sent twice must not be counted once
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // else all channels would share one connection
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // a request must be sent once only
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);

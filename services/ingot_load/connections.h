@@ -1,4 +1,4 @@
-// Connections of a load to its server.
+// Connects a load to its server.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace ingot::load {
 
-// options.connections connections, each one of its own, all up; they come back by themselves when the server does.
-// Unavailable, with a sentence, if that takes more than options.timeout.
+// Returns options.connections separate connections, all up; each reconnects by itself when the server returns.
+// Unavailable, with a sentence, if that takes longer than options.timeout.
 absl::StatusOr<std::vector<Connection>> connect(const LoadOptions& options);
 
 }  // namespace ingot::load

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
 #include "services/ingot_load/connections.h"
 #include "services/ingot_load/key_names.h"
+#include "services/ingot_load/limits.h"
 
 namespace ingot::load {
 namespace {
@@ -18,7 +18,7 @@ using etcdserverpb::RangeRequest;
 using etcdserverpb::RangeResponse;
 using Clock = std::chrono::steady_clock;
 
-// One page, tried until `deadline`.
+// Reads one page, with retries until `deadline`.
 absl::StatusOr<RangeResponse> read_page(etcdserverpb::KV::Stub& stub, const RangeRequest& request,
                                         Clock::time_point deadline, std::chrono::nanoseconds timeout) {
   while (true) {
@@ -63,7 +63,7 @@ absl::StatusOr<CheckReport> check_store(const LoadOptions& options, const LoadTo
   CheckReport report;
   report.wrote_nothing = ledger.acknowledged_count() == 0;
   report.bad_reads = totals.stale_reads + totals.corrupt_reads;
-  std::uint32_t next = 0;  // keys below it are judged
+  std::uint32_t next = 0;  // keys below it are checked
   RangeRequest request;
   request.set_key(key_name(options.prefix, 0));
   request.set_range_end(options.prefix + ":");  // ':' follows '9'

@@ -1,4 +1,4 @@
-// Reads a run's keys back and judges them by its ledger.
+// Reads a run's keys back and checks them against its ledger.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ingot::load {
 struct CheckReport {
   static constexpr std::size_t kExamplesMax = 5;
 
-  std::uint64_t keys = 0;        // judged: those with an acknowledged write, and those found
+  std::uint64_t keys = 0;        // checked: those with an acknowledged write, and those found
   std::uint64_t lost = 0;        // keys that lost an acknowledged write
   std::uint64_t wrong = 0;       // keys that are wrong in another way
   std::uint64_t bad_reads = 0;   // reads during the run that were stale or corrupt
@@ -25,8 +25,8 @@ struct CheckReport {
   bool held() const { return lost == 0 && wrong == 0 && bad_reads == 0 && !wrote_nothing; }
 };
 
-// Linearizable reads, tried again for as long as `patience` while the server is away. An error if the keys could not
-// be read: then nothing is known.
+// Reads linearizably; while the server is away, retries for `patience`. An error, and no verdict, if the keys could not
+// be read.
 absl::StatusOr<CheckReport> check_store(const LoadOptions& options, const LoadTotals& totals,
                                         const WriteLedger& ledger, std::chrono::nanoseconds patience);
 

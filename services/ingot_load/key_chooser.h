@@ -1,4 +1,4 @@
-// Which key the next request is for: an index below the number of keys, uniform, by Zipf's law, or each in turn.
+// Chooses the key of the next request: an index below the number of keys, uniform, by Zipf's law, or round robin.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,7 @@ namespace ingot::load {
 
 enum class Distribution : std::uint8_t { kUniform, kZipf, kInTurn };
 
-// Key i is chosen with a probability proportional to 1 / (i + 1)^1.01: Zipf's law as near to exponent 1 as the
-// library's sampler goes (it wants more than 1).
+// Key i is chosen with a probability proportional to 1 / (i + 1)^1.01: the library's sampler needs an exponent above 1.
 inline constexpr double kZipfExponent = 1.01;
 
 // Deterministic for a seed. Not thread-safe.

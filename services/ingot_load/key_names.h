@@ -1,4 +1,4 @@
-// The keys of a load: a prefix and the key's number in seven digits, so that their order is that of the numbers.
+// The keys of a load: a prefix and the key's number in seven digits, so that keys sort by number.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/limits.h"
+#include "services/ingot_load/limits.h"
+
 
 namespace ingot::load {
 
@@ -27,7 +28,7 @@ inline std::string key_name(std::string_view prefix, std::uint32_t index) {
   return name;
 }
 
-// The number in a key's name, or nothing if it is not a key of this prefix.
+// The number in a key's name; nothing if the key does not have this prefix and form.
 inline std::optional<std::uint32_t> key_index(std::string_view prefix, std::string_view name) {
   if (name.size() != prefix.size() + kKeyDigits || name.substr(0, prefix.size()) != prefix) return std::nullopt;
   std::uint32_t index = 0;

@@ -1,8 +1,8 @@
 // Counts durations in buckets whose width grows with the value, as HdrHistogram does: 128 linear buckets for each
 // doubling, so a quantile is at most 1/128 (0.8 %) above the true one, whatever the range.
 //
-// Values are nanoseconds from 0 to kNanosecondsMax (about 18 minutes); longer ones count as that. max() is exact.
-// Not thread-safe; 33 KiB each; copies and merges are cheap enough for once a second.
+// Values are nanoseconds from 0 to kNanosecondsMax (about 18 minutes); longer ones count as that. max() is exact. Not
+// thread-safe. 33 KiB each; copies and merges are cheap enough for once a second.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class LatencyHistogram {
     max_ns_ = std::max(max_ns_, other.max_ns_);
   }
 
-  // What was recorded since `earlier`, a former copy of this histogram. max() remains the overall one.
+  // The values recorded since `earlier`, a former copy of this histogram. max() remains the overall one.
   LatencyHistogram since(const LatencyHistogram& earlier) const {
     LatencyHistogram result = *this;
     for (std::size_t i = 0; i < buckets_.size(); ++i) {
@@ -50,8 +50,8 @@ class LatencyHistogram {
   std::uint64_t count() const { return count_; }
   std::uint64_t max_ns() const { return max_ns_; }
 
-  // The value that a share q (0 to 1) of all recorded ones do not exceed: the upper end of its bucket, but never more
-  // than max_ns(). 0 if nothing was recorded.
+  // The smallest bound that a share q (0 to 1) of all recorded values do not exceed: the upper end of a bucket, but
+  // never more than max_ns(). 0 if nothing was recorded.
   std::uint64_t quantile_ns(double q) const {
     if (count_ == 0) return 0;
     const auto rank = static_cast<std::uint64_t>(std::ceil(std::clamp(q, 0.0, 1.0) * static_cast<double>(count_)));

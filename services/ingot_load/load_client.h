@@ -1,4 +1,4 @@
-// One client of a load: a slot for one outstanding request, with messages whose memory is used again and again.
+// One client of a load: at most one outstanding request, with messages whose memory is reused.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct Connection {
   std::unique_ptr<etcdserverpb::KV::Stub> stub;
 };
 
-// Not thread-safe: its worker's lock guards it. Its address is the tag of its events, so it does not move.
+// Not thread-safe: its worker's lock guards it. Its address tags its events, so it does not move.
 class LoadClient {
  public:
   LoadClient(std::uint16_t number, Connection& connection) : number_(number), connection_(connection) {}
@@ -29,7 +29,7 @@ class LoadClient {
   LoadClient(const LoadClient&) = delete;
   LoadClient& operator=(const LoadClient&) = delete;
 
-  // REQUIRES: nothing outstanding. The event that ends it has this client as its tag.
+  // REQUIRES: nothing is outstanding. The event that ends the put has this client as its tag.
   void start_put(grpc::CompletionQueue& queue, std::chrono::nanoseconds timeout) {
     prepare(timeout);
     put_call_ = connection_.stub->PrepareAsyncPut(&*context_, put, &queue);
@@ -42,16 +42,16 @@ class LoadClient {
     range_call_->StartCall();
     range_call_->Finish(&range_reply, &status, this);
   }
-  // An event after the pause, which is a round number of milliseconds.
+  // Raises an event after the pause, which is a whole number of milliseconds.
   void start_pause(grpc::CompletionQueue& queue, int pause_ms) {
     pausing = true;
     alarm_.Set(&queue, after(std::chrono::milliseconds(pause_ms)), this);
   }
 
-  // Asks the channel to connect if it does not try already.
+  // Also asks an idle channel to connect.
   bool connected() { return connection_.channel->GetState(true) == GRPC_CHANNEL_READY; }
 
-  // The write that this client does next. Never the same twice.
+  // The id of this client's next write; never the same twice.
   WriteId next_write() { return WriteId{number_, ++sequence_}; }
 
   etcdserverpb::PutRequest put;
@@ -60,17 +60,17 @@ class LoadClient {
   etcdserverpb::RangeResponse range_reply;
   grpc::Status status;
   bool reading = false;             // the outstanding request is `range`
-  bool pausing = false;             // no request, but a pause is outstanding
-  std::uint32_t key = 0;            // that the request is for
+  bool pausing = false;             // no request, but a pause, is outstanding
+  std::uint32_t key = 0;            // of the request
   WriteId write;                    // of a put
-  Revision floor = 0;               // of a range: what it must not fall below
+  Revision floor = 0;               // of a range: the lowest revision that it may return
   std::uint64_t intended_ns = 0;    // when the request started, or should have
 
  private:
   static gpr_timespec after(std::chrono::nanoseconds time) {
     return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(time.count(), GPR_TIMESPAN));
   }
-  // A context serves one call; gRPC has no way to use it again.
+  // A context serves one call; gRPC cannot reuse it.
   void prepare(std::chrono::nanoseconds timeout) {
     put_call_.reset();
     range_call_.reset();

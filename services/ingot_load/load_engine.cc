@@ -14,7 +14,7 @@
 namespace ingot::load {
 namespace {
 
-// The workers on their threads, from construction until wait_for says that all have ended.
+// Runs the workers on their threads from construction until wait_for returns that all have ended.
 class Crew {
  public:
   Crew(const LoadOptions& options, RunState& run, std::vector<Connection>& connections) {
@@ -58,7 +58,7 @@ double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
   return to_ns > from_ns ? static_cast<double>(to_ns - from_ns) * 1e-9 : 0;
 }
 
-// When the run ended: at its set time or, if something else ended it, with the last answer.
+// When the run ended: at its set time or, if it ended otherwise, with the last answer.
 std::uint64_t finish_ns(const RunState& run, const Crew& crew) {
   std::uint64_t last_ns = run.start_ns();
   for (const LoadWorker& worker : crew.workers()) last_ns = std::max(last_ns, worker.last_answer_ns());

@@ -31,9 +31,10 @@ struct LoadProgress {
   LoadTotals totals;  // since the start
 };
 
-// Connects (for at most options.timeout), runs the load, and waits for the outcome of every request. `progress` is
-// called from this thread every `progress_every`. `stop`, set by anybody, ends the run early. The server may come and
-// go in between; Unavailable, with a sentence, only if it cannot be reached at the start. REQUIRES: valid options.
+// Connects (for at most options.timeout), runs the load, and waits for the outcome of every request. Calls `progress`
+// from this thread every `progress_every`. `stop`, which any thread or signal handler may set, ends the run early. The
+// server may fail and return in between; Unavailable, with a sentence, only if it cannot be reached at the start.
+// REQUIRES: valid options.
 absl::StatusOr<LoadResult> run_load(const LoadOptions& options, std::chrono::milliseconds progress_every,
                                     absl::FunctionRef<void(const LoadProgress&)> progress,
                                     const std::atomic<bool>& stop);

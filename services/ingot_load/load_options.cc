@@ -1,7 +1,7 @@
 #include "services/ingot_load/load_options.h"
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "services/ingot_load/limits.h"
 #include "services/ingot_load/stamped_value.h"
 
 namespace ingot::load {

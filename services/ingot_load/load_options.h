@@ -1,4 +1,4 @@
-// What a load is made of, and the check of it.
+// The parameters of a load, and their check.
 #pragma once
 
 #include <chrono>
@@ -25,14 +25,14 @@ struct LoadOptions {
   std::int64_t count = 0;                // requests in all; 0: as many as fit into the duration
   std::chrono::nanoseconds duration{};   // used if count is 0
   double rate_per_s = 0;                 // open loop: requests started each second; 0: closed loop
-  std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // of one request; also to find the server at first
+  std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // of one request, and of the first connection
   std::uint64_t seed = 1;
   std::string prefix;       // of all keys
-  std::uint32_t run = 0;    // in every value: tells this run's values from others'; choose it at random
-  bool keep_ledger = false;  // remember what was written, and look at what is read
+  std::uint32_t run = 0;    // in every value: tells this run's values from others'; random
+  bool keep_ledger = false;  // record what is written, and check what is read
 };
 
-// InvalidArgument, with a sentence that names the flag and says what it takes.
+// InvalidArgument, with a sentence that names the flag and its range.
 absl::Status validate(const LoadOptions& options);
 
 }  // namespace ingot::load

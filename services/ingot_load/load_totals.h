@@ -1,4 +1,4 @@
-// What a load has counted. A plain value.
+// The counts of a load. A plain value.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct LoadTotals {
   LatencyHistogram reads, writes;  // of acknowledged requests, from their (intended) start to their answer
   // Only with a ledger: reads that contradict it.
   std::uint64_t stale_reads = 0;    // linearizable, but older than a write acknowledged before they began
-  std::uint64_t corrupt_reads = 0;  // a value that does not carry the stamp of its key
+  std::uint64_t corrupt_reads = 0;  // a value without the stamp of its key
 
   std::uint64_t operations() const { return acknowledged + failed + unknown; }
 

@@ -9,15 +9,15 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "services/ingot_load/key_names.h"
+#include "services/ingot_load/limits.h"
 #include "services/ingot_load/outcome.h"
 #include "services/ingot_load/stamped_value.h"
 
 namespace ingot::load {
 namespace {
 
-// Sleeps until then, or until the run is over: it looks every 50 ms.
+// Sleeps until `then_ns`, or until the run is over, which it checks every 50 ms.
 void sleep_until(std::uint64_t then_ns, const RunState& run) {
   constexpr std::uint64_t kSliceNs = 50'000'000;
   for (std::uint64_t now = now_ns(); now < then_ns && !run.over(now); now = now_ns()) {
@@ -77,7 +77,7 @@ void LoadWorker::start_all() {
 }
 
 void LoadWorker::pace() {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would be added to every start
+  prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would delay every start
   const double period_ns = 1e9 * options_.threads / options_.rate_per_s;
   const double first_ns = period_ns * index_ / options_.threads;
   const auto due_ns = [&](std::uint64_t k) {

@@ -1,12 +1,12 @@
 // One thread's share of a load: some clients on some connections, and one completion queue.
 //
 // Closed loop: run() starts each client's next request when it has handled the answer to the last one. Open loop: a
-// second thread starts requests at their times on clients that are free, and run() handles the answers. If no client
-// is free, requests start late and their latency still counts from the time they should have started, so that a stall
-// of the server shows in every request that it held up.
+// second thread starts requests at their times on clients that are free, and run() handles the answers. If no client is
+// free, requests start late and their latency still counts from their intended start, so that a stall of the server
+// shows in every request that it delayed.
 //
-// A client that finds the server gone waits until its connection is up again: a dead server costs one unknown outcome
-// per client, not thousands.
+// A client whose server is gone waits until its connection is up again: a dead server costs one unknown outcome per
+// client, not thousands.
 #pragma once
 
 #include <condition_variable>
@@ -33,10 +33,10 @@ class LoadWorker {
   // Worker `index` of options.threads. `options`, `run` and `connections` outlive it.
   LoadWorker(const LoadOptions& options, int index, RunState& run, std::vector<Connection>& connections);
 
-  // Returns when the run is over and every request has its outcome. Once.
+  // Returns when the run is over and every request has its outcome. Call it once.
   void run();
 
-  // What was counted so far. Thread-safe.
+  // The counts so far. Thread-safe.
   LoadTotals totals();
 
   // REQUIRES: run() has returned.
@@ -61,7 +61,7 @@ class LoadWorker {
   const LoadOptions& options_;
   const int index_;
   RunState& run_;
-  std::mutex mutex_;  // guards everything below while run() is on
+  std::mutex mutex_;  // guards everything below while run() is executing
   std::condition_variable freed_;
   grpc::CompletionQueue queue_;
   Prng prng_;

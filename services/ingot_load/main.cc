@@ -1,5 +1,5 @@
-// ingot-load: drives puts and gets through a server of etcd's key-value API, measures them and checks what became of
-// the writes. Flags only; the work is done by run_load and check_store.
+// ingot-load: drives puts and gets through a server of etcd's key-value API, measures them, and checks that no write
+// was lost. Flags only; run_load and check_store do the work.
 #include <signal.h>
 #include <unistd.h>
 

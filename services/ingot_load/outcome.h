@@ -1,4 +1,4 @@
-// What became of a request, as far as its client can tell.
+// The outcome of a request, as far as its client can tell.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ enum class Outcome : std::uint8_t {
   kUnknown,       // may have been carried out, or may still be
 };
 
-// By code. Those by which a server turns a request down before it does anything mean failed. A lost connection, a
-// deadline or a server's own trouble may come after the write was agreed on: unknown.
+// By status code. Codes with which a server refuses a request before it does anything mean failed. A lost connection, a
+// deadline or a server's internal error may come after the write was agreed on: unknown.
 inline Outcome outcome_of(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:

@@ -1,4 +1,4 @@
-// What a load prints: a line of progress, a table for people, an object for scripts.
+// Prints a load: a line of progress, a table, or a JSON object.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace ingot::load {
 
-// Progress on standard error: a line that is written over if that is a terminal, one line each time otherwise.
-// The rate and the 99th percentile are those since the last call. Not thread-safe.
+// Progress on standard error: on a terminal one line that is overwritten, otherwise a line each time. The rate and the
+// 99th percentile are those since the last call. Not thread-safe.
 class ProgressLine {
  public:
-  // `expected_s`: the run's length, 0 if not known.
+  // `expected_s`: the run's length; 0: unknown.
   ProgressLine(double expected_s, bool terminal) : expected_s_(expected_s), terminal_(terminal) {}
 
-  // How often show() is worth calling.
+  // The useful interval between calls of show().
   std::chrono::milliseconds period() const { return std::chrono::milliseconds(terminal_ ? 250 : 2000); }
 
   void show(const LoadProgress& progress);
@@ -31,10 +31,10 @@ class ProgressLine {
   LatencyHistogram last_;
 };
 
-// The form that scripts rely on, on one line; what stands behind "max_us" is for people and may grow.
+// One line of JSON, which scripts rely on up to "max_us"; fields after that are informal and may grow.
 std::string json_report(const LoadOptions& options, const LoadResult& result, const std::optional<CheckReport>& check);
 
-// Several lines.
+// A table of several lines.
 std::string table_report(const LoadOptions& options, const LoadResult& result,
                          const std::optional<CheckReport>& check);
 

@@ -1,5 +1,5 @@
-// What the workers of one run share: when it ends, how many requests are left, and when a write was last acknowledged.
-// Thread-safe.
+// State that the workers of one run share: when it ends, how many requests are left, and when a write was last
+// acknowledged. Thread-safe.
 #pragma once
 
 #include <time.h>
@@ -13,7 +13,7 @@
 
 namespace ingot::load {
 
-// CLOCK_MONOTONIC.
+// In ns of CLOCK_MONOTONIC.
 inline std::uint64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -22,7 +22,7 @@ inline std::uint64_t now_ns() {
 
 class RunState {
  public:
-  // The run begins now. `stop` may be set at any time, from a signal handler too, and ends it.
+  // Starts the run's clock. `stop`, which a signal handler may set, too, ends the run.
   RunState(const LoadOptions& options, const std::atomic<bool>& stop)
       : start_ns_(now_ns()),
         end_ns_(options.count > 0 ? ~std::uint64_t{0}
@@ -32,10 +32,10 @@ class RunState {
         last_write_ns_(start_ns_) {}
 
   std::uint64_t start_ns() const { return start_ns_; }
-  std::uint64_t end_ns() const { return end_ns_; }  // no request starts later; the largest number: no such time
+  std::uint64_t end_ns() const { return end_ns_; }  // no request starts later; the largest number: no end
   bool over(std::uint64_t now) const { return now >= end_ns_ || stop_.load(std::memory_order_relaxed); }
 
-  // Takes one request from those that are left. False: the run is over, start none.
+  // Takes one of the requests that are left. False: the run is over, start none.
   [[nodiscard]] bool take(std::uint64_t now) {
     if (over(now)) return false;
     return left_.fetch_sub(1, std::memory_order_relaxed) > 0;
@@ -54,7 +54,7 @@ class RunState {
 
  private:
   void note_gap(std::uint64_t from, std::uint64_t to) {
-    if (to <= from) return;  // another worker was a little ahead
+    if (to <= from) return;  // another worker's time was a little later
     std::uint64_t most = gap_ns_max_.load(std::memory_order_relaxed);
     while (to - from > most && !gap_ns_max_.compare_exchange_weak(most, to - from, std::memory_order_relaxed)) {
     }

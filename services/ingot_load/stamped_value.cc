@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kWriterAt = 9, kSequenceAt = 14, kKeyAt = 27, kChecksumAt = 36;
 static_assert(kChecksumAt + 8 == kStampBytes);
 
-// Eight bytes a step, since it runs over whole values of up to a mebibyte; good against accidents, not attackers.
+// Takes eight bytes a step, since values may have a mebibyte. Detects accidents, not attacks.
 std::uint64_t mix(std::uint64_t hash, std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t n = std::min<std::size_t>(bytes.size(), 8);
@@ -28,7 +28,7 @@ void put_hex(char* out, std::size_t digits, std::uint64_t value) {
   for (std::size_t i = digits; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 15];
 }
 
-// Lower-case only: every flipped bit counts.
+// Accepts lower case only, so that every flipped bit is detected.
 std::optional<std::uint64_t> get_hex(std::string_view text) {
   std::uint64_t value = 0;
   for (const char c : text) {
@@ -39,8 +39,8 @@ std::optional<std::uint64_t> get_hex(std::string_view text) {
   return value;
 }
 
-// Fills `out` from `from` on with text that differs from write to write, so that a value pieced together from two
-// shows in the checksum.
+// Fills `out` from `from` on with text that differs from write to write, so that the checksum reveals a value pieced
+// together from two.
 void fill(std::string& out, std::size_t from, std::uint64_t sequence) {
   static const std::string alphabet = [] {
     std::string text(4096, ' ');
@@ -58,7 +58,7 @@ void fill(std::string& out, std::size_t from, std::uint64_t sequence) {
 
 std::uint32_t key_hash(std::string_view key) { return static_cast<std::uint32_t>(mix(key.size(), key)); }
 
-// Over the value without the checksum's own digits.
+// The hash of the value without the checksum's own digits.
 std::uint32_t checksum(std::string_view value) {
   const std::uint64_t head = mix(value.size(), value.substr(0, kChecksumAt));
   return static_cast<std::uint32_t>(mix(head, value.substr(kStampBytes)));

@@ -1,5 +1,5 @@
-// What a run knows of its writes, and the rule by which a store is judged from it. Knows nothing of gRPC or of the
-// engine, so that it can be tested with histories made by hand.
+// A run's record of its writes, and the rule that checks a store against it. Independent of gRPC and of the engine, so
+// that tests can use histories made by hand.
 //
 // The rule, for each key, from what was read after the run:
 //  1. If a write was acknowledged, the key is there, at a revision not below the highest acknowledged one: otherwise
@@ -23,7 +23,7 @@ namespace ingot::load {
 
 using Revision = std::int64_t;
 
-// A key as it was read back. The value is valid as long as whoever made this says.
+// A key as read back. The caller says how long the value is valid.
 struct Observed {
   Revision mod_revision = 0;
   std::string_view value;
@@ -33,15 +33,14 @@ enum class Verdict : std::uint8_t {
   kHeld,
   kLost,         // rule 1
   kWrongValue,   // rule 2: another value than was acknowledged at that revision
-  kUnexplained,  // rule 3: a value that nobody can have written at that revision, or no value of a run at all
+  kUnexplained,  // rule 3: a value that no write can have left at that revision, or no value of a run at all
   kSameRevision  // rule 4
 };
 
-// A sentence's end, as in "key K: ...".
+// The end of a sentence that begins with "key K: ".
 const char* describe(Verdict verdict);
 
-// The writes of one run, by key index. Memory: 40 bytes a key, and about 16 for each write of unknown outcome.
-// Not thread-safe.
+// The writes of one run, by key index. 40 bytes a key, and about 16 for each write of unknown outcome. Not thread-safe.
 class WriteLedger {
  public:
   WriteLedger(std::uint32_t run, std::uint32_t keys) : run_(run), keys_(keys) {}
@@ -49,13 +48,13 @@ class WriteLedger {
   void acknowledged(std::uint32_t key, Revision revision, WriteId id);
   void unknown(WriteId id) { unknown_.insert(id); }
 
-  // The highest revision acknowledged so far for a key, 0 if none: a linearizable read that starts now sees no less.
+  // The highest revision acknowledged so far for a key, 0 if none: a linearizable read that starts now returns no less.
   Revision floor(std::uint32_t key) const { return keys_[key].revision; }
 
-  // Adds what another part of the same run knows. REQUIRES: same run and number of keys.
+  // Adds the ledger of another worker. REQUIRES: same run and number of keys.
   void merge(const WriteLedger& other);
 
-  // Judges one key. `name` is its full key; `observed` is empty if the store does not have it.
+  // Checks one key. `name` is its full key; `observed` is empty if the store does not have it.
   Verdict verify(std::uint32_t key, std::string_view name, const std::optional<Observed>& observed) const;
 
   std::uint64_t acknowledged_count() const { return acknowledged_count_; }

@@ -14,10 +14,10 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& endpoint) {
   return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// A status that gRPC made up itself, as against one that a daemon sent.
+// True for a status that gRPC produced itself, false for one that the daemon sent.
 bool never_arrived(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-         (absl::StrContains(status.error_message(), "onnect") ||  // to connect, or the Connection
+         (absl::StrContains(status.error_message(), "onnect") ||  // "connect" or "Connection"
           absl::StrContains(status.error_message(), "DNS") ||
           absl::StrContains(status.error_message(), "Socket closed"));
 }

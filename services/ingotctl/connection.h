@@ -1,4 +1,4 @@
-// One daemon, as ingotctl's commands reach it.
+// The connection of ingotctl's verbs to one daemon.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class Connection {
 
   // Makes one call, bounded by the timeout:
   //   call([&](grpc::ClientContext* context) { return stub->Put(context, request, &response); })
-  // What the daemon refused and what never reached it both come back as one sentence.
+  // A refusal by the daemon and a failure to reach it both come back as one sentence.
   template <typename Call>
   absl::Status call(Call make_call) const {
     grpc::ClientContext context;

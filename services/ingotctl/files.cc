@@ -1,11 +1,12 @@
 #include "services/ingotctl/files.h"
 
+#include "core/planning/limits.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
-#include "core/limits.h"
 
 namespace ingot {
 namespace {

@@ -1,4 +1,4 @@
-// Files that are named on the command line.
+// Reads files named on the command line.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-// The whole file; "-" is standard input. Errors: INVALID_ARGUMENT with one sentence, also for more than
+// Reads the whole file; "-" is standard input. Errors: INVALID_ARGUMENT with one sentence, also for more than
 // kMachineFileBytesMax.
 absl::StatusOr<std::string> read_whole_file(const std::string& path);
 
-// What `parse` makes of the file; its errors begin with the file's name.
+// Reads and parses a file; errors of `parse` are prefixed with the file's name.
 template <typename T>
 absl::StatusOr<T> read_file_as(const std::string& path, absl::StatusOr<T> (*parse)(std::string_view)) {
   const absl::StatusOr<std::string> text = read_whole_file(path);

@@ -128,7 +128,7 @@ void add_common(CLI::App& app, CtlOptions& options) {
 int main(int argc, char** argv) {
   CLI::App app("Looks after an Ingot daemon, reads and writes its keys, and plans trees for machines.", "ingotctl");
   app.require_subcommand(1);
-  app.fallthrough();  // so that --endpoint and -o may stand after the command
+  app.fallthrough();  // so that --endpoint and -o may follow the command
   CtlOptions options;
   Command chosen;
   add_common(app, options);

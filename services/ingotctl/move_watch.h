@@ -16,18 +16,18 @@ const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::Ge
 // Not thread-safe.
 class MoveWatch {
  public:
-  enum class Outcome { kPending, kDone, kLost };  // kLost: a change was made, and somebody else has the role
+  enum class Outcome { kPending, kDone, kLost };  // kLost: the roles changed, and another replica has this one
 
   MoveWatch(control_v1::Role role, std::uint32_t to, std::uint64_t ballot_before)
       : role_(role), to_(to), ballot_before_(ballot_before) {}
 
   Outcome observe(const control_v1::GetStatusResponse& status);
 
-  // Who has the role, as of the last look: of those who are up, the one in the newest configuration.
+  // The holder of the role in the last status: of the replicas that are up, the one in the newest configuration.
   const std::optional<control_v1::Replica>& holder() const { return holder_; }
 
  private:
-  // A status is read while replicas write, so one that shows a role of yesterday beside a ballot of today may be seen.
+  // A status is read while replicas write, so it may show an old role beside a new ballot.
   static constexpr int kPollsToBeSure = 5;
 
   control_v1::Role role_;

@@ -1,4 +1,4 @@
-// What every command of ingotctl is told on the command line.
+// Flags common to all verbs of ingotctl.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace ingot {
 struct CtlOptions {
   std::string endpoint = "127.0.0.1:2379";
   std::string output = "table";                                  // table | json
-  std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // for one answer; a watch has none
+  std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // for one answer; a watch has no limit
 
   bool json() const { return output == "json"; }
 };

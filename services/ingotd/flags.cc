@@ -1,13 +1,12 @@
 #include "services/ingotd/flags.h"
 
-#include <chrono>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
-#include "services/cli/cli.h"
-#include "services/cli/duration.h"
-#include "services/cli/endpoint.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/scc_settings.h"
+#include "services/ingotd/setting_flags.h"
 
 namespace ingot {
 
@@ -30,93 +29,46 @@ constexpr const char* kExamples =
     "  ingotctl status\n"
     "Exit codes: 0 stopped by a signal after draining; 1 failed while running; 2 could not start as asked.";
 
-void add_group_flags(CLI::App& app, DaemonConfig& config) {
-  app.add_option("--replicas", config.replicas, absl::StrCat("copies of the state, 1 to ", kReplicasMax))
-      ->envname("INGOT_REPLICAS")
-      ->capture_default_str();
-  app.add_option("--voters", config.voters,
-                 absl::StrCat("replicas that may lead, accept and vote, 1 to ", kVotersMax, "; 0: as many as replicas, at most ",
-                              kVotersDefault))
-      ->envname("INGOT_VOTERS")
-      ->capture_default_str();
-  app.add_option("--agreement", config.agreement, "how replicas agree on writes: 1paxos, multipaxos or 2pc")
-      ->envname("INGOT_AGREEMENT")
-      ->check(one_of({"1paxos", "multipaxos", "2pc"}))
-      ->capture_default_str();
-  app.add_flag("--fence", config.fence,
-               "1Paxos: kill a stopped acceptor when only its end lets the group go on, instead of waiting for it")
-      ->envname("INGOT_FENCE");
+bool given(const CLI::App& app, const char* flag) { return app.get_option(flag)->count() > 0; }
+
+absl::Status check_no_scc_flags(const CLI::App& app, const SccConfig& scc) {
+  absl::Status outcome;
+  visit_settings(scc, [&](const auto& setting) {
+    if (!outcome.ok() || !given(app, setting.flag)) return;
+    outcome = absl::InvalidArgumentError(
+        absl::StrCat(setting.flag, " is for the simulated chip; give --backend=scc, too"));
+  });
+  return outcome;
 }
 
-void add_machine_flags(CLI::App& app, DaemonConfig& config) {
-  app.add_option("--transport", config.transport, "how messages travel between cores: nvp or srbp")
-      ->envname("INGOT_TRANSPORT")
-      ->check(one_of({"nvp", "srbp"}))
-      ->capture_default_str();
-  app.add_option("--backend", config.backend, "the machine below: shm (this one's shared memory) or scc (a simulated Intel SCC)")
-      ->envname("INGOT_BACKEND")
-      ->check(one_of({"shm", "scc"}))
-      ->capture_default_str();
-  app.add_option("--isolation", config.isolation, "replicas as processes or as threads of one: process or thread")
-      ->envname("INGOT_ISOLATION")
-      ->check(one_of({"process", "thread"}))
-      ->capture_default_str();
-}
-
-void add_tree_flags(CLI::App& app, DaemonConfig& config) {
-  app.add_option("--tree", config.tree,
-                 "shape of the trees that broadcasts travel on: best, star, two-level, or a planner of `ingotctl plan`")
-      ->envname("INGOT_TREE")
-      ->capture_default_str();
-  app.add_option("--machine", config.machine,
-                 "machine file that trees are planned from; default: derived from this machine's topology")
-      ->envname("INGOT_MACHINE");
-}
-
-void add_service_flags(CLI::App& app, DaemonConfig& config) {
-  app.add_option("--listen", config.listen, "HOST:PORT of the gRPC API; port 0 takes a free one")
-      ->envname("INGOT_LISTEN")
-      ->check(host_port())
-      ->capture_default_str();
-  app.add_option("--metrics-listen", config.metrics_listen, "HOST:PORT of the Prometheus metrics; empty: none")
-      ->envname("INGOT_METRICS_LISTEN")
-      ->capture_default_str();
-  app.add_option("--name", config.name, "name of this instance; default: ingot-PORT")->envname("INGOT_NAME");
-  app.add_option("--etcd-version", config.etcd_version, "the etcd version that clients are told")
-      ->envname("INGOT_ETCD_VERSION")
-      ->capture_default_str();
-}
-
-// As add_duration, into milliseconds.
-void add_supervision_flags(CLI::App& app, DaemonConfig& config) {
-  const auto store = [&config](const std::string& text) {
-    const auto grace = parse_duration(text);
-    if (grace.ok()) config.orphan_grace_ms = std::chrono::ceil<std::chrono::milliseconds>(*grace).count();
-    return grace.ok();
-  };
-  const auto check = [](const std::string& text) { return std::string(parse_duration(text).status().message()); };
-  app.add_option_function<std::string>("--orphan-grace", store,
-                                       "how long everything goes on without this process, until another ingotd of the "
-                                       "same name and flags attaches; 0: not at all")
-      ->envname("INGOT_ORPHAN_GRACE")
-      ->check(CLI::Validator(check, ""))
-      ->type_name("DURATION")
-      ->default_str(format_duration(std::chrono::milliseconds(config.orphan_grace_ms)));
+absl::Status check_no_host_flags(const CLI::App& app, const DaemonConfig& config) {
+  absl::Status outcome;
+  visit_settings(config, [&](const auto& setting) {
+    if (!outcome.ok() || !setting.has(settings::kHostOnly) || !given(app, setting.flag)) return;
+    outcome = absl::InvalidArgumentError(absl::StrCat(setting.flag,
+                                                      " is for this machine's cores, not for the simulated chip's; "
+                                                      "leave it out, or choose cores by --scc-cores"));
+  });
+  return outcome;
 }
 
 }  // namespace
 
-void add_flags(CLI::App& app, DaemonConfig& config) {
+void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc) {
   app.name("ingotd");
   app.description(kDescription);
   app.footer(kExamples);
   app.set_version_flag("--version", std::string("ingotd ") + kIngotVersion);
-  config.voters = 0;
-  add_group_flags(app, config);
-  add_machine_flags(app, config);
-  add_tree_flags(app, config);
-  add_service_flags(app, config);
-  add_supervision_flags(app, config);
+  add_settings(app, config);
+  add_settings(app, scc, "Simulated Intel SCC (--backend=scc)");
+  app.get_option("--scc-replay")->excludes(app.get_option("--scc-record"));
+}
+
+absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, const SccConfig& scc) {
+  if (config.backend != Backend::kScc) return check_no_scc_flags(app, scc);
+  if (auto status = check_no_host_flags(app, config); !status.ok()) return status;
+  if (!scc.cores.empty() && !given(app, "--replicas")) config.replicas = static_cast<int>(scc.cores.size());
+  return absl::OkStatus();
 }
 
 }  // namespace ingot

@@ -15,7 +15,6 @@
 #include "services/cli/cli.h"
 #include "services/serving/front_end_process.h"
 #include "services/ingotd/flags.h"
-#include "services/ingotd/scc_flags.h"
 #include "services/process/launch_spec.h"
 #include "services/process/replica_process.h"
 #include "services/process/standby_process.h"
@@ -52,9 +51,9 @@ int run_process(char** argv) {
   const int fd = std::atoi(argv[2]);
   if (std::string_view(argv[1]) != "@standby") return run_child(argv[1], fd);
   name_process("standby");
-  const auto role = ingot::wait_for_role(fd, argv[1], argv[2]);
-  // Nothing has begun that an orderly end would end. A leak checker's would hang: it stops the process with SIGSTOP, which
-  // the SIGCONT of the supervisor's death takes back.
+  const auto role = ingot::wait_for_role(ingot::Descriptor(fd), argv[1], argv[2]);
+  // Nothing has begun that an orderly end would end. A leak checker's would hang: it stops the process with SIGSTOP,
+  // which the SIGCONT of the supervisor's death takes back.
   if (!role) ::_exit(ingot::kExitOk);
   return run_child(role->word, role->launch_fd);
 }
@@ -83,7 +82,8 @@ absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& 
   return scc.replay.empty() ? ingot::run_scc_daemon(config, scc) : ingot::run_replay(scc.replay);
 }
 
-// Whoever is started without standard input, output or error gets nothing instead, and no segment of ours has its number.
+// Whoever is started without standard input, output or error gets nothing instead, and no segment of ours has its
+// number.
 void open_standard_descriptors() {
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
@@ -98,11 +98,10 @@ int main(int argc, char** argv) {
   if (argc == 3 && argv[1][0] == '@') return run_process(argv);
   CLI::App app;
   ingot::DaemonConfig config;
-  ingot::add_flags(app, config);
   ingot::SccConfig scc;
-  ingot::add_scc_flags(app, scc);
+  ingot::add_flags(app, config, scc);
   return ingot::run_cli(app, argc, argv, [&]() -> absl::Status {
-    if (auto status = ingot::settle_scc_flags(app, config, scc); !status.ok()) return status;
-    return config.backend == "scc" ? run_scc(config, scc) : run_supervisor(config);
+    if (auto status = ingot::settle_flags(app, config, scc); !status.ok()) return status;
+    return config.backend == ingot::Backend::kScc ? run_scc(config, scc) : run_supervisor(config);
   });
 }

@@ -17,13 +17,13 @@ absl::StatusOr<std::unique_ptr<MetricsExposer>> MetricsExposer::start(
   result->collectables_ = {
       std::make_shared<InstanceCollectable>(config, view),
       std::make_shared<ProcessCollectable>(config, view),
-      std::shared_ptr<prometheus::Collectable>(&requests, [](prometheus::Collectable*) {}),  // not ours to delete
+      std::shared_ptr<prometheus::Collectable>(&requests, [](prometheus::Collectable*) {}),  // not owned
   };
   for (auto& each : more) result->collectables_.push_back(std::move(each));
   try {
     result->exposer_ = std::make_unique<prometheus::Exposer>(config.metrics_listen, /*num_threads=*/1);
   } catch (const std::exception&) {
-    // What the library says names neither the address nor the cause.
+    // The library's error names neither the address nor the cause.
     return absl::AlreadyExistsError(absl::StrCat("cannot serve metrics on ", config.metrics_listen,
                                                  "; give a free address of this machine as --metrics-listen"));
   }

@@ -15,17 +15,17 @@
 
 namespace ingot {
 
-// Thread-safe. Serves until it is destroyed.
+// Serves until it is destroyed. Thread-safe.
 class MetricsExposer {
  public:
-  // Serves everything about an instance at config.metrics_listen (HOST:PORT; port 0 lets the system choose): its
+  // Serves all metrics of an instance at config.metrics_listen (HOST:PORT; port 0 lets the system choose): of its
   // pages, its processes and its requests. All three outlive the exposer. `more` is served with them.
   // FailedPrecondition, with a sentence, if the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<MetricsExposer>> start(
       const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
       std::vector<std::shared_ptr<prometheus::Collectable>> more = {});
 
-  // The port that was bound.
+  // The bound port.
   int port() const;
 
  private:

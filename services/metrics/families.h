@@ -1,4 +1,4 @@
-// Shorthand for building prometheus-cpp's metric families.
+// Builds prometheus-cpp's metric families.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline prometheus::MetricFamily counter_family(std::string name, std::string hel
   return {std::move(name), std::move(help), prometheus::MetricType::Counter, {}};
 }
 
-// REQUIRES: the family is a gauge's or a counter's.
+// REQUIRES: the family is a gauge or a counter.
 inline void add_value(prometheus::MetricFamily& family, std::vector<prometheus::ClientMetric::Label> labels,
                       double value) {
   prometheus::ClientMetric metric;

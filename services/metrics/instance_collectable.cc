@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
+#include "services/config/daemon_settings.h"
 #include "services/status/status.h"
 #include "services/metrics/families.h"
 
@@ -18,20 +19,17 @@ using Labels = std::vector<prometheus::ClientMetric::Label>;
 
 MetricFamily build_info(const DaemonConfig& config) {
   MetricFamily family = gauge_family("ingot_build_info", "What runs, in its labels; always 1.");
-  add_value(family,
-            {{"version", kIngotVersion},
-             {"name", config.name},
-             {"agreement", config.agreement},
-             {"transport", config.transport},
-             {"backend", config.backend},
-             {"isolation", config.isolation}},
-            1);
+  Labels labels{{"version", kIngotVersion}, {"name", config.name}};
+  visit_settings(config, [&](const auto& setting) {
+    if (setting.has(settings::kLabel)) labels.push_back({setting.key, setting_text(setting, config)});
+  });
+  add_value(family, std::move(labels), 1);
   return family;
 }
 
 std::string replica_name(std::size_t id) { return std::to_string(id); }
 
-// Endpoints from `replicas` on belong to the front end first, then to clients of their own.
+// Endpoint `replicas` is the front end; the endpoints above it are clients.
 std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
   if (endpoint < replicas) return replica_name(endpoint);
   return endpoint == replicas ? "front-end" : absl::StrCat("client-", endpoint);
@@ -40,16 +38,15 @@ std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
 void add_counters(const std::vector<PageSnapshot>& pages, std::vector<MetricFamily>& families) {
   for (std::size_t i = 0; i < kReplicaCounterSpecs.size(); ++i) {
     const auto id = static_cast<ReplicaCounter>(i);
-    // A digest is 64 bits of noise, and a double holds 53 of them; a steady time means nothing elsewhere.
+    // A digest is 64 bits of noise, of which a double holds 53; a steady-clock time has no meaning outside the machine.
     if (id == ReplicaCounter::kDigest || id == ReplicaCounter::kBlockedSinceNs) continue;
     const CounterSpec& spec = kReplicaCounterSpecs[i];
     const std::string name = absl::StrCat("ingot_", spec.name);
     MetricFamily family = spec.kind == CounterKind::kCounter ? counter_family(name, spec.help)
                                                              : gauge_family(name, spec.help);
-    const bool time = id == ReplicaCounter::kBusyNs || id == ReplicaCounter::kSnapshotPauseNs;
-    const double unit = time ? 1e-9 : 1;  // Prometheus counts in seconds
+    const double scale = metric_scale(spec.unit);
     for (std::size_t r = 0; r < pages.size(); ++r)
-      add_value(family, {{"replica", replica_name(r)}}, unit * static_cast<double>(pages[r].counter(id)));
+      add_value(family, {{"replica", replica_name(r)}}, scale * static_cast<double>(pages[r].counter(id)));
     families.push_back(std::move(family));
   }
 }
@@ -152,6 +149,10 @@ std::vector<MetricFamily> InstanceCollectable::Collect() const {
   add_counters(pages, families);
   families.push_back(batch_sizes(pages));
   add_links(pages, families);
+  MetricFamily refused = counter_family("ingot_supervision_refused_messages_total",
+                                        "Messages of the instance's processes that the supervisor refused: malformed.");
+  add_value(refused, {}, static_cast<double>(view_.daemon->refused_messages.get()));
+  families.push_back(std::move(refused));
   add_status(read_status(config_, view_, unix_now_ms()), families);
   return families;
 }

@@ -2,8 +2,9 @@
 //
 //   ingot_build_info{version,name,agreement,transport,backend,isolation}  always 1
 //   ingot_NAME{replica}                        every counter of kReplicaCounterSpecs but digest and blocked_since
-//   ingot_blocked_seconds                      for how long agreement has been blocked; 0: it is not
-//   ingot_replica_state{replica,state}         1 for the state that the replica is in, 0 for the others
+//   ingot_supervision_refused_messages_total   of the processes, by the supervisor
+//   ingot_blocked_seconds                      how long agreement has been blocked; 0: it is not
+//   ingot_replica_state{replica,state}         1 for the replica's present state, 0 for the others
 //   ingot_replica_incarnation{replica}, ingot_replica_lag_slots{replica}, ingot_replica_core{replica}
 //   ingot_batch_commands{replica}              histogram of commands per decided batch
 //   ingot_link_sent_messages_total{from,to}, ingot_link_sent_bytes_total, ingot_link_received_messages_total and
@@ -23,7 +24,7 @@
 
 namespace ingot {
 
-// Thread-safe. Counters never go back while the object lives, whatever replicas restart.
+// Counters never decrease while the object lives, even when replicas restart. Thread-safe.
 class InstanceCollectable final : public prometheus::Collectable {
  public:
   // Both outlive the object.
@@ -37,7 +38,7 @@ class InstanceCollectable final : public prometheus::Collectable {
   const DaemonConfig& config_;
   const InstanceView& view_;
   mutable std::mutex mutex_;
-  mutable std::vector<CounterResetAdjuster> adjusters_;  // guarded by mutex_; one a replica
+  mutable std::vector<CounterResetAdjuster> adjusters_;  // guarded by mutex_; one for each replica
 };
 
 }  // namespace ingot

@@ -15,7 +15,7 @@ void CounterResetAdjuster::adjust(std::uint64_t incarnation, std::span<const Kin
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint64_t read = values[i];
     if (kinds[i] == Kind::kSum) {
-      // A value that fell is a new incarnation too, seen before its number.
+      // A value that fell also shows a new incarnation, seen before its number.
       if (other_incarnation || read < last_[i]) base_[i] += last_[i];
       values[i] = base_[i] + read;
     } else if (kinds[i] == Kind::kMax) {

@@ -1,4 +1,4 @@
-// What a replica's page says at one moment, with counters that go on over restarts of the replica.
+// The values of a replica's page at one moment, with counters that continue across restarts of the replica.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace ingot {
 
-// Turns values that start again at 0 with every incarnation of their writer into values that never go back. Not
+// Turns values that restart at 0 with every incarnation of their writer into values that never decrease. Not
 // thread-safe.
 class CounterResetAdjuster {
  public:
-  // How lives follow each other: kSum counts events, so lives add up; kMax counts places in the agreed order, which a
-  // new incarnation climbs again from 0 (or from a snapshot) before it goes beyond them.
+  // How the values of successive incarnations combine: kSum counts events, so incarnations add up; kMax is a place in
+  // the agreed order, which a new incarnation climbs again from 0 (or from a snapshot) before it passes the former one.
   enum class Kind : std::uint8_t { kSum, kMax, kGauge };
 
-  // Replaces each of `values` in place. `incarnation` names the writer's incarnation; 0 means an incarnation that is
-  // not ready yet, whose number may still come. REQUIRES: `values` and `kinds` have equal size, the same in every call.
+  // Replaces each of `values` in place. `incarnation` is the writer's; 0 means an incarnation that is not ready yet,
+  // whose number may still come. REQUIRES: `values` and `kinds` have equal size, the same in every call.
   void adjust(std::uint64_t incarnation, std::span<const Kind> kinds, std::span<std::uint64_t> values);
 
  private:
   std::uint64_t incarnation_ = 0;
   std::vector<std::uint64_t> last_;  // as read
-  std::vector<std::uint64_t> base_;  // kSum: what earlier incarnations came to; kMax: the highest value given out
+  std::vector<std::uint64_t> base_;  // kSum: the total of earlier incarnations; kMax: the highest value returned
 };
 
 // One page's values as plain numbers.
@@ -32,7 +32,7 @@ class PageSnapshot {
  public:
   explicit PageSnapshot(const ReplicaPage& page);
 
-  // Makes counters continue those of earlier snapshots that went through the same adjuster.
+  // Makes counters continue those of earlier snapshots adjusted with the same adjuster.
   void adjust(CounterResetAdjuster& adjuster);
 
   std::uint64_t counter(ReplicaCounter id) const { return values_[static_cast<std::size_t>(id)]; }
@@ -44,7 +44,7 @@ class PageSnapshot {
   std::uint64_t batch_commands_sum() const { return values_[kBatchSum]; }
 
  private:
-  // Where each part stands in values_.
+  // The offset of each part in values_.
   static constexpr std::size_t kSent = static_cast<std::size_t>(ReplicaCounter::kCount);
   static constexpr std::size_t kReceived = kSent + 2 * kEndpointsMax;
   static constexpr std::size_t kBatches = kReceived + 2 * kEndpointsMax;

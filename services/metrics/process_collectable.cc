@@ -26,7 +26,7 @@ struct NamedProcess {
 std::vector<NamedProcess> processes(const DaemonConfig& config, const InstanceView& view) {
   std::vector<NamedProcess> all{{"supervisor", view.daemon->supervisor_pid.get()},
                                 {"front-end", view.daemon->front_end.pid.get()}};
-  if (config.isolation == "thread") {
+  if (config.isolation == Isolation::kThread) {
     if (!view.replicas.empty()) all.push_back({"replicas", view.daemon->replicas[0].pid.get()});
   } else {
     for (std::size_t id = 0; id < view.replicas.size(); ++id)
@@ -43,12 +43,12 @@ std::optional<ProcessUsage> read_process_usage(std::uint64_t pid) {
   std::ifstream file(folder + "/stat");
   std::stringstream text;
   text << file.rdbuf();
-  // Field 2, the command in parentheses, may hold anything; the fields after it are numbers (proc(5)).
+  // Field 2, the command in parentheses, may contain any character; the fields after it are numbers (proc(5)).
   const std::string stat = text.str();
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string::npos) return std::nullopt;
   const std::vector<std::string> fields = absl::StrSplit(stat.substr(command_end + 1), ' ', absl::SkipWhitespace());
-  const auto field = [&](std::size_t number) {  // as proc(5) counts; field 3 is the first here
+  const auto field = [&](std::size_t number) {  // numbered as in proc(5); `fields` begins with field 3
     std::uint64_t value = 0;
     return number - 3 < fields.size() && absl::SimpleAtoi(fields[number - 3], &value) ? value : 0;
   };

@@ -1,6 +1,6 @@
-// What the kernel says of an instance's processes, from /proc.
+// The kernel's figures for an instance's processes, from /proc.
 //
-//   ingot_process_cpu_seconds_total{process}       user and system time; goes on over restarts
+//   ingot_process_cpu_seconds_total{process}       user and system time; continues across restarts
 //   ingot_process_resident_memory_bytes{process}   shared segments count in every process that touched them
 //   ingot_process_open_fds{process}, ingot_process_threads{process}
 //
@@ -24,13 +24,13 @@
 namespace ingot {
 
 struct ProcessUsage {
-  std::uint64_t cpu_ticks = 0;  // of sysconf(_SC_CLK_TCK)
+  std::uint64_t cpu_ticks = 0;  // in units of 1/sysconf(_SC_CLK_TCK) s
   std::uint64_t resident_bytes = 0;
   std::uint64_t threads = 0;
   std::uint64_t open_fds = 0;
 };
 
-// Nothing if there is no such process or it is not ours to look at.
+// Nothing if there is no such process, or no permission to read it.
 std::optional<ProcessUsage> read_process_usage(std::uint64_t pid);
 
 // Thread-safe.

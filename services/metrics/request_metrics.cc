@@ -19,13 +19,13 @@ constexpr MethodName kNames[] = {
 #undef INGOT_X
 };
 
-// As gRPC's specification spells its codes, by value.
+// Names by value, as in gRPC's specification.
 constexpr const char* kCodeNames[] = {
     "OK",        "CANCELLED",        "UNKNOWN",           "INVALID_ARGUMENT",    "DEADLINE_EXCEEDED", "NOT_FOUND",
     "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",   "OUT_OF_RANGE",
     "UNIMPLEMENTED",  "INTERNAL",          "UNAVAILABLE",        "DATA_LOSS",           "UNAUTHENTICATED"};
 
-// A stream lasts as long as its client likes: its age says nothing about us.
+// A stream's duration depends on its client, so it is no latency of the server.
 bool is_stream(std::size_t method) {
   return method == static_cast<std::size_t>(Method::kControlWatchStatus) ||
          method == static_cast<std::size_t>(Method::kControlDrill);
@@ -81,7 +81,7 @@ prometheus::MetricFamily RequestMetrics::collect_started() const {
   return family;
 }
 
-// OK is always there, so that rates have a start; other codes once they have occurred.
+// OK is always present, so that rates have a start; other codes once they have occurred.
 prometheus::MetricFamily RequestMetrics::collect_finished() const {
   prometheus::MetricFamily family{"ingot_grpc_requests_total", "gRPC requests that have ended, by status code.",
                                   prometheus::MetricType::Counter, {}};

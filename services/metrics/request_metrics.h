@@ -1,6 +1,6 @@
-// gRPC requests by method and code, with latencies: what handlers record and Prometheus scrapes.
+// gRPC requests by method and code, with latencies, recorded by handlers and scraped by Prometheus.
 //
-// Handlers say when a request begins and when it ends: a clock read at each end and a few additions without contention.
+// A handler reports when a request begins and when it ends: two clock reads and a few additions without contention.
 // docs/design/measurement.md says why this is not a server interceptor.
 #pragma once
 
@@ -15,11 +15,12 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include "core/limits.h"
+#include "services/metrics/limits.h"
+
 
 namespace ingot {
 
-// Methods we serve: X(id, gRPC service, gRPC method). The rest of etcd's API shares kOther.
+// The served methods: X(id, gRPC service, gRPC method). The rest of etcd's API shares kOther.
 #define INGOT_METHODS(X)                                            \
   X(kKvRange, "etcdserverpb.KV", "Range")                           \
   X(kKvPut, "etcdserverpb.KV", "Put")                               \
@@ -51,20 +52,20 @@ inline constexpr std::array<std::int64_t, 19> kLatencyBucketsNs{
     500'000'000, 1'000'000'000, 2'500'000'000, 5'000'000'000, 10'000'000'000};
 
 // Counts started and finished requests. Thread-safe; the counts of a thread go to one of kRequestMetricShards shards,
-// so that handlers on different cores do not fight over cache lines. All counts are monotonic.
+// so that handlers on different cores do not contend for cache lines. All counts are monotonic.
 //
 // Exports  ingot_grpc_requests_started_total{service,method}
 //          ingot_grpc_requests_total{service,method,code}      code as in "OK", "INVALID_ARGUMENT"
 //          ingot_grpc_request_duration_seconds{service,method} histogram of finished requests, streams left out
 class RequestMetrics final : public prometheus::Collectable {
  public:
-  // A request under way. A plain value, small enough to be captured by a callback without an allocation.
+  // A request in progress. A plain value, small enough for a callback to capture without an allocation.
   struct Begun {
     std::chrono::steady_clock::time_point at;
     Method method;
   };
 
-  // Counts a request as begun. Every one must end() once.
+  // Counts a request as begun. Each needs one end().
   Begun begin(Method method) {
     started(method);
     return {std::chrono::steady_clock::now(), method};
@@ -94,7 +95,7 @@ class RequestMetrics final : public prometheus::Collectable {
   };
 
   PerMethod& mine(Method method);
-  // The sum over the shards of the cell that `pick` names.
+  // The sum over the shards of the cell that `pick` returns.
   template <typename Pick>
   std::uint64_t sum(Pick pick) const;
 
@@ -105,7 +106,8 @@ class RequestMetrics final : public prometheus::Collectable {
   std::array<Shard, kRequestMetricShards> shards_;
 };
 
-// A request whose handler may vanish at any time: one that is never finished counts as CANCELLED. Not thread-safe.
+// Times a request whose handler may be destroyed at any time: a request that is never finished counts as CANCELLED. Not
+// thread-safe.
 class RequestTimer {
  public:
   RequestTimer(RequestMetrics& metrics, Method method) : metrics_(&metrics), begun_(metrics.begin(method)) {}

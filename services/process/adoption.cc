@@ -8,11 +8,8 @@
 #include <cstddef>
 #include <cstring>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "core/check.h"
 
 namespace ingot {
@@ -76,19 +73,6 @@ absl::StatusOr<ChildConnection> connect_to_child(const std::string& instance, co
   if (!peer_of(connection.fd.get(), peer)) return absl::PermissionDeniedError("it runs as another user");
   connection.pid = peer.pid;
   return connection;
-}
-
-std::string OrphanGreeting::text() const { return absl::StrCat("instance ", version, " ", generation, " ", orphan_ms); }
-
-absl::StatusOr<OrphanGreeting> OrphanGreeting::parse(const std::string& text) {
-  const std::vector<std::string> words = absl::StrSplit(text, ' ');
-  OrphanGreeting greeting;
-  if (words.size() != 4 || words[0] != "instance" || !absl::SimpleAtoi(words[2], &greeting.generation) ||
-      !absl::SimpleAtoi(words[3], &greeting.orphan_ms)) {
-    return absl::InvalidArgumentError(absl::StrCat("no greeting: \"", text.substr(0, 80), "\""));
-  }
-  greeting.version = words[1];
-  return greeting;
 }
 
 }  // namespace ingot

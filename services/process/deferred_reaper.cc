@@ -24,11 +24,11 @@ constexpr std::size_t kStackBytes = 32 * 1024;
 constexpr int kNice = 10;            // a tenth of a core against somebody who wants it all
 constexpr long kWaitNs = 20'000'000;  // those who live name another leader first: milliseconds if they share cores
 
-// In the parent's memory, with the parent's thread-local storage: system calls only, which must not fail, for errno is the
-// parent's, too. No signal but SIGKILL comes: all are blocked.
+// In the parent's memory, with the parent's thread-local storage: system calls only, which must not fail, for errno is
+// the parent's, too. No signal but SIGKILL comes: all are blocked.
 __attribute__((no_sanitize("address", "thread", "undefined"))) int keep(void* argument) {
   const int parent = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
-  // The descriptors are copies: they must not keep the control channel, the listener or anybody's memory open.
+  // The descriptors are copies: they must not keep the supervision channel, the listener or anybody's memory open.
   if (parent > 0) ::syscall(SYS_close_range, 0, parent - 1, 0);
   ::syscall(SYS_close_range, parent + 1, ~0U, 0);
   ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);  // stopped with its parent's group it would keep the memory

@@ -6,13 +6,11 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <span>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "core/planning/helper_cores.h"
 #include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
@@ -22,28 +20,14 @@ namespace ingot {
 
 namespace {
 
-// Fabric::describe() as numbers and back: control, inboxes, bells.
-std::vector<int> parse_fabric(const std::string& description) {
-  std::vector<int> fds;
-  for (const absl::string_view field : absl::StrSplit(description, ',')) {
-    int fd = -1;
-    fds.push_back(absl::SimpleAtoi(field, &fd) ? fd : -1);
-  }
-  return fds;
-}
-
 // Replaces every descriptor of the document by what `replace` says, in a fixed order.
 template <typename Replace>
 void replace_descriptors(LaunchSpec& spec, Replace&& replace) {
   spec.for_each_descriptor([&](int& fd) { fd = replace(fd); });
-  std::vector<int> fabric = parse_fabric(spec.fabric);
-  for (int& fd : fabric) fd = replace(fd);
-  spec.fabric = absl::StrJoin(fabric, ",");
+  for (int& fd : spec.fabric_fds) fd = replace(fd);
 }
 
-absl::Status nonsense() {
-  return absl::InvalidArgumentError("a process of the instance describes it in a way that is not understood");
-}
+absl::Status refused() { return absl::InvalidArgumentError("the description of the instance is malformed"); }
 
 }  // namespace
 
@@ -69,21 +53,19 @@ absl::StatusOr<HandoverState> HandoverState::copy(const LaunchSpec& spec) {
   return error == EBADF ? absl::InvalidArgumentError(text) : absl::ResourceExhaustedError(text);
 }
 
-bool HandoverState::begin_incarnation(const ControlWord& started) {
+bool HandoverState::begin_incarnation(const supervision_v1::NewIncarnation& started, std::span<const Descriptor> fds) {
   const auto replicas = static_cast<int>(spec_.replicas.size());
-  if (started.endpoint > replicas || started.fds.size() != (started.endpoint < replicas ? 2u : 1u)) return false;
-  std::uint32_t& newest =
-      started.endpoint < replicas ? spec_.replicas[started.endpoint].incarnation : spec_.front_end_incarnation;
-  if (started.incarnation <= newest) return false;
+  const int endpoint = started.endpoint();
+  if (endpoint < 0 || endpoint > replicas || fds.size() != (endpoint < replicas ? 2u : 1u)) return false;
+  std::uint32_t& newest = endpoint < replicas ? spec_.replicas[endpoint].incarnation : spec_.front_end_incarnation;
+  if (started.incarnation() <= newest) return false;
   std::vector<Descriptor> copies;
-  for (const Descriptor& fd : started.fds) copies.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-  std::vector<int> fabric = parse_fabric(spec_.fabric);
-  int& inbox = fabric[1 + started.endpoint];
+  for (const Descriptor& fd : fds) copies.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  int& inbox = spec_.fabric_fds[1 + endpoint];
   drop(inbox);
   inbox = own(std::move(copies[0]));
-  spec_.fabric = absl::StrJoin(fabric, ",");
-  if (started.endpoint < replicas) add_stable(spec_.replicas[started.endpoint], started.incarnation, std::move(copies[1]));
-  newest = started.incarnation;
+  if (endpoint < replicas) add_stable(spec_.replicas[endpoint], started.incarnation(), std::move(copies[1]));
+  newest = started.incarnation();
   return true;
 }
 
@@ -107,11 +89,11 @@ void HandoverState::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation,
   }
 }
 
-void HandoverState::keep_snapshot(ControlWord snapshot) {
-  if (snapshot.fds.size() != 1 || (spec_.snapshot_fd >= 0 && snapshot.slot <= spec_.snapshot_slot)) return;
+void HandoverState::keep_snapshot(const supervision_v1::Snapshot& published, Descriptor snapshot) {
+  if (spec_.snapshot_fd >= 0 && published.slot() <= spec_.snapshot_slot) return;
   if (spec_.snapshot_fd >= 0) release_in_background(take(spec_.snapshot_fd), helper_cores_);
-  spec_.snapshot_fd = own(std::move(snapshot.fds[0]));
-  spec_.snapshot_slot = snapshot.slot;
+  spec_.snapshot_fd = own(std::move(snapshot));
+  spec_.snapshot_slot = published.slot();
 }
 
 std::uint64_t HandoverState::generation() const {
@@ -120,7 +102,7 @@ std::uint64_t HandoverState::generation() const {
   return sum;
 }
 
-absl::Status HandoverState::send(int fd) const {
+absl::Status HandoverState::send(SupervisionChannel& channel) const {
   const auto document = write_launch_spec(spec_);
   if (!document.ok()) return document.status();
   std::vector<int> fds;
@@ -130,38 +112,42 @@ absl::Status HandoverState::send(int fd) const {
     return each;
   });
   const int documents[] = {document->get()};
-  if (auto status = send_message(fd, absl::StrCat("described ", fds.size()), documents); !status.ok()) return status;
+  SupervisionMessage first, more;
+  first.mutable_handover_document()->set_descriptors(static_cast<std::uint32_t>(fds.size()));
+  more.mutable_handover_descriptors();
+  if (auto status = channel.send(first, documents); !status.ok()) return status;
   std::span<const int> rest(fds);
   while (!rest.empty()) {
-    const auto part = rest.first(std::min(rest.size(), kControlDescriptorsMax));
-    if (auto status = send_message(fd, "descriptors", part); !status.ok()) return status;
+    const auto part = rest.first(std::min(rest.size(), kSupervisionDescriptorsMax));
+    if (auto status = channel.send(more, part); !status.ok()) return status;
     rest = rest.subspan(part.size());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> HandoverStateReceiver::add(ReceivedMessage message) {
+absl::StatusOr<bool> HandoverStateReceiver::add(const SupervisionMessage& message, std::vector<Descriptor> fds) {
   if (expected_ == 0) {
-    const std::vector<std::string> words = absl::StrSplit(message.text, ' ');
-    if (words.size() != 2 || words[0] != "described" || message.fds.size() != 1 ||
-        !absl::SimpleAtoi(words[1], &expected_)) {
-      return nonsense();
-    }
-    auto spec = read_launch_spec(message.fds[0].get());
+    if (!message.has_handover_document() || fds.size() != 1) return refused();
+    expected_ = message.handover_document().descriptors();
+    auto spec = read_launch_spec(fds[0].get());
     if (!spec.ok()) return spec.status();
     instance_.spec_ = *std::move(spec);
     return false;
   }
-  if (message.text != "descriptors") return nonsense();
-  std::move(message.fds.begin(), message.fds.end(), std::back_inserter(received_));
+  if (!message.has_handover_descriptors()) return refused();
+  std::move(fds.begin(), fds.end(), std::back_inserter(received_));
   if (received_.size() < expected_) return false;
+  return assemble();
+}
+
+absl::StatusOr<bool> HandoverStateReceiver::assemble() {
   std::size_t next = 0;
   bool enough = true;
   replace_descriptors(instance_.spec_, [&](int) {
     enough = enough && next < received_.size();
     return enough ? instance_.own(std::move(received_[next++])) : -1;
   });
-  if (!enough || next != received_.size()) return nonsense();
+  if (!enough || next != received_.size()) return refused();
   return true;
 }
 

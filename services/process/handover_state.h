@@ -1,16 +1,17 @@
-// Everything that makes up an instance, held in descriptors of one's own: what any of its processes can hand to the next
-// supervisor.
+// Everything that makes up an instance, held in descriptors of one's own: what any of its processes can hand to the
+// next supervisor.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "services/process/control_channel.h"
 #include "services/process/launch_spec.h"
+#include "services/process/supervision_channel.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
@@ -18,18 +19,18 @@ namespace ingot {
 // Not thread-safe.
 class HandoverState {
  public:
-  // Duplicates the descriptors of the document, the control channel's left out. Errors: INVALID_ARGUMENT (one is not
-  // open), RESOURCE_EXHAUSTED (no more descriptors).
+  // Duplicates the descriptors of the document, the supervision channel's left out. Errors: INVALID_ARGUMENT (one is
+  // not open), RESOURCE_EXHAUSTED (no more descriptors).
   static absl::StatusOr<HandoverState> copy(const LaunchSpec& spec);
 
   // The document; its descriptors belong to this.
   const LaunchSpec& spec() const { return spec_; }
 
-  // A word "life": from now on the document names that incarnation; the caller's descriptors stay the caller's. False: the incarnation
-  // is known already, or of no endpoint of this instance; nothing has changed.
-  bool begin_incarnation(const ControlWord& started);
-  // A word "snapshot"; the newest wins.
-  void keep_snapshot(ControlWord snapshot);
+  // From now on the document names that incarnation. `fds`: the message's, which stay the caller's. False: the
+  // incarnation is known already, or of no endpoint of this instance; nothing has changed.
+  bool begin_incarnation(const supervision_v1::NewIncarnation& started, std::span<const Descriptor> fds);
+  // The newest wins.
+  void keep_snapshot(const supervision_v1::Snapshot& published, Descriptor snapshot);
 
   // Grows with every incarnation and snapshot. All processes are told of them in one order: who knows a larger one
   // knows all that the others know.
@@ -41,9 +42,9 @@ class HandoverState {
     return found.empty() ? Descriptor() : std::move(found.mapped());
   }
 
-  // Hands everything over: "described COUNT" + the document, then "descriptors" + COUNT of them in one or more
-  // datagrams, in the document's order. Errors as for send_message.
-  absl::Status send(int fd) const;
+  // Hands everything over: HandoverDocument, then as many HandoverDescriptors as the descriptors need, in the
+  // document's order. Errors as for SupervisionChannel::send.
+  absl::Status send(SupervisionChannel& channel) const;
 
  private:
   friend class HandoverStateReceiver;
@@ -60,12 +61,14 @@ class HandoverState {
 class HandoverStateReceiver {
  public:
   // True once everything is there. Errors: INVALID_ARGUMENT, for what send() does not send.
-  absl::StatusOr<bool> add(ReceivedMessage message);
+  absl::StatusOr<bool> add(const SupervisionMessage& message, std::vector<Descriptor> fds);
 
   // REQUIRES: add() has returned true. Once.
   HandoverState take() { return std::move(instance_); }
 
  private:
+  absl::StatusOr<bool> assemble();
+
   HandoverState instance_;
   std::size_t expected_ = 0;  // descriptors; 0: the document has not come yet
   std::vector<Descriptor> received_;

@@ -43,17 +43,18 @@ SnapshotBytes map_snapshot(int fd) {
 
 }  // namespace
 
-absl::StatusOr<IncarnationStart> read_incarnation_start(ControlWord word, int endpoints) {
-  if (word.endpoint >= endpoints || (word.endpoint < endpoints - 1) != (word.fds.size() == 2)) {
-    return absl::InvalidArgumentError("a word of another instance");
+absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::NewIncarnation& started,
+                                                        std::vector<Descriptor> fds, int endpoints) {
+  if (started.endpoint() >= endpoints || fds.size() != (started.endpoint() < endpoints - 1 ? 2u : 1u)) {
+    return absl::InvalidArgumentError("an incarnation of another instance");
   }
-  IncarnationStart started{EndpointId(static_cast<std::uint16_t>(word.endpoint)), Incarnation(word.incarnation),
-                std::make_shared<const Descriptor>(std::move(word.fds[0])), nullptr};
-  if (word.fds.size() < 2) return started;
-  auto stable = map_stable_segment(word.fds[1].get());
+  IncarnationStart start{EndpointId(static_cast<std::uint16_t>(started.endpoint())), Incarnation(started.incarnation()),
+                         std::make_shared<const Descriptor>(std::move(fds[0])), nullptr};
+  if (fds.size() < 2) return start;
+  auto stable = map_stable_segment(fds[1].get());
   if (!stable.ok()) return stable.status();
-  started.stable = *std::move(stable);
-  return started;
+  start.stable = *std::move(stable);
+  return start;
 }
 
 HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
@@ -75,7 +76,8 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
-  transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(), link_hooks());
+  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(),
+                              link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
   parts.protocol.group = group_of(spec.config, launch, memory);
@@ -99,7 +101,7 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
     return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
   };
   // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
-  if (spec.config.isolation == "process") {
+  if (spec.config.isolation == Isolation::kProcess) {
     parts.snapshots.fork = true;
     parts.snapshots.load_in_background = true;
     parts.snapshots.helper_cores = process.helper_cores;
@@ -121,11 +123,11 @@ std::vector<LinkHooks> HostedReplica::link_hooks() {
   return hooks;
 }
 
-absl::Status HostedReplica::begin_incarnation(const IncarnationStart& word, const Fabric& fabric) {
-  if (word.endpoint == transport_->self()) return absl::OkStatus();
-  auto inbox = fabric.map_inbox(word.inbox->get());
+absl::Status HostedReplica::begin_incarnation(const IncarnationStart& start, const Fabric& fabric) {
+  if (start.endpoint == transport_->self()) return absl::OkStatus();
+  auto inbox = fabric.map_inbox(start.inbox->get());
   if (!inbox.ok()) return inbox.status();
-  replica_->begin_incarnation({word.endpoint, word.incarnation, *std::move(inbox)}, word.stable);
+  replica_->begin_incarnation({start.endpoint, start.incarnation, *std::move(inbox)}, start.stable);
   return absl::OkStatus();
 }
 

@@ -12,9 +12,9 @@
 #include "replication/store/kv_store.h"
 #include "replication/replica/replica.h"
 #include "replication/stable/segment.h"
-#include "services/process/control_channel.h"
 #include "services/process/instance_memory.h"
 #include "services/process/launch_spec.h"
+#include "services/process/supervision_messages.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/peer_incarnations.h"
 
@@ -28,9 +28,10 @@ struct IncarnationStart {
   std::shared_ptr<const Segment> stable;  // null: it is no replica's
 };
 
-// A word "life" of an instance with so many endpoints. Errors: INVALID_ARGUMENT (it is of another one), others as for
+// A message of an instance with so many endpoints. Errors: INVALID_ARGUMENT (it is of another one), others as for
 // Segment::map.
-absl::StatusOr<IncarnationStart> read_incarnation_start(ControlWord word, int endpoints);
+absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::NewIncarnation& started,
+                                                        std::vector<Descriptor> fds, int endpoints);
 
 // Hands a published snapshot to the supervisor. While there is none the replica says it again now and then.
 using PublishSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
@@ -52,7 +53,7 @@ class HostedReplica {
   Replica& replica() { return *replica_; }
   ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
 
-  absl::Status begin_incarnation(const IncarnationStart& word, const Fabric& fabric);
+  absl::Status begin_incarnation(const IncarnationStart& start, const Fabric& fabric);
 
   // Whoever sees the incarnation sees a page that is valid from then on.
   void announce(std::uint32_t incarnation);

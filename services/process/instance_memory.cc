@@ -20,7 +20,7 @@ absl::StatusOr<const Page*> map_page(int fd, std::vector<Segment>& segments) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<InstanceMemory>> InstanceMemory::attach(const LaunchSpec& spec) {
-  auto fabric = Fabric::attach(spec.fabric);
+  auto fabric = Fabric::attach(spec.fabric_fds);
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<InstanceMemory> memory(new InstanceMemory(std::move(*fabric)));
   auto daemon = map_page<DaemonPage>(spec.daemon_page_fd, memory->segments_);
@@ -53,8 +53,8 @@ absl::Status InstanceMemory::map_stable(const ReplicaLaunch& launch) {
   return absl::OkStatus();
 }
 
-// The newest of those that are kept is the one that counts (replication/stable/incarnation_segments.h). Its writer is dead, or there
-// would be no incarnation after it.
+// The newest of those that are kept is the one that counts (replication/stable/incarnation_segments.h). Its writer is
+// dead, or there would be no incarnation after it.
 std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, bool with_records) const {
   const IncarnationSegments& segments = stable_segments_[replica];
   if (segments.size() < 2) return nullptr;

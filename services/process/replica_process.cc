@@ -40,7 +40,7 @@ WaitOptions wait_options(const LaunchSpec& spec, int core) {
   if (!spec.shared_cores) return WaitOptions::own_core();
   const auto here = std::count_if(spec.replicas.begin(), spec.replicas.end(),
                                   [&](const ReplicaLaunch& launch) { return launch.core == core; });
-  const int loops = spec.config.isolation == "thread" ? 1 : static_cast<int>(here);
+  const int loops = spec.config.isolation == Isolation::kThread ? 1 : static_cast<int>(here);
   return shared_core_wait(std::max(loops, 1));
 }
 
@@ -80,11 +80,11 @@ class HostedLoop {
   bool built() const { return loop_ != nullptr; }
 
   // Any thread; the replicas hear of it soon. REQUIRES: built().
-  void tell(IncarnationStart word) {
-    if (watch_ && word.stable != nullptr) watch(word.endpoint, {word.incarnation, word.stable});
+  void announce(IncarnationStart start) {
+    if (watch_ && start.stable != nullptr) watch(start.endpoint, {start.incarnation, start.stable});
     {
       absl::MutexLock lock(&mutex_);
-      words_.push_back(std::move(word));
+      started_.push_back(std::move(start));
     }
     bell_->ring();
   }
@@ -103,22 +103,21 @@ class HostedLoop {
     }
   }
 
-  // A word that cannot be taken (no memory to map it) is lost: this replica does not talk to that incarnation, the
-  // others do.
+  // An incarnation whose inbox cannot be mapped is lost: this replica does not talk to it, the others do.
   void begin_incarnations(const Fabric& fabric) {
     bell_->drain();
-    std::vector<IncarnationStart> words;
+    std::vector<IncarnationStart> started;
     {
       absl::MutexLock lock(&mutex_);
-      words.swap(words_);
+      started.swap(started_);
     }
-    for (const IncarnationStart& word : words) {
-      for (auto& replica : replicas_) warn(replica->begin_incarnation(word, fabric));
+    for (const IncarnationStart& start : started) {
+      for (auto& replica : replicas_) warn(replica->begin_incarnation(start, fabric));
     }
   }
 
   absl::Mutex mutex_;
-  std::vector<IncarnationStart> words_ ABSL_GUARDED_BY(mutex_);
+  std::vector<IncarnationStart> started_ ABSL_GUARDED_BY(mutex_);
   std::optional<Doorbell> bell_;
   std::optional<DeathWatch> watch_;
   std::vector<std::unique_ptr<HostedReplica>> replicas_;
@@ -156,10 +155,10 @@ class HostedLoops {
 
   EventLoop& first() { return loops_.front().loop(); }
 
-  void begin_incarnation(ControlWord word) {
-    auto started = read_incarnation_start(std::move(word), memory_.fabric().endpoints());
-    if (!started.ok()) return warn(started.status());
-    for (HostedLoop& each : loops_) each.tell(*started);
+  void begin_incarnation(const supervision_v1::NewIncarnation& started, std::vector<Descriptor> fds) {
+    auto start = read_incarnation_start(started, std::move(fds), memory_.fabric().endpoints());
+    if (!start.ok()) return warn(start.status());
+    for (HostedLoop& each : loops_) each.announce(*start);
   }
 
   void stop() {
@@ -201,27 +200,27 @@ int run_replica_process(LaunchSpec spec) {
   }
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
-    link->say_failed(memory.status());
+    link->send_failed(memory.status());
     return 1;
   }
   const PublishSnapshot publish = [&link](Incarnation from, Slot slot, int fd) {
     const int fds[] = {fd};
-    link->send(absl::StrCat("snapshot ", slot.value(), " ", from.value()), fds).IgnoreError();
+    link->send(snapshot_message(slot, from), fds).IgnoreError();
   };
   HostedLoops loops(spec, **memory, {publish, helper_cores});
   if (auto status = loops.start(); !status.ok()) {
-    link->say_failed(status);
+    link->send_failed(status);
     loops.stop();
     loops.join();
     return 1;
   }
   spec.close_descriptors();
   (*memory)->forget_stable_segments();
-  link->watch(loops.first(), [&](ControlWord word) {
-    if (word.kind == ControlWord::Kind::kLife) return loops.begin_incarnation(std::move(word));
-    if (word.kind == ControlWord::Kind::kLeave) loops.stop();
+  link->watch(loops.first(), [&](const SupervisionMessage& message, std::vector<Descriptor> fds) {
+    if (message.has_incarnation()) return loops.begin_incarnation(message.incarnation(), std::move(fds));
+    if (message.has_leave()) loops.stop();
   });
-  link->say_ready();
+  link->send_ready();
   loops.first().run();
   loops.join();
   return 0;

@@ -5,16 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 #include <vector>
-
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "services/process/descriptor_passing.h"
 
 namespace ingot {
 
@@ -25,39 +18,34 @@ struct Placed {
   Descriptor fd;  // not below the floor
 };
 
-ReceivedMessage wait_for_message(int channel) {
+SupervisionChannel::Received wait_for_message(SupervisionChannel& channel) {
   while (true) {
-    ReceivedMessage message = receive_message(channel);
-    if (message.outcome != ReceivedMessage::Outcome::kNothing) return message;
-    pollfd ready{channel, POLLIN, 0};
-    (void)!::poll(&ready, 1, -1);
+    auto received = channel.receive();
+    if (received.outcome != SupervisionChannel::Received::Outcome::kNothing) return received;
+    pollfd readable{channel.fd(), POLLIN, 0};
+    (void)!::poll(&readable, 1, -1);
   }
 }
 
 // Out of the way of all numbers that will be asked for.
-bool take(const std::vector<std::string>& words, std::vector<Descriptor> fds, std::vector<Placed>& taken) {
-  int floor = 0;
-  if (words.size() != fds.size() + 2 || !absl::SimpleAtoi(words[1], &floor)) return false;
+bool take(const supervision_v1::TakeDescriptors& numbers, std::vector<Descriptor> fds, std::vector<Placed>& taken) {
   for (std::size_t i = 0; i < fds.size(); ++i) {
-    int number = 0;
-    if (!absl::SimpleAtoi(words[i + 2], &number) || number <= STDERR_FILENO || number >= floor) return false;
-    Descriptor moved(::fcntl(fds[i].get(), F_DUPFD_CLOEXEC, floor));
+    Descriptor moved(::fcntl(fds[i].get(), F_DUPFD_CLOEXEC, numbers.floor()));
     if (!moved.valid()) return false;
-    taken.push_back({number, std::move(moved)});
+    taken.push_back({numbers.numbers(static_cast<int>(i)), std::move(moved)});
   }
   return true;
 }
 
 bool place(int fd, int number) { return ::dup3(fd, number, O_CLOEXEC) == number; }
 
-std::optional<StandbyRole> become(const std::vector<std::string>& words, int channel, std::vector<Placed> taken) {
-  int launch = -1, control = -1;
-  if (words.size() != 4 || !absl::SimpleAtoi(words[2], &launch) || !absl::SimpleAtoi(words[3], &control)) return {};
+std::optional<StandbyRole> take(const supervision_v1::TakeRole& role, const SupervisionChannel& channel,
+                                const std::vector<Placed>& taken) {
   for (const Placed& each : taken) {
     if (!place(each.fd.get(), each.number)) return {};
   }
-  if (!place(channel, control)) return {};
-  return StandbyRole{words[1], launch};
+  if (!place(channel.fd(), role.control_fd())) return {};
+  return StandbyRole{role.role(), role.launch_fd()};
 }
 
 // The arguments lie one behind the other; what they no longer need is zeros.
@@ -70,38 +58,43 @@ void show(const StandbyRole& role, char* words, char* last) {
 
 }  // namespace
 
-absl::Status send_role(int channel, const std::string& role, std::span<const int> inherited, int launch_fd, int control_fd) {
+absl::Status send_role(SupervisionChannel& channel, const std::string& role, std::span<const int> inherited,
+                       int launch_fd, int control_fd) {
   std::vector<int> fds(inherited.begin(), inherited.end());
   fds.push_back(launch_fd);
   const int floor = std::max(*std::max_element(fds.begin(), fds.end()), control_fd) + 1;
-  for (std::size_t sent = 0; sent < fds.size(); sent += kControlDescriptorsMax) {
-    const auto part = std::span(fds).subspan(sent, std::min(kControlDescriptorsMax, fds.size() - sent));
-    if (auto status = send_message(channel, absl::StrCat("take ", floor, " ", absl::StrJoin(part, " ")), part); !status.ok()) {
-      return status;
-    }
+  SupervisionMessage message;
+  for (std::size_t sent = 0; sent < fds.size(); sent += kSupervisionDescriptorsMax) {
+    const auto part = std::span(fds).subspan(sent, std::min(kSupervisionDescriptorsMax, fds.size() - sent));
+    supervision_v1::TakeDescriptors& numbers = *message.mutable_take_descriptors();
+    numbers.set_floor(floor);
+    numbers.clear_numbers();
+    numbers.mutable_numbers()->Add(part.begin(), part.end());
+    if (auto status = channel.send(message, part); !status.ok()) return status;
   }
-  return send_message(channel, absl::StrCat("become ", role, " ", launch_fd, " ", control_fd));
+  message.mutable_take_role()->set_role(role);
+  message.mutable_take_role()->set_launch_fd(launch_fd);
+  message.mutable_take_role()->set_control_fd(control_fd);
+  return channel.send(message);
 }
 
-std::optional<StandbyRole> wait_for_role(int channel, char* words, char* last) {
+std::optional<StandbyRole> wait_for_role(Descriptor fd, char* words, char* last) {
+  SupervisionChannel channel(std::move(fd));
   std::vector<Placed> taken;
-  Descriptor moved;  // the channel, once numbers are known
+  bool moved = false;  // the channel too, once numbers are known
   while (true) {
-    ReceivedMessage message = wait_for_message(moved.valid() ? moved.get() : channel);
-    if (message.outcome != ReceivedMessage::Outcome::kMessage) return {};
-    const std::vector<std::string> said = absl::StrSplit(message.text, ' ');
-    if (said[0] == "become" && moved.valid()) {
-      auto role = become(said, moved.get(), std::move(taken));
+    auto received = wait_for_message(channel);  // another outcome has no kind
+    if (received.message.has_take_role() && moved) {
+      auto role = take(received.message.take_role(), channel, taken);
       if (role) show(*role, words, last);
       return role;
     }
-    if (said[0] != "take" || !take(said, std::move(message.fds), taken)) return {};
-    if (moved.valid()) continue;
-    int floor = 0;
-    (void)!absl::SimpleAtoi(said[1], &floor);
-    moved = Descriptor(::fcntl(channel, F_DUPFD_CLOEXEC, floor));
-    if (!moved.valid()) return {};
-    ::close(channel);
+    if (!received.message.has_take_descriptors()) return {};
+    const supervision_v1::TakeDescriptors& numbers = received.message.take_descriptors();
+    if (!take(numbers, std::move(received.fds), taken)) return {};
+    if (std::exchange(moved, true)) continue;
+    channel = SupervisionChannel(Descriptor(::fcntl(channel.fd(), F_DUPFD_CLOEXEC, numbers.floor())));
+    if (!channel.open()) return {};
   }
 }
 

@@ -46,10 +46,10 @@ Descriptor make_timer(std::int64_t ms) {
 
 }  // namespace
 
-SupervisorLink::SupervisorLink(HandoverState known, Descriptor control, Descriptor listener, std::string child)
+SupervisorLink::SupervisorLink(HandoverState known, SupervisionChannel channel, Descriptor listener, std::string child)
     : known_(std::move(known)),
       child_(std::move(child)),
-      control_(std::move(control)),
+      channel_(std::move(channel)),
       listener_(std::move(listener)) {}
 
 SupervisorLink::~SupervisorLink() = default;
@@ -58,77 +58,89 @@ SupervisorLink::~SupervisorLink() = default;
 // not be found when its supervisor died must not begin: first it listens, then it looks whether the supervisor still
 // lives.
 std::unique_ptr<SupervisorLink> SupervisorLink::open(const LaunchSpec& spec, std::string child) {
-  Descriptor control(spec.control_fd);
+  SupervisionChannel channel{Descriptor(spec.control_fd)};
   auto known = HandoverState::copy(spec);
   auto listener = listen_patiently(spec.config.name, child);
   absl::Status status = known.status();
   status.Update(listener.status());
   if (!status.ok()) {
-    send_message(control.get(), failure_text(status)).IgnoreError();
+    channel.send(failed_message(status)).IgnoreError();
     return nullptr;
   }
-  if (other_end_closed(control.get())) return nullptr;
+  if (other_end_closed(channel.fd())) return nullptr;
   return std::unique_ptr<SupervisorLink>(
-      new SupervisorLink(*std::move(known), std::move(control), *std::move(listener), std::move(child)));
+      new SupervisorLink(*std::move(known), std::move(channel), *std::move(listener), std::move(child)));
 }
 
-void SupervisorLink::say_ready() { send("ready").IgnoreError(); }
+void SupervisorLink::send_ready() { send(ready_message()).IgnoreError(); }
 
-void SupervisorLink::say_failed(const absl::Status& why) { send(failure_text(why)).IgnoreError(); }
+void SupervisorLink::send_failed(const absl::Status& why) { send(failed_message(why)).IgnoreError(); }
 
-absl::Status SupervisorLink::send(std::string_view text, std::span<const int> fds) {
-  if (!control_.valid() || orphan_) return absl::FailedPreconditionError("there is no supervisor");
-  return send_message(control_.get(), text, fds);
+absl::Status SupervisorLink::send(const SupervisionMessage& message, std::span<const int> fds) {
+  if (orphan_) return absl::FailedPreconditionError("there is no supervisor");
+  return channel_.send(message, fds);
 }
 
-void SupervisorLink::watch(EventLoop& loop, std::function<void(ControlWord)> hear) {
+void SupervisorLink::watch(EventLoop& loop, Receive receive) {
   loop_ = &loop;
-  hear_ = std::move(hear);
+  receive_ = std::move(receive);
   loop_->watch(listener_.get(), [this] { accept(); });
-  watch_control();
+  watch_channel();
 }
 
-void SupervisorLink::watch_control() {
-  loop_->watch(control_.get(), [this] { read_control(); });
+void SupervisorLink::watch_channel() {
+  loop_->watch(channel_.fd(), [this] { read_channel(); });
 }
 
-void SupervisorLink::read_control() {
-  while (control_.valid()) {
-    ReceivedMessage message = receive_message(control_.get());
-    if (message.outcome == ReceivedMessage::Outcome::kNothing) return;
-    if (message.outcome == ReceivedMessage::Outcome::kEnd) return lose_control();
-    handle(parse_control_word(std::move(message)));
+void SupervisorLink::read_channel() {
+  using Outcome = SupervisionChannel::Received::Outcome;
+  while (channel_.open()) {
+    auto received = channel_.receive();
+    if (received.outcome == Outcome::kNothing) return;
+    if (received.outcome == Outcome::kEnd) return close_channel();
+    if (received.outcome == Outcome::kMessage) dispatch(std::move(received));
+    else note_refused();
   }
 }
 
-void SupervisorLink::handle(ControlWord word) {
-  switch (word.kind) {
-    case ControlWord::Kind::kDrain:
-    case ControlWord::Kind::kLeave:
-      return hear_(std::move(word));
-    case ControlWord::Kind::kLife:
-      if (known_.begin_incarnation(word)) hear_(std::move(word));
+void SupervisorLink::dispatch(SupervisionChannel::Received received) {
+  const SupervisionMessage& message = received.message;
+  switch (message.kind_case()) {
+    case SupervisionMessage::kDrain:
+    case SupervisionMessage::kLeave:
+      return receive_(message, {});
+    case SupervisionMessage::kIncarnation:
+      if (known_.begin_incarnation(message.incarnation(), received.fds)) receive_(message, std::move(received.fds));
       return;
-    case ControlWord::Kind::kSnapshot:
-      return known_.keep_snapshot(std::move(word));
-    case ControlWord::Kind::kDescribe:
-      if (!known_.send(control_.get()).ok()) lose_control();
+    case SupervisionMessage::kSnapshot:
+      return known_.keep_snapshot(message.snapshot(), std::move(received.fds[0]));
+    case SupervisionMessage::kDescribe:
+      if (!known_.send(channel_).ok()) close_channel();
       return;
-    case ControlWord::Kind::kAdopted:
-      orphan_ = false;
-      if (grace_timer_.valid()) loop_->unwatch(grace_timer_.get());
-      grace_timer_.reset();
-      return;
-    case ControlWord::Kind::kNone:
-    case ControlWord::Kind::kGone:
+    case SupervisionMessage::kAdopted:
+      return adopted();
+    default:  // only a supervisor is told of the others
       return;
   }
 }
 
-// An orphan that loses somebody who never adopted it is what it was before.
-void SupervisorLink::lose_control() {
-  loop_->unwatch(control_.get());
-  control_.reset();
+// The other end may send them without end: only the first one of each connection is worth a line.
+void SupervisorLink::note_refused() {
+  if (channel_.refused() > 1) return;
+  std::fprintf(stderr, "ingotd: %s of %s: a message of the supervisor was refused: it is malformed\n", child_.c_str(),
+               known_.spec().config.name.c_str());
+}
+
+void SupervisorLink::adopted() {
+  orphan_ = false;
+  if (grace_timer_.valid()) loop_->unwatch(grace_timer_.get());
+  grace_timer_.reset();
+}
+
+// An orphan that loses a supervisor that never adopted it is what it was before.
+void SupervisorLink::close_channel() {
+  loop_->unwatch(channel_.fd());
+  channel_.close();
   if (!orphan_) begin_grace();
 }
 
@@ -142,10 +154,10 @@ void SupervisorLink::begin_grace() {
   loop_->watch(grace_timer_.get(), [this] { grace_ended(); });
 }
 
-// A process that was stopped for longer than its grace wakes to its timer and to whoever has come meanwhile, in any order:
-// who adopted it goes before the timer.
+// A process that was stopped for longer than its grace wakes to its timer and to whoever has come meanwhile, in any
+// order: who adopted it goes before the timer.
 void SupervisorLink::grace_ended() {
-  read_control();
+  read_channel();
   while (accept()) continue;
   if (orphan_ && orphan_ms() >= known_.spec().config.orphan_grace_ms) grace_over();
 }
@@ -157,25 +169,25 @@ void SupervisorLink::grace_over() {
     std::fprintf(stderr, "ingotd: %s of %s leaves: no supervisor has come for %lld ms\n", child_.c_str(),
                  known_.spec().config.name.c_str(), static_cast<long long>(orphan_ms()));
   }
-  ControlWord leave;
-  leave.kind = ControlWord::Kind::kLeave;
-  hear_(std::move(leave));
+  receive_(leave_message(), {});
 }
 
 bool SupervisorLink::accept() {
-  Descriptor supervisor = accept_supervisor(listener_.get());
-  if (!supervisor.valid()) return false;
-  read_control();  // its end may have come meanwhile; and what was said before it counts
-  if (control_.valid()) {
-    const auto refusal = absl::AlreadyExistsError(absl::StrCat(child_, " has a supervisor"));
-    send_message(supervisor.get(), failure_text(refusal)).IgnoreError();
+  SupervisionChannel supervisor{accept_supervisor(listener_.get())};
+  if (!supervisor.open()) return false;
+  read_channel();  // its end may have come meanwhile; and what was said before it counts
+  if (channel_.open()) {
+    supervisor.send(failed_message(absl::AlreadyExistsError(absl::StrCat(child_, " has a supervisor")))).IgnoreError();
     return true;
   }
-  control_ = std::move(supervisor);
-  watch_control();
-  const OrphanGreeting greeting{kIngotVersion, known_.generation(), orphan_ms()};
-  send_message(control_.get(), greeting.text()).IgnoreError();
-  read_control();  // whoever met a stopped process has said "adopted" already
+  channel_ = std::move(supervisor);
+  watch_channel();
+  SupervisionMessage greeting;
+  greeting.mutable_orphaned()->set_version(kIngotVersion);
+  greeting.mutable_orphaned()->set_generation(known_.generation());
+  greeting.mutable_orphaned()->set_orphan_ms(orphan_ms());
+  channel_.send(greeting).IgnoreError();
+  read_channel();  // a supervisor that met a stopped process has sent Adopted already
   return true;
 }
 

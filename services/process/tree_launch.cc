@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "core/planning/cost_model_file.h"
 #include "replication/replica/trees/limits.h"
 
@@ -30,7 +29,7 @@ TreeLaunch launch_trees(const TreePlan& plan) {
   TreeConditions conditions;
   conditions.evaluations = kInitialEvaluations;
   TreeLaunch launch;
-  launch.initial = absl::BytesToHexString(encode(plan_trees(plan, conditions)));
+  launch.initial = encode(plan_trees(plan, conditions));
   launch.cores = plan.core;
   if (plan.machine.size() > 1) launch.machine = write_machine(plan.machine);
   return launch;
@@ -49,7 +48,7 @@ absl::StatusOr<std::optional<TreeOptions>> read_trees(const TreeLaunch& launch, 
     options.plan.machine = *std::move(machine);
     options.plan.core = launch.cores;
   }
-  auto initial = decode_tree_set(absl::HexStringToBytes(launch.initial), config.replicas);
+  auto initial = decode_tree_set(launch.initial, config.replicas);
   if (!initial) return absl::InvalidArgumentError("not a launch document: its trees are malformed");
   options.initial = *std::move(initial);
   if (daemon != nullptr) {

@@ -1,4 +1,4 @@
-// Drills on the simulated chip: a core is stopped, continued or ended between two of its accesses to memory.
+// Drills on the simulated chip: stops, continues or ends a core between two of its accesses to memory.
 #pragma once
 
 #include "services/control/fault_injector.h"
@@ -11,7 +11,7 @@ class ChipFaultInjector final : public FaultInjector {
   explicit ChipFaultInjector(ChipHost& chip) : chip_(chip) {}  // outlives the object
 
   ProcessCondition condition(const ::ingot::control::v1::Hit& target) const override;
-  // Waits until the chip is between two rounds; takes effect when the next begins.
+  // Waits until the chip is between two rounds; the fault takes effect when the next one begins.
   absl::Status inject(const ::ingot::control::v1::Hit& target,
                       ::ingot::control::v1::DrillRequest::Action action) override;
 

@@ -20,9 +20,9 @@ namespace {
 absl::StatusOr<scc::ChipOptions> chip_options(const SccConfig& config) {
   scc::ChipOptions options;
   options.seed = config.seed;
+  options.cost_model = config.cost_model;
   options.stack_bytes = kReplicaStackBytes;
   if (auto status = scc::parse_clocks(config.clocks, options.clocks); !status.ok()) return status;
-  if (auto status = scc::parse_cost_model(config.cost_model, options.cost_model); !status.ok()) return status;
   if (auto status = scc::validate(options); !status.ok()) return status;
   return options;
 }
@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ChipGroup>> ChipGroup::create(const DaemonConfig&
   if (!options.ok()) return options.status();
   auto chip = scc::Chip::create(*options);
   if (!chip.ok()) return chip.status();
-  auto fabric = scc::lay_out(config.transport, placement->endpoints());
+  auto fabric = scc::lay_out(name_of(config.transport), placement->endpoints());
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<ChipGroup> group(
       new ChipGroup(config, *std::move(placement), *std::move(chip), *std::move(fabric)));
@@ -93,7 +93,7 @@ absl::Status ChipGroup::make_replicas() {
   return absl::OkStatus();
 }
 
-// From the SCC's own costs, so the trees of a group depend on its cores.
+// Plans with the SCC's own costs, so a group's trees depend on its cores.
 absl::Status ChipGroup::plan_trees() {
   TreePlan plan;
   plan.replicas = config_.replicas;
@@ -160,7 +160,7 @@ absl::Status ChipGroup::check(const ChipInput& input) const {
 
 absl::Status ChipGroup::inject(ChipInput input) {
   if (auto status = check(input); !status.ok()) return status;
-  // The state is noted at once, so that the next check knows it.
+  // The new state is noted at once, so that the next check sees it.
   if (input.kind == ChipInput::Kind::kStop) note_state(input.replica, ProcessState::kStopped);
   if (input.kind == ChipInput::Kind::kContinue) note_state(input.replica, ProcessState::kUp);
   if (input.kind == ChipInput::Kind::kKill) note_state(input.replica, ProcessState::kDead);
@@ -181,7 +181,7 @@ void ChipGroup::act(const ChipInput& input) {
   if (input.kind == ChipInput::Kind::kKill) chip_->kill(core);
 }
 
-// Called by another replica's program; a core has one incarnation.
+// Called by another replica's program. A core has one incarnation.
 bool ChipGroup::fence(int replica) {
   if (state_in(*daemon_, replica) == ProcessState::kDead) return false;
   note_state(replica, ProcessState::kDead);
@@ -189,7 +189,7 @@ bool ChipGroup::fence(int replica) {
   return true;
 }
 
-// What the kernel does on the host: by now the program's stack is unwound and its segment's lock let go.
+// Stands for the kernel of the host: by now the program's stack is unwound and its segment's lock released.
 void ChipGroup::note_death(int replica) {
   note_state(replica, ProcessState::kDead);
   daemon_->deaths.set_release(daemon_->deaths.get() + 1);

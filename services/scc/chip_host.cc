@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "replication/client/limits.h"
 #include "transport/scc/options.h"
 
 namespace ingot {
@@ -17,12 +17,12 @@ absl::StatusOr<std::unique_ptr<ChipHost>> ChipHost::start(const DaemonConfig& co
   std::unique_ptr<ChipHost> host(new ChipHost);
   std::promise<absl::Status> built;
   auto outcome = built.get_future();
-  // Built where it runs: a stable segment belongs to one thread for life.
+  // The group is built on the thread that runs it: a stable segment belongs to one thread for life.
   host->thread_ = std::thread([&config, &scc, raw = host.get(), built = std::move(built)]() mutable {
     const absl::Status status = raw->build(config, scc);
     built.set_value(status);
     if (status.ok()) raw->run();
-    raw->group_.reset();  // here, too: see above
+    raw->group_.reset();  // on this thread, for the same reason
   });
   if (auto status = outcome.get(); !status.ok()) return status;
   return host;
@@ -127,7 +127,7 @@ void ChipHost::fail(const absl::Status& why) {
   if (failed_) failed_(why);
 }
 
-// False: the end was asked for.
+// False: stop() was called.
 bool ChipHost::take_in() {
   std::deque<Work> work;
   {
@@ -151,7 +151,7 @@ void ChipHost::inject(ChipInput input, const Told& done) {
   if (status.ok()) {
     RecordedInput recorded{group_->rounds(), group_->boundary_ps(), std::move(input)};
     if (recorder_ != nullptr) recorder_->input(recorded);
-    group_->inject(std::move(recorded.input)).IgnoreError();  // it was checked
+    group_->inject(std::move(recorded.input)).IgnoreError();  // checked before it was recorded
   }
   if (done) done(status);
 }
@@ -171,7 +171,7 @@ void ChipHost::hand_out() {
   for (const auto& [callback, reply] : answered) callback({reply.outcome, reply.slot, reply.payload});
 }
 
-// `even`: when real time has caught up with the round's virtual time.
+// `even`: when real time reaches the round's virtual time.
 void ChipHost::wait(ChipGroup::Progress progress, Clock::time_point even) {
   std::unique_lock lock(mutex_);
   const auto has_work = [this] { return stopping_ || !work_.empty(); };
@@ -182,7 +182,7 @@ void ChipHost::wait(ChipGroup::Progress progress, Clock::time_point even) {
   }
 }
 
-// Then stays until nobody looks at the pages any more.
+// Refuses all requests and tasks, then waits for the destructor, since the pages may still be read.
 void ChipHost::give_up() {
   std::unordered_map<std::uint64_t, Waiting> waiting;
   std::deque<Work> work;

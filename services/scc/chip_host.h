@@ -1,5 +1,5 @@
-// The simulated chip as a ReplicaClient: a thread of its own runs the rounds, sleeps while there is nothing to run, and
-// records what comes in.
+// The simulated chip as a ReplicaClient: its own thread runs the rounds, sleeps while the chip is idle, and records the
+// inputs.
 #pragma once
 
 #include <chrono>
@@ -22,36 +22,36 @@
 
 namespace ingot {
 
-// Virtual and real time: while a request has no answer, rounds follow one another as fast as they can. Without one, or
-// when requests have waited for so long that rounds have become as long as they can, the chip is likely to wait for
-// timers; then virtual time goes no faster than real time, and when no timer is left, not at all.
+// Virtual and real time: while a request has no answer, rounds follow one another as fast as possible. Without such a
+// request, or when requests have waited for so long that rounds have reached their maximum length, the chip probably
+// waits for timers; then virtual time goes no faster than real time, and stands still when no timer is left.
 //
 // Thread-safe but for destruction. At most kFrontEndRequestsMax requests and kFrontEndBytesMax of their bytes are in
-// flight; more are answered kOverloaded.
+// flight; requests beyond that are answered kOverloaded.
 class ChipHost final : public ReplicaClient {
  public:
   // Errors: as ChipGroup::create and RecordingWriter::create.
   static absl::StatusOr<std::unique_ptr<ChipHost>> start(const DaemonConfig& config, const SccConfig& scc);
-  ~ChipHost() override;  // stop()s
+  ~ChipHost() override;  // calls stop()
 
   void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica) override;
 
-  // Calls `task` on the chip's thread, between two rounds, and soon; with null if the chip has ended.
+  // Calls `task` soon on the chip's thread, between two rounds; with null if the chip has ended.
   using Task = std::function<void(ChipGroup*)>;
   void post(Task task);
 
-  // Does something to a replica's core, and tells `done`, on the chip's thread, whether it could: ChipGroup::inject, or
-  // UNAVAILABLE if the chip has ended.
+  // Injects a fault into a replica's core, and calls `done` on the chip's thread with the status of ChipGroup::inject,
+  // or UNAVAILABLE if the chip has ended.
   using Told = std::function<void(const absl::Status&)>;
   void act(ChipInput input, Told done);
 
-  // Ends the run; requests without an answer get kUnknown. What was recorded gets its end.
+  // Ends the run and the recording; requests without an answer get kUnknown.
   void stop();
 
-  // Called once, on the chip's thread, if the chip cannot go on.
+  // Calls `failed` once, on the chip's thread, if the chip cannot go on.
   void on_failure(std::function<void(const absl::Status&)> failed);
 
-  const InstanceView& view() const { return *view_; }  // until destruction; after stop() it stands still
+  const InstanceView& view() const { return *view_; }  // valid until destruction; unchanged after stop()
 
  private:
   struct Waiting {
@@ -61,8 +61,8 @@ class ChipHost final : public ReplicaClient {
 
   struct Work {
     ChipInput input;
-    Told done;  // null: a request
-    Task task;  // not null: this, and no input
+    Told done;  // null for a request
+    Task task;  // if not null, this item is a task and not an input
   };
 
   using Clock = std::chrono::steady_clock;
@@ -79,7 +79,7 @@ class ChipHost final : public ReplicaClient {
   void add(Work work);
   static void refuse(const Work& work);
 
-  // The chip's thread only.
+  // Used by the chip's thread only.
   std::unique_ptr<ChipGroup> group_;
   std::unique_ptr<RecordingWriter> recorder_;
   const InstanceView* view_ = nullptr;

@@ -58,7 +58,7 @@ void add_ports_and_links(const GetChipResponse& chip, std::vector<MetricFamily>&
   for (MetricFamily* family : {&lines, &queued, &memory, &links}) families.push_back(std::move(*family));
 }
 
-// `unit`: of the metric, in a nanosecond.
+// `unit`: the metric's units in a nanosecond.
 MetricFamily latencies(const GetChipResponse& chip, const char* name, const char* help, double unit) {
   MetricFamily family{name, help, prometheus::MetricType::Histogram, {}};
   for (const ChipLatency& latency : chip.latencies()) {

@@ -1,7 +1,7 @@
-// The simulated chip as Prometheus metrics: what would be hardware counters, in virtual time.
+// Exports the simulated chip's hardware counters to Prometheus, in virtual time.
 //
 //   ingot_scc_virtual_nanoseconds_total, ingot_scc_core_cycles_total   virtual time, and one core's cycles in it
-//   ingot_scc_rounds_total                                             looks at the outside world
+//   ingot_scc_rounds_total                                             rounds between two checks for input
 //   ingot_scc_core_accesses_total{core,runs}, ingot_scc_core_active_cycles_total, ingot_scc_core_polling_cycles_total
 //   ingot_scc_mpb_lines_total{tile}, ingot_scc_mpb_queued_nanoseconds_total{tile}
 //   ingot_scc_memory_lines_total{controller}
@@ -19,7 +19,7 @@
 
 namespace ingot {
 
-// Thread-safe. Scraping waits until the chip is between two rounds.
+// Thread-safe. A scrape waits until the chip is between two rounds.
 class ChipCollectable final : public prometheus::Collectable {
  public:
   explicit ChipCollectable(ChipHost& chip) : chip_(chip) {}  // outlives the object

@@ -4,6 +4,7 @@
 #include <bitset>
 
 #include "absl/strings/str_cat.h"
+#include "services/scc/limits.h"
 #include "transport/scc/geometry.h"
 
 namespace ingot {
@@ -13,7 +14,7 @@ using Taken = std::bitset<scc::kCores>;
 
 int distance(int a, int b) { return scc::routers(scc::tile_of(a), scc::tile_of(b)); }
 
-// The free core farthest from its nearest neighbour in `others`; of several the lowest.
+// The free core with the largest distance to its nearest neighbour in `others`; of several the lowest.
 int farthest(const std::vector<int>& others, const Taken& taken) {
   int best = -1, best_distance = -1;
   for (int core = 0; core < scc::kCores; ++core) {
@@ -25,7 +26,7 @@ int farthest(const std::vector<int>& others, const Taken& taken) {
   return best;
 }
 
-// The free core with the least sum of distances to `others`; of several the lowest.
+// The free core with the smallest sum of distances to `others`; of several the lowest.
 int middle(const std::vector<int>& others, const Taken& taken) {
   int best = -1, best_sum = 0;
   for (int core = 0; core < scc::kCores; ++core) {

@@ -1,23 +1,23 @@
-// Which simulated core runs what: a pure function of the flags.
+// Assigns replicas and the gateway to simulated cores: a pure function of the flags.
 #pragma once
 
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "services/scc/scc_config.h"
+#include "services/config/scc_config.h"
 
 namespace ingot {
 
 struct ChipPlacement {
   std::vector<int> replicas;  // core by replica
-  int gateway = 0;            // the core where requests enter and leave
+  int gateway = 0;            // the core through which requests and answers pass
 
   std::vector<int> endpoints() const;  // replicas, then the gateway
 };
 
-// The cores that were asked for. Where none were, each replica in turn is placed as far as possible from those before,
-// the first on core 0; and the gateway on the free core that is nearest to all of them together.
-// Errors: INVALID_ARGUMENT with one sentence (no such core; twice; not as many as replicas; no core left).
+// The cores given by flags. By default, each replica in turn is placed as far as possible from those before, the first
+// on core 0, and the gateway on the free core that is nearest to all of them together. Errors: INVALID_ARGUMENT with
+// one sentence (no such core; a core given twice; not one core a replica; no core left).
 absl::StatusOr<ChipPlacement> place_on_chip(const SccConfig& config, int replicas);
 
 }  // namespace ingot

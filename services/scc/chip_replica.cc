@@ -13,8 +13,8 @@
 namespace ingot {
 namespace {
 
-// Charges what was stored since the last call: each line its way to the core's controller and back, where it also keeps
-// others waiting.
+// Charges the lines stored since the last call: for each one the way to the core's controller and back, and the
+// controller's time, for which other cores wait.
 class StorageCharge {
  public:
   StorageCharge(scc::Core& core, const StableSegment& stable)

@@ -19,31 +19,31 @@
 
 namespace ingot {
 
-// What a replica shares with the rest of the instance. All of it outlives the replica's program.
+// The parts of the instance that replicas share. All of it outlives the replica's program.
 struct ChipContext {
   const DaemonConfig& config;
   const scc::ChipFabric& fabric;
   std::vector<const ReplicaPage*> pages;
-  std::vector<IncarnationSegments> segments;  // stable ones, by replica: one incarnation each, since who was killed stays dead
+  std::vector<IncarnationSegments> segments;  // by replica; one incarnation each: no restarts
   const DaemonPage* daemon = nullptr;
   std::optional<TreeOptions> trees;
   std::uint64_t cycles_per_message = 0;
-  std::function<void(const std::string&)> log;  // a line for the operator's log; may be empty
-  std::function<bool(ReplicaIncarnation)> fence;       // kills that incarnation's core; says whether it ran
+  std::function<void(const std::string&)> log;  // writes a line for the operator; may be empty
+  std::function<bool(ReplicaIncarnation)> fence;       // kills that incarnation's core; returns whether it ran
 };
 
-// Owns what outlives a death: page and stable segment. Its stable segment is plain memory of the process, which stands
-// for DRAM that all cores reach; it is charged by the line.
+// Owns the memory that outlives a replica's death: page and stable segment. The stable segment is plain memory of the
+// process, which stands for DRAM that all cores reach; accesses are charged by the line.
 class ChipReplica {
  public:
-  // On the thread that will run the chip. Errors as for StableSegment::open.
+  // Call it on the thread that will run the chip. Errors as for StableSegment::open.
   static absl::StatusOr<std::unique_ptr<ChipReplica>> create(int id);
 
   ReplicaPage& page() { return *page_; }
   IncarnationSegments segments() const { return {{Incarnation(1), segment_}}; }
 
-  // The program of its core, once. Whatever ends it, the stable segment's lock is let go then, which is what the
-  // kernel's mark is on the host: from then on the segment is final.
+  // The program of its core; runs once. However it ends, the stable segment's lock is released then, in place of the
+  // kernel's mark on the host: from then on the segment is final.
   void run(const ChipContext& context, scc::Core& core);
 
  private:
@@ -54,8 +54,8 @@ class ChipReplica {
   const EndpointId id_;
   const std::unique_ptr<ReplicaPage> page_;
   Descriptor stable_fd_;
-  std::shared_ptr<const Segment> segment_;  // read-only, for everybody
-  std::unique_ptr<StableSegment> stable_;  // the writer's, until its program takes it
+  std::shared_ptr<const Segment> segment_;  // the read-only view for all replicas
+  std::unique_ptr<StableSegment> stable_;  // the writer's; moved into the program
 };
 
 }  // namespace ingot

@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// Thread-safe. Calls end on the chip's thread.
+// Thread-safe. Calls complete on the chip's thread.
 class ChipService final : public ::ingot::control::v1::Scc::CallbackService {
  public:
   // Both outlive the service.

@@ -1,4 +1,4 @@
-// What the simulated chip has counted, as a plain value for other threads.
+// The simulated chip's counters, as a plain value for other threads.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ struct ChipView {
   std::string runs_on(int core) const;
 };
 
-// On the chip's thread.
+// Call it on the chip's thread.
 ChipView read_view(ChipGroup& group);
 
-// From any other thread: waits until the chip is between two rounds. Nothing if the chip has ended.
+// Call it on any other thread: it waits until the chip is between two rounds. Nothing if the chip has ended.
 std::optional<ChipView> read_view(ChipHost& host);
 
 }  // namespace ingot

@@ -24,7 +24,7 @@ void RoomWatch::begin_round() {
   fragments_wait_ = false;
 }
 
-// Which of the peers a fragment waits for is not told: all are watched then.
+// The transport does not tell which peer a fragment waits for, so all are watched then.
 std::vector<EndpointId> RoomWatch::full() const {
   std::vector<EndpointId> peers;
   for (std::uint16_t id = 0; id < endpoints_; ++id) {
@@ -48,7 +48,7 @@ void CoreLoop::run() {
   }
 }
 
-// Like a real core it polls its inbox, and the inboxes that it waits for room in.
+// Polls its inbox, as a real core does, and the full inboxes that it waits for.
 void CoreLoop::sleep() {
   const std::vector<EndpointId> full = transport.full();
   absl::InlinedVector<scc::Watch, 4> watch;

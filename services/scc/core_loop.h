@@ -1,4 +1,4 @@
-// The loop of one endpoint on a simulated core: what transport/host/event_loop.h is on the host.
+// The loop of one endpoint on a simulated core, the counterpart of transport/host/event_loop.h.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// A transport that remembers whose inbox had no room: a core that waits for room polls there, too. One endpoint's.
+// A transport of one endpoint that remembers the full inboxes, at which a waiting core polls, too.
 class RoomWatch final : public Transport {
  public:
   RoomWatch(Transport& transport, int endpoints) : transport_(transport), endpoints_(endpoints) {}
@@ -27,9 +27,9 @@ class RoomWatch final : public Transport {
   bool readable() override { return transport_.readable(); }
   void peer_gone(EndpointId peer) override { transport_.peer_gone(peer); }
 
-  // Before each poll, which tries again whatever had no room.
+  // Call it before each poll, which retries all sends that found an inbox full.
   void begin_round();
-  // Since then; after a poll that left something waiting.
+  // The full inboxes since begin_round(); call it after a poll that left something waiting.
   std::vector<EndpointId> full() const;
 
  private:
@@ -45,8 +45,8 @@ struct CoreLoopCounters {
   Counter* polls = nullptr;
 };
 
-// Runs on the core's fibre until that is ended by the chip. Time is the core's own clock: `poll` gets virtual
-// nanoseconds. Work that a poll reports is charged with `cycles_per_unit`; `after_poll` may charge more.
+// Runs on the core's fibre until the chip ends it. Time is the core's own clock: `poll` gets virtual nanoseconds. Work
+// that a poll reports is charged with `cycles_per_unit`; `after_poll` may charge more.
 struct CoreLoop {
   const scc::ChipFabric& fabric;
   scc::Core& core;

@@ -1,5 +1,5 @@
-// The core where requests enter the chip and answers leave it. Its program is the front end's client: session, retries
-// and timers, all in virtual time.
+// The core through which requests enter the chip and answers leave it. Its program is the front end's client: session,
+// retries and timers, all in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace ingot {
 
-// A request from outside; the answer names it by `id`.
+// A request from outside; its answer has the same `id`.
 struct ChipRequest {
   std::uint64_t id = 0;
   RequestKind kind = RequestKind::kCommand;
@@ -32,7 +32,7 @@ struct ChipReply {
   std::string payload;
 };
 
-// Lives outside the chip: what is handed in and out stands in no simulated memory. Used by the chip's thread only.
+// Lives outside the chip: requests and answers are in no simulated memory. Used by the chip's thread only.
 class Gateway {
  public:
   struct Options {
@@ -46,7 +46,7 @@ class Gateway {
   // The program of its core.
   void run(const scc::ChipFabric& fabric, scc::Core& core);
 
-  // From the host's stack, followed by Chip::ring.
+  // Call it from the host's stack, and Chip::ring after it.
   void hand_in(ChipRequest request) { waiting_.push_back(std::move(request)); }
   std::vector<ChipReply> take_replies() { return std::exchange(replies_, {}); }
   const RequestLatencies& latencies() const { return latencies_; }  // of answered requests

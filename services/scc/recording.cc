@@ -13,9 +13,12 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "core/limits.h"
 #include "core/stable_hash.h"
 #include "replication/replica/trees/plan.h"
+#include "replication/requests/limits.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/scc_settings.h"
+#include "services/scc/recorded_settings.h"
 
 namespace ingot {
 
@@ -31,20 +34,10 @@ constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", 
 constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
 Json head_json(const DaemonConfig& config, const SccConfig& scc) {
-  return {{"record", "ingot-scc"},
-          {"version", kVersion},
-          {"agreement", config.agreement},
-          {"transport", config.transport},
-          {"tree", config.tree},
-          {"replicas", config.replicas},
-          {"voters", config.voters},
-          {"fence", config.fence},
-          {"cores", scc.cores},
-          {"gateway", scc.gateway},
-          {"clocks", scc.clocks},
-          {"cost_model", scc.cost_model},
-          {"seed", scc.seed},
-          {"cycles_per_message", scc.cycles_per_message}};
+  Json head{{"record", "ingot-scc"}, {"version", kVersion}};
+  put_settings(config, head);
+  put_settings(scc, head);
+  return head;
 }
 
 Json input_json(const RecordedInput& input) {
@@ -80,7 +73,7 @@ Json to_json(const ChipSummary& summary) {
 
 std::uint64_t from_hex(const Json& json) { return std::stoull(json.get<std::string>(), nullptr, 16); }
 
-// These throw what nlohmann and std throw; read_object turns it into a sentence.
+// These throw the exceptions of nlohmann and std; read_object turns them into a sentence.
 ChipSummary summary_from(const Json& json) {
   ChipSummary summary;
   summary.rounds = json.at("rounds");
@@ -96,36 +89,22 @@ ChipSummary summary_from(const Json& json) {
   return summary;
 }
 
-// What the flags are checked for; the rest is up to ChipGroup::create.
-void check_head(const Recording& recording) {
-  const DaemonConfig& config = recording.config;
+// What one setting alone does not show; the rest is up to ChipGroup::create.
+void check_head(const DaemonConfig& config) {
   const auto shapes = tree_shapes();
-  const bool good = (config.agreement == "1paxos" || config.agreement == "multipaxos" || config.agreement == "2pc") &&
-                    config.replicas >= 1 && config.replicas <= kSccReplicasMax && config.voters >= 1 &&
-                    config.voters <= std::min(config.replicas, kVotersMax) &&
-                    std::find(shapes.begin(), shapes.end(), config.tree) != shapes.end() &&
-                    recording.scc.cycles_per_message <= kCyclesPerMessageMax;
-  if (!good) throw std::invalid_argument("its flags are none that ingotd takes");
+  const bool good = config.replicas <= kSccReplicasMax && config.voters >= 1 && config.voters <= config.replicas &&
+                    std::find(shapes.begin(), shapes.end(), config.tree) != shapes.end();
+  if (!good) throw std::invalid_argument(kWrongRecordedSettings);
 }
 
 void read_head(const Json& json, Recording& recording) {
   if (json.at("record") != "ingot-scc" || json.at("version") != kVersion) {
     throw std::invalid_argument("not a recording of this version");
   }
-  recording.config.backend = "scc";
-  json.at("agreement").get_to(recording.config.agreement);
-  json.at("transport").get_to(recording.config.transport);
-  json.at("tree").get_to(recording.config.tree);
-  json.at("replicas").get_to(recording.config.replicas);
-  json.at("voters").get_to(recording.config.voters);
-  json.at("fence").get_to(recording.config.fence);
-  json.at("cores").get_to(recording.scc.cores);
-  json.at("gateway").get_to(recording.scc.gateway);
-  json.at("clocks").get_to(recording.scc.clocks);
-  json.at("cost_model").get_to(recording.scc.cost_model);
-  json.at("seed").get_to(recording.scc.seed);
-  json.at("cycles_per_message").get_to(recording.scc.cycles_per_message);
-  check_head(recording);
+  recording.config.backend = Backend::kScc;
+  get_settings(json, recording.config);
+  get_settings(json, recording.scc);
+  check_head(recording.config);
 }
 
 template <std::size_t kCount>
@@ -165,7 +144,8 @@ void read_object(std::string_view text, bool first, Recording& recording) {
   }
 }
 
-// A whole line without its end. False: there is none. One that is too long to be a record is cut, and so found damaged.
+// Reads a whole line without its end. False: there is none. A line that is too long for a record is cut, and so found
+// damaged.
 bool read_line(std::istream& file, std::string& line) {
   line.clear();
   for (int c = file.get(); c != EOF; c = file.get()) {

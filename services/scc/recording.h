@@ -1,9 +1,9 @@
-// The file of a recorded run: how the instance was started, every input with its round, and where it ended.
+// The file of a recorded run: the instance's options, every input with its round, and the final summary.
 //
 // A line is a JSON object, a space, and 16 hexadecimal digits: a hash of the object's text chained to that of the line
-// before, so that a line that is changed, missing or moved is found where it stands.
+// before, so that a changed, missing or moved line is found at its place.
 //
-//   {"record":"ingot-scc","version":1,"agreement":...,"cores":[...],...}   what ChipGroup::create was given
+//   {"record":"ingot-scc","version":1,"agreement":...,"cores":[...],...}   the arguments of ChipGroup::create
 //   {"round":7,"at_ps":312000000,"do":"command","id":1,"payload":"0a0b"}   a request, its payload in hexadecimal digits
 //   {"round":9,"at_ps":400000000,"do":"kill","replica":0}                  or stop, continue
 //   {"end":{...}}                                                          the summary; missing after a crash
@@ -19,19 +19,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "services/config/daemon_config.h"
+#include "services/config/scc_config.h"
 #include "services/scc/chip_group.h"
-#include "services/scc/scc_config.h"
+#include "services/scc/limits.h"
 
 namespace ingot {
 
 struct RecordedInput {
-  std::uint64_t round = 0;  // rounds that were over
+  std::uint64_t round = 0;  // rounds completed before it
   std::uint64_t at_ps = 0;  // the virtual time when it took effect
   ChipInput input;
 };
 
 struct Recording {
-  DaemonConfig config;  // of it, what a replay needs: agreement, transport, tree, replicas, voters
+  DaemonConfig config;  // only the fields that a replay needs: agreement, transport, tree, replicas, voters
   SccConfig scc;
   std::vector<RecordedInput> inputs;
   std::optional<ChipSummary> end;
@@ -45,8 +46,8 @@ class RecordingWriter {
                                                                  const SccConfig& scc);
   ~RecordingWriter();
 
-  // Before the input's round begins: what a crash leaves behind can be replayed up to it. After kRecordBytesMax, or
-  // when the disk is full, nothing more is written, which is said on standard error once.
+  // Call it before the input's round begins, so that after a crash the run can be replayed up to there. After
+  // kRecordBytesMax, or when the disk is full, recording ends, with one message on standard error.
   void input(const RecordedInput& input);
   void flush();
   void end(const ChipSummary& summary);
@@ -57,17 +58,17 @@ class RecordingWriter {
   void give_up(const char* why);
 
   const std::string path_;
-  std::FILE* file_;  // null: given up
+  std::FILE* file_;  // null: recording has ended
   std::uint64_t chain_ = 0;
   std::uint64_t bytes_ = 0;
 };
 
-// Errors: INVALID_ARGUMENT with one sentence that names file and line. A last line without its end, as a crash leaves
-// it, is no error.
+// Errors: INVALID_ARGUMENT with one sentence that names file and line. An incomplete last line, as after a crash, is no
+// error.
 absl::StatusOr<Recording> read_recording(const std::string& path);
 
 std::string summary_json(const ChipSummary& summary);
-// What is different, for people; empty: nothing.
+// Describes the differences; empty: there are none.
 std::string difference(const ChipSummary& recorded, const ChipSummary& replayed);
 
 }  // namespace ingot

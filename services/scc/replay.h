@@ -1,4 +1,4 @@
-// Runs a recording again, and compares where it ends.
+// Runs a recording again and compares the result.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-// The same inputs at the same virtual times, as fast as this machine can. Errors: as ChipGroup::create; INTERNAL if the
-// run takes another course than the recorded one: it says where.
+// Runs the same inputs at the same virtual times, as fast as this machine can. Errors: as ChipGroup::create; INTERNAL
+// if the run differs from the recorded one, with the place of the first difference.
 absl::StatusOr<ChipSummary> replay(const Recording& recording);
 
 // For `ingotd --scc-replay`: prints the summary as JSON to standard output. Errors: as read_recording and replay.

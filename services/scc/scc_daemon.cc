@@ -22,9 +22,7 @@
 namespace ingot {
 namespace {
 
-constexpr const char* kIsolation = "core";  // what status and metrics call it
-
-// Everything that serves, in the order of construction; destroyed in reverse.
+// All serving parts in the order of construction; destroyed in reverse.
 class SccDaemon {
  public:
   SccDaemon(const DaemonConfig& config, std::unique_ptr<ChipHost> chip)
@@ -35,7 +33,7 @@ class SccDaemon {
 
   absl::Status start() { return serving_.start(); }
 
-  // Answers what is under way, takes nothing new.
+  // Answers the requests in flight and accepts no new ones.
   void drain() {
     serving_.drain();
     chip_->stop();
@@ -49,7 +47,7 @@ class SccDaemon {
   Serving serving_;
 };
 
-// Signals that end the daemon: blocked in every thread, waited for by the first.
+// The signals that end the daemon: blocked in every thread; the main thread waits for them.
 sigset_t stop_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -64,7 +62,7 @@ void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPla
   std::fprintf(stderr,
                "ingotd: serving %s: %d replicas (%s, %s) on simulated SCC cores %s at %s MHz, gateway on core %d, etcd "
                "v3 and control API on %s, metrics %s\n",
-               config.name.c_str(), config.replicas, config.agreement.c_str(), config.transport.c_str(),
+               config.name.c_str(), config.replicas, name_of(config.agreement), name_of(config.transport),
                absl::StrJoin(placement.replicas, ",").c_str(), scc.clocks.c_str(), placement.gateway,
                config.listen.c_str(), metrics.c_str());
 }
@@ -72,7 +70,7 @@ void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPla
 }  // namespace
 
 absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
-  config.isolation = kIsolation;
+  config.isolation = Isolation::kCore;
   const auto placement = place_on_chip(scc, config.replicas);
   if (!placement.ok()) return placement.status();
   if (auto status = complete(config); !status.ok()) return status;

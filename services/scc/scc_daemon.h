@@ -3,12 +3,12 @@
 
 #include "absl/status/status.h"
 #include "services/config/daemon_config.h"
-#include "services/scc/scc_config.h"
+#include "services/config/scc_config.h"
 
 namespace ingot {
 
 // Serves until SIGTERM or SIGINT, then drains. Call it before the process has another thread. Errors: INVALID_ARGUMENT
-// and ALREADY_EXISTS with one sentence, nothing was started; others if it cannot go on.
+// and ALREADY_EXISTS with one sentence, before anything is started; others if the chip cannot go on.
 absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc);
 
 }  // namespace ingot

@@ -62,12 +62,13 @@ class FrontEnd {
       : spec_(spec),
         memory_(std::move(memory)),
         self_(static_cast<std::uint16_t>(spec.config.replicas)),
-        transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
+        transport_(make_transport(name_of(spec.config.transport), memory_->inboxes(), self_, memory_->fabric(), {})),
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),
         serving_(spec.config, memory_->view(), client_) {
-    for (std::uint16_t id = 0; spec.config.isolation != "thread" && id < memory_->stable_segments().size(); ++id) {
+    const bool threads = spec.config.isolation == Isolation::kThread;
+    for (std::uint16_t id = 0; !threads && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }
@@ -84,30 +85,30 @@ class FrontEnd {
 
   // Runs the loop until drain() has finished or leave is asked for.
   void run(SupervisorLink& link) {
-    link.watch(*loop_, [&](ControlWord word) {
-      if (word.kind == ControlWord::Kind::kLife) begin_incarnation(word);
-      if (word.kind == ControlWord::Kind::kDrain) drain();
-      if (word.kind == ControlWord::Kind::kLeave) ::_exit(0);  // nobody waits for answers any more
+    link.watch(*loop_, [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
+      if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
+      if (message.has_drain()) drain();
+      if (message.has_leave()) ::_exit(0);  // no answers are awaited any more
     });
-    link.say_ready();
+    link.send_ready();
     loop_->run();
     if (drainer_.joinable()) drainer_.join();
   }
 
  private:
   // One that cannot be taken (no memory to map it) is lost: the front end does not talk to that incarnation.
-  void begin_incarnation(const ControlWord& word) {
-    if (word.endpoint >= spec_.config.replicas) return;
-    auto inbox = memory_->fabric().map_inbox(word.fds[0].get());
+  void begin_incarnation(const supervision_v1::NewIncarnation& started, const std::vector<Descriptor>& fds) {
+    if (started.endpoint() >= spec_.config.replicas) return;
+    auto inbox = memory_->fabric().map_inbox(fds[0].get());
     if (!inbox.ok()) {
       std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", inbox.status().ToString().c_str());
       return;
     }
-    const EndpointId replica(static_cast<std::uint16_t>(word.endpoint));
-    client_.begin_incarnation({replica, Incarnation(word.incarnation), *std::move(inbox)});
-    if (word.fds.size() < 2) return;
-    if (auto stable = map_stable_segment(word.fds[1].get()); stable.ok()) {
-      watch(replica, {Incarnation(word.incarnation), *std::move(stable)});
+    const EndpointId replica(static_cast<std::uint16_t>(started.endpoint()));
+    client_.begin_incarnation({replica, Incarnation(started.incarnation()), *std::move(inbox)});
+    if (fds.size() < 2) return;
+    if (auto stable = map_stable_segment(fds[1].get()); stable.ok()) {
+      watch(replica, {Incarnation(started.incarnation()), *std::move(stable)});
     }
   }
 
@@ -143,13 +144,13 @@ int run_front_end_process(LaunchSpec spec) {
   if (link == nullptr) return 1;
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
-    link->say_failed(memory.status());
+    link->send_failed(memory.status());
     return 1;
   }
   spec.close_descriptors();
   FrontEnd front_end(spec, std::move(*memory));
   if (auto status = front_end.start(); !status.ok()) {
-    link->say_failed(status);
+    link->send_failed(status);
     return 1;
   }
   front_end.run(*link);

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "core/limits.h"
+#include "services/serving/limits.h"
 
 namespace ingot {
 

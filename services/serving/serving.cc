@@ -6,8 +6,8 @@
 #include <grpcpp/health_check_service_interface.h>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "services/etcd/services.h"
+#include "services/process/limits.h"
 #include "services/serving/grpc_server.h"
 
 namespace ingot {

@@ -1,5 +1,5 @@
-// Everything that serves an instance, whatever its replicas run on: etcd's services and the control plane over gRPC, and
-// the metrics. The front end's process and the simulated chip's daemon are composed of it.
+// Everything that serves an instance, whatever its replicas run on: etcd's services and the control plane over gRPC,
+// and the metrics. The front end's process and the simulated chip's daemon are composed of it.
 #pragma once
 
 #include <memory>
@@ -37,8 +37,8 @@ class Serving {
   // one of them cannot be listened on.
   absl::Status start();
 
-  // Ends the watches, answers what is under way within kDrainTimeoutMs / 2, and takes nothing new. Any thread that no
-  // call needs for its answer. REQUIRES: start() has succeeded.
+  // Ends the watches, answers what is under way within kDrainTimeoutMs / 2, and takes nothing new. Blocks: not to be
+  // called from a thread that answers calls. REQUIRES: start() has succeeded.
   void drain();
 
  private:

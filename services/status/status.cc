@@ -1,43 +1,44 @@
 #include "services/status/status.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <chrono>
 
+#include "core/check.h"
 #include "core/replica_set.h"
 #include "replication/pages/page_status.h"
 #include "replication/replica/trees/plan.h"
+#include "services/config/daemon_settings.h"
+#include "services/status/roles.h"
 
 namespace ingot {
 namespace {
 
-// Only a running replica plays a part: a page keeps the last role of a process that died.
+using google::protobuf::util::TimeUtil;
+
+// Only a running replica has a role: a page keeps the last role of a process that died.
 control_v1::Role role_of(const ReplicaPage& page, control_v1::State state) {
   if (state != control_v1::STATE_UP && state != control_v1::STATE_STOPPED) return control_v1::ROLE_REPLICA;
-  switch (static_cast<Role>(page[ReplicaCounter::kRole].get())) {
-    case Role::kLeader:
-      return control_v1::ROLE_LEADER;
-    case Role::kAcceptor:
-      return control_v1::ROLE_ACCEPTOR;
-    case Role::kReplica:
-      break;
-  }
-  return control_v1::ROLE_REPLICA;
+  return to_control(static_cast<Role>(page[ReplicaCounter::kRole].get()));
+}
+
+void fill_settings(const DaemonConfig& config, control_v1::Instance& instance) {
+  visit_settings(config, [&](const auto& setting) {
+    if (!setting.has(settings::kStatus)) return;
+    const auto* field = control_v1::Instance::descriptor()->FindFieldByName(setting.key);
+    INGOT_CHECK(field != nullptr, "every setting that the status shows has its field");
+    instance.GetReflection()->SetString(&instance, field, setting_text(setting, config));
+  });
 }
 
 void fill_instance(const DaemonConfig& config, const DaemonPage& page, std::int64_t now_unix_ms,
                    control_v1::Instance& instance) {
-  instance.set_name(config.name);
-  instance.set_agreement(config.agreement);
-  instance.set_transport(config.transport);
-  instance.set_backend(config.backend);
-  instance.set_isolation(config.isolation);
+  fill_settings(config, instance);
   instance.set_version(kIngotVersion);
-  instance.set_listen(config.listen);
-  instance.set_metrics_listen(config.metrics_listen);
   const std::int64_t uptime_ms =
       std::max<std::int64_t>(0, now_unix_ms - static_cast<std::int64_t>(page.start_unix_ms.get()));
-  instance.mutable_uptime()->set_seconds(uptime_ms / 1000);
-  instance.mutable_uptime()->set_nanos(static_cast<std::int32_t>(uptime_ms % 1000) * 1'000'000);
+  *instance.mutable_uptime() = TimeUtil::MillisecondsToDuration(uptime_ms);
   instance.set_supervisor_pid(static_cast<std::uint32_t>(page.supervisor_pid.get()));
 }
 
@@ -52,8 +53,9 @@ void fill_progress(const ReplicaPage& page, control_v1::Replica& replica) {
   replica.set_role(role_of(page, replica.state()));
   replica.set_epoch(page[ReplicaCounter::kEpoch].get());
   replica.set_ballot(page[ReplicaCounter::kBallot].get());
-  // In this order, so that a replica at work never seems to have applied what it has not decided: the acquire pairs
-  // with the release store of the applied slots, the last that a replica publishes.
+  // The order in which counters are read: applied first, so that a running replica never seems to have applied more
+  // than it decided. The acquire pairs with the release store of the applied slots, the last counter that a replica
+  // publishes.
   replica.set_applied(page[ReplicaCounter::kAppliedSlots].get_acquire());
   replica.set_decided(page[ReplicaCounter::kDecidedSlots].get());
   replica.set_proposed(page[ReplicaCounter::kProposedSlots].get());
@@ -71,8 +73,7 @@ void describe(const AgreementStatus& status, control_v1::Blocked& blocked) {
   blocked.set_by(status.blocked_by.value());
   blocked.set_why(std::string(text_of(status.why)));
   blocked.set_details(describe_blocked(status));
-  blocked.mutable_duration()->set_seconds(static_cast<std::int64_t>(blocked_ms / 1000));
-  blocked.mutable_duration()->set_nanos(static_cast<std::int32_t>(blocked_ms % 1000) * 1'000'000);
+  *blocked.mutable_duration() = TimeUtil::MillisecondsToDuration(static_cast<std::int64_t>(blocked_ms));
 }
 
 void note_blocked(const ReplicaPage& page, const control_v1::Replica& replica, std::uint64_t now_ns,
@@ -80,12 +81,13 @@ void note_blocked(const ReplicaPage& page, const control_v1::Replica& replica, s
   const AgreementStatus own = blocked_status(page, now_ns);
   if (replica.state() != control_v1::STATE_UP || !own.blocked) return;
   control_v1::Blocked& blocked = *status.mutable_blocked();
-  // The leader's word goes before a follower's.
+  // The leader's report takes precedence over a follower's.
   if (blocked.reported_by_size() == 0 || replica.role() == control_v1::ROLE_LEADER) describe(own, blocked);
   blocked.add_reported_by(replica.id());
 }
 
-// Who names itself waits for nobody in particular: those who are missing are named then.
+// A replica that names itself as blocking waits for no particular peer; the details then name the voters that are not
+// up.
 void name_missing(control_v1::GetStatusResponse& status) {
   if (!status.has_blocked()) return;
   control_v1::Blocked& blocked = *status.mutable_blocked();
@@ -104,8 +106,8 @@ const ReplicaPage& newest_tree(const InstanceView& view) {
                             [&](const auto* a, const auto* b) { return version(a) < version(b); });
 }
 
-// By the pages, so for a moment after a change not all nodes are of one version. Who is by-passed may not run, so others
-// speak for it.
+// Read from the pages, so just after a change the replicas may show different versions. A bypassed replica may not run,
+// so the other replicas report it.
 void fill_tree(const InstanceView& view, control_v1::Tree& tree) {
   const ReplicaPage& newest = newest_tree(view);
   const auto bypassed = ReplicaSet::from_bits(newest[ReplicaCounter::kTreeBypassed].get());
@@ -154,8 +156,8 @@ control_v1::GetStatusResponse read_status(const DaemonConfig& config, const Inst
                                           std::int64_t now_unix_ms) {
   control_v1::GetStatusResponse status;
   fill_instance(config, *view.daemon, now_unix_ms, *status.mutable_instance());
-  // The chip's clock is not this machine's: nothing is said of for how long.
-  const std::uint64_t now_ns = config.backend == "scc" ? 0 : steady_now_ns();
+  // The chip's clock is not this machine's: with it, the status has no blocked duration.
+  const std::uint64_t now_ns = config.backend == Backend::kScc ? 0 : steady_now_ns();
   for (std::size_t id = 0; id < view.replicas.size(); ++id) {
     const ProcessEntry& entry = view.daemon->replicas[id];
     const ReplicaPage& page = *view.replicas[id];
@@ -175,7 +177,7 @@ control_v1::GetStatusResponse read_status(const DaemonConfig& config, const Inst
   const ProcessEntry& front_end = view.daemon->front_end;
   status.mutable_front_end()->set_pid(static_cast<std::uint32_t>(front_end.pid.get()));
   status.mutable_front_end()->set_core(static_cast<std::uint32_t>(front_end.core.get()));
-  // Who serves this status is ready by that.
+  // The front end is ready, since it serves this status.
   status.mutable_front_end()->set_state(state_of(front_end, front_end.incarnation.get()));
   return status;
 }

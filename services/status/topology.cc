@@ -25,8 +25,7 @@ void add_cores(const Topology& machine, GetTopologyResponse& topology) {
   }
 }
 
-// Cores that name the same cache share it.
-// Cores that name the same cache share it.
+// Cores with the same cache id share that cache.
 void add_caches(const Topology& machine, std::uint32_t level, int CoreInfo::*cache_of, GetTopologyResponse& topology) {
   std::map<int, std::vector<std::uint32_t>> sharers;
   for (const CoreInfo& core : machine.cores)
@@ -50,8 +49,8 @@ void add_placement(const std::string& process, const ProcessEntry& entry, GetTop
 
 absl::StatusOr<Topology> whole_machine() {
   absl::StatusOr<Topology> machine = absl::InternalError("not read");
-  // this_machine shows what its thread may use, and the threads of a placed process may use little. The kernel cuts
-  // the mask to the cpuset.
+  // A new thread with a full affinity mask, since this_machine() shows what its thread may use and a placed process may
+  // use few cores. The kernel cuts the mask to the cpuset.
   std::thread([&machine] {
     cpu_set_t everything;
     CPU_ZERO(&everything);

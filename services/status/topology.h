@@ -1,4 +1,4 @@
-// This machine and where the processes of an instance were placed, as the control plane's message.
+// This machine and the placement of an instance's processes, as the control plane's message.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// All cores that this process could be given, whatever core its threads are bound to now. Takes milliseconds.
+// All cores that this process could be given, whatever its threads are bound to now. Takes milliseconds.
 absl::StatusOr<Topology> whole_machine();
 
 // Thread-safe: reads Counters only.

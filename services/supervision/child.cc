@@ -1,14 +1,9 @@
 #include "services/supervision/child.h"
 
-#include <fcntl.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "services/process/descriptor_passing.h"
 #include "services/supervision/pidfd.h"
-#include "services/supervision/supervision_limits.h"
 
 namespace ingot {
 
@@ -22,52 +17,43 @@ ChildRole ChildRole::all_replicas(int replicas) {
 
 ChildRole ChildRole::front_end(int replicas) { return {"front-end", kFrontEndLabel, {}, replicas}; }
 
-Child::Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor pidfd, Descriptor control,
+Child::Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor pidfd, SupervisionChannel channel,
              std::uint32_t incarnation)
     : role(std::move(role)),
       pid(pid),
       incarnation(incarnation),
-      control(io, control.release()),
+      channel(std::move(channel)),
+      channel_ready(io, this->channel.fd()),
       pidfd(io, pidfd.release()) {}
+
+Child::~Child() { close(); }
 
 std::string Child::name() const { return absl::StrCat(role.label, " (pid ", pid, ")"); }
 
-void Child::send(std::string_view text, std::span<const int> fds, int endpoint) {
-  if (pending_.empty() && !absl::IsUnavailable(send_message(control.native_handle(), text, fds))) return;
-  const bool waits = !pending_.empty();
-  remember(text, fds, endpoint);
-  if (!waits) send_when_writable();
+void Child::post(const SupervisionMessage& message, std::span<const int> fds) {
+  channel.post(message, fds);
+  if (channel.pending() && !waits_for_room_) flush_when_writable();
 }
 
-void Child::remember(std::string_view text, std::span<const int> fds, int endpoint) {
-  const auto same = [&](const Pending& each) { return endpoint >= 0 && each.endpoint == endpoint; };
-  if (std::count_if(pending_.begin(), pending_.end(), same) >= static_cast<std::ptrdiff_t>(kPendingIncarnationsPerEndpoint)) {
-    pending_.erase(std::find_if(pending_.begin(), pending_.end(), same));
-  }
-  Pending word{std::string(text), {}, endpoint};
-  for (const int fd : fds) word.fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  pending_.push_back(std::move(word));
-}
-
-void Child::send_when_writable() {
-  control.async_wait(boost::asio::posix::stream_descriptor::wait_write,
-                     [self = shared_from_this()](const boost::system::error_code& error) {
-                       if (!error) self->send_pending();
-                     });
-}
-
-void Child::send_pending() {
-  while (!pending_.empty()) {
-    std::vector<int> fds;
-    for (const Descriptor& fd : pending_.front().fds) fds.push_back(fd.get());
-    if (absl::IsUnavailable(send_message(control.native_handle(), pending_.front().text, fds))) {
-      send_when_writable();
-      return;
-    }
-    pending_.pop_front();
-  }
+void Child::flush_when_writable() {
+  waits_for_room_ = true;
+  channel_ready.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                           [self = shared_from_this()](const boost::system::error_code& error) {
+                             self->waits_for_room_ = false;
+                             if (error) return;
+                             self->channel.flush();
+                             if (self->channel.pending()) self->flush_when_writable();
+                           });
 }
 
 void Child::signal(int number) { (void)!::pidfd_send_signal(pidfd.native_handle(), number, nullptr, 0); }
+
+// The socket is the channel's to close: Asio only forgets it.
+void Child::close() {
+  if (channel_ready.is_open()) channel_ready.release();
+  channel.close();
+  boost::system::error_code ignored;
+  pidfd.close(ignored);
+}
 
 }  // namespace ingot

@@ -5,16 +5,15 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include "services/process/supervision_channel.h"
 #include "services/supervision/child_process.h"
 #include "transport/host/descriptor.h"
 
@@ -42,8 +41,9 @@ class Child : public std::enable_shared_from_this<Child> {
   using Clock = std::chrono::steady_clock;
 
   // `pidfd` names the process for as long as this lives, whoever its parent is.
-  Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor pidfd, Descriptor control,
+  Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor pidfd, SupervisionChannel channel,
         std::uint32_t incarnation);
+  ~Child();
 
   const ChildRole role;
   const pid_t pid;
@@ -54,31 +54,25 @@ class Child : public std::enable_shared_from_this<Child> {
   bool foreign = false;  // somebody else started it: its end and its stops are not told by SIGCHLD
   bool stopped = false;  // as seen last; kept of foreign ones
 
-  boost::asio::posix::stream_descriptor control;
-  boost::asio::posix::stream_descriptor pidfd;  // readable once the process has ended
+  SupervisionChannel channel;
+  boost::asio::posix::stream_descriptor channel_ready;  // the channel's socket, to wait for; closed by close() alone
+  boost::asio::posix::stream_descriptor pidfd;          // readable once the process has ended
 
   // "replica 2 (pid 4711)".
   std::string name() const;
 
-  // Says a word, now or, if its channel is full, as soon as there is room; in order. What a process that is gone does
-  // not hear does not matter. `endpoint`: whose incarnation the word tells of, -1 for others; see
-  // kPendingIncarnationsPerEndpoint.
-  void send(std::string_view text, std::span<const int> fds = {}, int endpoint = -1);
+  // As SupervisionChannel::post; what waits goes out as soon as there is room.
+  void post(const SupervisionMessage& message, std::span<const int> fds = {});
 
   void signal(int number);
 
+  // The process has ended: closes everything that names it.
+  void close();
+
  private:
-  struct Pending {
-    std::string text;
-    std::vector<Descriptor> fds;  // duplicates: the originals may be closed meanwhile
-    int endpoint;
-  };
+  void flush_when_writable();
 
-  void remember(std::string_view text, std::span<const int> fds, int endpoint);
-  void send_when_writable();
-  void send_pending();
-
-  std::deque<Pending> pending_;
+  bool waits_for_room_ = false;
 };
 
 }  // namespace ingot

@@ -36,8 +36,8 @@ namespace {
 }
 
 // A replica's state in huge pages, where the system gives them to whoever asks (madvise): so a fork copies, and a start
-// fills, a five-hundredth of the page tables (docs/design/snapshots.md). Read by the C library when the program begins. What
-// somebody has set for it counts; the front end does not need it.
+// fills, a five-hundredth of the page tables (docs/design/snapshots.md). Read by the C library when the program begins.
+// What somebody has set for it counts; the front end does not need it.
 std::vector<char*> environment_of(std::string_view word) {
   static char huge_pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
   std::vector<char*> all;
@@ -47,7 +47,7 @@ std::vector<char*> environment_of(std::string_view word) {
   return all;
 }
 
-// Both ends of a control channel; both are closed across exec.
+// Both ends of a supervision channel; both are closed across exec.
 struct ControlPair {
   Descriptor supervisor, child;
 };
@@ -58,7 +58,7 @@ absl::Status exhausted(const char* what) {
 
 absl::StatusOr<ControlPair> make_control_pair() {
   int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return exhausted("make a control channel");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) return exhausted("make a supervision channel");
   return ControlPair{Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
@@ -78,7 +78,7 @@ absl::StatusOr<StartedProcess> start(std::string word, std::string argument, con
     ::kill(pid, SIGKILL);
     return status;
   }
-  return StartedProcess{pid, std::move(pidfd), std::move(control.supervisor)};
+  return StartedProcess{pid, std::move(pidfd), SupervisionChannel(std::move(control.supervisor))};
 }
 
 std::vector<int> all_descriptors(const LaunchSpec& spec, const std::vector<int>& fabric_fds) {
@@ -115,10 +115,10 @@ std::optional<StartedProcess> StandbyProcess::become(const std::string& role, La
                                                    const std::vector<int>& fabric_fds) {
   if (process_ && process_state(pid()) == 'T') discard();  // it would not hear
   if (!process_) return {};
-  spec.control_fd = process_->control.get();  // a number that nothing else has that it gets
+  spec.control_fd = process_->channel.fd();  // a number that nothing else has that it gets
   auto launch = write_launch_spec(spec);
   const absl::Status told =
-      launch.ok() ? send_role(process_->control.get(), "@" + role, all_descriptors(spec, fabric_fds), launch->get(),
+      launch.ok() ? send_role(process_->channel, "@" + role, all_descriptors(spec, fabric_fds), launch->get(),
                               spec.control_fd)
                   : launch.status();
   if (!told.ok()) {

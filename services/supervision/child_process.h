@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "services/process/launch_spec.h"
+#include "services/process/supervision_channel.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
@@ -16,16 +17,16 @@ namespace ingot {
 struct StartedProcess {
   pid_t pid = 0;
   Descriptor pidfd;
-  Descriptor control;  // the supervisor's end of its control channel (services/process/control_channel.h)
+  SupervisionChannel channel;  // the supervisor's end
 };
 
 // Starts /proc/self/exe as "ingotd @ROLE LAUNCH_FD" with the descriptors of `spec` and `fabric_fds` inherited and
 // everything else closed. Should the caller's thread die, the child is continued (SIGCONT), so that even a stopped one
-// sees the end of its control channel. REQUIRES: the process has one thread. Errors: RESOURCE_EXHAUSTED.
+// sees the end of its supervision channel. REQUIRES: the process has one thread. Errors: RESOURCE_EXHAUSTED.
 absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds);
 
-// A process that waits for its role (services/process/standby_process.h), so that a next incarnation begins without the time that
-// starting a program takes. Used by the supervisor's one thread; its end kills the process.
+// A process that waits for its role (services/process/standby_process.h), so that a next incarnation begins without the
+// time that starting a program takes. Used by the supervisor's one thread; its end kills the process.
 class StandbyProcess {
  public:
   StandbyProcess() = default;

@@ -9,10 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "services/process/process_signal.h"
+#include "services/supervision/log_line.h"
 #include "services/supervision/supervision_limits.h"
 
 namespace ingot {
@@ -24,13 +23,7 @@ std::string how_it_ended(int wait_status) {
   return absl::StrCat("exited with code ", WEXITSTATUS(wait_status));
 }
 
-// "failed CODE TEXT" as a status.
-absl::Status parse_failure(const std::string& text) {
-  const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits(' ', 2));
-  int code = 0;
-  if (parts.size() < 3 || !absl::SimpleAtoi(parts[1], &code)) return absl::UnknownError(text);
-  return absl::Status(static_cast<absl::StatusCode>(code), parts[2]);
-}
+using Outcome = SupervisionChannel::Received::Outcome;
 
 }  // namespace
 
@@ -52,18 +45,20 @@ absl::Status Children::start(const ChildRole& role) {
     process = *std::move(started);
   }
   const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
-  add(std::make_shared<Child>(io_, role, process->pid, std::move(process->pidfd), std::move(process->control), incarnation),
-      ProcessState::kStarting);
+  auto child = std::make_shared<Child>(io_, role, process->pid, std::move(process->pidfd), std::move(process->channel),
+                                       incarnation);
+  add(std::move(child), ProcessState::kStarting);
   return absl::OkStatus();
 }
 
 void Children::adopt(const ChildRole& role, Orphan orphan) {
   const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
-  auto child = std::make_shared<Child>(io_, role, orphan.pid, std::move(orphan.pidfd), std::move(orphan.control), incarnation);
+  auto child = std::make_shared<Child>(io_, role, orphan.pid, std::move(orphan.pidfd), std::move(orphan.channel),
+                                       incarnation);
   child->ready = orphan.answered;
   child->foreign = true;
   child->stopped = process_state(child->pid) == 'T';
-  child->send("adopted");
+  child->post(adopted_message());
   watch_end(child);
   add(child, child->stopped ? ProcessState::kStopped : child->ready ? ProcessState::kUp : ProcessState::kStarting);
   if (children_.size() == 1) poll_stops();
@@ -103,34 +98,40 @@ void Children::add(std::shared_ptr<Child> child, ProcessState state) {
 
 void Children::receive(std::shared_ptr<Child> child) {
   Child& ref = *child;
-  ref.control.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+  ref.channel_ready.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                          [this, child = std::move(child)](const boost::system::error_code& error) {
                            if (error || !child->running) return;
                            // The end says nothing: the process's own end does, and how it came.
-                           if (read(*child) != ReceivedMessage::Outcome::kEnd) receive(child);
+                           if (read(*child) != Outcome::kEnd) receive(child);
                          });
 }
 
-ReceivedMessage::Outcome Children::read(Child& child) {
-  ReceivedMessage message = receive_message(child.control.native_handle());
-  const ReceivedMessage::Outcome outcome = message.outcome;
-  if (outcome == ReceivedMessage::Outcome::kMessage) dispatch(child, std::move(message));
+Outcome Children::read(Child& child) {
+  auto received = child.channel.receive();
+  const Outcome outcome = received.outcome;
+  if (outcome == Outcome::kMessage) dispatch(child, std::move(received));
+  if (outcome == Outcome::kMalformed || outcome == Outcome::kTruncated) note_refused(child);
   return outcome;
 }
 
-void Children::dispatch(Child& child, ReceivedMessage message) {
-  const std::vector<std::string> words = absl::StrSplit(message.text, ' ');
-  std::uint64_t slot = 0;
-  if (message.text == "ready" || words[0] == "instance") {  // the latter: adopted while it was stopped
+void Children::dispatch(Child& child, SupervisionChannel::Received received) {
+  const SupervisionMessage& message = received.message;
+  if (message.has_ready() || message.has_orphaned()) {  // the latter: adopted while it was stopped
     child.ready = true;
     note_state(child, ProcessState::kUp);
     observer_.child_ready(child);
-  } else if (words[0] == "failed") {
-    observer_.child_failed(child, parse_failure(message.text));
-  } else if (words[0] == "snapshot" && words.size() == 3 && message.fds.size() == 1 &&
-             absl::SimpleAtoi(words[1], &slot)) {
-    observer_.child_published(child, Slot(slot), message.text, std::move(message.fds[0]));
+  } else if (message.has_failed()) {
+    observer_.child_failed(child, status_of(message.failed()));
+  } else if (message.has_snapshot()) {
+    observer_.child_published(child, message, std::move(received.fds[0]));
   }
+}
+
+// A process may send them without end: only its first one is worth a line.
+void Children::note_refused(const Child& child) {
+  instance_.page().refused_messages.add(1);
+  if (child.channel.refused() > 1) return;
+  log_line(absl::StrCat("a message of ", child.name(), " was refused: it is malformed"));
 }
 
 void Children::reap() {
@@ -169,12 +170,10 @@ void Children::changed(Child& child, int wait_status) {
 }
 
 void Children::ended(Child& child, const std::string& how) {
-  while (read(child) == ReceivedMessage::Outcome::kMessage) {  // its last words: why it could not start
+  while (read(child) == Outcome::kMessage) {  // its last words: why it could not start
   }
   child.running = false;
-  boost::system::error_code ignored;
-  child.control.close(ignored);
-  child.pidfd.close(ignored);
+  child.close();
   note_state(child, ProcessState::kDead);
   tell_of_death();
   observer_.child_ended(child, how);

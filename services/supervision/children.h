@@ -1,5 +1,5 @@
-// The processes of an instance: starts or adopts them, hears them, sees them stop and end, and shows on DaemonPage how they are.
-// What follows from that is the observer's affair.
+// The processes of an instance: starts or adopts them, hears them, sees them stop and end, and shows on DaemonPage how
+// they are. What follows from that is the observer's affair.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "services/process/descriptor_passing.h"
+#include "services/process/supervision_channel.h"
 #include "services/supervision/child.h"
 #include "services/supervision/child_process.h"
 #include "services/supervision/instance.h"
@@ -27,7 +27,7 @@ class ChildObserver {
   virtual ~ChildObserver() = default;
   virtual void child_ready(Child& child) = 0;
   virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start, and ends next
-  virtual void child_published(Child& child, Slot slot, const std::string& text, Descriptor snapshot) = 0;
+  virtual void child_published(Child& child, const SupervisionMessage& message, Descriptor snapshot) = 0;
   virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
 };
 
@@ -43,8 +43,8 @@ class Children {
   // RESOURCE_EXHAUSTED.
   absl::Status start(const ChildRole& role);
 
-  // From now on a process waits for the next start, so that it takes less time: the next time that it is called there is
-  // another one, if it has been used.
+  // From now on a process waits for the next start, so that it takes less time: the next time that it is called there
+  // is another one, if it has been used.
   void prepare_standby() { standby_.prepare(); }
 
   // Takes over a process that somebody else started. REQUIRES: none runs in that role.
@@ -64,8 +64,9 @@ class Children {
   void watch_end(std::shared_ptr<Child> child);
   void poll_stops();
   void receive(std::shared_ptr<Child> child);
-  ReceivedMessage::Outcome read(Child& child);
-  void dispatch(Child& child, ReceivedMessage message);
+  SupervisionChannel::Received::Outcome read(Child& child);
+  void dispatch(Child& child, SupervisionChannel::Received received);
+  void note_refused(const Child& child);
   void reap();
   void standby_changed(int wait_status);
   void changed(Child& child, int wait_status);

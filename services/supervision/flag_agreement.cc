@@ -3,25 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "core/limits.h"
 #include "services/cli/duration.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/setting_text.h"
 
 namespace ingot {
 
 namespace {
-
-struct Flag {
-  const char* name;
-  std::string given, running;
-};
-
-std::string duration(std::int64_t ms) { return format_duration(std::chrono::milliseconds(ms)); }
 
 // "HOST:0" is every port of that host.
 std::string address(const std::string& given, const std::string& running) {
@@ -30,36 +23,32 @@ std::string address(const std::string& given, const std::string& running) {
   return absl::StartsWith(running, host) ? running : given;
 }
 
-std::vector<Flag> flags(const DaemonConfig& given, const DaemonConfig& running) {
-  const int voters = given.voters == 0 ? std::min(given.replicas, kVotersDefault) : given.voters;
-  return {
-      {"--replicas", std::to_string(given.replicas), std::to_string(running.replicas)},
-      {"--voters", std::to_string(voters), std::to_string(running.voters)},
-      {"--agreement", given.agreement, running.agreement},
-      {"--transport", given.transport, running.transport},
-      {"--backend", given.backend, running.backend},
-      {"--isolation", given.isolation, running.isolation},
-      {"--fence", given.fence ? "on" : "off", running.fence ? "on" : "off"},
-      {"--tree", given.tree, running.tree},
-      {"--machine", given.machine, running.machine},
-      {"--listen", address(given.listen, running.listen), running.listen},
-      {"--metrics-listen", address(given.metrics_listen, running.metrics_listen), running.metrics_listen},
-      {"--etcd-version", given.etcd_version, running.etcd_version},
-      {"--orphan-grace", duration(given.orphan_grace_ms), duration(running.orphan_grace_ms)},
-  };
+DaemonConfig spelled_out(DaemonConfig given, const DaemonConfig& running) {
+  if (given.voters == 0) given.voters = std::min(given.replicas, kVotersDefault);
+  given.listen = address(given.listen, running.listen);
+  given.metrics_listen = address(given.metrics_listen, running.metrics_listen);
+  return given;
+}
+
+absl::Status difference(const DaemonConfig& running, const char* flag, const std::string& given_text,
+                        const std::string& running_text) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "\"", running.name, "\" runs without a supervisor, with ", flag, "=", running_text, ", not ", flag, "=",
+      given_text, "; start ingotd with the flags that it runs with, or wait until it has left (--orphan-grace=",
+      format_duration(std::chrono::milliseconds(running.orphan_grace_ms)), ")"));
 }
 
 }  // namespace
 
 absl::Status flags_agree(const DaemonConfig& given, const DaemonConfig& running) {
-  for (const Flag& flag : flags(given, running)) {
-    if (flag.given == flag.running) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "\"", running.name, "\" runs without a supervisor, with ", flag.name, "=", flag.running, ", not ", flag.name, "=",
-        flag.given, "; start ingotd with the flags that it runs with, or wait until it has left (--orphan-grace=",
-        duration(running.orphan_grace_ms), ")"));
-  }
-  return absl::OkStatus();
+  const DaemonConfig meant = spelled_out(given, running);
+  absl::Status outcome;
+  visit_settings(running, [&](const auto& setting) {
+    if (!outcome.ok() || !setting.has(settings::kIdentity)) return;
+    const std::string given_text = setting_text(setting, meant), running_text = setting_text(setting, running);
+    if (given_text != running_text) outcome = difference(running, setting.flag, given_text, running_text);
+  });
+  return outcome;
 }
 
 }  // namespace ingot

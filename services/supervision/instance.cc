@@ -6,14 +6,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/planning/helper_cores.h"
 #include "core/limits.h"
+#include "core/planning/helper_cores.h"
 #include "core/planning/placement.h"
 #include "core/planning/topology.h"
 #include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
+#include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
 #include "services/cli/endpoint.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/ranges.h"
 #include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
 #include "services/supervision/listen_check.h"
@@ -31,11 +34,7 @@ std::uint64_t id_from(std::string_view text) {
   return hash == 0 ? 1 : hash;
 }
 
-absl::Status check_counts(DaemonConfig& config) {
-  if (config.replicas < 1 || config.replicas > kReplicasMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--replicas=", config.replicas, " is out of range; give 1 to ", kReplicasMax));
-  }
+absl::Status settle_voters(DaemonConfig& config) {
   if (config.voters == 0) config.voters = std::min(config.replicas, kVotersDefault);
   const int most = std::min(config.replicas, kVotersMax);
   if (config.voters < 1 || config.voters > most) {
@@ -48,9 +47,10 @@ absl::Status check_counts(DaemonConfig& config) {
 }  // namespace
 
 absl::Status complete(DaemonConfig& config) {
-  if (auto status = check_counts(config); !status.ok()) return status;
+  if (auto status = check_ranges(config); !status.ok()) return status;
+  if (auto status = settle_voters(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
-  if (config.fence && config.isolation == "thread") {
+  if (config.fence && config.isolation == Isolation::kThread) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
   const int endpoints = config.replicas + 1;  // and the front end
-  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
+  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(name_of(config.transport), endpoints));
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<Instance> instance(new Instance(std::move(config), std::move(name), std::move(*fabric)));
   if (auto status = instance->make_pages(); !status.ok()) return status;
@@ -132,7 +132,7 @@ absl::Status Instance::place_replicas() {
 LaunchSpec Instance::launch_spec() const {
   LaunchSpec spec;
   spec.config = config_;
-  spec.fabric = fabric_.describe();
+  spec.fabric_fds = fabric_.descriptors();
   spec.daemon_page_fd = page_fd_.get();
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
@@ -160,7 +160,7 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
   INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
   const std::uint32_t next = incarnation(endpoint) + 1;
-  NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", next), {}};
+  NewIncarnation started{endpoint, next, {}};
   Descriptor stable;
   if (endpoint < config_.replicas) {
     auto made = make_stable(endpoint);

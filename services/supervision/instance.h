@@ -14,6 +14,7 @@
 #include "services/config/daemon_config.h"
 #include "services/process/handover_state.h"
 #include "services/process/launch_spec.h"
+#include "services/process/supervision_messages.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/fabric.h"
 #include "transport/host/segment.h"
@@ -24,11 +25,13 @@ namespace ingot {
 // sentence that says what is wrong and what is right.
 absl::Status complete(DaemonConfig& config);
 
-// An endpoint's next incarnation, to be told to every process that runs: a word of its control channel.
+// An endpoint's next incarnation, of which every process that runs must know.
 struct NewIncarnation {
   int endpoint = 0;
-  std::string message;
-  std::vector<int> fds;  // owned by the Instance
+  std::uint32_t incarnation = 0;
+  std::vector<int> fds;  // its inbox and, of a replica, its stable segment; owned by the Instance
+
+  SupervisionMessage message() const { return incarnation_message(endpoint, incarnation); }
 };
 
 // Owns the instance's name and shared memory for as long as it lives. Used by the supervisor's one thread.
@@ -46,7 +49,7 @@ class Instance {
   DaemonPage& page() { return *page_segment_.as<DaemonPage>(); }
   Fabric& fabric() { return fabric_; }
 
-  // A launch document without a control channel: everybody's newest incarnation.
+  // A launch document without a supervision channel: everybody's newest incarnation.
   LaunchSpec launch_spec() const;
 
   // Makes the segments of the next incarnation of a replica, or of the front end (the last endpoint). The stable

@@ -3,9 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "services/process/process_signal.h"
 #include "services/supervision/instance.h"
 
@@ -13,12 +10,9 @@ namespace ingot {
 
 absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, HandoverState known) {
   const LaunchSpec& spec = known.spec();
-  auto fabric = Fabric::attach(spec.fabric);
+  auto fabric = Fabric::attach(spec.fabric_fds);
   if (!fabric.ok()) return fabric.status();
-  for (const absl::string_view field : absl::StrSplit(spec.fabric, ',')) {
-    int fd = -1;
-    if (absl::SimpleAtoi(field, &fd)) known.take(fd).release();  // the fabric's now
-  }
+  for (const int fd : spec.fabric_fds) known.take(fd).release();  // the fabric's now
   std::unique_ptr<Instance> instance(new Instance(spec.config, std::move(name), *std::move(fabric)));
   if (auto status = instance->take_over(std::move(known)); !status.ok()) return status;
   return instance;
@@ -56,7 +50,7 @@ std::vector<NewIncarnation> Instance::current_incarnations() const {
   const std::vector<int> fabric = fabric_.descriptors();  // control, inboxes, bells
   for (int endpoint = 0; endpoint < fabric_.endpoints(); ++endpoint) {
     if (incarnation(endpoint) == 1) continue;
-    NewIncarnation started{endpoint, absl::StrCat("life ", endpoint, " ", incarnation(endpoint)), {fabric[1 + endpoint]}};
+    NewIncarnation started{endpoint, incarnation(endpoint), {fabric[1 + endpoint]}};
     if (endpoint < config_.replicas) started.fds.push_back(stable_[endpoint].back().fd.get());
     incarnations.push_back(std::move(started));
   }

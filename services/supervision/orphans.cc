@@ -13,7 +13,6 @@
 #include "absl/strings/strip.h"
 #include "core/limits.h"
 #include "services/process/adoption.h"
-#include "services/process/descriptor_passing.h"
 #include "services/process/process_signal.h"
 #include "services/supervision/pidfd.h"
 #include "services/supervision/supervision_limits.h"
@@ -23,12 +22,13 @@ namespace ingot {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Outcome = ReceivedMessage::Outcome;
+using Outcome = SupervisionChannel::Received::Outcome;
 
 struct Candidate {
   Orphan orphan;
-  OrphanGreeting greeting;
+  supervision_v1::Orphaned greeting;
   bool refused = false;  // it has a supervisor, as it believes
+  bool unknown = false;  // its first message is not known here: a process of another version
   bool gone = false;
 };
 
@@ -49,7 +49,8 @@ absl::StatusOr<std::vector<Candidate>> connect_to_all(const std::string& instanc
                                                  " cannot be adopted: ", connection.status().message()));
     }
     Candidate candidate;
-    candidate.orphan = {child, connection->pid, Descriptor(::pidfd_open(connection->pid, 0)), std::move(connection->fd)};
+    candidate.orphan = {child, connection->pid, Descriptor(::pidfd_open(connection->pid, 0)),
+                        SupervisionChannel(std::move(connection->fd))};
     if (candidate.orphan.pidfd.valid()) found.push_back(std::move(candidate));  // else it has ended just now
   }
   return found;
@@ -60,22 +61,22 @@ template <typename Still>
 bool wait_for_any(const std::vector<Candidate>& candidates, Clock::time_point deadline, Still&& still) {
   std::vector<pollfd> fds;
   for (const Candidate& each : candidates) {
-    if (still(each)) fds.push_back({each.orphan.control.get(), POLLIN, 0});
+    if (still(each)) fds.push_back({each.orphan.channel.fd(), POLLIN, 0});
   }
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return !fds.empty() && left > 0 && ::poll(fds.data(), fds.size(), static_cast<int>(std::min<std::int64_t>(left, 50))) >= 0;
 }
 
-bool silent(const Candidate& each) { return !each.orphan.answered && !each.refused && !each.gone; }
+bool silent(const Candidate& each) { return !each.orphan.answered && !each.refused && !each.unknown && !each.gone; }
 
 void read_greeting(Candidate& candidate) {
-  const ReceivedMessage message = receive_message(candidate.orphan.control.get());
-  if (message.outcome == Outcome::kEnd) candidate.gone = true;
-  if (message.outcome != Outcome::kMessage) return;
-  auto greeting = OrphanGreeting::parse(message.text);
-  candidate.orphan.answered = greeting.ok();
-  candidate.refused = !greeting.ok();
-  if (greeting.ok()) candidate.greeting = *std::move(greeting);
+  auto received = candidate.orphan.channel.receive();
+  if (received.outcome == Outcome::kNothing) return;
+  candidate.gone = received.outcome == Outcome::kEnd;
+  candidate.orphan.answered = received.message.has_orphaned();
+  candidate.refused = received.message.has_failed();
+  candidate.unknown = !candidate.gone && !candidate.orphan.answered && !candidate.refused;
+  if (candidate.orphan.answered) candidate.greeting = received.message.orphaned();
 }
 
 void receive_greetings(std::vector<Candidate>& candidates) {
@@ -100,31 +101,35 @@ absl::Status nobody_answers(const std::string& instance, const std::vector<Candi
 
 absl::Status check_versions(const std::string& instance, const std::vector<Candidate>& candidates) {
   for (const Candidate& each : candidates) {
-    if (!each.orphan.answered || each.greeting.version == kIngotVersion) continue;
+    if (!each.unknown && (!each.orphan.answered || each.greeting.version() == kIngotVersion)) continue;
+    const std::string version = each.unknown ? "of another version" : each.greeting.version();
     return absl::FailedPreconditionError(
-        absl::StrCat("\"", instance, "\" was started by ingotd ", each.greeting.version, ", and this is ", kIngotVersion,
+        absl::StrCat("\"", instance, "\" was started by ingotd ", version, ", and this is ", kIngotVersion,
                      "; start that version, or wait until the processes have left (--orphan-grace)"));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<HandoverState> ask_for_description(Candidate& candidate) {
-  const int fd = candidate.orphan.control.get();
+  SupervisionChannel& channel = candidate.orphan.channel;
   const auto failure = [&](const std::string& why) {
     return absl::UnavailableError(
         absl::StrCat(candidate.orphan.child, " (pid ", candidate.orphan.pid, ") does not describe its instance: ", why));
   };
-  if (auto status = send_message(fd, "describe"); !status.ok()) return failure(std::string(status.message()));
+  if (auto status = channel.send(describe_message()); !status.ok()) return failure(std::string(status.message()));
   HandoverStateReceiver receiver;
   const auto deadline = Clock::now() + std::chrono::milliseconds(kOrphanAnswerMs);
   while (Clock::now() < deadline) {
-    pollfd readable{fd, POLLIN, 0};
+    pollfd readable{channel.fd(), POLLIN, 0};
     if (::poll(&readable, 1, 50) <= 0) continue;
-    ReceivedMessage message = receive_message(fd);
-    if (message.outcome == Outcome::kNothing) continue;
-    if (message.outcome == Outcome::kEnd) return failure("it has ended");
-    if (message.outcome == Outcome::kDamaged) return failure("its descriptors do not fit; raise the limit of open files");
-    const auto complete = receiver.add(std::move(message));
+    auto received = channel.receive();
+    if (received.outcome == Outcome::kNothing) continue;
+    if (received.outcome == Outcome::kEnd) return failure("it has ended");
+    if (received.outcome == Outcome::kMalformed) return failure("its message is malformed");
+    if (received.outcome == Outcome::kTruncated) {
+      return failure("its descriptors do not fit; raise the limit of open files");
+    }
+    const auto complete = receiver.add(received.message, std::move(received.fds));
     if (!complete.ok()) return failure(std::string(complete.status().message()));
     if (*complete) return receiver.take();
   }
@@ -142,13 +147,14 @@ absl::StatusOr<Orphans> try_to_find(const std::string& instance) {
   if (auto status = check_versions(instance, *candidates); !status.ok()) return status;
   // Whoever knows most knows all that the others know.
   const auto knows_less = [](const Candidate& a, const Candidate& b) {
-    return std::pair(a.orphan.answered, a.greeting.generation) < std::pair(b.orphan.answered, b.greeting.generation);
+    return std::pair(a.orphan.answered, a.greeting.generation()) <
+           std::pair(b.orphan.answered, b.greeting.generation());
   };
   Candidate& best = *std::max_element(candidates->begin(), candidates->end(), knows_less);
   if (!best.orphan.answered) return nobody_answers(instance, *candidates);
   auto known = ask_for_description(best);
   if (!known.ok()) return known.status();
-  Orphans orphans{{}, *std::move(known), best.greeting.orphan_ms};
+  Orphans orphans{{}, *std::move(known), best.greeting.orphan_ms()};
   for (Candidate& each : *candidates) orphans.processes.push_back(std::move(each.orphan));
   return orphans;
 }

@@ -9,17 +9,18 @@
 
 #include "absl/status/statusor.h"
 #include "services/process/handover_state.h"
+#include "services/process/supervision_channel.h"
 #include "services/supervision/child.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
 
-// One process. While nobody tells it "adopted" it is an orphan still: to drop this changes nothing.
+// One process. Until Adopted is sent to it, it is an orphan still: to drop this changes nothing.
 struct Orphan {
   std::string child;  // as in services/process/adoption.h
   pid_t pid = 0;
   Descriptor pidfd;
-  Descriptor control;
+  SupervisionChannel channel;
   bool answered = false;  // else it is stopped, and answers when it wakes
 };
 

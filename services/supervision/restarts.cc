@@ -65,8 +65,8 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   start_after(endpoint, std::max(delay_ms, failover_ms));
 }
 
-// Zero if only this start lets the group go on. Others who wait go on waiting if it is enough: their start would take the
-// time of the one that everybody waits for.
+// Zero if only this start lets the group go on. Others who wait go on waiting if it is enough: their start would take
+// the time of the one that everybody waits for.
 int Restarts::failover_ms(const Endpoint& endpoint, int delay_ms) {
   const int voters = instance_.config().voters;
   const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
@@ -101,7 +101,7 @@ void Restarts::start(Endpoint& endpoint) {
   const auto started = instance_.begin_incarnation(endpoint.role.endpoint);
   absl::Status status = started.status();
   if (started.ok()) {
-    children_.for_each_running([&](Child& child) { child.send(started->message, started->fds, endpoint.role.endpoint); });
+    children_.for_each_running([&](Child& child) { child.post(started->message(), started->fds); });
     status = children_.start(endpoint.role);
   }
   if (status.ok()) return;

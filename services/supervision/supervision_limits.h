@@ -1,8 +1,6 @@
 // The bounds of supervision, and what happens at them.
 #pragma once
 
-#include <cstddef>
-
 namespace ingot {
 
 // A process that has ended is started again at once, then after this long, then after twice as long, and so on. One
@@ -12,12 +10,9 @@ inline constexpr int kRestartDelayMaxMs = 5'000;
 inline constexpr int kRestartForgetMs = 2'000;
 
 // A replica that the others can do without is started again this much later than at once: on cores that it shares with
-// them its start would take milliseconds from those who are naming another leader or acceptor, or who must start for that.
+// them its start would take milliseconds from those who are naming another leader or acceptor, or who must start for
+// that.
 inline constexpr int kFailoverFirstMs = 10;
-
-// Words that wait for one child whose control channel is full, because it is stopped. Of an endpoint's lives the newest
-// ones are kept; whoever has missed one before them may have to wait for a segment that it has not seen, and says so.
-inline constexpr std::size_t kPendingIncarnationsPerEndpoint = 4;
 
 // How often it is looked whether processes that somebody else started are stopped: the kernel tells only their parent.
 inline constexpr int kStoppedPollMs = 250;

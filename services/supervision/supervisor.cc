@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "core/limits.h"
 #include "services/cli/duration.h"
+#include "services/process/limits.h"
 #include "services/supervision/log_line.h"
 
 namespace ingot {
@@ -34,7 +34,7 @@ absl::Status Supervisor::run_loop() {
 
 absl::Status Supervisor::start_replicas() {
   const DaemonConfig& config = instance_.config();
-  if (config.isolation == "thread") return children_.start(ChildRole::all_replicas(config.replicas));
+  if (config.isolation == Isolation::kThread) return children_.start(ChildRole::all_replicas(config.replicas));
   for (int id = 0; id < config.replicas; ++id) {
     if (auto status = children_.start(ChildRole::replica(id)); !status.ok()) return status;
   }
@@ -88,16 +88,16 @@ void Supervisor::prepare_standby() {
 
 // Whoever missed an incarnation while it had no supervisor hears of it now; who knows it does not mind.
 void Supervisor::send_all_incarnations(Child& child) {
-  for (const NewIncarnation& started : instance_.current_incarnations()) child.send(started.message, started.fds, started.endpoint);
+  for (const NewIncarnation& started : instance_.current_incarnations()) child.post(started.message(), started.fds);
   const LaunchSpec spec = instance_.launch_spec();
   if (spec.snapshot_fd < 0) return;
   const int fds[] = {spec.snapshot_fd};
-  child.send(absl::StrCat("snapshot ", spec.snapshot_slot, " 0"), fds);
+  child.post(snapshot_message(Slot(spec.snapshot_slot), Incarnation(0)), fds);
 }
 
 void Supervisor::start_missing() {
   const int replicas = instance_.config().replicas;
-  if (instance_.config().isolation == "thread") {
+  if (instance_.config().isolation == Isolation::kThread) {
     if (children_.running(kAllReplicasLabel) == nullptr) {
       return stop(absl::InternalError("the replicas' process is gone, and the state with it: replicas that are threads of "
                                       "one process die together"));
@@ -128,10 +128,10 @@ void Supervisor::child_failed(Child& child, const absl::Status& why) {
 }
 
 // Whoever lives keeps it, too, so that it outlives this process; only then may the replicas trim what it holds.
-void Supervisor::child_published(Child&, Slot slot, const std::string& text, Descriptor snapshot) {
+void Supervisor::child_published(Child&, const SupervisionMessage& message, Descriptor snapshot) {
   const int fds[] = {snapshot.get()};
-  children_.for_each_running([&](Child& each) { each.send(text, fds); });
-  instance_.keep_snapshot(slot, std::move(snapshot));
+  children_.for_each_running([&](Child& each) { each.post(message, fds); });
+  instance_.keep_snapshot(Slot(message.snapshot().slot()), std::move(snapshot));
 }
 
 void Supervisor::child_ended(Child& child, const std::string& how) {
@@ -160,9 +160,9 @@ void Supervisor::log_serving() {
   const DaemonConfig& config = instance_.config();
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
-  log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", config.agreement, ", ",
-                   config.transport, ", ", config.isolation, " isolation), etcd v3 and control API on ", config.listen,
-                   ", metrics ", metrics));
+  log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
+                        name_of(config.transport), ", ", name_of(config.isolation),
+                        " isolation), etcd v3 and control API on ", config.listen, ", metrics ", metrics));
 }
 
 void Supervisor::watch_stop_signals() {
@@ -179,7 +179,7 @@ void Supervisor::drain() {
   if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
   phase_ = Phase::kDraining;
   restarts_.cancel();
-  front_end->send("drain");
+  front_end->post(drain_message());
   kill_after_deadline();
 }
 
@@ -190,7 +190,7 @@ void Supervisor::stop(absl::Status why) {
   outcome_ = std::move(why);
   restarts_.cancel();
   children_.for_each_running([](Child& child) {
-    child.send("leave");
+    child.post(leave_message());
     child.signal(SIGCONT);
   });
   if (!children_.any_running()) io_.stop();

@@ -19,9 +19,10 @@
 namespace ingot {
 
 // Life of an instance: replicas start; when all are ready, the front end starts; when it is ready, the instance serves.
-// From then on whoever dies is started again (services/supervision/restarts.h); but not the process of replicas that are
-// threads of one: with it the state is gone, and the instance ends with an error. One that cannot start the first time
-// ends it, too. An instance that has lost its supervisor serves as soon as it is attached to. SIGTERM or SIGINT: the front end drains, then the replicas leave, then run() returns OK.
+// From then on whoever dies is started again (services/supervision/restarts.h); but not the process of replicas that
+// are threads of one: with it the state is gone, and the instance ends with an error. One that cannot start the first
+// time ends it, too. An instance that has lost its supervisor serves as soon as it is attached to. SIGTERM or SIGINT:
+// the front end drains, then the replicas leave, then run() returns OK.
 class Supervisor final : private ChildObserver {
  public:
   explicit Supervisor(Instance& instance);
@@ -35,7 +36,7 @@ class Supervisor final : private ChildObserver {
 
   void child_ready(Child& child) override;
   void child_failed(Child& child, const absl::Status& why) override;
-  void child_published(Child& child, Slot slot, const std::string& text, Descriptor snapshot) override;
+  void child_published(Child& child, const SupervisionMessage& message, Descriptor snapshot) override;
   void child_ended(Child& child, const std::string& how) override;
 
   absl::Status run_loop();

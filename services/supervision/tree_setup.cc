@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/cost_model_file.h"
-#include "core/limits.h"
 #include "services/cli/cli.h"
 
 namespace ingot {

@@ -1,4 +1,4 @@
-"""One daemon under fire, with clients that write down what they are told."""
+"""A daemon under chaos, with clients that record their requests and answers."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def free_ports(count):
 
 
 class Arena:
-    """Use as a context manager: leaving it ends everything that it started, come what may."""
+    """Use as a context manager: leaving it ends everything that it started, even after an exception."""
 
     def __init__(self, folder, number, replicas, daemon_flags, recorder_flags, seed):
         self.history = os.path.join(folder, f"history-{number}.jsonl")
@@ -44,7 +44,7 @@ class Arena:
         return self
 
     def start_on_free_ports(self):
-        """Another program may take a free port first: then with others."""
+        """Another program may take a free port first; then tries again with other ports."""
         for attempts_left in range(4, -1, -1):
             listen, metrics = free_ports(2)
             self.endpoint = f"127.0.0.1:{listen}"
@@ -79,13 +79,13 @@ class Arena:
     # ---- The daemon ----
 
     def start_supervisor(self):
-        """The first one, or one that takes over from a dead one."""
+        """Starts the first supervisor, or one that takes over from a dead one."""
         self.supervisor = subprocess.Popen(self.command, stderr=self.log)
         self.wait_until(lambda: self.status() is not None, "ingotd serves")
         self.instance_processes()
 
     def status(self, *flags):
-        """None while nobody answers."""
+        """The status; None if the daemon does not answer."""
         if self.supervisor.poll() is not None:
             raise AssertionError(f"ingotd ended by itself with {self.supervisor.returncode}\n{self.log_tail()}")
         done = subprocess.run([INGOTCTL, f"--endpoint={self.endpoint}", "status", "-o", "json", *flags],
@@ -97,14 +97,14 @@ class Arena:
         return status
 
     def is_ours(self, pid):
-        """Whether it is alive and runs ingotd: a number may be somebody else's by now."""
+        """Whether the process lives and runs ingotd: another process may have got its number by now."""
         try:
             return alive(pid) and os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("ingotd")
         except OSError:
             return False
 
     def settled(self, restarts):
-        """Whether every replica that should be up is, has applied everything and knows who leads."""
+        """Whether every replica that should be up is, has applied everything and knows the leader."""
         status = self.status()
         if status is None or status.get("blocked"):
             return False
@@ -114,7 +114,7 @@ class Arena:
         return len(living) == expected and all(r["lag"] <= 64 for r in living) and roles[-1:] == ["leader"]
 
     def pids(self, target, chance):
-        """Whom a fault hits. Nobody, if nobody has that role right now."""
+        """The pids that a fault hits; none if no replica has that role now."""
         if target == "supervisor":
             return [self.supervisor.pid]
         status = self.status()
@@ -138,7 +138,7 @@ class Arena:
                 if self.is_ours(pid) and self.belongs_here(pid)]
 
     def belongs_here(self, pid):
-        """A child of the supervisor, or one that an earlier supervisor left behind."""
+        """Whether it is a child of the supervisor, or one that an earlier supervisor left behind."""
         if pid in self.seen or pid in processes_below(self.supervisor.pid):
             self.seen.add(pid)
             return True
@@ -180,7 +180,7 @@ class Arena:
     # ---- The end ----
 
     def finish(self, restarts):
-        """Ends the clients; returns what they saw. The daemon is well again by then, or this fails."""
+        """Ends the clients and returns their records. Fails if the daemon does not recover first."""
         for waker in self.wakers:
             waker.join()
         self.wait_until(lambda: self.settled(restarts), "everybody is up again and has caught up")
@@ -194,7 +194,7 @@ class Arena:
         return report
 
     def digests(self, restarts):
-        """Equal, or this fails: nobody writes any more."""
+        """The digests, which must be equal, since there are no writes any more; else fails."""
         self.wait_until(lambda: self.settled(restarts), "everybody is up")
 
         def same():

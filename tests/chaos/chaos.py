@@ -1,5 +1,6 @@
-"""A real daemon under fire: clients write down what they are told while its processes are killed and stopped at moments
-that a seed chooses; then Porcupine and our own checker check the histories, and every acknowledged write is looked up."""
+"""A real daemon under chaos: clients record requests and answers while the daemon's processes are killed and stopped at
+moments that a seed chooses; then Porcupine and the project's own checker check the histories, and every acknowledged
+write is looked up."""
 
 import argparse
 import json
@@ -89,7 +90,7 @@ class Chaos:
         return report
 
     def inject(self, arena, fault, killed_before):
-        """Returns how many were killed."""
+        """Injects a fault; returns the number of killed processes."""
         if fault.settle:
             arena.wait_until(lambda: arena.settled(self.restarts), "everybody is up again and has caught up")
         time.sleep(fault.pause_s)
@@ -97,7 +98,7 @@ class Chaos:
             arena.wait_until(lambda: arena.settled(self.restarts), "everybody is up again and has caught up")
         stopped = arena.pids(fault.stop, self.chance) if fault.stop else []
         killed = arena.pids(fault.kill, self.chance) if fault.kill else []
-        if not self.restarts:  # the others must be able to go on without those who are not started again
+        if not self.restarts:  # the survivors must be able to go on without the processes that are not restarted
             killed = killed[:self.flags.kills_per_daemon - killed_before]
         stops = arena.stop(stopped, fault.stop_s)
         self.count("stop " + fault.stop, stops)

@@ -1,4 +1,4 @@
-"""A short time under fire, by a random seed that is printed; tests/chaos/run.sh has the long one."""
+"""A short chaos run, by a random seed that is printed; tests/chaos/run.sh makes long ones."""
 
 import contextlib
 import io

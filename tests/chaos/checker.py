@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def build_porcupine():
-    """(path of the checker, None), or (None, why there is none)."""
+    """(path of the checker, None), or (None, reason why there is none)."""
     done = subprocess.run([os.path.join(HERE, "porcupine", "build.sh")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
     if done.returncode == 0:

@@ -1,4 +1,4 @@
-"""The checker checks: Porcupine accepts histories that can be and refuses those with a lost write or a stale read."""
+"""The checkers work: Porcupine accepts linearizable histories and refuses those with a lost write or a stale read."""
 
 import glob
 import os
@@ -17,17 +17,17 @@ class CheckerTest(unittest.TestCase):
         self.assertGreaterEqual(len(found), 3)
         return found
 
-    def test_what_can_be_is_accepted(self):
+    def test_linearizable_histories_are_accepted(self):
         code, reports, error = porcupine(CHECKER, *self.histories("fine"))
         self.assertEqual(code, 0, (reports, error))
         self.assertEqual({r["verdict"] for r in reports}, {"Ok"})
 
-    def test_what_cannot_be_is_refused_each_by_itself(self):
+    def test_each_impossible_history_is_refused(self):
         for history in self.histories("bad"):
             code, reports, error = porcupine(CHECKER, history)
             self.assertEqual((code, reports[0]["verdict"], reports[0]["key"]), (1, "Illegal", "a"), (history, error))
 
-    def test_what_is_no_history_is_refused(self):
+    def test_malformed_histories_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             for text in ("", "{\n", '{"op":"put"}\n', '{"op":"eat","key":"a"}\n',
                          '{"op":"put","key":"a","written":0,"called_ns":1}\n',

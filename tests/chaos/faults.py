@@ -1,9 +1,9 @@
-"""What is done to a daemon's processes, and when: plans made from a seed."""
+"""Which faults hit a daemon's processes, and when: plans made from a seed."""
 
 import dataclasses
 import random
 
-# Who is hit by a kill, how often in comparison, and how many signals that is (R: as many as there are replicas).
+# Targets of kills, with their weights and their numbers of signals (R: the number of replicas).
 KILLS = {
     "leader": (4, 1),
     "acceptor": (4, 1),
@@ -23,7 +23,7 @@ STOPS = {
     "supervisor": (1, 1),
 }
 OF_REPLICAS = ("leader", "acceptor", "leader+acceptor", "other", "two", "all")
-# A dead leader beside a stopped acceptor, and the other way round.
+# The share of faults with a dead leader and a stopped acceptor, or the reverse.
 MIXED_SHARE = 0.15
 
 PAUSE_S_MAX = 1.0
@@ -32,11 +32,11 @@ STOP_S_MIN, STOP_S_MAX = 0.003, 1.5
 
 @dataclasses.dataclass
 class Fault:
-    kill: str = ""  # a key of KILLS, or nothing
-    stop: str = ""  # likewise
-    pause_s: float = 0  # before it
+    kill: str = ""  # a key of KILLS, or empty
+    stop: str = ""  # a key of STOPS, or empty
+    pause_s: float = 0  # before the fault
     stop_s: float = 0
-    settle: bool = False  # before it, wait until everybody is up and has caught up
+    settle: bool = False  # before the fault, wait until all replicas are up and have caught up
 
     def signals(self, replicas):
         """(kills, stops)."""
@@ -54,7 +54,7 @@ class Fault:
 
 
 class Plan:
-    """An endless sequence of faults until so many kills and stops have been asked for."""
+    """A sequence of faults that goes on until the requested numbers of kills and stops are reached."""
 
     def __init__(self, seed, kills, stops, replicas, targets, settle_share):
         self.random = random.Random(seed)

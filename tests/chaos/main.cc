@@ -1,4 +1,5 @@
-// tests/chaos/recorder: clients that write down what they are told, until standard input ends. Flags and output only.
+// tests/chaos/recorder: clients that record their requests and answers until standard input ends. Flags and output
+// only.
 #include <unistd.h>
 
 #include <algorithm>

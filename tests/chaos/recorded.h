@@ -1,10 +1,10 @@
-// What clients asked a real daemon for, and what they were told: one line of JSON per operation.
+// Requests to a real daemon and its answers: one line of JSON per operation.
 //
 //   {"client":3,"key":"fire/1/2","op":"cas","written":17,"expected":12,"called_ns":9,"answered_ns":11,
 //    "found":0,"succeeded":true,"revision":40}
 //
 // A value is the number of the operation that wrote it; 0: the key does not exist. Times are of one monotonic clock. An
-// operation whose outcome nobody knows has no "answered_ns": it may take effect at any time after its call, or never.
+// operation of unknown outcome has no "answered_ns": it may take effect at any time after its call, or never.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace ingot::chaos {
 
 inline constexpr std::uint64_t kOpen = std::numeric_limits<std::uint64_t>::max();
-// A value that was found and that no operation has written.
+// Found, but written by no operation.
 inline constexpr std::uint32_t kNobodysValue = std::numeric_limits<std::uint32_t>::max();
 
 struct Recorded {
@@ -40,13 +40,13 @@ using Records = std::vector<Recorded>;
 
 std::string to_json_line(const Recorded& operation);
 
-// Empty if every write has a revision of its own, and they grow with time; else a sentence.
+// Empty if every write has its own revision and revisions grow with time; else a sentence.
 std::string find_revision_violation(const Records& records);
 
-// Empty if the project's own checker (tests/simulation/linearizability.h) finds an order; else its sentence.
+// Empty if the project's own checker (tests/simulation/linearizability.h) finds an order; else the checker's sentence.
 std::string find_order_violation(const Records& records);
 
-// The longest time between two acknowledged writes.
+// The longest time between two acknowledged writes, in ms.
 double gap_ms_max(const Records& records);
 
 }  // namespace ingot::fire

@@ -1,4 +1,4 @@
-// What the recorder's own checkers refuse: histories made by hand.
+// The recorder's own checkers refuse wrong histories, made by hand.
 #include <catch2/catch.hpp>
 
 #include "tests/chaos/recorded.h"

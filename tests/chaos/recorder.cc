@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What all clients of a run share.
+// State that all clients of a run share.
 struct Run {
   const RecorderOptions& options;
   const std::atomic<bool>& stop;
@@ -80,7 +80,7 @@ class Client {
   std::uint32_t seen_value_ = 0;  // of seen_key_
 };
 
-// Tries until it succeeds or the patience is over.
+// Tries until it succeeds or the time limit is over.
 template <typename Try>
 bool patiently(std::uint64_t deadline_ns, Try attempt) {
   while (!attempt()) {
@@ -108,7 +108,7 @@ absl::Status read_all_keys(const RecorderOptions& options, Recording& recording)
   return absl::OkStatus();
 }
 
-// Looks up every `stride`-th acknowledged write from `first` on.
+// Looks up every `stride`-th acknowledged write, beginning with `first`.
 absl::Status look_up(const RecorderOptions& options, const Records& records, std::size_t first, std::size_t stride,
                      Recording& found) {
   StoreClient store(options.endpoint);

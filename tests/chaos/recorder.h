@@ -1,4 +1,4 @@
-// Many clients on few keys of a daemon, until they are told to stop; then everything acknowledged is looked up.
+// Many clients on a few keys of a daemon, until they are told to stop; then every acknowledged write is looked up.
 #pragma once
 
 #include <atomic>
@@ -16,9 +16,9 @@ struct RecorderOptions {
   std::string endpoint;
   int clients = 8;
   int keys = 4;                                               // at a time
-  std::chrono::nanoseconds era = std::chrono::seconds(2);     // after it there are other keys: histories stay short
+  std::chrono::nanoseconds era = std::chrono::seconds(2);     // then new keys are used, so that histories stay short
   std::chrono::nanoseconds pause = std::chrono::milliseconds(4);  // of a client between two operations, on average
-  std::chrono::nanoseconds patience = std::chrono::seconds(60);   // of the look-up, with a daemon that is away
+  std::chrono::nanoseconds patience = std::chrono::seconds(60);   // of the look-up, while the daemon is away
   std::uint64_t seed = 1;
 };
 
@@ -27,12 +27,12 @@ struct Recording {
   std::uint64_t failed = 0;      // certainly not carried out
   std::uint64_t open_reads = 0;  // not recorded: they have no effect
   std::uint64_t looked_up = 0;
-  std::vector<std::string> lost;  // acknowledged and not found again
+  std::vector<std::string> lost;  // acknowledged but not found
   double elapsed_s = 0;           // until `stop`
 };
 
 // Runs until `stop`, then reads every key once more (recorded, too) and looks up every acknowledged write at its
-// revision. Unavailable if the daemon does not answer within the patience.
+// revision. Unavailable if the daemon does not answer for options.patience.
 absl::StatusOr<Recording> record(const RecorderOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace ingot::fire

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A real daemon under fire, for as long as you like: tests/chaos/run.sh --kills=300 --stops=100 [-o json]; --help tells
-# the rest. Builds what it needs.
+# Chaos against a real daemon, for any time: tests/chaos/run.sh --kills=300 --stops=100 [-o json]; --help lists the
+# other flags. Builds what it needs.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 bazel build //services/ingotd //services/ingotctl //tests/chaos:recorder >&2

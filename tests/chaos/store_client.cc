@@ -13,7 +13,7 @@ constexpr auto kRequestTimeout = std::chrono::seconds(10);  // longer than the d
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // what is sent twice must not be recorded once
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // a request sent twice would be recorded once
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
@@ -21,7 +21,7 @@ grpc::ChannelArguments channel_arguments() {
   return arguments;
 }
 
-// The value of a key as an answer has it.
+// The value of a key in an answer.
 std::uint32_t value_in(const etcdserverpb::RangeResponse& reply) {
   if (reply.kvs_size() == 0) return 0;
   const std::string& text = reply.kvs(0).value();

@@ -1,4 +1,4 @@
-// One client of etcd's key-value API that knows what became of its requests: blocking, with one connection of its own.
+// A client of etcd's key-value API that knows the outcome of its requests: blocking, with its own connection.
 #pragma once
 
 #include <chrono>
@@ -17,23 +17,23 @@ namespace ingot::chaos {
 
 std::uint64_t now_ns();  // monotonic
 
-// Not thread-safe: a client has one request at a time.
+// Not thread-safe: one request at a time.
 class StoreClient {
  public:
   explicit StoreClient(const std::string& endpoint);
 
-  // Waits until there is a connection, for `patience` at most: what is asked for without one ends with nobody knowing
-  // its outcome.
+  // Waits until there is a connection, for `patience` at most: without one, every request would end with an unknown
+  // outcome.
   bool connected(std::chrono::milliseconds patience);
 
-  // Carries it out and fills in what the daemon said; `operation` stays open if nobody knows.
+  // Executes the operation and fills in the answer; without one, `operation` has no end time.
   load::Outcome carry_out(Recorded& operation);
 
   struct Version {
     std::uint32_t value = 0;
-    std::int64_t revision = 0;  // of the write that made it
+    std::int64_t revision = 0;  // of the write that made this version
   };
-  // What the key held at that revision of the store; nothing if the answer was an error.
+  // The key's version at that revision of the store; nothing if the answer was an error.
   std::optional<Version> look_up(const std::string& key, std::int64_t revision);
 
   const std::string& last_error() const { return last_error_; }

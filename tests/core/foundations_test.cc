@@ -1,4 +1,4 @@
-// The header-only foundations: distinct ids, the wire format's refusal to read past its end, repeatable randomness.
+// The header-only foundations: distinct id types, bounds checks of the wire format, reproducible randomness.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
@@ -16,7 +16,7 @@ namespace {
 static_assert(!std::is_convertible_v<Slot, Epoch> && !std::is_convertible_v<std::uint64_t, Slot>);
 static_assert(!std::is_constructible_v<Ballot, Epoch>);
 
-TEST_CASE("what is written is read, field by field") {
+TEST_CASE("written fields are read back in order") {
   WireWriter writer;
   writer.u8(0xab).u16(0xcdef).u32(0x01234567).u64(0x89abcdef01234567).i64(-5).bytes("text").bytes("").raw("rest");
   CHECK(writer.view().substr(0, 3) == std::string("\xab\xef\xcd"));  // little-endian
@@ -28,7 +28,7 @@ TEST_CASE("what is written is read, field by field") {
   CHECK(reader.i64() == -5);
   CHECK(reader.bytes() == "text");
   CHECK(reader.bytes().empty());
-  CHECK_FALSE(reader.ok());  // something is left
+  CHECK_FALSE(reader.ok());  // some bytes are left
   CHECK(reader.rest() == "rest");
   CHECK(reader.ok());
 }

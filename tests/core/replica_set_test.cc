@@ -1,4 +1,5 @@
 // The set of endpoints against a std::set of their numbers.
+#include "core/limits.h"
 #include "core/replica_set.h"
 
 #include <catch2/catch.hpp>
@@ -6,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "core/limits.h"
 #include "core/prng.h"
 
 namespace ingot {

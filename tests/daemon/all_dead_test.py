@@ -1,5 +1,5 @@
-"""All replicas of a real daemon are killed at one instant, under load, several times in a row: they start again from the
-newest published snapshot and the segments of the dead, and nothing that was acknowledged is lost."""
+"""All replicas of a real daemon are killed at one instant, under load, several times in a row: they restart from the
+newest published snapshot and the segments of the dead, and no acknowledged write is lost."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ class AllDead(unittest.TestCase):
                 applied = max(r["applied"] for r in replicas)
                 incarnations = {r["id"]: r["incarnation"] for r in replicas}
                 for replica in replicas:
-                    if replica["pid"] > 0:  # 0 would be this test's own group
+                    if replica["pid"] > 0:  # 0 would be this test's process group
                         os.kill(replica["pid"], signal.SIGKILL)
                 wait_until(lambda: all(r["incarnation"] > incarnations[r["id"]] and r["state"] == "up"
                                        for r in daemon.status()["replicas"]), "all are started again")
@@ -48,7 +48,7 @@ class AllDead(unittest.TestCase):
                 self.assertIn("kept", ctl(daemon.endpoint, "get", f"turn-{turn}"))
             daemon.equal_digests()
 
-            def snapshot_made():  # a new incarnation counts from 0, and the load may have ended before the last incarnations began
+            def snapshot_made():  # a new incarnation counts from 0, and may begin after the load
                 if metric(daemon, "ingot_snapshots_made_total") > 0:
                     return True
                 daemon.load("--count=1000", "--clients=8", "--keys=300", "--value-bytes=2000", "--read-share=0")

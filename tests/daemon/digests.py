@@ -1,4 +1,4 @@
-"""What digests_test and digests_of_many_test share."""
+"""Shared by digests_test and digests_of_many_test."""
 
 import itertools
 import unittest

@@ -1,4 +1,4 @@
-"""As digests_test, with many more replicas than cores."""
+"""Like digests_test, with many more replicas than cores."""
 
 import unittest
 
@@ -10,7 +10,7 @@ class DigestsOfMany(digests.EqualDigests):
         for combination in digests.COMBINATIONS:
             self.check(24, *combination)
 
-    def test_forty_eight(self):
+    def test_forty_eight_replicas(self):
         self.check(48, "1paxos", "nvp", "process")
 
 

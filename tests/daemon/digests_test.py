@@ -1,4 +1,4 @@
-"""Equal digests of all replicas at equal slots after a checked load, under every agreement, transport and isolation."""
+"""Equal digests of all replicas at equal slots after a checked load, with every agreement, transport and isolation."""
 
 import unittest
 
@@ -10,7 +10,7 @@ class DigestsOfFew(digests.EqualDigests):
         for combination in digests.COMBINATIONS:
             self.check(3, *combination)
 
-    def test_one_and_two(self):
+    def test_one_and_two_replicas(self):
         for replicas in (1, 2):
             self.check(replicas, "1paxos", "nvp", "process")
         self.check(1, "2pc", "srbp", "thread")

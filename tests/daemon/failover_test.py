@@ -1,5 +1,5 @@
-"""A real daemon whose leader and acceptor die or stop under load: the others go on, what was acknowledged is there in the
-end, and all who live agree. Prints how long no write was acknowledged; that is shown, not judged."""
+"""A real daemon whose leader and acceptor die or stop under load: the survivors go on, no acknowledged write is lost,
+and the living replicas agree. Prints the longest time without an acknowledged write, for information only."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from ingot_daemon import Daemon, Load, ctl, outage_of, run_ctl, wait_until, with
 
 def send(replicas, sig):
     for replica in replicas:
-        assert replica["pid"] > 0, f"replica {replica['id']} has no process"  # 0 would be this test's own group
+        assert replica["pid"] > 0, f"replica {replica['id']} has no process"  # 0 would be this test's process group
         os.kill(replica["pid"], sig)
 
 
@@ -49,7 +49,7 @@ class Failover(unittest.TestCase):
         def stop_and_wake(daemon):
             victim = with_role(daemon, role)
             send([victim], signal.SIGSTOP)
-            ctl(daemon.endpoint, "put", "while", "stopped")  # a client that waits, even if the load has ended
+            ctl(daemon.endpoint, "put", "while", "stopped")  # a waiting client, even if the load has ended
             wait_until(lambda: with_role(daemon, role)["id"] != victim["id"], f"somebody else is the {role}")
             send([victim], signal.SIGCONT)
 
@@ -66,7 +66,7 @@ class Failover(unittest.TestCase):
     def test_two_phase_commit_says_that_it_is_blocked_and_by_whom(self):
         with Daemon("--agreement=2pc") as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
-            send([daemon.status()["replicas"][2]], signal.SIGSTOP)  # a dead one would be started again
+            send([daemon.status()["replicas"][2]], signal.SIGSTOP)  # a dead one would be restarted
             done = run_ctl(daemon.endpoint, "put", "a", "2", "--timeout=2s")
             self.assertNotEqual(done.returncode, 0)
             wait_until(lambda: daemon.status().get("blocked", {}).get("by") == 2, "the status says blocked, and by whom")

@@ -1,4 +1,4 @@
-"""Clients that flood are turned away; the others go on, and memory stays bounded."""
+"""Requests of clients that flood the daemon are refused; other clients go on, and memory stays bounded."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ def resident_bytes(pid):
 
 class Flood(unittest.TestCase):
     def answered(self, daemon):
-        """During a flood a put may be turned away, or not be carried out in time; but its client is told so."""
+        """During a flood a put may be refused or time out; its client gets an error then."""
         done = run_ctl(daemon.endpoint, "put", "still", "here")
         if done.returncode != 0:
             self.assertRegex(done.stderr, TURNED_AWAY)

@@ -1,4 +1,4 @@
-"""Clients that send garbage, or leave in the middle: the others go on."""
+"""Clients that send garbage or disconnect in the middle do not affect others."""
 
 import random
 import signal
@@ -10,7 +10,7 @@ from ingot_daemon import INGOT_LOAD, WATCHDOG_S, Daemon
 
 
 class Hostile(unittest.TestCase):
-    def test_garbage_on_both_ports(self):
+    def test_garbage_on_both_ports_affects_no_other_client(self):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}")
         prng = random.Random(seed)
@@ -23,10 +23,10 @@ class Hostile(unittest.TestCase):
                         try:
                             connection.sendall((preface if i % 2 else b"") + prng.randbytes(prng.randrange(1, 5000)))
                         except ConnectionError:
-                            pass  # refused early: just as good
+                            pass  # refused early, which is right, too
             daemon.require_service()
 
-    def test_clients_that_vanish_in_the_middle(self):
+    def test_clients_that_vanish_in_the_middle_affect_no_other(self):
         with Daemon() as daemon:
             for _ in range(5):
                 load = subprocess.Popen([INGOT_LOAD, f"--endpoint={daemon.endpoint}", "--clients=64", "--duration=60s"],

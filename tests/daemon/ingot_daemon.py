@@ -1,4 +1,4 @@
-"""Starts a real ingotd on free loopback ports for a test, and looks at what it leaves behind."""
+"""Starts a real ingotd on free loopback ports for a test, and checks what it leaves behind."""
 
 import json
 import os
@@ -12,12 +12,12 @@ INGOTD = "services/ingotd/ingotd"
 INGOTCTL = "services/ingotctl/ingotctl"
 INGOT_LOAD = "services/ingot_load/ingot-load"
 
-# Nothing here is a time limit on the daemon's work: these only end a test that hangs.
+# Watchdogs for a test that hangs; they do not limit the daemon's time.
 WATCHDOG_S = 300
-# What a client waits for one answer unless a test says otherwise: the machine may stop any process for seconds.
+# A client's default timeout for one answer: the machine may stop any process for seconds.
 PATIENCE = "--timeout=100s"
 
-# What a client hears whose request was not carried out in time, or not at all.
+# Errors of a client whose request was not carried out, or not in time.
 TURNED_AWAY = "request timed out|too many requests|nothing was done"
 
 
@@ -67,7 +67,7 @@ class Daemon:
     def stop(self, sig=signal.SIGTERM):
         """Sends a signal and returns the exit code."""
         self.process.send_signal(sig)
-        self.process.send_signal(signal.SIGCONT)  # a test that failed may have left it stopped
+        self.process.send_signal(signal.SIGCONT)  # a failed test may have left it stopped
         code = self.process.wait(WATCHDOG_S)
         self.reader.join(WATCHDOG_S)
         self.process.stderr.close()
@@ -83,7 +83,7 @@ class Daemon:
         return found
 
     def require_service(self):
-        """A put and a get, however long they take."""
+        """Makes a put and a get, however long they take."""
         ctl(self.endpoint, "put", "still", "here")
         if "here" not in ctl(self.endpoint, "get", "still"):
             raise AssertionError("what was put is not there")
@@ -92,8 +92,8 @@ class Daemon:
         return json.loads(ctl(self.endpoint, "status", "-o", "json", *flags))
 
     def equal_digests(self, whole=True):
-        """Waits until all replicas that are up (with `whole`: all are) have applied the same slots, to the same state.
-        States that differ never become equal."""
+        """Waits until all replicas that are up (with `whole`: all replicas) have applied the same slots, with equal
+        digests. A wait for states that differ never ends."""
         def settled():
             answers = self.status("--digest")["replicas"]
             living = [r for r in answers if r["state"] == "up"]
@@ -118,12 +118,12 @@ class Daemon:
 
 
 def patient(words):
-    """A client's flags, with our patience unless they have their own."""
+    """A client's flags, with the default timeout unless they have their own."""
     return [*words] if any(word.startswith("--timeout=") for word in words) else [*words, PATIENCE]
 
 
 class Load:
-    """ingot-load beside whatever a test does to the daemon meanwhile; its own check judges what became of each write."""
+    """Runs ingot-load during a test; its own check verifies every write at the end."""
 
     def __init__(self, daemon, *flags):
         self.daemon = daemon
@@ -139,8 +139,8 @@ class Load:
                    "the load is under way")
 
     def require_held(self):
-        """A write of this test's own goes through; when the load is over nothing acknowledged is lost, and nothing read
-        was stale. Returns the report."""
+        """Makes a write, which must succeed, then ends the load: no acknowledged write is lost, and no read was
+        stale. Returns the report."""
         ctl(self.daemon.endpoint, "put", "after", "trouble")
         self.thread.join(WATCHDOG_S)
         code, report = self.outcome[0]
@@ -152,20 +152,20 @@ class Load:
 
 
 def outage_of(report):
-    """In words; shown, not judged."""
+    """A summary in words, for information."""
     return (f"{report['acknowledged']} acknowledged, {report['unknown']} unknown, no write was acknowledged for "
             f"{report['gap_ms_max']} ms")
 
 
 def run_ctl(endpoint, *words):
-    """Runs ingotctl, come what may."""
+    """Runs ingotctl; an error does not fail the test."""
     return subprocess.run([INGOTCTL, f"--endpoint={endpoint}", *patient(words)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
 
 
 def ctl(endpoint, *words):
-    """Runs ingotctl and returns its standard output; fails with its error if it fails. A write or read that the front end
-    gives up, since nobody decides, is asked for again."""
+    """Runs ingotctl and returns its standard output; an error fails the test. Repeats a write or read that the front
+    end gives up because no slot is decided."""
     end = time.monotonic() + WATCHDOG_S
     done = run_ctl(endpoint, *words)
     while (done.returncode != 0 and words[0] in ("put", "get") and
@@ -185,7 +185,7 @@ def command_line(pid):
 
 
 def process_name(pid):
-    """As ps, top and profilers show it."""
+    """The process's name as ps, top and profilers show it."""
     try:
         with open(f"/proc/{pid}/comm") as file:
             return file.read().rstrip("\n")
@@ -194,7 +194,7 @@ def process_name(pid):
 
 
 def keeps_memory(pid):
-    """Whether it is a replica's second process, which frees its memory when it has died."""
+    """Whether it is a replica's deferred reaper, which frees its memory after its death."""
     return process_name(pid) == "ingotd-memory"
 
 
@@ -224,7 +224,7 @@ def alive(pid):
 
 
 def wait_until(condition, what):
-    """Polls until the condition is true; the watchdog ends a wait that would never end."""
+    """Polls until the condition is true; the watchdog ends a wait that never ends."""
     end = time.monotonic() + WATCHDOG_S
     while not condition():
         if time.monotonic() > end:
@@ -233,7 +233,7 @@ def wait_until(condition, what):
 
 
 def with_role(daemon, role):
-    """The replica that has the role and is up, as the status says; waits until there is just one."""
+    """The running replica with the role, from the status; waits until there is exactly one."""
     found = []
 
     def one_has_it():

@@ -1,4 +1,4 @@
-"""The life of the daemon: how it starts, refuses to start, drains, dies and leaves nothing behind."""
+"""The daemon's life cycle: it starts, refuses to start, drains, dies, and leaves nothing behind."""
 
 import os
 import signal
@@ -12,12 +12,12 @@ from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, alive, cpu_seconds, ctl, k
 
 
 def shared_files():
-    """Of ours: other programs come and go."""
+    """Files of this instance only: other programs create and remove theirs."""
     return {name for name in os.listdir("/dev/shm") if "ingot" in name}
 
 
 def refused(*flags, environment=None):
-    """Runs ingotd with flags that it must refuse; returns its one line of standard error."""
+    """Runs ingotd with flags that it must refuse; returns its one line on standard error."""
     before = shared_files()
     done = subprocess.run([INGOTD, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=WATCHDOG_S, env={**os.environ, **(environment or {})})
@@ -143,10 +143,10 @@ class Idle(unittest.TestCase):
             code, report = daemon.load("--duration=1s", "--clients=4")
             self.assertEqual(code, 0, report)
             daemon.equal_digests()
-            time.sleep(3)  # the front end stops looking for retries
+            time.sleep(3)  # the front end stops checking for retries
             pids = [daemon.process.pid, *processes_below(daemon.process.pid)]
             share = 1
-            for _ in range(10):  # what still came to an end in one is over in the next
+            for _ in range(10):  # activity that ended during one is over in the next
                 used, started = cpu_seconds(pids), time.monotonic()
                 time.sleep(10)
                 share = (cpu_seconds(pids) - used) / (time.monotonic() - started)

@@ -1,5 +1,5 @@
-"""A real daemon whose processes are killed under load: each comes back as a new incarnation, catches up, and in the end all agree
-and nothing that was acknowledged is lost."""
+"""A real daemon whose processes are killed under load: each restarts as a new incarnation and catches up; in the end
+all replicas agree, and no acknowledged write is lost."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ def kill(*processes):
 
 
 def all_back(daemon, incarnations):
-    """Waits until every replica is up in the incarnation that it should be in, and has applied everything."""
+    """Waits until every replica is up in its expected incarnation and has applied everything."""
 
     def back():
         replicas = daemon.status()["replicas"]
@@ -31,7 +31,7 @@ def memory_of(pid):
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
             link, inode = os.readlink(f"/proc/{pid}/fd/{fd}"), os.stat(f"/proc/{pid}/fd/{fd}").st_ino
-        except OSError:  # closed meanwhile
+        except OSError:  # closed in between
             continue
         if link.startswith("/memfd:"):
             found.add((inode, link.removeprefix("/memfd:").removesuffix(" (deleted)")))
@@ -45,7 +45,7 @@ def memory_of(pid):
 
 class Restart(unittest.TestCase):
     def under_load(self, trouble, *flags, duration="2s"):
-        """`trouble` kills, and returns in which incarnation each replica must be in the end."""
+        """Calls `trouble`, which kills replicas and returns the expected incarnation of each."""
         with Daemon(*flags) as daemon:
             load = Load(daemon, f"--duration={duration}", "--keys=200", "--read-share=0.3")
             load.wait_until_under_way()
@@ -91,13 +91,13 @@ class Restart(unittest.TestCase):
 
         self.under_load(both)
 
-    def test_what_nobody_needs_any_more_is_let_go_of(self):
+    def test_old_segments_and_snapshots_are_released(self):
         name = f"let-go-{os.getpid()}"
         with Daemon(f"--name={name}") as daemon:
             pids = {r["id"]: r["pid"] for r in daemon.status()["replicas"]}
             [front_end] = daemon.children()["@front-end"]
             [first] = {inode for inode, what in memory_of(pids[0]) if what == f"{name}-stable-1"}
-            for incarnation in range(2, 8):  # more than count, so the first does not any more
+            for incarnation in range(2, 8):  # more incarnations than are kept, so the first one no longer counts
                 kill(daemon.status()["replicas"][1])
                 all_back(daemon, {0: 1, 1: incarnation, 2: 1})
             for pid in (pids[0], pids[2], front_end):
@@ -120,7 +120,7 @@ class Restart(unittest.TestCase):
             back = daemon.status()["replicas"][1]["pid"]
             write_until_all_have_others([back, front_end], started_with)
 
-    def test_an_idle_group_takes_its_dead_back(self):
+    def test_an_idle_group_takes_restarted_replicas_back(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "a", "1")
             kill(with_role(daemon, "leader"))
@@ -143,7 +143,7 @@ class Restart(unittest.TestCase):
                 self.assertNotEqual(daemon.children()["@front-end"], [front_end])
 
     def spare(self, daemon, *known):
-        """The pid of the process that waits for a next incarnation; none of those."""
+        """The pid of the standby process, which becomes the next incarnation."""
         found = []
 
         def waits():
@@ -154,7 +154,7 @@ class Restart(unittest.TestCase):
         return found[0]
 
     def next_incarnation(self, daemon):
-        """Kills a replica, and waits until it is back; returns its new pid."""
+        """Kills a replica, and waits until it is up again; returns its new pid."""
         victim = with_role(daemon, "replica")
         kill(victim)
 
@@ -165,7 +165,7 @@ class Restart(unittest.TestCase):
         wait_until(back, "its next life is up")
         return daemon.status()["replicas"][victim["id"]]["pid"]
 
-    def test_a_process_waits_for_the_next_life_and_may_die_or_stop_itself(self):
+    def test_a_standby_process_waits_and_may_die_or_stop_itself(self):
         with Daemon() as daemon:
             first = self.spare(daemon)
             self.assertEqual(self.next_incarnation(daemon), first)

@@ -1,5 +1,5 @@
-"""Who dies is started again; and when the supervisor itself dies, everything goes on until the next one attaches, or
-until nobody has come for the orphan grace, and then nothing remains."""
+"""Dead processes are restarted; when the supervisor itself dies, the others go on until the next one attaches, or until
+the orphan grace is over, and then nothing remains."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import unittest
 from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, Load, alive, command_line, ctl, outage_of, process_name, run_ctl,
                           wait_until)
 
-GRACE = "--orphan-grace=200s"  # longer than anything here waits
+GRACE = "--orphan-grace=200s"  # longer than any wait of these tests
 
 
 def unique_name(what):
@@ -22,7 +22,7 @@ def unique_name(what):
 
 
 def remains_of(name):
-    """Processes that hold shared memory of an instance, and its sockets."""
+    """The processes that hold shared memory or sockets of an instance."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -45,7 +45,7 @@ def replica(daemon, number):
 
 
 def wait_for_incarnation(daemon, number, incarnation):
-    """The replica is up in that incarnation, or a later one, and has caught up with the others."""
+    """Whether the replica is up in that incarnation, or a later one, and has caught up."""
     def there():
         shown = replica(daemon, number)
         return shown["state"] == "up" and shown["incarnation"] >= incarnation and shown["lag"] == 0
@@ -57,12 +57,12 @@ def lines(daemon, words):
 
 
 def wait_for_line(daemon, words):
-    """What was said before something happened may be read after it."""
+    """The log is read with a delay, so earlier lines may still follow."""
     wait_until(lambda: lines(daemon, words), f"it says: {words}")
 
 
 def gone(pid):
-    """All its threads have let go of what they held: the first may be dead before the others."""
+    """Whether all its threads have released what they held: the first may be dead before the others."""
     try:
         return not any(alive(f"{pid}/task/{thread}") for thread in os.listdir(f"/proc/{pid}/task"))
     except OSError:
@@ -70,7 +70,7 @@ def gone(pid):
 
 
 class Restarts(unittest.TestCase):
-    def test_whoever_dies_is_started_again(self):
+    def test_dead_processes_are_restarted(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "before", "death")
             victim = replica(daemon, 2)
@@ -88,14 +88,14 @@ class Restarts(unittest.TestCase):
             self.assertIn("death", ctl(daemon.endpoint, "get", "before"))
             ctl(daemon.endpoint, "put", "after", "death")
 
-    def test_what_cannot_start_is_tried_again_and_told_once(self):
+    def test_a_process_that_cannot_start_is_retried_and_reported_once(self):
         with Daemon() as daemon, socket.socket() as taker:
             host, port = daemon.endpoint.rsplit(":", 1)
             taker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             daemon.process.send_signal(signal.SIGSTOP)  # until its port has been taken
             front_end = daemon.children()["@front-end"][0]
             os.kill(front_end, signal.SIGKILL)
-            def taken():  # its threads let go one after the other
+            def taken():  # its threads release it one after the other
                 try:
                     taker.bind((host, int(port)))
                     return True
@@ -106,7 +106,7 @@ class Restarts(unittest.TestCase):
             taker.listen()
             daemon.process.send_signal(signal.SIGCONT)
             wait_until(lambda: lines(daemon, "cannot start"), "the front end cannot start")
-            time.sleep(1)  # some more tries
+            time.sleep(1)  # some more attempts
             taker.close()
             wait_until(lambda: lines(daemon, "is up as incarnation"), "the front end serves again")
             self.assertEqual(len(lines(daemon, "cannot start")), 1, daemon.log)
@@ -145,7 +145,7 @@ class Orphans(unittest.TestCase):
                 self.assertEqual([r["pid"] for r in second.status()["replicas"]], before)
 
     def refused(self, code, *flags):
-        """Runs an ingotd that must end with that code; returns its one line of standard error."""
+        """Runs an ingotd that must end with that code; returns its one line on standard error."""
         done = subprocess.run([INGOTD, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", *flags],
                               stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -153,7 +153,7 @@ class Orphans(unittest.TestCase):
         return done.stderr
 
     def who_stays(self, daemon):
-        """Pids of those who go on without a supervisor: all but the process that waits for a next incarnation."""
+        """The pids of the orphans: all processes but the standby."""
         return [pid for role, group in daemon.children().items() if role != "@standby" for pid in group]
 
     def test_if_all_are_stopped_it_says_so_and_may_be_tried_again(self):
@@ -199,7 +199,7 @@ class Orphans(unittest.TestCase):
         with self.subTest(what), Daemon(*flags) as first:
             ctl(first.endpoint, "put", "before", "death")
             pids = victims(first)
-            first.process.send_signal(signal.SIGSTOP)  # so that it starts nobody again
+            first.process.send_signal(signal.SIGSTOP)  # so that it restarts no process
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
             kill_supervisor(first)
@@ -211,7 +211,7 @@ class Orphans(unittest.TestCase):
                 self.assertIn("death", ctl(second.endpoint, "get", "before"))
                 ctl(second.endpoint, "put", "after", "death")
 
-    def test_no_endpoint_lives_twice_when_the_supervisor_dies_while_it_starts_a_replica(self):
+    def test_no_endpoint_has_two_processes_when_the_supervisor_dies_while_it_starts_a_replica(self):
         seed = random.randrange(1 << 32)
         print(f"seed {seed}")
         prng = random.Random(seed)
@@ -222,13 +222,13 @@ class Orphans(unittest.TestCase):
             daemon = daemons.enter_context(Daemon(*flags))
             for _ in range(6):
                 os.kill(prng.choice([pid for pid in (r["pid"] for r in daemon.status()["replicas"]) if pid]), signal.SIGKILL)
-                time.sleep(prng.uniform(0, 0.03))  # a start takes about as long
+                time.sleep(prng.uniform(0, 0.03))  # a start takes about that long
                 kill_supervisor(daemon)
                 daemon = daemons.enter_context(Daemon(*flags))
                 for number in range(3):
                     wait_for_incarnation(daemon, number, 1)
 
-                def nobody_else():  # the status is asked for again: who was killed last may have been shown as up
+                def nobody_else():  # asks again, since the last victim may still have been shown as up
                     shown = sorted([str(r["pid"]) for r in daemon.status()["replicas"]])
                     return shown == sorted(pid for pid in remains_of(name) if pid.isdigit() and
                                            command_line(pid)[1:2] == ["@replica"])

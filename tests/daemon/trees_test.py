@@ -1,5 +1,5 @@
-"""Broadcasts on trees in a real daemon: an inner replica that stops under load is by-passed, the others keep up, and
-all have the same state when it goes on."""
+"""Broadcasts on trees in a real daemon: an inner replica that stops under load is bypassed, the others keep up, and all
+replicas agree when it goes on."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ class Trees(unittest.TestCase):
             trees = []
 
             def by_passed():
-                ctl(daemon.endpoint, "put", "some", "work")  # trees are looked at while there is work
+                ctl(daemon.endpoint, "put", "some", "work")  # trees are checked only under load
                 trees.append(daemon.status()["tree"])
                 return trees[-1]["replicas"][victim]["bypassed"]
 
@@ -49,7 +49,7 @@ class Trees(unittest.TestCase):
         self.check_stop_under_load()
         self.check_stop_under_load("--agreement=multipaxos", "--transport=srbp", "--tree=binary")
 
-    def test_a_dead_inner_replica_holds_nobody_up_and_comes_back(self):
+    def test_a_dead_inner_replica_delays_no_other_and_restarts(self):
         with Daemon("--replicas=7") as daemon:
             status = daemon.status()
             victim = inner_replica(status)

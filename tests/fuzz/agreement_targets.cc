@@ -1,4 +1,4 @@
-// What replicas say to each other to agree, and the configuration log inside.
+// Messages between replicas, and the configuration log inside.
 #include <memory>
 #include <string>
 #include <utility>

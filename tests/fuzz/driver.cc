@@ -16,7 +16,7 @@ struct Options {
   std::string target;
 };
 
-// Flips, cuts, repeats and overwrites; numbers at the edges are what decoders trip over.
+// Flips, cuts, repeats and overwrites bytes, often with extreme numbers, at which decoders fail.
 std::string mutate(std::string bytes, Prng& rng) {
   static constexpr unsigned char kEdges[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
   for (std::uint64_t left = rng.below(6); left > 0; --left) {

@@ -1,4 +1,4 @@
-// The entries that libFuzzer calls, for one target: libfuzzer.sh names its functions.
+// The entry points that libFuzzer calls, for one target: libfuzzer.sh names its functions.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// Now and then starts anew from a valid input: a snapshot with a right digest is not found by chance.
+// Sometimes restarts from a valid input: random bytes never form a snapshot with a valid digest.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
                                                unsigned int seed) {
   ingot::Prng rng(seed);

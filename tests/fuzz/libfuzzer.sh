@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes one target with clang's libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer:
 #   tests/fuzz/libfuzzer.sh TARGET SECONDS [WORK_FOLDER]
-# TARGET: request, result, batch, message, snapshot, entry, agreement, snapshot_message or snapshot_file.
+# TARGET: request, result, batch, message, snapshot, entry, agreement, snapshot_message or snapshot_file. The other two,
+# of the supervision channel, need generated code and more of Ingot: fuzz_driver runs them.
 # The corpus and any crash stay in the work folder (default: a new one under /tmp).
 set -euo pipefail
 cd "$(dirname "$0")/../.."

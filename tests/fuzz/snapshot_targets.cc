@@ -19,7 +19,7 @@ void fill(Applier& applier, Prng& rng) {
   for (int i = 0; i < 5; ++i) applier.apply(applier.applied(), sample_batch(rng), [](const Applier::Applied&) {});
 }
 
-// Makes the checksum of a replica's snapshot right, if the lengths in it allow it.
+// Corrects the checksum of a replica's snapshot, if the lengths in it allow that.
 void mend_checksum(std::string& content) {
   WireReader in(content);
   in.raw(16);

@@ -19,7 +19,7 @@ kv::KvStore used_store() {
 
 void check_result(const std::string& bytes) { INGOT_CHECK(kv::decode_result(bytes).ok(), "every answer decodes"); }
 
-// A few more requests, which a healthy store answers.
+// Runs a few more requests, which an intact store answers.
 void exercise(kv::KvStore& store) {
   kv::RandomRequests requests(2);
   for (int i = 0; i < 20; ++i) check_result(store.apply(Slot(0), encode(requests.next(store.revision()))));

@@ -1,5 +1,5 @@
-// Fuzz targets: each takes bytes from outside, and crashes (INGOT_CHECK) if what they lead to is wrong.
-// Deterministic. libFuzzer's interface, under one name each so that one driver can run them all.
+// Fuzz targets: each takes bytes from outside and aborts (INGOT_CHECK) if they lead to a wrong result. Deterministic.
+// Each function has libFuzzer's interface under its own name, so that one driver can run all.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Target {
   std::string (*sample)(Prng& rng);          // a valid input, from which mutations start
 };
 
-// A store's request: whatever decodes is one encoding of one request, and the store answers it.
+// A store's request: bytes that decode are the only encoding of one request, and the store answers it.
 void run_request(std::string_view bytes);
 std::string sample_request(Prng& rng);
 
@@ -32,7 +32,7 @@ std::string sample_batch(Prng& rng);
 void run_message(std::string_view bytes);
 std::string sample_message(Prng& rng);
 
-// A snapshot of a store, with its checksum made right first so that fuzzing gets behind it.
+// A snapshot of a store, with its checksum corrected first, so that fuzzing gets past the check.
 void run_snapshot(std::string_view bytes);
 std::string sample_snapshot(Prng& rng);
 
@@ -44,13 +44,22 @@ std::string sample_entry(Prng& rng);
 void run_agreement(std::string_view bytes);
 std::string sample_agreement(Prng& rng);
 
-// What replicas say to each other of snapshots, to a replica that reads one and to one that serves it.
+// Messages between replicas about snapshots, sent to a replica that reads one and to one that serves it.
 void run_snapshot_message(std::string_view bytes);
 std::string sample_snapshot_message(Prng& rng);
 
-// A snapshot of a replica as a file, with its checksums made right first.
+// A snapshot of a replica as a file, with its checksums corrected first.
 void run_snapshot_file(std::string_view bytes);
 std::string sample_snapshot_file(Prng& rng);
+
+// A message of the supervision channel, as a process and as a new supervisor take it. The first byte says how many
+// descriptors come with it.
+void run_supervision_message(std::string_view bytes);
+std::string sample_supervision_message(Prng& rng);
+
+// A launch document.
+void run_launch_document(std::string_view bytes);
+std::string sample_launch_document(Prng& rng);
 
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
@@ -60,6 +69,8 @@ inline const std::vector<Target>& targets() {
       {"agreement", run_agreement, sample_agreement},
       {"snapshot_message", run_snapshot_message, sample_snapshot_message},
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
+      {"supervision_message", run_supervision_message, sample_supervision_message},
+      {"launch_document", run_launch_document, sample_launch_document},
   };
   return all;
 }

@@ -1,4 +1,4 @@
-# Which instances of the models are checked, and which rule each mutant leaves out; sourced by run.sh.
+# The instances of the models, and the rule that each mutant leaves out; sourced by run.sh.
 
 no_faults="MaxCrash=0 MaxRestart=0"
 live="SPEC=FairSpec PROPERTY=Live INVARIANTS=Agreement,Durable Cmds={c1} MaxLog=7 FalseUntil=1 Free=FALSE"

@@ -1,5 +1,5 @@
-// What transport.h promises, as cases for endpoints that take turns. A machine's contract test includes this file once and
-// says in make_contract_table() how its endpoints are made and called; what needs concurrency it tests by itself.
+// The guarantees of transport.h, as cases for endpoints that take turns. A machine's contract test includes this file
+// once and defines in make_contract_table() how its endpoints are created and called; it tests concurrency itself.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -22,14 +22,14 @@ namespace ingot::test {
 
 inline EndpointId id(int endpoint) { return EndpointId(static_cast<std::uint16_t>(endpoint)); }
 
-// Endpoints around one table, on a fresh fabric.
+// A set of endpoints on a fresh fabric.
 class ContractTable {
  public:
   virtual ~ContractTable() = default;
 
-  // Calls the body where that endpoint's transport may be called.
+  // Calls the body in the thread or program where that endpoint's transport may be used.
   virtual void on(int endpoint, absl::FunctionRef<void(Transport&)> body) = 0;
-  // How many messages of one line a sender may have on its way to one receiver.
+  // The number of one-line messages that a sender may have in flight to one receiver.
   virtual std::uint32_t slots() const = 0;
 
   bool send(int from, int to, std::uint32_t n, std::size_t bytes) {
@@ -64,7 +64,7 @@ class ContractTable {
   }
 };
 
-// ---- What the including test defines ----
+// ---- Defined by the including test ----
 
 std::unique_ptr<ContractTable> make_contract_table(std::string_view kind, int endpoints,
                                                    std::vector<LinkHooks> links_of_0 = {});
@@ -143,7 +143,7 @@ TEST_CASE("probe stops at its limit, and a busy sender does not keep the others 
   for (int from = 2; from < kEndpoints; ++from) CHECK(heard[from] == each);
 }
 
-TEST_CASE("has_news tells of what probe would find") {
+TEST_CASE("readable tells whether probe would find a message") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const int endpoints = contract_bounds().endpoints_max;
   const auto table = make_contract_table(kind, endpoints);
@@ -187,7 +187,7 @@ TEST_CASE("messages and bytes are counted by link") {
   CHECK(sent.get() == full);
 }
 
-TEST_CASE("what a peer sent before it was gone is handed out, and nothing more is sent to it") {
+TEST_CASE("messages sent before a peer was gone are delivered, and none is sent to it") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const auto table = make_contract_table(kind, 2);
   REQUIRE(table->send(0, 1, 0, 500));

@@ -1,5 +1,5 @@
-// A process that is killed or stopped at any moment, by real signals: the others go on, and lose nothing of what it
-// had sent; if it was only stopped, neither does it.
+// A process is killed or stopped at any moment, by real signals: the others go on, and lose none of the messages that
+// it had sent; a stopped process loses none either.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -40,14 +40,14 @@ void wait_until(const std::function<bool()>& holds) {
   while (!holds()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// Everything that is needed to play one round; `body` runs in each child and leaves by its return value.
+// All that one round needs; `body` runs in each child and returns its exit code.
 struct Round {
   Round(const PartyPlan& round_plan, const std::function<void(Party&, Board&, EndpointId)>& body)
       : plan(round_plan), fabric(make_fabric(plan)), board(make_board()) {
     board->fault_happened.store(false);
     for (std::uint16_t i = 0; i < kEndpoints; ++i) {
       children.push_back(std::make_unique<Child>([&, i] {
-        auto own = Fabric::attach(fabric.describe());
+        auto own = Fabric::attach(fabric.descriptors());
         if (!own.ok()) return 1;
         Party party(plan, *own, EndpointId(i), *board);
         body(party, *board, EndpointId(i));
@@ -56,7 +56,7 @@ struct Round {
     }
   }
 
-  // Nothing was lost or made up between these two.
+  // No message between these two was lost or invented.
   void check_link(int from, int to, bool complete) {
     INFO("seed " << plan.seed << ", from " << from << " to " << to);
     if (complete) CHECK(board->received[from][to].load() == plan.messages);
@@ -72,7 +72,7 @@ struct Round {
 
 }  // namespace
 
-TEST_CASE("a process that is killed harms nobody else") {
+TEST_CASE("a killed process affects no other") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   Prng prng(7);
   for (int number = 0; number < kRounds; ++number) {
@@ -93,7 +93,7 @@ TEST_CASE("a process that is killed harms nobody else") {
   }
 }
 
-TEST_CASE("a process that is stopped harms nobody, and when it goes on everything arrives") {
+TEST_CASE("a stopped process affects no other, and when it goes on all messages arrive") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   Prng prng(8);
   for (int number = 0; number < kRounds; ++number) {

@@ -52,14 +52,14 @@ Party::Party(const PartyPlan& plan, Fabric& fabric, EndpointId self, Board& boar
 
 std::size_t Party::bytes_of(EndpointId from, EndpointId to, std::uint32_t n) const {
   Prng prng(plan_.seed * 1000003 + static_cast<std::uint64_t>(from.value() * 64 + to.value()) * 65536 + n);
-  // Half of the messages fit on a line, whatever the longest.
+  // Half of the messages fit on a line, whatever the maximum.
   return 1 + prng.below(prng.chance(0.5) ? std::min<std::size_t>(plan_.bytes_max, 56) : plan_.bytes_max);
 }
 
 bool Party::send_next(EndpointId to) {
   std::uint32_t& n = accepted_[to.value()];
   const auto message = make_message(self_, to, n, bytes_of(self_, to, n));
-  // Told before it is sent, so that the receiver can tell a message that was never sent.
+  // Counted before the send, so that the receiver can detect a message that was never sent.
   board_.accepted[self_.value()][to.value()].store(n + 1);
   if (transport_->send(to, message)) {
     ++n;
@@ -91,7 +91,7 @@ bool Party::round() {
     for (auto burst = prng_.below(6); burst > 0 && accepted_[i] < plan_.messages; --burst) busy |= send_next(to);
   }
   busy |= receive(1 + static_cast<int>(prng_.below(100))) > 0;
-  // Of what was accepted for one endpoint, at most the last message has fragments that wait.
+  // Of the messages accepted for one endpoint, at most the last one has waiting fragments.
   const bool waiting = transport_->flush();
   for (std::uint16_t i = 0; i < plan_.endpoints; ++i) {
     if (accepted_[i] > 0) board_.complete[self_.value()][i].store(accepted_[i] - (waiting ? 1 : 0));
@@ -121,7 +121,7 @@ void Party::run(const std::vector<int>& absent) {
   }
 }
 
-// As the event loop waits: announce, fence, look once more, sleep. But only for messages that will come for sure.
+// As the event loop waits: announce, fence, check once more, sleep. But only for messages that are certain to come.
 void Party::wait() {
   bool may_sleep = plan_.sleeps, expects = false;
   for (int i = 0; i < plan_.endpoints; ++i) {

@@ -1,8 +1,8 @@
-// What the transport contract suite is made of: a board that all parties see, and one party per endpoint.
+// The parts of the transport contract suite: a board that all parties share, and one party per endpoint.
 //
-// The same party runs as a thread and as a process. It speaks to the others through a real fabric: shared memory,
-// sleeping words and doorbells. Messages say what they are (message_pattern.h), so each receiver checks content,
-// order and count by itself; the board only holds the sums, and what went wrong first.
+// The same party runs as a thread and as a process. It talks to the others through a real fabric: shared memory, sleep
+// words and doorbells. Messages identify themselves (message_pattern.h), so each receiver checks content, order and
+// count itself; the board only holds the sums and the first failure.
 #pragma once
 
 #include <array>
@@ -26,12 +26,12 @@ inline constexpr int kPartiesMax = 8;
 // In memory shared by threads and processes. [from][to]
 struct Board {
   using Table = std::array<std::array<std::atomic<std::uint32_t>, kPartiesMax>, kPartiesMax>;
-  Table accepted{};  // send said yes
+  Table accepted{};  // send returned true
   Table complete{};  // of these, without fragments left behind
   Table received{};
-  std::atomic<bool> stop{false};           // everybody leaves
+  std::atomic<bool> stop{false};           // all parties leave
   std::atomic<bool> fault_happened{true};  // false: parties with an absent one wait for its fault before they finish
-  std::atomic<int> finished{0};            // for the cases: parties that got so far
+  std::atomic<int> finished{0};            // parties that have finished
   std::atomic<bool> failed{false};
   std::array<char, 512> what{};
 
@@ -45,7 +45,7 @@ struct PartyPlan {
   int endpoints = 2;
   std::uint32_t messages = 100;    // to each other endpoint
   std::size_t bytes_max = 200;     // of one message
-  bool sleeps = false;             // on the doorbell when there is nothing to do, instead of yielding
+  bool sleeps = false;             // on the doorbell when there is no work, instead of yielding
 };
 
 // One endpoint. Used by one thread.
@@ -54,17 +54,17 @@ class Party {
   // `inboxes` and `waker` are the fabric's, as this process maps it.
   Party(const PartyPlan& plan, Fabric& fabric, EndpointId self, Board& board);
 
-  // Sends and receives until nothing is left to send, or to expect, or Board::stop is set. `absent`: endpoints that are
-  // dead or stopped: nothing need reach them, and of theirs only what they had sent completely.
+  // Sends and receives until there is nothing left to send or to expect, or Board::stop is set. `absent`: dead or
+  // stopped endpoints, which need not receive anything, and from which only complete messages are expected.
   void run(const std::vector<int>& absent = {});
 
-  // One round: a few messages to `to`, a probe, a flush. Returns false if there was nothing to do.
+  // One round: a few messages to `to`, a probe, a flush. Returns false if there was no work.
   bool round();
 
   Transport& transport() { return *transport_; }
   std::size_t bytes_of(EndpointId from, EndpointId to, std::uint32_t n) const;
 
-  // Sends the next message of the plan to that endpoint; false: full.
+  // Sends the next message of the plan to that endpoint; false: the channel is full.
   bool send_next(EndpointId to);
   int receive(int limit);
 
@@ -87,7 +87,7 @@ class Party {
 // The inboxes of a fabric, by endpoint.
 std::vector<std::span<std::byte>> inboxes_of(const Fabric& fabric);
 
-// A board in shared memory, unmapped with the pointer.
+// Unmaps a board in shared memory.
 struct BoardUnmapper {
   void operator()(Board* board) const;
 };

@@ -1,7 +1,5 @@
-// What transport.h promises, for both protocols, between threads and between processes of this machine.
+// The guarantees of transport.h, for both protocols, between threads and between processes of this machine.
 #include <catch2/catch.hpp>
-
-#include <sys/mman.h>
 
 #include <cstdint>
 #include <functional>
@@ -16,6 +14,9 @@
 #include "tests/transport/contract_cases.h"
 #include "tests/transport/contract_party.h"
 #include "tests/transport/message_pattern.h"
+#include "transport/host/private_pages.h"
+#include "transport/limits.h"
+#include "transport/waker.h"
 
 using namespace ingot;
 using namespace ingot::test;
@@ -30,12 +31,12 @@ void as_threads(Fabric& fabric, const Body& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each child maps the fabric anew, at an address of its own.
+// Each child maps the fabric again, at its own address.
 void as_processes(Fabric& fabric, const Body& body) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < fabric.endpoints(); ++i) {
     children.push_back(std::make_unique<Child>([&, i] {
-      auto own = Fabric::attach(fabric.describe());
+      auto own = Fabric::attach(fabric.descriptors());
       if (!own.ok()) return 1;
       body(*own, id(i));
       return 0;
@@ -46,7 +47,7 @@ void as_processes(Fabric& fabric, const Body& body) {
 
 using World = void (*)(Fabric&, const Body&);
 
-// Everybody sends everything to everybody.
+// Each endpoint sends messages to all others.
 void exchange(const PartyPlan& plan, World world) {
   CAPTURE(plan.kind, plan.seed, plan.endpoints, plan.messages, plan.bytes_max, plan.sleeps);
   Fabric fabric = make_fabric(plan);
@@ -60,28 +61,7 @@ void exchange(const PartyPlan& plan, World world) {
   }
 }
 
-// Zero-filled memory that exists where it is touched.
-class Pages {
- public:
-  explicit Pages(std::size_t bytes)
-      : bytes_(bytes), start_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    INGOT_CHECK(start_ != MAP_FAILED);
-  }
-  Pages(const Pages&) = delete;
-  ~Pages() { ::munmap(start_, bytes_); }
-  std::byte* start() const { return static_cast<std::byte*>(start_); }
-
- private:
-  const std::size_t bytes_;
-  void* const start_;
-};
-
-struct NobodySleeps final : Waker {
-  bool asleep(EndpointId) override { return false; }
-  void ring(EndpointId) override {}
-};
-
-// In one thread.
+// All endpoints in one thread.
 class HostTable final : public ContractTable {
  public:
   HostTable(std::string_view kind, int endpoints, const std::vector<LinkHooks>& links_of_0)
@@ -100,8 +80,8 @@ class HostTable final : public ContractTable {
  private:
   const std::uint32_t slots_;
   const std::size_t bytes_each_;
-  Pages memory_;
-  NobodySleeps waker_;
+  PrivatePages memory_;
+  NeverAsleep waker_;
   std::vector<std::unique_ptr<Transport>> ends_;
 };
 
@@ -113,7 +93,7 @@ std::unique_ptr<ContractTable> ingot::test::make_contract_table(std::string_view
 }
 ContractBounds ingot::test::contract_bounds() { return {kChannelEndpointsMax, {20'000, kMessageBytesMax}}; }
 
-TEST_CASE("everybody sends to everybody") {
+TEST_CASE("every endpoint sends to all others") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const World world = GENERATE(as_threads, as_processes);
   const bool sleeps = GENERATE(false, true);

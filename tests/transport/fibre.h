@@ -15,7 +15,7 @@ namespace ingot::test {
 
 class Fibre {
  public:
-  // `main` returns, and lets no exception out.
+  // `main` returns, and throws no exception.
   explicit Fibre(std::function<void()> main) : main_(std::move(main)), stack_(new std::byte[kStackBytes]) {
     ::getcontext(&own_);
     own_.uc_stack.ss_sp = stack_.get();
@@ -34,7 +34,7 @@ class Fibre {
     after_switch(outer_fake_);
   }
 
-  // Called from within the fibre: back to whoever resumed it.
+  // Called within the fibre: returns to the caller of resume().
   void leave() {
     before_switch(&own_fake_, outer_stack_, outer_bytes_);
     ::swapcontext(&own_, &outer_);

@@ -1,4 +1,4 @@
-// Lines to messages: what a receiver makes of any sequence of lines, also of one that no sender of ours writes.
+// Reassembly of lines to messages, for any sequence of lines, including those that no sender writes.
 #include <catch2/catch.hpp>
 
 #include <cstdint>

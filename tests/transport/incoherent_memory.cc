@@ -57,7 +57,7 @@ void IncoherentMachine::run(std::function<bool()> finished) {
       cores_[running_].fibre->resume();
       continue;
     }
-    // Nobody can go on: everybody is done, or somebody is paused and its time has not come, or all sleep.
+    // No core can go on now: all are done, or one is paused until later, or all sleep.
     int next = options_.accesses_max;
     for (const Core& core : cores_) {
       if (!core.fibre->done() && core.paused_until > accesses_) next = std::min(next, core.paused_until);
@@ -148,7 +148,7 @@ void IncoherentMachine::plain_write(int core_id, std::size_t at, std::span<const
     ordered = ordered && happened_before(core, reader, plain.read[reader]);
   }
   if (!ordered) fail("race: payload written while it is read or written elsewhere");
-  // Half of it may be there when the core dies.
+  // Half of it may be stored when the core dies.
   const std::size_t half = in.size() / 2;
   plain.writer = core_id;
   plain.written = tick(core_id);

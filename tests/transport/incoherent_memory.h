@@ -1,13 +1,13 @@
 // A machine without cache coherence, as a Memory: the weakest one that transport/memory.h allows.
 //
-// Lines have 32 bytes. Every core may go on seeing its own stale copy of a cell for as long as no order forbids it,
-// which covers both private caches and write buffers: a load returns any value between the newest one that this core
-// is bound to see and the newest one stored. Bound it is by what it has seen of that cell before and by what happened
-// before, kept as one vector clock a core: stores with release publish the clock, loads with acquire join it, the
-// draw does both. Payload is plain: two copies that no order separates are reported as a race.
+// Lines have 32 bytes. Every core may keep its own stale copy of a cell for as long as no order forbids it, which
+// covers both private caches and write buffers: a load returns any value between the newest one that this core must see
+// and the newest one stored. A core must see what it has seen of that cell before and what happened before, kept as one
+// vector clock a core: stores with release publish the clock, loads with acquire join it, the draw does both. Payload
+// is plain: two copies that no order separates are reported as a race.
 //
-// Cores are fibres. Before each access the seed decides who goes on, so a core can be overtaken, put to sleep for a
-// while, stopped or killed between any two accesses. Nothing here knows of any protocol.
+// Cores are fibres. Before each access the seed decides which core goes on, so a core can be overtaken, paused for a
+// while, stopped or killed between any two accesses. Independent of any protocol.
 #pragma once
 
 #include <array>
@@ -35,10 +35,10 @@ struct MachineOptions {
   std::uint64_t seed = 1;
   Site weakened = Site::kCount;  // this site is relaxed; kCount: none
   bool drop_transport_fence = false;
-  int accesses_max = 400'000;  // then the run counts as stuck
+  int accesses_max = 400'000;  // beyond this the run counts as stuck
 };
 
-// Unwinds the fibre of a core that is killed.
+// Unwinds the fibre of a killed core.
 struct CoreKilled {};
 
 class IncoherentMachine {
@@ -51,27 +51,28 @@ class IncoherentMachine {
 
   // ---- The schedule ----
 
-  // Before run: what a core does, and what befalls it.
+  // Before run: sets a core's program and its faults.
   void start(int core, std::function<void()> main);
   void kill_at(int core, int access) { cores_[core].kill_at = access; }
   void pause_at(int core, int access, int steps) {
     cores_[core].pause_at = access;
     cores_[core].pause_steps = steps;
   }
-  // A core that is paused again and again: before each access with that chance, for up to that many steps.
+  // Pauses a core again and again: before each access with that probability, for up to steps_max steps.
   void stutter(int core, double chance, int steps_max) {
     cores_[core].stutter = chance;
     cores_[core].pause_steps = steps_max;
   }
   void stop_at(int core, int access) { pause_at(core, access, options_.accesses_max); }
 
-  // Runs until all cores have returned, were killed, or stopped for good and `finished` says so; or something failed.
+  // Runs until all cores have returned, were killed, or stopped for good and `finished` returns true; or until a
+  // failure.
   void run(std::function<bool()> finished);
 
   bool dead(int core) const { return cores_[core].dead; }
   bool stopped(int core) const { return cores_[core].paused_until >= options_.accesses_max; }
 
-  // What went wrong first; empty: nothing.
+  // The first failure; empty: none.
   const std::string& failure() const { return failure_; }
   void fail(std::string what) {
     if (failure_.empty()) failure_ = std::move(what);
@@ -79,10 +80,10 @@ class IncoherentMachine {
 
   // ---- Called by the running core ----
 
-  void step(int core);                          // somebody else may run now
-  void sleep_until_rung(int core);              // as epoll on a doorbell: an earlier ring ends it at once
+  void step(int core);                          // another core may run now
+  void sleep_until_rung(int core);              // like epoll on a doorbell: an earlier ring ends it at once
   void ring(int core) { cores_[core].rung = true; }
-  void learn_death(int core, int of);           // a death is known: all that the dead did happened before
+  void learn_death(int core, int of);           // a death is known: all that the dead core did happened before
 
   // ---- Accesses; `at` is a byte's number over all inboxes ----
 
@@ -93,17 +94,17 @@ class IncoherentMachine {
   std::uint32_t draw(int core, std::size_t at, Site acquire, Site release);
   void fence(int core);
 
-  // Before run: what memory holds.
+  // Before run: sets initial memory.
   void preset(std::size_t at, std::uint32_t value);
   void preset_ticket(std::size_t at, std::uint32_t value) { ticket(at).next = value; }
 
  private:
-  static constexpr std::uint32_t kHistory = 6;  // values of a cell that somebody may still see
+  static constexpr std::uint32_t kHistory = 6;  // values of a cell that a core may still see
 
   struct Write {
     std::uint32_t value = 0;
     std::uint32_t time = 0;  // of its core's clock
-    int core = -1;           // -1: there from the beginning
+    int core = -1;           // -1: initial memory
     bool release = false;
     Clock clock{};
   };
@@ -148,7 +149,7 @@ class IncoherentMachine {
 
   const MachineOptions options_;
   Prng prng_;
-  double fresh_;     // how often a load takes the newest value
+  double fresh_;     // how often a load returns the newest value
   double keep_on_;   // how often the same core goes on
   std::vector<Core> cores_;
   std::vector<Cell> cells_;

@@ -1,4 +1,4 @@
-// The incoherent machine itself: it allows what transport/memory.h allows, and forbids what that forbids.
+// The incoherent machine itself: it permits what transport/memory.h permits, and forbids what that forbids.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr Site kAcquire = Site::kNvpPoll;
 using Outcome = std::pair<std::uint32_t, std::uint32_t>;
 using Body = std::function<void(IncoherentMemory&, IncoherentMachine&, Outcome&)>;
 
-// What two cores may observe over many schedules.
+// The outcomes that two cores may observe over many schedules.
 std::set<Outcome> outcomes(const Body& first, const Body& second, std::set<std::string>* failures = nullptr) {
   std::set<Outcome> seen;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
@@ -38,7 +38,7 @@ std::set<Outcome> outcomes(const Body& first, const Body& second, std::set<std::
 
 std::size_t cell(IncoherentMemory& memory, std::uint32_t line) { return memory.line(EndpointId(0), line); }
 
-// Message passing: data, then a flag; the other looks at the flag, then at the data.
+// Message passing: data, then a flag; the other core reads the flag, then the data.
 std::set<Outcome> message_passing(Site store, Site load) {
   return outcomes(
       [=](IncoherentMemory& m, IncoherentMachine&, Outcome&) {
@@ -51,7 +51,7 @@ std::set<Outcome> message_passing(Site store, Site load) {
       });
 }
 
-// Store buffering: each stores, then looks at the other's cell.
+// Store buffering: each core stores, then reads the other's cell.
 std::set<Outcome> store_buffering(bool fenced) {
   const auto side = [fenced](std::uint32_t mine, std::uint32_t theirs, std::uint32_t Outcome::*place) {
     return [=](IncoherentMemory& m, IncoherentMachine&, Outcome& seen) {
@@ -65,7 +65,7 @@ std::set<Outcome> store_buffering(bool fenced) {
 
 }  // namespace
 
-TEST_CASE("release and acquire carry what was stored before; anything less does not") {
+TEST_CASE("release and acquire make earlier stores visible; weaker orders do not") {
   CHECK(message_passing(kRelease, kAcquire).count({1, 0}) == 0);
   CHECK(message_passing(Site::kRelaxed, kAcquire).count({1, 0}) == 1);
   CHECK(message_passing(kRelease, Site::kRelaxed).count({1, 0}) == 1);
@@ -79,7 +79,7 @@ TEST_CASE("only the fence keeps a store before a later load") {
   CHECK(store_buffering(true).count({0, 0}) == 0);
 }
 
-TEST_CASE("a core never sees a cell go back") {
+TEST_CASE("a core never sees an older value of a cell after a newer one") {
   const auto seen = outcomes(
       [](IncoherentMemory& m, IncoherentMachine&, Outcome&) {
         for (std::uint32_t v = 1; v <= 5; ++v) m.store_word(cell(m, 0), 0, v, Site::kRelaxed);
@@ -92,7 +92,7 @@ TEST_CASE("a core never sees a cell go back") {
   CHECK(seen.size() > 10);
 }
 
-TEST_CASE("draws are unique and carry what was stored before") {
+TEST_CASE("draws are unique and make earlier stores visible") {
   const auto draw = [](std::uint32_t Outcome::*place) {
     return [place](IncoherentMemory& m, IncoherentMachine& machine, Outcome& out) {
       m.store_word(cell(m, 1), m.self().value(), 1, Site::kRelaxed);

@@ -1,5 +1,5 @@
-// The channel protocols on the incoherent machine: with every order in place they hold on every seed, whoever is
-// paused, stopped or killed before whichever access; and no order can be taken away unnoticed.
+// The channel protocols on the incoherent machine: with every order in place they hold on every seed, whichever core is
+// paused, stopped or killed before any access; and a missing order is always detected.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 using Runner = RunResult (*)(std::uint64_t, const Mutation&, std::optional<PlannedFault>);
 
-// Runs `seeds` seeds; fails on the first whose properties do not hold. Returns the sums.
+// Runs `seeds` seeds; fails on the first that violates a property. Returns the sums.
 RunResult require_all_hold(Runner run, std::uint64_t seeds) {
   RunResult sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -40,7 +40,7 @@ void require_any_fault_harmless(Runner run) {
   }
 }
 
-// The first seed on which the mutation shows, or 0.
+// The first seed that detects the mutation, or 0.
 std::uint64_t seed_that_catches(Runner run, const Mutation& mutation) {
   constexpr std::uint64_t kSeedsMax = 10'000;
   for (std::uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
@@ -69,11 +69,11 @@ TEST_CASE("SRBP holds on incoherent memory") {
   const RunResult sum = require_all_hold(run_srbp, 3000);
   CHECK(sum.faults > 1000);
   CHECK(sum.delivered > 20'000);
-  CHECK(sum.parked > 500);  // otherwise it was too easy
+  CHECK(sum.parked > 500);  // otherwise the test covers too little
 }
 
-TEST_CASE("a core that fails before any access of NVP harms nobody else") { require_any_fault_harmless(run_nvp); }
-TEST_CASE("a core that fails before any access of SRBP harms nobody else") { require_any_fault_harmless(run_srbp); }
+TEST_CASE("a core that fails before any access of NVP affects no other") { require_any_fault_harmless(run_nvp); }
+TEST_CASE("a core that fails before any access of SRBP affects no other") { require_any_fault_harmless(run_srbp); }
 
 TEST_CASE("NVP needs every order it names") {
   require_every_order_needed(run_nvp, Site::kNvpNotify, Site::kNvpTakeCredit);

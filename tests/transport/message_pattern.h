@@ -1,4 +1,4 @@
-// The messages of the transport tests: each can be recognised and checked byte by byte by who receives it.
+// The messages of the transport tests: each receiver can identify them and check every byte.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace ingot::test {
 
-// What the n-th message from `from` to `to` looks like. The head is cut off where the message is shorter.
+// The n-th message from `from` to `to`. The head is cut if the message is shorter.
 inline std::vector<std::byte> make_message(EndpointId from, EndpointId to, std::uint32_t n, std::size_t bytes) {
   std::vector<std::byte> message(bytes);
   std::uint32_t state = (from.value() * 257u + to.value()) * 65537u + n * 2654435761u + 1;
@@ -21,14 +21,14 @@ inline std::vector<std::byte> make_message(EndpointId from, EndpointId to, std::
     state = state * 1664525u + 1013904223u;
     each = std::byte(state >> 24);
   }
-  // The first bytes say who and which, so that a failure can.
+  // The first bytes identify the message for failure reports.
   const std::uint8_t head[4] = {static_cast<std::uint8_t>(from.value()), static_cast<std::uint8_t>(n),
                                 static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n >> 16)};
   std::memcpy(message.data(), head, std::min(sizeof head, bytes));
   return message;
 }
 
-// Empty if `message` is the n-th from `from` to `to`, of that size; otherwise what is wrong with it.
+// Empty if `message` is the n-th from `from` to `to`, of that size; otherwise a description of the difference.
 inline std::string check_message(std::span<const std::byte> message, EndpointId from, EndpointId to, std::uint32_t n,
                                  std::size_t bytes) {
   const std::vector<std::byte> right = make_message(from, to, n, bytes);

@@ -1,4 +1,4 @@
-// Random trees for tests of what runs on trees.
+// Random trees.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace ingot::test {
 
-// Any root, each other core under any that is in the tree already, children in the order in which they came.
+// Any root; each other core under any core in the tree already, children in the order of their addition.
 inline Tree random_tree(int cores, Prng& prng) {
   std::vector<int> order;
   for (int core = 0; core < cores; ++core) order.push_back(core);

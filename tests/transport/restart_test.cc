@@ -51,7 +51,7 @@ struct Group {
         100);
   }
 
-  // What the others and the supervisor do when `dead` is dead.
+  // The steps of the others and the supervisor when `dead` is dead.
   void restart(int dead) {
     for (int i = 0; i < kEndpoints; ++i) {
       if (i == dead) continue;
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("a new incarnation starts with empty channels, over and over"
   Group<TestType> group;
   for (std::uint32_t incarnation = 0; incarnation < 200; ++incarnation) {
     const int dead = static_cast<int>(incarnation % 2) + 1;
-    // It dies with a message sent, another half sent, and things on their way to it.
+    // It dies with one message sent, another half sent, and messages in flight to it.
     REQUIRE(group.send(dead, 0, incarnation, 100));
     REQUIRE(group.send(dead, 0, 1, 5000));
     REQUIRE(group.send(0, dead, incarnation, 5000));

@@ -22,7 +22,7 @@ SrbpLayout random_srbp_layout(Prng& prng, int cores) {
   return {cores, tickets, 1 << prng.below(4)};
 }
 
-// Lets the counters of a ring start shortly before they wrap around.
+// Starts the counters of a ring shortly before they wrap around.
 void preset_counters(IncoherentMachine& machine, int core, const NvpLayout& layout, Word start) {
   IncoherentMemory memory(machine, core);
   const std::uint32_t bytes = IncoherentMemory::kLineBytes;
@@ -44,7 +44,7 @@ void preset_counters(IncoherentMachine& machine, int core, const SrbpLayout& lay
   }
 }
 
-// Sleeping words stand in a line behind each inbox, in the same weak memory as everything else.
+// Sleep words are in a line behind each inbox, in the same weak memory as all else.
 class SimulatedWaker final : public Waker {
  public:
   SimulatedWaker(IncoherentMachine& machine, int core, std::uint32_t line)
@@ -130,7 +130,7 @@ class Run {
 
   bool incarnations(int core) const { return !machine_.dead(core) && !machine_.stopped(core); }
 
-  // True if nothing is left to do for those who live.
+  // True if all living cores have finished.
   bool finished() const {
     for (int from = 0; from < cores_; ++from) {
       for (int to = 0; to < cores_; ++to) {
@@ -225,9 +225,9 @@ class Run {
   const bool may_sleep_;
   int faults_ = 0;
   std::uint64_t parked_ = 0;
-  Table accepted_{};  // send said yes
-  Table trying_{};    // accepted, and the one that is being sent
-  Table complete_{};  // accepted, and no fragment was waiting afterwards
+  Table accepted_{};  // send returned true
+  Table trying_{};    // accepted, and the one being sent
+  Table complete_{};  // accepted, and no fragment waited afterwards
   Table received_{};
   IncoherentMachine machine_;
 };

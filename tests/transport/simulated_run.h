@@ -1,4 +1,4 @@
-// One run of a channel protocol on the incoherent machine: everything about it follows from its seed.
+// One run of a channel protocol on the incoherent machine, determined by its seed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ingot::test {
 
-// What is taken away from the protocol; nothing, by default.
+// The part that is removed from the protocol; none by default.
 struct Mutation {
   Site weakened = Site::kCount;
   bool drop_transport_fence = false;
@@ -17,7 +17,7 @@ struct Mutation {
 
 enum class Fault { kKill, kStop, kPause };
 
-// What befalls core 1, instead of what the seed would do: the fault comes before its access of that number.
+// A fault of core 1, before its access of that number, instead of the seed's.
 struct PlannedFault {
   Fault fault;
   int access;
@@ -32,7 +32,7 @@ struct RunResult {
 
 // Two to four cores send one another messages of many sizes through channels of a few lines, while some of them are
 // paused, stopped for good or killed between two accesses. Checked: every message arrives whole, once and in its
-// sender's order; who is neither dead nor stopped finishes, whatever the others do; no wake-up is lost.
+// sender's order; every core that is neither dead nor stopped finishes, whatever the others do; no wake-up is lost.
 RunResult run_nvp(std::uint64_t seed, const Mutation& mutation = {}, std::optional<PlannedFault> fault = {});
 RunResult run_srbp(std::uint64_t seed, const Mutation& mutation = {}, std::optional<PlannedFault> fault = {});
 

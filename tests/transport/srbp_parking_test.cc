@@ -1,4 +1,4 @@
-// SRBP around one stopped sender, step by step: the test itself draws the ticket that nobody publishes.
+// SRBP with one stopped sender, step by step: the test itself draws the ticket that is never published.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -19,7 +19,7 @@ using namespace ingot::test;
 namespace {
 
 constexpr int kEndpoints = 4;
-constexpr SrbpLayout kLayout{kEndpoints, 4, 1};  // 16 places; looks ahead at every look
+constexpr SrbpLayout kLayout{kEndpoints, 4, 1};  // 16 places; checks for later lines at every poll
 constexpr EndpointId kReceiver(0), kSender(1), kStopped(2), kSilent(3);
 
 using Channel = SrbpChannel<HostMemory>;
@@ -39,7 +39,7 @@ struct Ring {
     return std::make_unique<End>(Channel(HostMemory(self, inboxes), kLayout), nullptr, std::vector<LinkHooks>{});
   }
 
-  // Sends the next message; the receiver reads as it would in its loop.
+  // Sends the next message; the receiver reads as in its loop.
   void send(EndpointId from) {
     while (!try_send(from)) receive();
     receive();
@@ -87,7 +87,7 @@ struct Ring {
   std::array<std::unique_ptr<Inbox>, kEndpoints> memory;
   std::vector<std::span<std::byte>> inboxes;
   std::vector<std::unique_ptr<End>> ends;
-  std::unique_ptr<HostMemory> stopped;  // what kStopped does by hand
+  std::unique_ptr<HostMemory> stopped;  // the steps of kStopped, by hand
   SrbpPlaces<HostMemory> places{kLayout};
   std::array<std::uint32_t, kEndpoints> sent{}, received{};
   Word given_up = 0;
@@ -95,7 +95,7 @@ struct Ring {
 
 }  // namespace
 
-TEST_CASE("others go round a parked place for as long as it takes, and its line is delivered late") {
+TEST_CASE("senders skip a parked place for as long as needed, and its line is delivered late") {
   Ring ring;
   for (int i = 0; i < 3; ++i) ring.send(kSender);
   const Word ticket = ring.draw();
@@ -156,19 +156,19 @@ TEST_CASE("several places may be parked at once, even all of a lap's") {
   CHECK(ring.received[kSender.value()] == 104);
 }
 
-TEST_CASE("a dead owner's place is freed once nobody alive can hold its ticket") {
+TEST_CASE("a dead owner's place is freed once no living sender can hold its ticket") {
   Ring ring;
   const Word ticket = ring.draw();
   for (int i = 0; i < 20; ++i) ring.send(kSender);
   REQUIRE(ring.blocked(ticket));
   ring.ends[0]->peer_gone(kStopped);
   ring.receive();
-  CHECK(ring.blocked(ticket));  // it may be the silent one's
+  CHECK(ring.blocked(ticket));  // it may be the silent sender's
   ring.send(kSilent);
   CHECK_FALSE(ring.blocked(ticket));
 }
 
-TEST_CASE("without a later ticket nobody is suspected") {
+TEST_CASE("without a later ticket no sender is suspected") {
   Ring ring;
   const Word ticket = ring.draw();
   for (int i = 0; i < 1000; ++i) ring.receive();

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/wire.h"
+#include "transport/limits.h"
 
 namespace ingot {
 
@@ -131,14 +131,14 @@ void AtomicBroadcast::handle(EndpointId from, const OrderedMessage& message) {
   ++dropped_;
 }
 
-// Death is known for sure by whoever says so: the writer's lock of its memory has been given up.
+// The report is certain: the kernel has marked the dead writer's lock.
 void AtomicBroadcast::receive_dead(EndpointId from, EndpointId endpoint) {
   const bool right = sequencer_->tree().has(from) && endpoint.value() < gone_.size() && endpoint != root_;
   if (right) return endpoint_gone(endpoint);
   ++dropped_;
 }
 
-// A delivery may submit, and so cause new effects: they are executed after those that are being executed.
+// A delivery may submit and so cause new effects: they are executed after the present ones.
 void AtomicBroadcast::execute() {
   if (is_executing_) return;
   is_executing_ = true;

@@ -12,14 +12,14 @@ namespace {
 
 using NodeId = ScheduleBuilder::NodeId;
 
-// What a message of a collective is, in the upper two bits of its tag; the chunk's number is in the others.
+// The kind of a collective's message, in the upper two bits of its tag; the chunk's number is in the others.
 enum class Direction : std::uint16_t { kUp = 0, kDown = 1, kTaken = 2 };
 
 std::uint16_t tag_of(Direction direction, std::size_t chunk) {
   return static_cast<std::uint16_t>(static_cast<std::uint16_t>(direction) << 14 | chunk);
 }
 
-// How a payload is cut.
+// How a payload is divided.
 struct Chunks {
   std::size_t bytes = 0;        // of all
   std::size_t chunk_bytes = 0;  // of all chunks but the last
@@ -74,8 +74,8 @@ class CollectiveBuilder {
  public:
   explicit CollectiveBuilder(const TreeSeat& seat) : seat_(seat), builder_(seat.self, seat.endpoints) {}
 
-  // Data flows from the parent to the children. `ready`: by chunk, what must happen before the root sends it; empty:
-  // nothing.
+  // Data flows from the parent to the children. `ready`: by chunk, the node after which the root may send it; empty: at
+  // once.
   void add_broadcast(std::span<std::byte> data, const Chunks& chunks, const std::vector<NodeId>& ready) {
     for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) {
       const auto part = chunks.of(data, chunk);
@@ -94,8 +94,8 @@ class CollectiveBuilder {
   }
 
   // Data flows from the children to the parent and is combined on the way. A child is at most kChunksAhead chunks ahead
-  // of what its parent has combined: so many it has room for. Returns, by chunk, what was last done with it here;
-  // nothing if there are no children.
+  // of what its parent has combined, since the parent has room for that many. Returns, by chunk, the last node that
+  // handles it here; empty if there are no children.
   std::vector<NodeId> add_reduction(const Reducer& reducer, std::span<std::byte> data, const Chunks& chunks) {
     const std::size_t rooms = std::min(chunks.count, kChunksAhead);
     const std::size_t room_bytes = (std::min(chunks.chunk_bytes, chunks.bytes) + 63) / 64 * 64;
@@ -115,7 +115,7 @@ class CollectiveBuilder {
     return combined;
   }
 
-  // Up without data, then down again.
+  // Arrivals go up without data, the release goes down.
   void add_barrier() {
     const NodeId all_came = builder_.compute({[](auto, auto, auto) {}, nullptr}, {}, {});
     std::optional<NodeId> released;
@@ -212,7 +212,7 @@ absl::StatusOr<Schedule> make_allreduce(const TreeSeat& seat, const Reducer& red
   const auto chunks = cut(data.size(), reducer.element_bytes, chunk_bytes);
   if (!chunks.ok()) return chunks.status();
   CollectiveBuilder builder(seat);
-  // A member's chunk comes down only after it has gone up, so one memory serves both ways.
+  // A member's chunk comes down only after it has gone up, so one buffer serves both directions.
   const auto combined = builder.add_reduction(reducer, data, *chunks);
   builder.add_broadcast(data, *chunks, combined);
   return builder.build();

@@ -1,4 +1,4 @@
-// What one endpoint knows of a group: which operations run, what came too early, how far the others are.
+// One endpoint's state of a group: running operations, early messages, and the other members' progress.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace ingot {
 
-// Messages of operations that have not been started here. Their memory is used again, so that holding allocates only
-// while more is held than ever before. Not thread-safe.
+// Messages of operations that have not been started here. Their memory is reused, so holding allocates only when more
+// is held than ever before. Not thread-safe.
 class HeldMessages {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -55,8 +55,8 @@ class HeldMessages {
   std::uint32_t free_ = kNone;
 };
 
-// Removes the first `count` entries, all of them or once they are many, so that a queue that is never empty does not
-// grow.
+// Removes the first `count` entries, but only when all are done or they are many, so that a queue that is never empty
+// does not grow without bound.
 template <typename Entry>
 void drop_front(std::vector<Entry>& queue, std::size_t& count) {
   if (count < queue.size() && (count < 1024 || 2 * count < queue.size())) return;
@@ -70,8 +70,8 @@ struct NodeRef {
   std::uint32_t node;
 };
 
-// Invariants: an operation that runs has its place at sequence mod kOperationsInFlightMax; the messages held at a place
-// are of the one operation there that is not started and less than kEagerOperations ahead of `next`.
+// Invariants: a running operation is at place sequence mod kOperationsInFlightMax. The messages held at a place belong
+// to its one operation that is not started and less than kEagerOperations ahead of `next`.
 struct EngineGroup {
   struct Place {
     Schedule* running = nullptr;
@@ -79,9 +79,9 @@ struct EngineGroup {
     std::uint32_t held_last = HeldMessages::kNone;
   };
   struct Peer {
-    OperationSequence started{};    // it is known to have started every operation before
-    OperationSequence announced{};  // it has been told that this endpoint has started every operation before
-    std::size_t held_bytes = 0;     // of its messages
+    OperationSequence started{};    // it is known to have started all operations before this one
+    OperationSequence announced{};  // it was told that this endpoint has started all operations before this one
+    std::size_t held_bytes = 0;     // of its held messages
   };
 
   EngineGroup(GroupId group, int endpoints) : id(group), peers(static_cast<std::size_t>(endpoints)) {}
@@ -91,8 +91,8 @@ struct EngineGroup {
   // The operation of that number, or null if it is not running.
   Schedule* running(OperationSequence sequence) { return place_of(sequence).running; }
 
-  // Of peers that this endpoint has long heard nothing from, it keeps a number that is near enough to be compared, and
-  // too far to let anything through a window that the true one would not.
+  // Keeps the numbers of silent peers within comparable distance of `next`: near enough to be compared, and far enough
+  // that no window opens that the true number would close.
   void keep_near(std::uint32_t operations) {
     const OperationSequence far(next.value() - operations);
     for (Peer& peer : peers) {
@@ -102,10 +102,10 @@ struct EngineGroup {
   }
 
   GroupId id;
-  OperationSequence next{};  // of the operation that this endpoint starts next
+  OperationSequence next{};  // the operation that this endpoint starts next
   std::array<Place, kOperationsInFlightMax> places{};
   std::vector<Peer> peers;        // by endpoint
-  std::vector<NodeRef> too_soon;  // sends that wait until their receiver has started more
+  std::vector<NodeRef> too_soon;  // sends that wait until their receiver has started more operations
 };
 
 static_assert((1u << 24) % kOperationsInFlightMax == 0, "places stay in order when sequences wrap");

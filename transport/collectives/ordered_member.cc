@@ -13,7 +13,7 @@ OrderedMember::OrderedMember(GroupId group, EndpointId self, int endpoints, cons
   take_seat(0);
 }
 
-// Finds the neighbours in tree_. `base`: the first sequence that comes along it.
+// Finds the neighbours in tree_. `base`: the first sequence that comes along this tree.
 void OrderedMember::take_seat(std::uint64_t base) {
   children_.clear();
   excluded_ = !tree_.has(self_);
@@ -23,7 +23,7 @@ void OrderedMember::take_seat(std::uint64_t base) {
   for (const int child : tree_.tree.children[static_cast<std::size_t>(at)]) {
     children_.push_back({tree_.members[static_cast<std::size_t>(child)], base});
   }
-  wanted_.clear();  // all below the base, since nothing of this epoch was delivered before it: joining tells of those
+  wanted_.clear();  // all below the base; the join reports these
 }
 
 void OrderedMember::receive(EndpointId from, const OrderedMessage& message, OrderedEffects& effects) {
@@ -83,7 +83,7 @@ void OrderedMember::hold(OrderedEntry entry, std::uint32_t epoch) {
   if (!in_window || !held_.try_emplace(sequence, Held{std::move(entry), epoch}).second) ++dropped_;
 }
 
-// Delivers what is next for as long as it is there and of no later epoch.
+// Delivers the next messages as long as they are held and of no later epoch.
 void OrderedMember::deliver_held(OrderedEffects& effects) {
   while (!held_.empty() && held_.begin()->second.epoch <= epoch_ && held_.begin()->first <= next_) {
     OrderedEntry entry = std::move(held_.begin()->second.entry);
@@ -113,7 +113,7 @@ void OrderedMember::receive_taken(EndpointId from, const OrderedMessage& message
   tell_taken(effects);
 }
 
-// Tells the parent once the whole subtree has delivered a message of which it wants to hear.
+// Reports to the parent once the whole subtree has delivered a message that the parent asked about.
 void OrderedMember::tell_taken(OrderedEffects& effects) {
   std::uint64_t taken = next_;
   for (const Child& child : children_) taken = std::min(taken, child.taken);

@@ -1,11 +1,11 @@
-// A member's side of atomic broadcast: passes on what comes along the tree, delivers it in order. Pure: messages in,
+// A member's side of atomic broadcast: forwards messages along the tree and delivers them in order. Pure: messages in,
 // effects out.
 //
-// The root alone numbers messages, for ever upwards, so what a sequence says never changes; the epoch says along which
-// tree a message travels. A member takes ordered messages of its epoch from its parent there and passes them on. Those of
-// older epochs it drops: what they carried, the root sends it again (Sequencer). Those of a later epoch it keeps until
-// the root's word of that epoch has come; it need not pass them on, since the root starts an epoch when all inner members
-// have joined, so this one is a leaf there.
+// Only the root numbers messages, always upwards, so the content of a sequence never changes; the epoch tells along
+// which tree a message travels. A member takes its epoch's messages from its parent in that tree and forwards them. It
+// drops those of older epochs, since the root sends their content again (Sequencer). It holds those of a later epoch
+// until that epoch's kNewEpoch has come. It need not forward these: the root starts an epoch when all inner members
+// have joined, so this member is a leaf there.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ namespace ingot {
 // Not thread-safe.
 class OrderedMember {
  public:
-  // REQUIRES: `tree` is right, as for TreeSeat::of, self is a member and not the root.
+  // REQUIRES: `tree` is valid, as for TreeSeat::of; self is a member and not the root.
   OrderedMember(GroupId group, EndpointId self, int endpoints, const OrderedTree& tree);
 
   // REQUIRES: a kOrdered, kCatchUp, kTaken or kNewEpoch of this group.
   void receive(EndpointId from, const OrderedMessage& message, OrderedEffects& effects);
 
   std::uint32_t epoch() const { return epoch_; }
-  std::uint64_t delivered() const { return next_; }  // everything before it is
+  std::uint64_t delivered() const { return next_; }  // all sequences below are delivered
   bool excluded() const { return excluded_; }        // by the last epoch; nothing more is delivered
   std::uint64_t dropped() const { return dropped_; }  // messages: duplicates, of old epochs, against the rules
   const OrderedTree& tree() const { return tree_; }
@@ -37,7 +37,7 @@ class OrderedMember {
  private:
   struct Child {
     EndpointId endpoint;
-    std::uint64_t taken;  // its subtree has delivered everything before
+    std::uint64_t taken;  // its subtree has delivered all sequences below
   };
 
   struct Held {
@@ -65,9 +65,9 @@ class OrderedMember {
   EndpointId parent_{};
   std::vector<Child> children_;
   std::uint64_t next_ = 0;                       // sequence to deliver next
-  std::optional<std::uint64_t> catching_up_to_;  // the root is to be told when next_ is there
+  std::optional<std::uint64_t> catching_up_to_;  // next_ at which the root is to be told
   std::map<std::uint64_t, Held> held_;           // by sequence: next_ or less than kOrderedWindow above
-  std::deque<std::uint64_t> wanted_;             // delivered sequences that the parent is to be told of
+  std::deque<std::uint64_t> wanted_;             // delivered sequences that the parent wants reported
   std::uint64_t dropped_ = 0;
 };
 

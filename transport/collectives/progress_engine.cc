@@ -6,13 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/limits.h"
+#include "transport/limits.h"
 
 namespace ingot {
 namespace {
 
-constexpr std::uint32_t kNoNode = ~std::uint32_t{0};  // a schedule without nodes: nothing but its end
-constexpr std::uint32_t kFarOperations = 1u << 22;    // sequences that are further apart can no longer be compared
+constexpr std::uint32_t kNoNode = ~std::uint32_t{0};  // a schedule without nodes: only its end
+constexpr std::uint32_t kFarOperations = 1u << 22;    // sequences further apart cannot be compared
 
 }  // namespace
 
@@ -28,13 +28,13 @@ ProgressEngine::ProgressEngine(Transport& transport, int endpoints, Handler othe
 }
 
 ProgressEngine::~ProgressEngine() {
-  retired_.assign(kGroupIdsMax, true);  // so that no callback starts anything
+  retired_.assign(kGroupIdsMax, true);  // so that no callback starts an operation
   for (const auto& group : groups_) {
     if (group != nullptr) retire(group->id);
   }
 }
 
-// The group's state, made if need be; null: retired, no such number, or too many.
+// The group's state, created if needed; null: retired, no such number, or too many groups.
 EngineGroup* ProgressEngine::group_of(GroupId id) {
   if (id.value() >= kGroupIdsMax) return nullptr;
   auto& group = groups_[id.value()];
@@ -113,9 +113,9 @@ void ProgressEngine::take_held(EngineGroup& group, Schedule& schedule) {
     auto& message = held_[index];
     next = message.next;
     group.peers[message.from.value()].held_bytes -= message.payload.size() + kHeldOverheadBytes;
-    // Nothing but its own last message ends the operation, so it is still there unless a member breaks the rules.
+    // Only its own last message ends the operation, so it still runs unless a member breaks the rules.
     if (schedule.state_ == Schedule::State::kRunning && schedule.sequence_ == sequence) {
-      std::vector<std::byte> payload = std::move(message.payload);  // more may come to be held meanwhile
+      std::vector<std::byte> payload = std::move(message.payload);  // further messages may be held meanwhile
       deliver(schedule, message.from, message.tag, payload);
       held_[index].payload = std::move(payload);
     } else {
@@ -165,7 +165,7 @@ void ProgressEngine::hold(EngineGroup& group, EndpointId from, const ScheduleHea
   const std::size_t bytes = payload.size() + kHeldOverheadBytes;
   const bool in_window = header.sequence.after(group.next) < static_cast<std::int32_t>(kEagerOperations);
   if (!in_window || held_bytes + bytes > kEagerOperations * (kEagerBytes + kHeldOverheadBytes)) {
-    ++counters_.stray;  // its sender does not keep to the windows
+    ++counters_.stray;  // the sender ignored a window
     return;
   }
   held_bytes += bytes;
@@ -199,7 +199,7 @@ void ProgressEngine::deliver(Schedule& schedule, EndpointId from, std::uint16_t 
   complete(schedule, node);
 }
 
-// Runs what is ready, and what becomes so, up to kNodesPerRound nodes; returns how many.
+// Runs ready nodes, and those that become ready, up to kNodesPerRound; returns how many.
 int ProgressEngine::run_ready() {
   if (running_ready_ || ready_.empty()) return 0;
   running_ready_ = true;
@@ -271,7 +271,7 @@ void ProgressEngine::fail(Schedule& schedule, std::string why) {
   end(schedule, Schedule::State::kFailed);
 }
 
-// Takes the schedule's nodes out of every queue. Places of ready_ stay, since somebody may be walking there.
+// Takes the schedule's nodes out of every queue. Places of ready_ stay, since run_ready may be iterating over them.
 void ProgressEngine::forget(const Schedule& schedule) {
   for (auto& ref : ready_) {
     if (ref.schedule == &schedule) ref.schedule = nullptr;
@@ -279,7 +279,7 @@ void ProgressEngine::forget(const Schedule& schedule) {
   std::erase_if(groups_[schedule.group_.value()]->too_soon, [&](const NodeRef& ref) { return ref.schedule == &schedule; });
   for (const EndpointId peer : blocked_peers_) {
     auto& entries = blocked_[peer.value()].entries;
-    // As something that needs no sending: that this endpoint has started more.
+    // These entries become announcements that this endpoint has started more operations, without a schedule.
     for (auto& entry : entries) {
       if (entry.schedule == &schedule) entry.schedule = nullptr;
     }

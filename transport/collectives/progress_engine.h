@@ -1,17 +1,16 @@
-// Runs schedules from an event loop: no thread of its own, nothing ever waits.
+// Runs schedules from an event loop: it has no thread of its own and never blocks.
 //
-// Operations of a group are told apart by their number: the first that an endpoint starts in a group is 0, the next 1,
-// and so on. So all members start the operations of a group in the same order, each when it likes. Up to kGroupsMax groups
-// and kOperationsInFlightMax operations of each are in flight at a time.
+// The operations of a group are numbered: the first that an endpoint starts in a group is 0, the next 1, and so on. So
+// all members start the operations of a group in the same order, at any time. Up to kGroupsMax groups and
+// kOperationsInFlightMax operations of each are in flight at a time.
 //
-// Messages of an operation that its receiver has not started are held there, and bounded by windows at the sender: at
-// most kEagerBytes of an operation to a receiver, at most kEagerOperations ahead of what the receiver is known to have
-// started. Receivers tell, either by any message of theirs in the group or, every kAnnounceOperations operations, by a
-// message for that alone. A send never waits for a receiver to do more than start operations in their order; so no
-// operation waits for a later one.
+// A receiver holds messages of operations that it has not started. Windows at the sender bound these: at most
+// kEagerBytes of an operation to a receiver, at most kEagerOperations ahead of the operations that the receiver is
+// known to have started. Receivers report their progress with any message of theirs in the group or, every
+// kAnnounceOperations operations, with a message of its own. A send waits only for the receiver to start operations in
+// their order; so no operation waits for a later one.
 //
-// The engine makes no system call and knows no clock: what poll is given is the only time it sees. It may run on any
-// Transport.
+// The engine makes no system call and reads no clock: poll's argument is its only time. It runs on any Transport.
 #pragma once
 
 #include <array>
@@ -24,26 +23,26 @@
 
 #include "absl/status/status.h"
 #include "core/types.h"
-#include "transport/pollable.h"
 #include "transport/collectives/engine_group.h"
 #include "transport/collectives/retry_timer.h"
 #include "transport/collectives/schedule.h"
 #include "transport/collectives/schedule_limits.h"
 #include "transport/collectives/schedule_wire.h"
+#include "transport/pollable.h"
 #include "transport/transport.h"
 
 namespace ingot {
 
-// What an engine has done so far.
+// Totals of an engine's work.
 struct ProgressCounters {
-  std::uint64_t operations = 0;     // complete
+  std::uint64_t operations = 0;     // completed
   std::uint64_t sent = 0;           // messages of operations
   std::uint64_t received = 0;       // likewise, held ones too
   std::uint64_t held = 0;           // of these: came before their operation was started
-  std::uint64_t announced = 0;      // messages that only said how far this endpoint is
+  std::uint64_t announced = 0;      // messages that only report this endpoint's progress
   std::uint64_t full = 0;           // sends that found the channel full or behind others
-  std::uint64_t too_soon = 0;       // sends that had to wait until their receiver was further
-  std::uint64_t stray = 0;          // messages that fit nothing and were dropped
+  std::uint64_t too_soon = 0;       // sends that had to wait for their receiver's progress
+  std::uint64_t stray = 0;          // unexpected messages, dropped
 };
 
 // One endpoint's engine. Used by the thread of its loop only.
@@ -51,8 +50,8 @@ class ProgressEngine final : public Pollable {
  public:
   using Handler = std::function<void(EndpointId from, std::span<const std::byte> message)>;
 
-  // `transport` outlives the engine; `endpoints` are those of its fabric. `other` is handed messages that are not the
-  // engine's; without it they are dropped as stray.
+  // `transport` outlives the engine; `endpoints` is the number of endpoints of its fabric. `other` gets messages that
+  // are not the engine's; without it they are dropped as stray.
   ProgressEngine(Transport& transport, int endpoints, Handler other = {});
   ~ProgressEngine() override;
   ProgressEngine(const ProgressEngine&) = delete;
@@ -60,21 +59,21 @@ class ProgressEngine final : public Pollable {
 
   EndpointId self() const { return transport_.self(); }
 
-  // Starts the next operation of the group: `schedule` is this endpoint's part. Its end is told by schedule.state() and
-  // its callback. What can be sent is handed to the transport at once, and leaves with the next poll at the latest.
-  // Errors, which change nothing: INVALID_ARGUMENT (another endpoint's schedule, no such group), FAILED_PRECONDITION
-  // (it runs already, names an endpoint that is gone, the group is retired), RESOURCE_EXHAUSTED (kGroupsMax groups, or
-  // an operation that is kOperationsInFlightMax older is not finished).
+  // Starts the next operation of the group: `schedule` is this endpoint's part. schedule.state() and its callback
+  // report the end. Messages that can be sent are passed to the transport at once, and leave with the next poll at the
+  // latest. Errors, all without effect: INVALID_ARGUMENT (another endpoint's schedule, no such group),
+  // FAILED_PRECONDITION (the schedule runs already or uses an endpoint that is gone, or the group is retired),
+  // RESOURCE_EXHAUSTED (kGroupsMax groups, or an operation that is kOperationsInFlightMax older is not finished).
   absl::Status start(GroupId group, Schedule& schedule);
 
-  // Ends the schedule's run as failed, if it runs. What it has sent stays sent.
+  // Ends the schedule's run as failed, if it runs. Sent messages are not taken back.
   void cancel(Schedule& schedule);
 
-  // Ends all runs of the group as failed and drops what was held for it, now and later. The number is not used again.
+  // Ends all runs of the group as failed and drops its held messages, now and later. The number is never used again.
   void retire(GroupId group);
 
-  // The endpoint is dead: runs that exchange messages with it end as failed. The members that remain retire its groups
-  // and go on in others, on trees without it. Not from a schedule's callback.
+  // The endpoint is dead: runs that exchange messages with it end as failed. The remaining members retire its groups
+  // and continue in others, on trees without it. Not to be called from a schedule's callback.
   void endpoint_gone(EndpointId endpoint);
 
   // Pollable, for an engine that owns its transport's probe.
@@ -82,15 +81,15 @@ class ProgressEngine final : public Pollable {
   bool readable() override;
   std::uint64_t deadline_ns() const override { return retry_.at_ns(); }
 
-  // For an owner that probes and flushes by itself: give each message to receive (false: not the engine's), and call
-  // progress once a round, before Transport::flush; it returns how much was done. Come back at deadline_ns().
+  // For an owner that probes and flushes by itself: pass each message to receive (false: not the engine's), and call
+  // progress once a round, before Transport::flush; it returns how much was done. Call again at deadline_ns().
   bool receive(EndpointId from, std::span<const std::byte> message);
   int progress(std::uint64_t now_ns);
 
   const ProgressCounters& counters() const { return counters_; }
 
  private:
-  // A message for an endpoint whose channel was full; without a schedule: that this endpoint has started more.
+  // A message to an endpoint whose channel was full; without a schedule: an announcement of this endpoint's progress.
   struct Blocked {
     Schedule* schedule;
     std::uint32_t node;
@@ -141,9 +140,9 @@ class ProgressEngine final : public Pollable {
   std::size_t first_ready_ = 0;
   bool running_ready_ = false;
   std::vector<BlockedQueue> blocked_;       // by endpoint
-  std::vector<EndpointId> blocked_peers_;   // whose queue is not empty
+  std::vector<EndpointId> blocked_peers_;   // those with a queue that is not empty
   std::vector<bool> gone_;                  // by endpoint
-  std::vector<std::byte> long_message_;     // where one is put together
+  std::vector<std::byte> long_message_;     // buffer to build one in
   bool any_gone_ = false;
   RetryTimer retry_;
   ProgressCounters counters_;

@@ -1,4 +1,4 @@
-// The engine's sending half: windows, full channels, and what this endpoint tells of its progress.
+// The engine's sending half: windows, full channels, and announcements of this endpoint's progress.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,11 +8,11 @@
 namespace ingot {
 namespace {
 
-constexpr std::size_t kShortMessageBytes = 256;  // put together on the stack
+constexpr std::size_t kShortMessageBytes = 256;  // built on the stack
 
 }  // namespace
 
-// Tells those who send to this endpoint how far it is, if they wait for that or may soon.
+// Announces this endpoint's progress to its senders, if they wait for that or may soon.
 void ProgressEngine::announce(EngineGroup& group, const Schedule& schedule) {
   for (const auto& source : schedule.sources_) {
     const auto behind = static_cast<std::uint32_t>(group.next.after(group.peers[source.peer.value()].announced));
@@ -28,7 +28,7 @@ void ProgressEngine::note_started(EngineGroup& group, EndpointId peer, Operation
   if (started.after(known) <= 0) return;
   known = started;
   if (group.too_soon.empty()) return;
-  // All of that peer's are tried again; those that must still wait come back, in their order.
+  // Tries all sends to that peer again; those that must still wait are queued again in their order.
   const auto others = std::stable_partition(group.too_soon.begin(), group.too_soon.end(), [&](const NodeRef& ref) {
     return ref.schedule->nodes_[ref.node].peer != peer;
   });
@@ -85,7 +85,7 @@ void ProgressEngine::block(EndpointId peer, Blocked entry) {
   ++counters_.full;
 }
 
-// Sends what now fits, in the order in which it was blocked; returns how many messages.
+// Sends what now fits, in the order of blocking; returns the number of messages.
 int ProgressEngine::retry_blocked() {
   int sent = 0;
   for (std::size_t i = 0; i < blocked_peers_.size();) {

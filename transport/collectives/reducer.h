@@ -1,4 +1,4 @@
-// What a reduction does with two vectors of elements.
+// The operator of a reduction: combines two vectors of elements.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-// An operator over elements of one size. Payloads are cut at element boundaries only.
+// An operator over elements of one size. Payloads are divided at element boundaries only.
 struct Reducer {
   std::size_t element_bytes = 0;  // 1 to kScheduleMessageBytesMax
   std::size_t alignment = 1;      // of the elements: a power of two, at most 64, that divides element_bytes
@@ -21,7 +21,7 @@ struct Reducer {
 enum class ReduceOperation {
   kSum,      // integers modulo 2^bits
   kProduct,  // likewise
-  kMin,      // of floating-point numbers: the left one if either is not a number
+  kMin,      // of floating-point numbers: the left one if either is NaN
   kMax,      // likewise
   kAnd,      // bits; integers only, as the next two
   kOr,
@@ -77,8 +77,8 @@ constexpr Reducer builtin_reducer() {
 
 }  // namespace internal
 
-// One of ours. For floating-point numbers, kAnd, kOr and kXor do not exist: the reducer has no function then, and
-// whoever builds a schedule from it is told.
+// A predefined operator. For floating-point numbers, kAnd, kOr and kXor do not exist: the reducer then has no function,
+// and building a schedule from it fails.
 template <ReducibleElement T>
 Reducer reducer(ReduceOperation operation) {
   using enum ReduceOperation;
@@ -102,8 +102,8 @@ Reducer reducer(ReduceOperation operation) {
   }
 }
 
-// One's own: `combine(left, right)` returns the combined element. It is associative; it need not be commutative, since
-// operands keep their order (collectives.h). `combine` outlives all schedules made with it.
+// A user's operator: `combine(left, right)` returns the combined element. It is associative; it need not be
+// commutative, since operands keep their order (collectives.h). `combine` outlives all schedules made with it.
 template <typename T, typename Combine>
   requires std::is_trivially_copyable_v<T> && std::is_invocable_r_v<T, const Combine&, const T&, const T&>
 Reducer custom_reducer(const Combine& combine) {

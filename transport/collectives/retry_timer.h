@@ -1,18 +1,18 @@
-// When to try again to send into a channel that is full: nobody tells a sender that there is room.
+// When to retry a send into a full channel, since a sender is not notified of room.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "transport/pollable.h"
 #include "transport/collectives/schedule_limits.h"
+#include "transport/pollable.h"
 
 namespace ingot {
 
-// Each round tries anyway; this is for loops that would sleep. Not thread-safe.
+// Each round retries anyway; the timer is for loops that would sleep. Not thread-safe.
 class RetryTimer {
  public:
-  // Once a round. `waiting`: something could not be sent; `worked`: the round did something.
+  // Once a round. `waiting`: a message could not be sent; `worked`: the round did something.
   void plan(std::uint64_t now_ns, bool waiting, bool worked) {
     if (!waiting) {
       at_ns_ = Pollable::kNever;

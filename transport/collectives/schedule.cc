@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/collectives/progress_engine.h"
+#include "transport/limits.h"
 
 namespace ingot {
 
@@ -41,7 +41,7 @@ ScheduleBuilder::ScheduleBuilder(EndpointId self, int endpoints) {
 }
 
 ScheduleBuilder::NodeId ScheduleBuilder::add(Node node) {
-  if (schedule_.nodes_.size() <= kScheduleNodesMax) schedule_.nodes_.push_back(node);  // one more, for build to see
+  if (schedule_.nodes_.size() <= kScheduleNodesMax) schedule_.nodes_.push_back(node);  // one too many for build to see
   return {static_cast<std::uint32_t>(schedule_.nodes_.size() - 1)};
 }
 
@@ -179,7 +179,7 @@ absl::Status ScheduleBuilder::link() {
   return absl::OkStatus();
 }
 
-// Takes away nodes that nothing comes before, until none is left, or a cycle is.
+// Removes nodes without predecessors until none is left, or only a cycle.
 absl::Status ScheduleBuilder::check_acyclic() const {
   const auto& nodes = schedule_.nodes_;
   std::vector<std::uint32_t> blockers, open;
@@ -215,8 +215,8 @@ void ScheduleBuilder::index_receives() {
   }
 }
 
-// The first kEagerBytes to each receiver may be held there; both ends count alike, so that the receiver knows whether
-// anybody waits for it to start.
+// The receiver may hold the first kEagerBytes from each sender. Both ends count alike, so the receiver knows whether a
+// sender waits for it to start.
 void ScheduleBuilder::mark_eager() {
   std::map<EndpointId, std::size_t> bytes;
   for (Node& node : schedule_.nodes_) {

@@ -1,9 +1,9 @@
 // Collectives as schedules: a directed acyclic graph of sends, receives and computations that a progress engine runs
-// without anybody waiting for it (Nomura and Ishikawa, KACC).
+// without blocking any thread (Nomura and Ishikawa, KACC).
 //
 // A schedule is one endpoint's part of a collective operation. It is built once and may be run any number of times, one
-// run at a time; a run allocates nothing. The memory that its nodes name is the user's (or ScheduleBuilder::buffer's),
-// outlives it, and is not touched by the user while it runs.
+// run at a time; a run allocates nothing. The memory that its nodes refer to is the user's (or
+// ScheduleBuilder::buffer's). It outlives the schedule, and the user does not touch it during a run.
 #pragma once
 
 #include <cstddef>
@@ -26,20 +26,20 @@ namespace ingot {
 // A computation: may read `source`, which is as long as `target`, and change `target`. Never blocks.
 struct Computation {
   void (*function)(const void* context, std::span<std::byte> target, std::span<const std::byte> source) = nullptr;
-  const void* context = nullptr;  // handed to `function`; outlives the schedule
+  const void* context = nullptr;  // passed to `function`; outlives the schedule
 };
 
 class ProgressEngine;
 
-// Not thread-safe: used by its endpoint's thread. It is not moved while it runs (checked). One that is destroyed while
-// it runs is cancelled, without a callback.
+// Not thread-safe: used by its endpoint's thread. Not moved while it runs (checked). Destroying it while it runs
+// cancels the run, without a callback.
 class Schedule {
  public:
   enum class State : std::uint8_t {
     kIdle,     // not run yet
-    kRunning,  // the engine has it
-    kDone,     // the last run is complete here; other members may still be at it
-    kFailed,   // the last run cannot complete: failure() says why
+    kRunning,  // started and not ended
+    kDone,     // the last run is complete here; other members may still run
+    kFailed,   // the last run cannot complete; see failure()
   };
 
   Schedule(Schedule&& other) noexcept;
@@ -53,8 +53,8 @@ class Schedule {
   // Empty unless kFailed.
   const std::string& failure() const { return failure_; }
 
-  // `callback` is called from the engine after each run, done or failed. It may start any schedule, this one too; it
-  // must not destroy this one.
+  // The engine calls `callback` after each run, done or failed. It may start any schedule, including this one; it must
+  // not destroy this one.
   void on_end(std::function<void(Schedule&)> callback) { on_end_ = std::move(callback); }
 
  private:
@@ -70,14 +70,14 @@ class Schedule {
     EndpointId peer{};         // of a send or receive
     std::uint16_t tag = 0;     // likewise
     std::uint32_t blockers = 0;         // nodes before this one
-    std::uint32_t blockers_left = 0;    // in this run; a receive that has its message counts kReceived
+    std::uint32_t blockers_left = 0;    // in this run; kReceived for a receive that has its message
     std::uint32_t successors_begin = 0; // in successors_
     std::uint32_t successors_end = 0;
     std::span<std::byte> target{};        // receive, compute
     std::span<const std::byte> source{};  // send, compute
     Computation computation{};
   };
-  // Where a message goes. Sorted by key.
+  // A message's receive node. Sorted by key.
   struct ReceiveKey {
     std::uint32_t key;   // peer << 16 | tag
     std::uint32_t node;
@@ -85,7 +85,7 @@ class Schedule {
   // A peer that this endpoint receives from.
   struct Source {
     EndpointId peer;
-    bool waits_for_start;  // it sends more than may be held: it must hear at once that this endpoint has started
+    bool waits_for_start;  // sends more than may be held: needs this endpoint's start announced at once
   };
   struct AlignedDelete {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
@@ -110,14 +110,14 @@ class Schedule {
   std::function<void(Schedule&)> on_end_;
   std::string failure_;
 
-  // Of the present run; the engine's.
+  // State of the present run, which the engine owns.
   ProgressEngine* engine_ = nullptr;
   std::uint32_t nodes_left_ = 0;
   GroupId group_{};
   OperationSequence sequence_{};
 };
 
-// Makes schedules. Used once.
+// Builds one schedule. Used once.
 class ScheduleBuilder {
  public:
   struct NodeId {
@@ -127,12 +127,12 @@ class ScheduleBuilder {
   // `endpoints`: of the fabric, 1 to kChannelEndpointsMax; endpoints are numbered from 0.
   ScheduleBuilder(EndpointId self, int endpoints);
 
-  // Sends `source` as it is when the node runs. `tag` tells this operation's messages to `to` apart; the receiver
-  // names the same.
+  // Sends `source` when the node runs. `tag` distinguishes this operation's messages to `to`; the receiver uses the
+  // same tag.
   NodeId send(EndpointId to, std::uint16_t tag, std::span<const std::byte> source);
 
-  // Receives exactly `target.size()` bytes, at any time from the start of the operation on: that nobody sends before
-  // `target` is free is the schedule's affair. So a receive cannot come after another node of its schedule.
+  // Receives exactly `target.size()` bytes, at any time from the start of the operation on. So a receive cannot come
+  // after another node of its schedule; the schedules must ensure that no message is sent before `target` is free.
   NodeId receive(EndpointId from, std::uint16_t tag, std::span<std::byte> target);
 
   NodeId compute(Computation computation, std::span<std::byte> target, std::span<const std::byte> source);
@@ -143,9 +143,9 @@ class ScheduleBuilder {
   // Memory that lives as long as the schedule, zero-filled, aligned to 64 bytes.
   std::span<std::byte> buffer(std::size_t bytes);
 
-  // Errors: INVALID_ARGUMENT with one sentence: an unknown endpoint or oneself, two messages of one tag, a message that
-  // is too long, operands of different sizes, no function, an edge to no node, a receive that comes after something,
-  // a cycle, too many nodes.
+  // Errors: INVALID_ARGUMENT with one sentence: an unknown endpoint or self, two messages with one tag, a message that
+  // is too long, operands of different sizes, no function, an edge to a node that does not exist, a receive after
+  // another node, a cycle, too many nodes.
   absl::StatusOr<Schedule> build();
 
  private:
@@ -164,9 +164,8 @@ class ScheduleBuilder {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;
 };
 
-// Checks that the schedules of all members of a group make one operation: each send has its receive, of the same size,
-// and the whole comes to an end. They must name endpoints of one fabric.
-// Errors: INVALID_ARGUMENT with one sentence.
+// Checks that the schedules of all members of a group form one operation: each send has its receive, of the same size,
+// and the whole terminates. They must be of one fabric. Errors: INVALID_ARGUMENT with one sentence.
 absl::Status check_fit(std::span<const Schedule* const> schedules);
 
 }  // namespace ingot

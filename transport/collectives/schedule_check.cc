@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// The one who may look into schedules without changing them.
+// Reads schedules' private parts without changing them.
 class ScheduleReader {
  public:
   explicit ScheduleReader(std::span<const Schedule* const> schedules) : schedules_(schedules) {}
@@ -68,7 +68,7 @@ class ScheduleReader {
     return absl::InvalidArgumentError(absl::StrCat(receives - matched_, " receives of the operation have no send"));
   }
 
-  // Runs the whole operation without payload: whoever is left waits for somebody who waits.
+  // Runs the whole operation without payload. Nodes that never run wait for each other.
   absl::Status run() {
     std::size_t left = 0;
     for (std::size_t i = 0; i < schedules_.size(); ++i) {

@@ -6,58 +6,60 @@
 
 #include "core/limits.h"
 
+
 namespace ingot {
 
-// ---- One schedule -------------------------------------------------------------------------------------------------
+// ---- One schedule ---------------------------------------------------------------------------------------------------
 inline constexpr std::size_t kScheduleNodesMax = 1024 * 1024;  // more are refused when it is built
 inline constexpr std::size_t kScheduleHeaderBytes = 8;         // before the bytes of every message
 inline constexpr std::size_t kScheduleMessageBytesMax = kMessageBytesMax - kScheduleHeaderBytes;  // more are refused
 
-// ---- Operations in flight -----------------------------------------------------------------------------------------
-// From the oldest unfinished operation of a group to the newest, at one endpoint; at the limit start() says
+// ---- Operations in flight -------------------------------------------------------------------------------------------
+// From the oldest unfinished operation of a group to the newest, at one endpoint; at the limit start() returns
 // RESOURCE_EXHAUSTED.
 inline constexpr std::uint32_t kOperationsInFlightMax = 64;
-// Operations that a message may be ahead of the newest that its receiver is known to have started. Beyond, it waits at
-// its sender.
+// Operations that a message may be ahead of the newest that its receiver is known to have started. Beyond that it waits
+// at its sender.
 inline constexpr std::uint32_t kEagerOperations = 32;
-// Started operations after which a receiver tells its senders so, unless some other message of the group has.
+// Started operations after which a receiver reports its progress to its senders, unless another message of the group
+// has.
 inline constexpr std::uint32_t kAnnounceOperations = kEagerOperations / 2;
-// Of one operation to one receiver that may leave before the receiver is known to have started that operation. What
-// comes after them waits at the sender. A message counts kHeldOverheadBytes more than it carries.
+// Bytes of one operation to one receiver that may leave before the receiver is known to have started that operation.
+// Further messages wait at the sender. A message counts kHeldOverheadBytes more than its payload.
 inline constexpr std::size_t kEagerBytes = 4096;
 inline constexpr std::size_t kHeldOverheadBytes = 64;
 
 // Nodes that one round runs; the rest run in the next.
 inline constexpr int kNodesPerRound = 4096;
 
-// ---- Groups -------------------------------------------------------------------------------------------------------
+// ---- Groups ---------------------------------------------------------------------------------------------------------
 inline constexpr std::uint32_t kGroupIdsMax = 4096;  // a group's number is below this; others are refused
 inline constexpr int kGroupsMax = 16;                // in use at an endpoint at a time; messages of others are dropped
 
-// What an endpoint holds at most of operations that it has not started. Reached only if every peer runs ahead in every
-// group; what a peer sends beyond its share is against the rules, dropped and counted as stray.
+// The most that an endpoint holds of operations that it has not started. Reached only if every peer runs ahead in every
+// group; messages beyond a peer's share break the rules, and are dropped and counted as stray.
 inline constexpr std::size_t kHeldBytesMax =
     std::size_t{kGroupsMax} * kEndpointsMax * kEagerOperations * (kEagerBytes + kHeldOverheadBytes);
 
-// ---- Collectives --------------------------------------------------------------------------------------------------
-// A longer payload travels in chunks of this size, so that a subtree begins to pass on before it has received all.
+// ---- Collectives ----------------------------------------------------------------------------------------------------
+// A longer payload travels in chunks of this size, so that a subtree starts to forward before it has received all.
 inline constexpr std::size_t kChunkBytes = 8 * 1024;
 inline constexpr std::size_t kChunksMax = 4096;   // of one payload; a longer payload has longer chunks
 inline constexpr std::size_t kChunksAhead = 4;    // chunks of a reduction that a child may be ahead of its parent
 inline constexpr std::size_t kCollectiveBytesMax = std::size_t{256} * 1024 * 1024;  // a longer payload is refused
 
-// ---- Atomic broadcast ---------------------------------------------------------------------------------------------
+// ---- Atomic broadcast -----------------------------------------------------------------------------------------------
 inline constexpr std::size_t kOrderedBytesMax = 1024 * 1024;  // of one message; more is refused
-// Messages that the root has ordered and that some member may lack. It keeps them for who must catch up; at the limit
-// it orders nothing until the slowest member has gone on, or is excluded.
+// Messages that the root has ordered and that some member may lack. It keeps them for members that must catch up; at
+// the limit it orders nothing until the slowest member has caught up, or is excluded.
 inline constexpr std::size_t kOrderedWindow = 256;
-inline constexpr std::size_t kOrderedWindowBytes = 8 * 1024 * 1024;  // likewise, or one message more
-// Of one member, not yet come back to it; at the limit submit() says so.
+inline constexpr std::size_t kOrderedWindowBytes = 8 * 1024 * 1024;  // likewise; one message may exceed it
+// Of one member, not yet come back to it; at the limit submit() returns RESOURCE_EXHAUSTED.
 inline constexpr std::size_t kSubmissionsMax = 64;
 inline constexpr std::size_t kSubmissionBytesMax = 4 * 1024 * 1024;
 
-// ---- Waiting ------------------------------------------------------------------------------------------------------
-// Between two attempts to send into a full channel while nothing else happens: at first, and after doublings.
+// ---- Waiting --------------------------------------------------------------------------------------------------------
+// Interval between attempts to send into an otherwise idle full channel: the first, and the longest after doubling.
 inline constexpr std::uint64_t kRetrySendNs = 20'000;
 inline constexpr std::uint64_t kRetrySendNsMax = 5'000'000;
 

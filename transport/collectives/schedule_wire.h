@@ -1,12 +1,12 @@
 // The first eight bytes of each message between progress engines, as one little-endian word:
 //
-//   bits  0..7    class: kData or kStarted; the replicas' messages have other first bytes (replication/agreement/agreement.h)
+//   bits  0..7    class: kData or kStarted; other first bytes than MessageClass (replication/agreement/agreement.h)
 //         8..23   group
 //        24..39   tag: which message of the operation between these two endpoints; 0 in kStarted
 //        40..63   sequence: number of the operation in its group, modulo 2^24
 //
-// kData: the payload follows. Its sender has started the operation `sequence`, and so all before it.
-// kStarted: its sender has started every operation of the group before `sequence`. Nothing follows.
+// kData: the payload follows. The sender has started operation `sequence` and all before it. kStarted: the sender has
+// started every operation of the group before `sequence`. Nothing follows.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace ingot {
 
-// Endpoints that run operations together, numbered below kGroupIdsMax. They agree on the number, on who is a member and
-// on the order in which operations start; a number that has been retired is not used again.
+// The id of endpoints that run operations together, below kGroupIdsMax. They agree on the number, on the members and on
+// the order in which operations start. A retired number is not used again.
 using GroupId = Id<struct GroupTag, std::uint16_t>;
 
 enum class ScheduleClass : std::uint8_t {
@@ -29,8 +29,8 @@ enum class ScheduleClass : std::uint8_t {
   kStarted = 0x41,
 };
 
-// Number of an operation in its group, modulo 2^24. Two that are compared are less than 2^23 apart: the windows of
-// schedule_limits.h see to it.
+// Number of an operation in its group, modulo 2^24. Two compared numbers are less than 2^23 apart, which the windows of
+// schedule_limits.h ensure.
 class OperationSequence {
  public:
   constexpr OperationSequence() = default;
@@ -40,7 +40,7 @@ class OperationSequence {
   constexpr OperationSequence next() const { return OperationSequence(value_ + 1); }
   constexpr bool operator==(const OperationSequence&) const = default;
 
-  // How many operations this one is after `other`; negative if before.
+  // How many operations this one comes after `other`; negative if before.
   constexpr std::int32_t after(OperationSequence other) const {
     return static_cast<std::int32_t>((value_ - other.value_) << 8) >> 8;
   }

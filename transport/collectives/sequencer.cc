@@ -71,7 +71,7 @@ void Sequencer::submit(EndpointId origin, std::uint64_t number, std::string_view
   order(effects);
 }
 
-// Orders what the window lets through.
+// Orders submissions as far as the window allows.
 void Sequencer::order(OrderedEffects& effects) {
   while (awaited_.empty() && !submissions_.empty() && kept_.size() < kOrderedWindow && kept_bytes_ < kOrderedWindowBytes) {
     Submission submission = std::move(submissions_.front());
@@ -100,8 +100,8 @@ void Sequencer::order_one(Submission submission, OrderedEffects& effects) {
   effects.delivered.push_back(entry);
 }
 
-// Of one message in each quarter of the window the root wants to know when all have it: so a full window always holds
-// one that will make room.
+// In each quarter of the window the root asks for a report of one message: when has every member delivered it? So a
+// full window always holds a message whose report will make room.
 bool Sequencer::wants_taken(std::size_t bytes) {
   ++unwatched_messages_;
   unwatched_bytes_ += bytes + kOrderedHeaderBytes;
@@ -134,14 +134,14 @@ void Sequencer::receive_joined(EndpointId from, std::uint64_t delivered, Ordered
   order(effects);
 }
 
-// Sends what the member lacks of what was ordered before this epoch.
+// Sends the member what it lacks of the messages ordered before this epoch.
 void Sequencer::catch_up(EndpointId member, std::uint64_t from_sequence, OrderedEffects& effects) const {
   for (const OrderedEntry& entry : kept_) {
     if (entry.sequence >= from_sequence && entry.sequence < base_) effects.messages.push_back({member, entry.message});
   }
 }
 
-// What is kept when an epoch begins is sent again in it to whoever lacks it; encoded once for all.
+// Encodes the kept messages once, at the start of an epoch, to send them again to members that lack them.
 void Sequencer::encode_catch_up() {
   for (OrderedEntry& entry : kept_) {
     OrderedMessage message;
@@ -156,8 +156,8 @@ void Sequencer::encode_catch_up() {
   }
 }
 
-// Forgets what every member has delivered. What members said when they joined counts until all have caught up with the
-// epoch's beginning; from then on the tree tells.
+// Drops what every member has delivered. Until all have caught up with the epoch's start, the members' joins tell what
+// that is; afterwards the tree's reports do.
 void Sequencer::let_go() {
   std::uint64_t taken = next_;
   for (const EndpointId member : tree_.members) {

@@ -1,13 +1,13 @@
-// The root's side of atomic broadcast: orders what is submitted, keeps what somebody may lack, changes the tree. Pure:
-// messages in, effects out.
+// The root's side of atomic broadcast: orders submissions, keeps messages that members may lack, changes the tree.
+// Pure: messages in, effects out.
 //
 // A change of the tree starts an epoch, in steps:
-//   1. The root orders nothing more, and tells every member the new tree and where it begins (kNewEpoch).
-//   2. A member that hears of it leaves the old tree and says how far it has delivered (kJoined). The root sends it what
-//      it lacks below the beginning (kCatchUp).
-//   3. When all members that have children in the new tree have joined, the root orders again, along the new tree. Who
-//      has none may come later: a slow member that has become a leaf stops nobody.
-// A member that dies meanwhile makes for another epoch.
+//   1. The root stops ordering, and sends every member the new tree and its first sequence (kNewEpoch).
+//   2. A member that receives it leaves the old tree and reports how far it has delivered (kJoined). The root sends it
+//      the messages that it lacks below the first sequence (kCatchUp).
+//   3. When all members that have children in the new tree have joined, the root orders again, along the new tree.
+//      Leaves may join later: a slow member that has become a leaf holds up no other.
+// A member that dies meanwhile causes another epoch.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@
 
 namespace ingot {
 
-// `tree` without that member: its children take its place under its parent. REQUIRES: it is a member, not the root.
+// `tree` without that member: its children take its place under its parent.
+// REQUIRES: it is a member, not the root.
 OrderedTree tree_without(const OrderedTree& tree, EndpointId member);
 
-// Whether `tree` is right for members of a fabric of so many endpoints. Errors: INVALID_ARGUMENT with one sentence.
+// Checks that `tree` is valid for members of a fabric of so many endpoints. Errors: INVALID_ARGUMENT with one sentence.
 absl::Status check_ordered_tree(const OrderedTree& tree, int endpoints);
 
 // Not thread-safe.
@@ -34,21 +35,22 @@ class Sequencer {
   // REQUIRES: check_ordered_tree(tree, endpoints), and its root is `self`.
   Sequencer(GroupId group, EndpointId self, int endpoints, const OrderedTree& tree);
 
-  // Takes the origin's next message. Those of who is not a member, those that come twice and those beyond
-  // kSubmissionsMax unordered ones are dropped. REQUIRES: payload.size() <= kOrderedBytesMax.
+  // Takes the origin's next message. Drops messages of non-members, duplicates, and those beyond kSubmissionsMax
+  // unordered ones.
+  // REQUIRES: payload.size() <= kOrderedBytesMax.
   void submit(EndpointId origin, std::uint64_t number, std::string_view payload, OrderedEffects& effects);
 
   // REQUIRES: a kTaken or kJoined of this group.
   void receive(EndpointId from, const OrderedMessage& message, OrderedEffects& effects);
 
-  // Starts an epoch with that tree. Its members are some of the present ones, its root the present one.
-  // Errors, which change nothing: INVALID_ARGUMENT with one sentence.
+  // Starts an epoch with that tree. Its members are some of the present ones, its root the present one. Errors, all
+  // without effect: INVALID_ARGUMENT with one sentence.
   absl::Status change_tree(const OrderedTree& tree, OrderedEffects& effects);
 
   const OrderedTree& tree() const { return tree_; }
   std::uint32_t epoch() const { return epoch_; }
-  std::uint64_t ordered() const { return next_; }              // messages so far
-  std::size_t kept() const { return kept_.size(); }            // of these, that somebody may lack
+  std::uint64_t ordered() const { return next_; }              // total
+  std::size_t kept() const { return kept_.size(); }            // those that some member may lack
   std::size_t waiting() const { return submissions_.size(); }  // submitted, not ordered
   // Members that must join before the epoch starts; none: it has.
   const std::vector<EndpointId>& awaited() const { return awaited_; }
@@ -62,7 +64,7 @@ class Sequencer {
   };
   struct Child {
     EndpointId endpoint;
-    std::uint64_t taken;  // its subtree has delivered everything before, if all members have caught up
+    std::uint64_t taken;  // its subtree has delivered all sequences below, if all members have caught up
   };
 
   void receive_joined(EndpointId from, std::uint64_t delivered, OrderedEffects& effects);
@@ -84,11 +86,11 @@ class Sequencer {
   std::vector<EndpointId> awaited_;
   std::uint64_t next_ = 0;  // sequence of the next message
   std::uint64_t base_ = 0;  // the epoch's first
-  std::vector<std::uint64_t> delivered_;  // by endpoint: what it said when it joined, all before; next_ in epoch 0
+  std::vector<std::uint64_t> delivered_;  // by endpoint: reported in its join, all sequences below; next_ in epoch 0
   std::vector<bool> joined_;              // by endpoint: in this epoch
   std::deque<OrderedEntry> kept_;         // the last of them is next_ - 1
   std::size_t kept_bytes_ = 0;
-  std::size_t unwatched_messages_ = 0;  // since one whose arrival is told
+  std::size_t unwatched_messages_ = 0;  // since the last one with a report
   std::size_t unwatched_bytes_ = 0;
   std::deque<Submission> submissions_;
   std::vector<std::uint64_t> next_number_;     // by endpoint: of its next submission

@@ -5,17 +5,18 @@
 //    line 0        word 0: the epoch in which its parent released it
 //    line 1 + i    word 0: the epoch in which its child i arrived, with all below it
 //
-// So each edge of the tree has a line up and a line down, each of which lies near the one participant that polls it.
-// Epochs only count: nothing is ever reset. A line lags behind its reader by one epoch at most, and may be ahead of it
-// by one, so a reader waits for "this epoch or later".
+// So each edge of the tree has a line up and a line down, each near the one participant that polls it. Epochs only
+// count up; nothing is reset. A line lags behind its reader by one epoch at most, and may be ahead of it by one, so a
+// reader waits for "this epoch or later".
 //
-// The root does not wait for its first child before it tells it that all others have arrived. The two exchange their
-// halves of the tree at the same time, which saves the longest path one message; two participants are one exchange,
-// one message's way long. Every other participant waits until its subtree is there, says so, and waits for its release.
+// The root does not wait for its first child before it tells that child that all others have arrived. The two exchange
+// their halves of the tree at the same time, which shortens the longest path by one message; two participants need one
+// exchange, the time of one message. Every other participant waits until its subtree has arrived, reports it, and waits
+// for its release.
 //
-// Orders: kBarrierArrive (release) pairs with kBarrierGather (acquire), kBarrierRelease with kBarrierLeave. Whoever
-// leaves an epoch sees what everybody did before entering it. A participant that never comes holds up all others for
-// ever: this is a barrier for threads that live and die together, not for replicas.
+// Orders: kBarrierArrive (release) pairs with kBarrierGather (acquire), kBarrierRelease with kBarrierLeave. A
+// participant that leaves an epoch sees what all participants did before they entered it. A participant that never
+// arrives blocks all others for good: this barrier is for threads that live and die together, not for replicas.
 #pragma once
 
 #include <concepts>
@@ -32,8 +33,9 @@
 namespace ingot {
 
 // How a participant waits; not part of the machine. Used by its thread only.
-//  * until(done) returns when done() is true. It may return earlier, and then the barrier separates nothing: the
-//    participant goes on as if it had been released, and so may all others. Only for who knows that (client/openmp).
+//  * until(done) returns when done() is true. It may return earlier, and then the barrier separates nothing: this
+//    participant goes on as if it had been released, and so may all others. Only for callers that handle this
+//    (client/openmp).
 //  * wrote(receiver): a line that the receiver may be waiting for was stored; wake it if it sleeps.
 template <typename W>
 concept BarrierWaiting = requires(W& waiting, EndpointId receiver, bool (*done)()) {
@@ -47,9 +49,9 @@ constexpr std::uint32_t tree_barrier_lines(std::size_t children) { return 1 + st
 template <Memory M>
 class TreeBarrier {
  public:
-  // Participants are the endpoints 0 .. tree.size() - 1; the barrier takes tree_barrier_lines(children) lines of each
-  // inbox from `first_line` on. `epoch`: what all of them hold, the same for everybody; zero-filled memory is epoch 0.
-  // REQUIRES: a right tree, the same for everybody.
+  // Participants are the endpoints 0 .. tree.size() - 1; the barrier uses tree_barrier_lines(children) lines of each
+  // inbox from `first_line` on. `epoch`: the epoch that all inboxes hold; zero-filled memory is epoch 0.
+  // REQUIRES: a right tree; tree and `epoch` are equal on all participants.
   TreeBarrier(M memory, const Tree& tree, std::uint32_t first_line = 0, Word epoch = 0)
       : memory_(std::move(memory)), epoch_(epoch) {
     const auto self = static_cast<int>(memory_.self().value());
@@ -88,7 +90,7 @@ class TreeBarrier {
     }
   }
 
-  // How often wait() was called, from the epoch given at the beginning on, modulo 2^32.
+  // Number of calls of wait(), from the constructor's `epoch` on, modulo 2^32.
   Word epoch() const { return epoch_; }
 
  private:
@@ -109,7 +111,7 @@ class TreeBarrier {
     waiting.until([&] { return static_cast<std::int32_t>(memory_.load_word(line, 0, site) - epoch_) >= 0; });
   }
 
-  // Waits for the arrival of all children from number `first` on. Their lines' misses overlap.
+  // Waits for the arrival of all children from number `first` on. The misses on their lines overlap.
   template <typename W>
   void gather(std::size_t first, W& waiting) {
     for (std::size_t i = first + 1; i < children_.size(); ++i) memory_.prefetch(children_[i].up);

@@ -1,18 +1,18 @@
-// Broadcast, reduction and allreduce over an ordered tree, for participants that wait for them: payload in lines along
-// the tree's edges. The counterpart of tree_barrier.h; collectives that nobody waits in are in transport/collectives.
+// Blocking broadcast, reduction and allreduce over an ordered tree: payload in lines along the tree's edges. The
+// counterpart of tree_barrier.h; non-blocking collectives are in collectives.h.
 //
 // Each edge has a ring of R lines in each direction, near its reader, and a line for the credit, near its writer. An
 // inbox, by lines, for a participant with k children; slot 0 is the edge to its parent, slot 1 + i that to child i:
 //
-//    slot s            word 0: of the lines that this participant wrote on that edge, how many are read
+//    slot s            word 0: number of lines read, of those that this participant wrote on that edge
 //    1 + k + R s ...   ring: word 0 the line's number on that edge, from 1 on; payload from byte 8 on
 //
-// A line is its own notification: one line moved for each line of payload. Lines come in bursts; the reader waits for
-// the last line of a burst, and reads the others without looking at their numbers, so that their misses overlap. It gives
-// credit twice a ring. The sites are NVP's, since the pairs are: notify -> look: the burst is complete; return_credit ->
-// take_credit: its lines may be written again. Counts are modulo 2^32.
+// A line is its own notification: one line moves for each line of payload. Lines come in bursts; the reader waits for
+// the last line of a burst, and reads the others without checking their numbers, so that their misses overlap. It
+// returns credit twice a ring. The sites are NVP's, since the pairs are the same: notify -> poll: the burst is
+// complete; return_credit -> take_credit: its lines may be overwritten. Counts are modulo 2^32.
 //
-// Data travels in windows of half a ring, so that those below begin before those above have ended.
+// Data travels in windows of half a ring, so that lower participants start before upper ones have finished.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@
 #include "core/check.h"
 #include "core/planning/tree.h"
 #include "core/types.h"
-#include "transport/memory.h"
 #include "transport/collectives/tree_barrier.h"
+#include "transport/memory.h"
 
 namespace ingot {
 
@@ -35,12 +35,12 @@ constexpr std::uint32_t tree_collectives_lines(std::size_t children, std::uint32
   return static_cast<std::uint32_t>(children + 1) * (1 + ring_lines);
 }
 
-// One participant's end. Used by its thread only. All participants call the same operations in the same order, with as
-// many bytes each; each call returns when this participant's part is done, which may be before others have theirs.
+// One participant's end. Used by its thread only. All participants call the same operations in the same order, with
+// equally many bytes; each call returns when this participant's part is done, which may be before the others'.
 template <Memory M>
 class TreeCollectives {
  public:
-  // As for TreeBarrier; `ring_lines`, the same for everybody: 2 or more, even. Memory begins zero-filled.
+  // As for TreeBarrier. `ring_lines`, the same for all participants: 2 or more, even. Memory starts zero-filled.
   TreeCollectives(M memory, const Tree& tree, std::uint32_t ring_lines, std::uint32_t first_line = 0)
       : memory_(std::move(memory)), ring_lines_(ring_lines), window_bytes_(ring_lines / 2 * kPayloadBytes) {
     INGOT_CHECK(ring_lines >= 2 && ring_lines % 2 == 0);
@@ -60,7 +60,7 @@ class TreeCollectives {
     }
   }
 
-  // The root's data arrives in everybody's.
+  // Copies the root's data into all participants'.
   template <BarrierWaiting W>
   void broadcast(std::span<std::byte> data, W&& waiting) {
     for_windows(data, [&](std::span<std::byte> window) {
@@ -69,9 +69,10 @@ class TreeCollectives {
     });
   }
 
-  // Everybody's data is combined into the root's; that of inner members is used up. `combine(target, source)` changes
-  // target[i] to target[i] o source[i] for a few whole elements of 1, 2, 4 or 8 bytes; o is associative and commutes.
-  // Operands come in the tree's order, so the same tree gives the same result to the last bit.
+  // Combines all participants' data into the root's; that of inner participants is overwritten. `combine(target,
+  // source)` changes target[i] to target[i] o source[i] for a few whole elements of 1, 2, 4 or 8 bytes; o is
+  // associative and commutative. Operands come in the tree's order, so the same tree gives the same result to the last
+  // bit.
   template <typename Combine, BarrierWaiting W>
   void reduce(std::span<std::byte> data, Combine&& combine, W&& waiting) {
     for_windows(data, [&](std::span<std::byte> window) {
@@ -80,8 +81,8 @@ class TreeCollectives {
     });
   }
 
-  // A reduction whose result arrives in everybody's data, the same to the last bit. The root and its first child
-  // exchange what they have at the same time, as in the barrier.
+  // A reduction whose result is copied into all participants' data, the same to the last bit. The root and its first
+  // child exchange their partial results at the same time, as in the barrier.
   template <typename Combine, BarrierWaiting W>
   void allreduce(std::span<std::byte> data, Combine&& combine, W&& waiting) {
     for_windows(data, [&](std::span<std::byte> window) {
@@ -110,7 +111,7 @@ class TreeCollectives {
 
   struct Edge {
     EndpointId peer;
-    std::uint32_t ring_out, ring_in;  // first line, in the peer's and in the own inbox
+    std::uint32_t ring_out, ring_in;  // first line, in the peer's and in this inbox
     Line credit_out, credit_in;       // that the peer writes, and that this participant writes
     Word written = 0, credit = 0;     // lines sent, and of these known to be read
     Word read = 0, returned = 0;      // lines received, and of these given back
@@ -151,7 +152,7 @@ class TreeCollectives {
     if (!data.empty()) each(data);
   }
 
-  // Both ends cut the same data into the same bursts.
+  // Both ends divide the same data into the same bursts.
   std::size_t burst_bytes() const { return std::min(kBurstLines, ring_lines_ / 2) * kPayloadBytes; }
   static Word lines_of(std::size_t bytes) { return static_cast<Word>((bytes + kPayloadBytes - 1) / kPayloadBytes); }
 

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/channel_endpoint.h"
-#include "transport/nvp_channel.h"
 #include "transport/host/host_memory.h"
+#include "transport/limits.h"
+#include "transport/nvp_channel.h"
 #include "transport/srbp_channel.h"
 
 namespace ingot {

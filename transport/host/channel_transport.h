@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// Where the traffic with one peer is counted, in whole messages and their bytes; null: nowhere.
+// Counters of the traffic with one peer, in whole messages and their bytes; null: not counted.
 struct LinkHooks {
   Counter* messages_sent = nullptr;
   Counter* bytes_sent = nullptr;
@@ -35,32 +35,34 @@ struct LinkHooks {
 bool is_transport_kind(std::string_view kind);
 
 // Bytes of one inbox in a fabric of that many endpoints (1 to kChannelEndpointsMax). Zero-filled memory is an empty
-// inbox. What is not used is never touched, so a sparse mapping costs what is used.
+// inbox. Unused parts are never touched, so a sparse mapping costs only what is used.
 // REQUIRES: is_transport_kind(kind), here and below.
 std::size_t inbox_bytes(std::string_view kind, int endpoints);
 
-// A Transport whose peers may die and come back as somebody new, with an inbox of their own. The steps must come in the
-// right order, on both sides: transport/host/peer_incarnations.h sees to that. Of one peer at a time; the others notice nothing.
+// A Transport whose peers may die and return as a new incarnation with a new inbox. The steps must come in the right
+// order on both sides, which transport/host/peer_incarnations.h ensures. They concern one peer at a time; the other
+// channels go on.
 class ChannelTransport : public Transport {
  public:
-  // A peer that is gone: true once all that it had sent has been handed out. It takes calls of probe.
+  // For a peer that is gone: true once all that it had sent has been handed out, by calls of probe.
   virtual bool peer_settled(EndpointId peer) = 0;
 
-  // The peer's next incarnation begins, with an empty channel in both directions: `inbox` is zero-filled but for what that incarnation
-  // has done to it, and outlives this object or the peer's next incarnation. Nothing was sent meanwhile, since send says "full"
-  // to who is gone. REQUIRES: peer_gone(peer) was called, and peer_settled(peer).
+  // The peer's next incarnation starts, with an empty channel in both directions. `inbox` is zero-filled except for
+  // that incarnation's own writes, and outlives this object or the incarnation. No message was sent meanwhile, since
+  // send returns "full" for a peer that is gone.
+  // REQUIRES: peer_gone(peer) was called, and peer_settled(peer).
   virtual void peer_back(EndpointId peer, std::span<std::byte> inbox) = 0;
 
-  // The other side of it: this endpoint is a new incarnation, and the peer has not called peer_back yet, or it has.
-  // Until peer_ready the channel is full; then sending begins where the peer's inbox says.
+  // The new incarnation's side: this endpoint is new, and the peer may not have called peer_back yet. The channel is
+  // full until peer_ready; then sending starts where the peer's inbox says.
   virtual void peer_unready(EndpointId peer) = 0;
   virtual void peer_ready(EndpointId peer) = 0;
 };
 
-// `inboxes`: by endpoint, as mapped here; each inbox_bytes(kind, inboxes.size()) long or longer, aligned to 64 bytes,
-// and outliving the transport, as do `waker` and the counters. All endpoints of a fabric use the same kind. An endpoint
-// may send before its receiver's transport is made. A new incarnation of an endpoint gets a new, zero-filled inbox.
-// `links`: by peer, or shorter where the rest need not be counted.
+// `inboxes`: by endpoint, as mapped here, each at least inbox_bytes(kind, inboxes.size()) long and aligned to 64 bytes.
+// They, `waker` and the counters outlive the transport. All endpoints of a fabric use the same kind. An endpoint may
+// send before its receiver's transport is made. A new incarnation of an endpoint gets a new, zero-filled inbox.
+// `links`: by peer; peers beyond its size are not counted.
 std::unique_ptr<ChannelTransport> make_transport(std::string_view kind, std::vector<std::span<std::byte>> inboxes,
                                           EndpointId self, Waker& waker, std::vector<LinkHooks> links);
 

@@ -33,8 +33,9 @@ class Descriptor {
   int fd_ = -1;  // -1: none
 };
 
-// Decides whether a descriptor stays open in a program that this process (or a child between fork and exec) starts.
-// Everything that this layer opens is closed across exec unless told otherwise. Async-signal-safe. False: not open.
+// Decides whether a descriptor stays open in a program that this process (or a child between fork and exec) executes.
+// All descriptors that this layer opens are closed on exec by default. Async-signal-safe. Returns false if it is not
+// open.
 [[nodiscard]] inline bool set_inherited(int fd, bool inherited) {
   const int flags = ::fcntl(fd, F_GETFD);
   if (flags < 0) return false;

@@ -21,7 +21,7 @@ absl::StatusOr<Doorbell> Doorbell::create() {
 void Doorbell::ring() const {
   const std::uint64_t one = 1;
   const int saved_errno = errno;  // a signal handler may be the caller
-  // EAGAIN means that the counter is at its maximum: the bell is ringing as loud as it can.
+  // EAGAIN means that the counter is at its maximum: the bell is rung already.
   const ssize_t written = ::write(fd_.get(), &one, sizeof one);
   INGOT_CHECK(written == sizeof one || errno == EAGAIN, "a doorbell is an open eventfd");
   errno = saved_errno;
@@ -30,7 +30,7 @@ void Doorbell::ring() const {
 void Doorbell::ring(SleepingWord& word) const {
   std::uint64_t seen = word.sleeps.load(std::memory_order_relaxed);
   ring();
-  // Fails if the sleeper woke by itself or slept anew: then the word is no business of this ring.
+  // Fails if the sleeper woke by itself or sleeps again: then this ring must not change the word.
   if ((seen & 1) != 0) word.sleeps.compare_exchange_strong(seen, seen + 1, std::memory_order_relaxed);
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "transport/host/fence.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {
@@ -53,7 +53,7 @@ void EventLoop::add(Pollable& pollable) { pollables_.push_back(&pollable); }
 void EventLoop::add(Pollable& pollable, Fabric& fabric, EndpointId endpoint) {
   add(pollable);
   endpoints_.push_back({&fabric.sleeping(endpoint), &fabric.bell(endpoint)});
-  endpoints_.back().word->lower();  // an earlier incarnation may have died asleep
+  endpoints_.back().word->lower();  // an earlier incarnation may have died while asleep
   descriptors_.clear();
 }
 
@@ -83,7 +83,7 @@ void EventLoop::run() {
     } else {
       idle(now_ns);
     }
-    // However busy the endpoints keep the loop, the descriptors get their turn. A sleep has looked later than `now_ns`.
+    // A busy loop also checks its descriptors. After a sleep they were checked later than `now_ns`.
     if (!watches_.empty() && now_ns >= polled_ns_ + kDescriptorPollNs) {
       if (wait_for_descriptors(0)) call_watches();
     }
@@ -100,12 +100,12 @@ bool EventLoop::any_readable() {
   return std::any_of(pollables_.begin(), pollables_.end(), [](Pollable* pollable) { return pollable->readable(); });
 }
 
-// The round found nothing: stay awake a little, or sleep.
+// The round found no work: stay awake a little, or sleep.
 void EventLoop::idle(std::uint64_t now_ns) {
   if (idle_since_ns_ == 0) {
     idle_since_ns_ = now_ns;
   } else if (now_ns - idle_round_ns_ > kCoreWantedNs) {
-    no_spin_until_ns_ = now_ns + kNoSpinNs;  // somebody else ran between two idle rounds
+    no_spin_until_ns_ = now_ns + kNoSpinNs;  // another thread ran between two idle rounds
   }
   idle_round_ns_ = now_ns;
   if (now_ns - idle_since_ns_ < wait_.spin_ns && now_ns >= no_spin_until_ns_) {
@@ -122,8 +122,9 @@ void EventLoop::idle(std::uint64_t now_ns) {
 
 void EventLoop::sleep() {
   for (const Endpoint& endpoint : endpoints_) endpoint.word->raise();
-  store_load_fence();  // pairs with the sender's between its message and its look at the word (transport/waker.h)
-  // News that no poll can take (half a message of a sender that died) must not keep the core busy for ever.
+  store_load_fence();  // pairs with the sender's, between its message and its load of the word (transport/waker.h)
+  // If readable() stays true and no poll finds work (half a message of a dead sender), the core must not stay busy for
+  // it.
   const bool distrust = spurious_wakeups_ >= kSpuriousWakeupsMax;
   if (any_readable() && !distrust) {
     ++spurious_wakeups_;
@@ -151,8 +152,8 @@ std::uint64_t EventLoop::nearest_deadline_ns() const {
   return nearest;
 }
 
-// Looks at all descriptors, at most `timeout_ns` long (kNever: without end), and drains the bells that ring.
-// Returns false if there was nothing.
+// Waits on all descriptors for up to `timeout_ns` (kNever: without limit), and drains the bells that ring. Returns
+// false if none was ready.
 bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
   if (descriptors_.empty()) rebuild_descriptors();
   const timespec timeout{.tv_sec = static_cast<time_t>(timeout_ns / kSecondNs),
@@ -162,7 +163,7 @@ bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
   INGOT_CHECK(ready >= 0 || errno == EINTR, "the loop polls open descriptors");
   polled_ns_ = monotonic_ns();
   if (ready <= 0) {
-    for (pollfd& descriptor : descriptors_) descriptor.revents = 0;  // ppoll left them alone if a signal came
+    for (pollfd& descriptor : descriptors_) descriptor.revents = 0;  // ppoll leaves them alone on a signal
     return false;
   }
   if (descriptors_[0].revents != 0) stop_bell_.drain();
@@ -172,7 +173,7 @@ bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
   return true;
 }
 
-// Calls those whose descriptors were found readable. The list is copied first: a callback may change it.
+// Calls the callbacks of readable descriptors, from a copy of the list: a callback may change it.
 void EventLoop::call_watches() {
   if (watches_.empty() || descriptors_.empty()) return;
   std::vector<Watch> ready;

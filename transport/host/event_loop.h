@@ -1,8 +1,8 @@
 // The loop that runs the endpoints placed on one core: poll, spin or yield a little, then sleep on a doorbell.
 //
 // A round polls every Pollable once. Rounds that find nothing spin while that is cheaper than a sleep (only on a core
-// of one's own), then offer the core to others (sched_yield) a bounded number of times, then sleep: raise the sleeping
-// words, fence, look once more, ppoll until a bell, a watched descriptor or the nearest deadline. An idle loop takes
+// without other loops), then yield the core (sched_yield) a bounded number of times, then sleep: raise the sleeping
+// words, fence, check once more, ppoll until a bell, a watched descriptor or the nearest deadline. An idle loop takes
 // no CPU time. Figures behind the defaults: docs/design/waiting.md.
 #pragma once
 
@@ -17,53 +17,53 @@
 #include "absl/status/statusor.h"
 #include "core/counters.h"
 #include "core/types.h"
-#include "transport/pollable.h"
 #include "transport/host/doorbell.h"
 #include "transport/host/fabric.h"
+#include "transport/pollable.h"
 
 namespace ingot {
 
 // CLOCK_MONOTONIC, the clock of Pollable.
 std::uint64_t monotonic_ns();
 
-// How long a loop with nothing to do stays awake.
+// How long an idle loop stays awake.
 struct WaitOptions {
-  // Without giving way; 0 where others are placed on the core. A loop that notices that somebody else wants its core
+  // Without yielding; 0 if other loops are placed on the core. A loop that notices that another thread wants its core
   // does not spin for the next kNoSpinNs.
   std::uint64_t spin_ns = 0;
-  int yields = 0;             // then this many rounds that each offer the core to others
+  int yields = 0;             // then this many rounds that each yield the core
 
   static WaitOptions own_core();
   static WaitOptions shared_core();
 };
 
-// Where a loop counts; null: nowhere. Their one writer is the loop's thread.
+// A loop's counters, written by its thread only; null: not counted.
 struct LoopCounters {
   Counter* wakeups = nullptr;  // sleeps that a bell or a watched descriptor ended
   Counter* sleeps = nullptr;
   Counter* polls = nullptr;    // rounds
 };
 
-// One thread makes, fills and runs it; stop() alone may be called from anywhere.
+// Created, filled and run by one thread; any thread may call stop().
 class EventLoop {
  public:
   // Errors: RESOURCE_EXHAUSTED (descriptors).
   static absl::StatusOr<std::unique_ptr<EventLoop>> create(WaitOptions wait, LoopCounters counters = {});
 
-  // The pollable is run from now on; it outlives the loop. With an endpoint, the loop answers its doorbell: whoever
-  // sends to `endpoint` or notifies it wakes the loop. Not during run().
+  // Runs the pollable from now on; it outlives the loop. With an endpoint, the loop answers its doorbell: a message to
+  // `endpoint`, or notify, wakes the loop. Not to be called during run().
   void add(Pollable& pollable);
   void add(Pollable& pollable, Fabric& fabric, EndpointId endpoint);
 
-  // Calls `readable` from the loop whenever `fd` can be read or is at its end, at the latest kDescriptorPollNs after
-  // (longer if polls take longer). One callback per descriptor. Callbacks may watch and unwatch.
+  // Calls `readable` from the loop when `fd` can be read or is at its end, at most kDescriptorPollNs late (longer if
+  // polls take longer). One callback per descriptor. Callbacks may watch and unwatch.
   void watch(int fd, std::function<void()> readable);
   void unwatch(int fd);
 
-  // Runs until stop(). A loop that was stopped before it runs returns at once; it cannot be run again.
+  // Runs until stop(). Returns at once if the loop was stopped before. Cannot be run again.
   void run();
 
-  // Ends run() soon. Any thread, any signal handler.
+  // Ends run() soon. Callable from any thread or signal handler.
   void stop();
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
 
@@ -74,7 +74,7 @@ class EventLoop {
   };
   struct Watch {
     int fd;
-    std::shared_ptr<std::function<void()>> readable;  // shared with a call that may unwatch itself
+    std::shared_ptr<std::function<void()>> readable;  // shared with a running callback that unwatches itself
   };
 
   EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell);
@@ -99,10 +99,10 @@ class EventLoop {
 
   std::uint64_t idle_since_ns_ = 0;     // 0: the last round found work
   std::uint64_t idle_round_ns_ = 0;     // when the last idle round was
-  std::uint64_t no_spin_until_ns_ = 0;  // others want the core
-  int yields_done_ = 0;              // since then
-  int spurious_wakeups_ = 0;               // sleeps in a row that were called off for nothing
-  std::uint64_t polled_ns_ = 0;      // when the descriptors were last looked at
+  std::uint64_t no_spin_until_ns_ = 0;  // another thread wants the core
+  int yields_done_ = 0;                 // since then
+  int spurious_wakeups_ = 0;            // sleeps in a row that readable() prevented without work
+  std::uint64_t polled_ns_ = 0;         // when the descriptors were last checked
 };
 
 }  // namespace ingot

@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "core/check.h"
 #include "core/limits.h"
 #include "transport/host/fence.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {
@@ -16,7 +15,7 @@ namespace {
 constexpr std::uint64_t kFabricMagic = 0x32'6369'7262'6166;  // "fabric2", low byte first
 constexpr std::size_t kLineBytes = 64;
 
-// Stored by create before any child exists, constant from then on.
+// create stores it before any child exists; constant afterwards.
 struct alignas(kLineBytes) FabricHeader {
   std::uint64_t magic;
   std::uint64_t endpoints;
@@ -24,7 +23,7 @@ struct alignas(kLineBytes) FabricHeader {
 };
 static_assert(sizeof(FabricHeader) == sizeof(SleepingWord) && sizeof(SleepingWord) == kLineBytes);
 
-// A row of accepted[][]: one receiver's.
+// Bytes of a row of accepted[][]: one receiver's.
 std::size_t row_bytes(int endpoints) {
   const std::size_t bytes = static_cast<std::size_t>(endpoints) * sizeof(std::uint32_t);
   return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -38,18 +37,18 @@ std::size_t control_bytes(int endpoints) {
   return round_up_to_pages(rows_offset(endpoints) + static_cast<std::size_t>(endpoints) * row_bytes(endpoints));
 }
 
-absl::Status bad_description(const std::string& description, const char* why) {
-  return absl::InvalidArgumentError(absl::StrCat("\"", description, "\" does not name a fabric: ", why));
+absl::Status bad_descriptors(std::span<const int> descriptors, const char* why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the descriptors ", absl::StrJoin(descriptors, ","), " are not a fabric's: ", why));
 }
 
-// Takes the descriptors over; none of them if the text is not a list of open ones.
-absl::StatusOr<std::vector<Descriptor>> take_descriptors(const std::string& description) {
+// Takes ownership of the descriptors; of none if one is not open.
+absl::StatusOr<std::vector<Descriptor>> take_descriptors(std::span<const int> descriptors) {
   std::vector<Descriptor> fds;
-  for (const absl::string_view field : absl::StrSplit(description, ',')) {
-    int fd = -1;
-    if (!absl::SimpleAtoi(field, &fd) || !set_inherited(fd, false)) {
-      for (Descriptor& mentioned : fds) mentioned.release();  // not ours after all
-      return bad_description(description, "not a list of open descriptors");
+  for (const int fd : descriptors) {
+    if (!set_inherited(fd, false)) {
+      for (Descriptor& taken : fds) taken.release();  // ownership stays with the caller
+      return bad_descriptors(descriptors, "one is not open");
     }
     fds.emplace_back(fd);
   }
@@ -105,17 +104,18 @@ absl::StatusOr<Fabric> Fabric::create(const std::string& name, int endpoints, st
   return fabric;
 }
 
-absl::StatusOr<Fabric> Fabric::attach(const std::string& description) {
-  auto fds = take_descriptors(description);
+absl::StatusOr<Fabric> Fabric::attach(std::span<const int> descriptors) {
+  if (descriptors.empty()) return bad_descriptors(descriptors, "there are none");
+  auto fds = take_descriptors(descriptors);
   if (!fds.ok()) return fds.status();
   auto control = Segment::map((*fds)[0].get(), Segment::Access::kReadWrite);
   if (!control.ok()) return control.status();
   const std::size_t endpoints = (fds->size() - 1) / 2;
   const FabricHeader header = *control->as<FabricHeader>();
-  if (header.magic != kFabricMagic) return bad_description(description, "the memory has another layout");
+  if (header.magic != kFabricMagic) return bad_descriptors(descriptors, "the memory has another layout");
   if (endpoints < 1 || endpoints > kEndpointsMax || fds->size() != 1 + 2 * endpoints || header.endpoints != endpoints ||
       control->size() != control_bytes(static_cast<int>(endpoints))) {
-    return bad_description(description, "the memory was made for another number of endpoints");
+    return bad_descriptors(descriptors, "the memory was made for another number of endpoints");
   }
   Fabric fabric("", *std::move(control), std::move((*fds)[0]), header.inbox_bytes);
   for (std::size_t i = 1; i <= endpoints; ++i) {
@@ -126,8 +126,6 @@ absl::StatusOr<Fabric> Fabric::attach(const std::string& description) {
   }
   return fabric;
 }
-
-std::string Fabric::describe() const { return absl::StrJoin(descriptors(), ","); }
 
 std::vector<int> Fabric::descriptors() const {
   std::vector<int> fds{control_fd_.get()};

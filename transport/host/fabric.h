@@ -1,4 +1,4 @@
-// The memory through which the endpoints of one instance talk, and the doorbells that wake them.
+// The shared memory of an instance's transport, and the doorbells that wake its endpoints.
 //
 //   control      FabricHeader, one line
 //                SleepingWord[endpoints], one line each
@@ -6,14 +6,13 @@
 //   inbox        one segment an endpoint, `inbox_bytes` each
 //   bell         one eventfd an endpoint
 //
-// Segments are zero-filled and writable by every process of the instance; what an inbox holds is the transport's affair.
-// The supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as the
-// Fabric.
+// Segments are zero-filled and writable by every process of the instance; the transport defines an inbox's content. The
+// supervisor creates them; a child that inherited the descriptors attaches. The descriptors live as long as the Fabric.
 //
-// The next incarnation of an endpoint gets an inbox of its own: what was written for its predecessor, or is still being written
-// by somebody who was stopped meanwhile, can not reach it. Control segment and bells outlive all lives. accepted[r][s] is
-// the newest incarnation of s that r takes messages of (transport/host/peer_incarnations.h); the first lives are accepted from the
-// start.
+// The next incarnation of an endpoint gets a new inbox, which messages to its predecessor cannot reach, even those that
+// a stopped process writes later. Control segment and bells stay the same for all incarnations. accepted[r][s] is the
+// newest incarnation of s whose messages r takes (transport/host/peer_incarnations.h); first incarnations are accepted
+// from the start.
 #pragma once
 
 #include <atomic>
@@ -32,42 +31,40 @@
 
 namespace ingot {
 
-// Thread-safe but for construction, moves and destruction: all endpoints of a process may share one.
+// Thread-safe except for construction, moves and destruction: all endpoints of a process may share one.
 class Fabric final : public Waker {
  public:
   // `inbox_bytes` is rounded up to whole pages. Errors: INVALID_ARGUMENT (endpoints not in 1 .. kEndpointsMax, too
   // large), RESOURCE_EXHAUSTED (memory, descriptors).
   static absl::StatusOr<Fabric> create(const std::string& name, int endpoints, std::size_t inbox_bytes);
 
-  // Attaches to the fabric that describe() named, in a process that inherited its descriptors, and takes them over.
-  // Errors: INVALID_ARGUMENT (not such a description, or of another layout), others as for Segment::map.
-  static absl::StatusOr<Fabric> attach(const std::string& description);
+  // Attaches to the fabric with these descriptors(), in a process that inherited them, and takes ownership of them.
+  // Errors: INVALID_ARGUMENT (not such descriptors, or of another layout), others as for Segment::map.
+  static absl::StatusOr<Fabric> attach(std::span<const int> descriptors);
 
-  // The descriptors as "control,inbox,...,bell,...", for the launch document of a child.
-  std::string describe() const;
-  // The same as numbers: what the child must inherit (set_inherited between fork and exec).
+  // Control segment, inboxes, bells: the descriptors that a child must inherit (set_inherited between fork and exec).
   std::vector<int> descriptors() const;
 
   int endpoints() const { return static_cast<int>(bells_.size()); }
   std::size_t inbox_bytes() const { return inbox_bytes_; }
 
-  // The inbox that the endpoint had when this was made, as mapped here.
+  // The inbox that the endpoint had when this object was made, as mapped here.
   // REQUIRES: endpoint < endpoints(), here and below.
   std::span<std::byte> inbox(EndpointId endpoint) const;
 
-  // A new inbox for the endpoint's next incarnation: describe() and inbox() name it from now on. Returns its
-  // descriptor, which the Fabric owns. REQUIRES: nobody uses this process's mapping of the old one any more. Errors:
-  // RESOURCE_EXHAUSTED; then nothing has changed.
+  // Makes a new inbox for the endpoint's next incarnation; descriptors() and inbox() refer to it from now on. Returns
+  // its descriptor, which the Fabric owns. Errors: RESOURCE_EXHAUSTED; then nothing has changed.
+  // REQUIRES: no thread of this process uses the mapping of the old inbox any more.
   absl::StatusOr<int> renew_inbox(EndpointId endpoint);
 
-  // Maps somebody's new inbox, read-write. Errors: INVALID_ARGUMENT (not an inbox of this fabric), others as for
-  // Segment::map.
+  // Maps another endpoint's new inbox, read-write. Errors: INVALID_ARGUMENT (not an inbox of this fabric), others as
+  // for Segment::map.
   absl::StatusOr<Segment> map_inbox(int fd) const;
 
-  // `receiver` is ready for the messages of that incarnation of `sender`: release, and wakes the sender. By the
-  // receiver only.
+  // `receiver` is ready for the messages of that incarnation of `sender`. Stores with release, and wakes the sender.
+  // Called by the receiver only.
   void accept(EndpointId receiver, EndpointId sender, Incarnation incarnation);
-  // Acquire: whoever sees its own incarnation here sees the receiver's inbox as it is ready for that.
+  // Acquire: an endpoint that sees its own incarnation here also sees the receiver's inbox as prepared for it.
   Incarnation accepted(EndpointId receiver, EndpointId sender) const;
 
   SleepingWord& sleeping(EndpointId endpoint) const;
@@ -76,7 +73,7 @@ class Fabric final : public Waker {
   bool asleep(EndpointId receiver) override { return sleeping(receiver).asleep(); }
   void ring(EndpointId receiver) override { bell(receiver).ring(sleeping(receiver)); }
 
-  // Fence, and ring if asleep: for whoever hands work to an endpoint's loop by other means than the transport.
+  // Fence, and ring if asleep: after work was passed to an endpoint's loop by other means than the transport.
   void notify(EndpointId receiver);
 
  private:

@@ -1,5 +1,5 @@
 // The full fence of the sleeping handshake (transport/waker.h): every earlier store is visible to the other cores
-// before any later load is done. Also for processes that share memory.
+// before any later load is performed. Works between processes that share memory, too.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace ingot {
 
 inline void store_load_fence() {
-  // TSan does not model fences, and GCC says so; what it checks here, data races, needs none: all cells are atomic.
+  // TSan does not model fences, and GCC warns about that. TSan's check for data races needs none: all cells are atomic.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"

@@ -1,11 +1,11 @@
 // The host as a Memory: lines of 64 bytes in ordinary mapped memory, shared by threads or by processes.
 //
-// Inboxes are given as the calling process maps them, so the same memory may stand at different addresses in
-// different processes; nothing in it is an address. Cells are lock-free atomics, payload is plain memory, so a
-// thread sanitizer sees every order that the protocols rest on.
+// Inboxes are given as the calling process maps them: different processes may map them at different addresses, so no
+// inbox contains an address. Cells are lock-free atomics, payload is plain memory, so a thread sanitizer sees every
+// order that the protocols depend on.
 //
-// Assumption beyond C++ (true on x86 and Arm, whose single-copy atomicity covers it; tests/transport/contract_test):
-// an aligned 64-bit acquire load that sees a byte stored with release synchronises with that store. Under a thread
+// Assumption beyond C++ (true on x86 and Arm, whose single-copy atomicity covers it; tests/transport/contract_test): an
+// aligned 64-bit acquire load that sees a byte stored with release synchronises with that store. Under a thread
 // sanitizer, which tracks cells by address, read_line loads byte by byte instead.
 #pragma once
 
@@ -21,8 +21,8 @@
 
 #include "core/check.h"
 #include "core/types.h"
-#include "transport/memory.h"
 #include "transport/host/fence.h"
+#include "transport/memory.h"
 
 namespace ingot {
 
@@ -31,13 +31,14 @@ class HostMemory {
   static constexpr std::size_t kLineBytes = 64;
   using Line = std::byte*;
 
-  // `inboxes` by endpoint, each aligned to kLineBytes and outliving this object. REQUIRES: self is one of them.
+  // `inboxes` by endpoint, each aligned to kLineBytes and outliving this object.
+  // REQUIRES: self is one of them.
   HostMemory(EndpointId self, std::vector<std::span<std::byte>> inboxes) : self_(self), inboxes_(std::move(inboxes)) {
     INGOT_CHECK(self_.value() < inboxes_.size());
     for (const auto& inbox : inboxes_) check_aligned(inbox);
   }
 
-  // Another inbox for an endpoint, as large as the one before, from now on.
+  // Replaces an endpoint's inbox by another of the same size.
   void set_inbox(EndpointId endpoint, std::span<std::byte> inbox) {
     check_aligned(inbox);
     INGOT_CHECK(inbox.size() >= inboxes_[endpoint.value()].size());
@@ -99,7 +100,7 @@ class HostMemory {
   }
 
  private:
-  // memcpy for up to a line, without a call: two moves of a fixed size, which may overlap.
+  // memcpy of at most a line, without a call: two moves of a fixed size, which may overlap.
   static void copy_short(std::byte* to, const std::byte* from, std::size_t bytes) {
     const auto ends = [=](auto size) {
       std::byte first[size], last[size];
@@ -115,7 +116,8 @@ class HostMemory {
     for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
   }
 
-  // The orders are spelled out so that the compiler sees constants: an order it does not know becomes the dearest one.
+  // Each order is a constant in its own branch: for an order that is not a constant the compiler generates the
+  // strongest.
   template <typename T>
   [[gnu::always_inline]] static T load(const std::byte* cell, Site site) {
     static_assert(std::atomic_ref<T>::is_always_lock_free);

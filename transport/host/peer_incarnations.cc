@@ -21,7 +21,8 @@ PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, 
 }
 
 bool PeerIncarnations::announce(PeerIncarnation announced) {
-  INGOT_CHECK(announced.endpoint.value() < peers_.size() && announced.endpoint != self_, "an incarnation of another endpoint");
+  INGOT_CHECK(announced.endpoint.value() < peers_.size() && announced.endpoint != self_,
+              "an incarnation of another endpoint");
   Peer& peer = peers_[announced.endpoint.value()];
   if (announced.incarnation <= (peer.next ? peer.next->incarnation : peer.incarnation)) return false;
   announced_.insert(announced.endpoint);
@@ -57,7 +58,7 @@ void PeerIncarnations::go_over(EndpointId endpoint, absl::FunctionRef<void(Endpo
   Peer& peer = peers_[endpoint.value()];
   peer.incarnation = peer.next->incarnation;
   transport_.peer_back(endpoint, peer.next->inbox.bytes());
-  peer.inbox = std::move(peer.next->inbox);  // unmaps the one before
+  peer.inbox = std::move(peer.next->inbox);  // unmaps the former inbox
   peer.next.reset();
   gone_.erase(endpoint);
   announced_.erase(endpoint);

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/limits.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {
@@ -90,7 +90,8 @@ absl::StatusOr<Segment> Segment::map(int fd, Access access) {
   if (info.st_size <= 0) return absl::InvalidArgumentError(absl::StrCat(name_of(fd), " is empty"));
   const auto bytes = static_cast<std::size_t>(info.st_size);
   const int protection = access == Access::kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
-  // Before 6.7 Linux maps memory that is sealed against writing only privately, even to read. It never changes: all one.
+  // Before version 6.7, Linux refuses a shared mapping of write-sealed memory, even read-only. Such memory never
+  // changes, so a private mapping is the same.
   const bool unchanging = access == Access::kReadOnly && (seals & F_SEAL_WRITE) != 0;
   void* address = ::mmap(nullptr, bytes, protection, unchanging ? MAP_PRIVATE : MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) return failure("map", name_of(fd));

@@ -1,9 +1,9 @@
-// Shared memory between processes: a sealed memfd, named by its descriptor alone. Nothing appears in /dev/shm, and the
-// memory is gone when the last process that holds a descriptor or a mapping is gone.
+// Shared memory between processes: a sealed memfd, known by its descriptor only. Nothing appears in /dev/shm, and the
+// kernel frees the memory when the last descriptor and mapping are gone.
 //
-// A segment can neither shrink nor grow once it is made, so that a mapping of it never faults, whatever its other
-// holders do. A segment with one writer is closed behind it by forbid_new_writers(): from then on nobody, its creator
-// included, can map or write it any more, except through the mapping that the writer already has.
+// A segment can neither shrink nor grow once it is made, so access to a mapping never faults, whatever other processes
+// do. forbid_new_writers() closes a segment with one writer: from then on no process, including its creator, can map or
+// write it any more, except through the mapping that the writer already has.
 //
 // Descriptors reach other processes by inheritance (set_inherited) or over a Unix socket.
 #pragma once
@@ -19,22 +19,21 @@
 
 namespace ingot {
 
-// Makes a segment of `bytes` zero-filled bytes, rounded up to whole pages; memory is used for touched pages only.
-// `name` (at most 249 bytes) is what /proc/PID/maps shows. The descriptor is closed across exec.
-// Errors: INVALID_ARGUMENT (size 0 or more than kSegmentBytesMax, name too long), RESOURCE_EXHAUSTED (no memory, no
-// descriptors), INTERNAL (the kernel refused).
+// Makes a segment of `bytes` zero-filled bytes, rounded up to whole pages; only touched pages use memory. `name` (at
+// most 249 bytes) appears in /proc/PID/maps. The descriptor is closed on exec. Errors: INVALID_ARGUMENT (size 0 or more
+// than kSegmentBytesMax, name too long), RESOURCE_EXHAUSTED (no memory, no descriptors), INTERNAL (the kernel refused).
 absl::StatusOr<Descriptor> create_segment(const std::string& name, std::size_t bytes);
 
-// Seals the segment against every writable mapping and write that is not there yet. REQUIRES: the one writer has mapped
-// it. Idempotent. A process that maps writable between the writer's mapping and this call keeps its mapping: so the
-// writer calls it first of all.
+// Seals the segment against new writable mappings and writes. Idempotent. A process that maps it writable between the
+// writer's mapping and this call keeps its mapping, so the writer calls this first of all.
+// REQUIRES: the one writer has mapped it.
 absl::Status forbid_new_writers(int fd);
 
 // True if the descriptor is a segment that forbid_new_writers has closed.
 bool new_writers_forbidden(int fd);
 
-// A mapping of a whole segment; unmapped on destruction. It does not own the descriptor and outlives it.
-// The object moves, never copies, and is not thread-safe; the mapped memory obeys the memory model.
+// A mapping of a whole segment; unmapped on destruction. It does not own the descriptor and outlives it. The object
+// moves, never copies, and is not thread-safe; the mapped memory obeys the memory model.
 class Segment {
  public:
   enum class Access : std::uint8_t { kReadOnly, kReadWrite };

@@ -1,12 +1,12 @@
-// How threads of one process wait for one another's stores: they spin, then yield, then sleep on a futex.
+// How threads of one process wait for each other's stores: they spin, then yield, then sleep on a futex.
 //
-// The handshake, so that nobody is left asleep: a waiter says that it sleeps, fences, and looks once more; whoever has
-// stored something it may wait for then looks whether it sleeps. Where each thread has a core of its own, waiters sleep
-// rarely, and the fence between the writer's store and its look is made by the sleeper for everybody (membarrier): then
-// the writer pays one load. Where threads share cores, sleeping is common and both sides fence.
+// The handshake that prevents lost wake-ups: a waiter announces its sleep, fences, and checks once more. A thread that
+// has stored something that the waiter may wait for then checks whether it sleeps. If each thread has its own core,
+// waiters rarely sleep; the sleeper then makes the fence between the writer's store and its check for all threads
+// (membarrier), and the writer pays one load. If threads share cores, sleeping is common and both sides fence.
 //
-// Spinning is poison for who shares the core. So a waiter that was away from its core between two looks at the clock, or
-// for the length of a yield, stops spinning for a while, whatever it was told; for twice as long if it happens again.
+// Spinning harms threads on the same core. So a waiter that was preempted between two readings of the clock, or for the
+// length of a yield, stops spinning for a while, whatever its options; for twice as long if that happens again.
 #pragma once
 
 #include <linux/futex.h>
@@ -29,23 +29,23 @@
 namespace ingot {
 
 struct ThreadWaitOptions {
-  std::uint64_t spin_ns = 0;     // before a waiter gives way; 0 where threads share cores
+  std::uint64_t spin_ns = 0;     // before a waiter yields; 0 if threads share cores
   int yields = 16;               // then, before it sleeps
-  bool sleepers_fence = false;   // as above; falls back to fences on both sides where the kernel has no membarrier
+  bool sleepers_fence = false;   // as above; falls back to fences on both sides if the kernel has no membarrier
 };
 
-inline constexpr std::uint64_t kThreadPreemptedNs = 20'000;        // between two looks: somebody else wants the core
-inline constexpr std::uint64_t kThreadNoSpinNs = 10'000'000;  // then it does not spin for so long, up to
+inline constexpr std::uint64_t kThreadPreemptedNs = 20'000;   // between two clock readings: preempted
+inline constexpr std::uint64_t kThreadNoSpinNs = 10'000'000;  // after that a waiter does not spin for so long, up to
 inline constexpr std::uint64_t kThreadNoSpinNsMax = 640'000'000;
 
-// The sleeping words of all participants, one line each. Outlives those who wait on it. Safe from any thread.
+// The sleeping words of all participants, one line each. Outlives all waiters. Safe from any thread.
 class SleepWords {
  public:
   // Participants are the endpoints 0 .. participants - 1.
   SleepWords(std::size_t participants, bool sleepers_fence)
       : words_(participants), sleepers_fence_(sleepers_fence && membarrier_works()) {}
 
-  // To be called after a store that the receiver may wait for.
+  // Called after a store that the receiver may wait for.
   void wake(EndpointId receiver) {
     if (!sleepers_fence_) store_load_fence();
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -66,7 +66,7 @@ class SleepWords {
         store_load_fence();
       }
       if (done()) break;
-      futex(word, FUTEX_WAIT_PRIVATE, 1);  // ends at once if somebody has written 0 meanwhile
+      futex(word, FUTEX_WAIT_PRIVATE, 1);  // returns at once if a waker has written 0 meanwhile
       if (done()) break;
     }
     word.store(0, std::memory_order_relaxed);
@@ -95,8 +95,8 @@ struct NeverGiveUp {
   bool operator()() const { return false; }
 };
 
-// One participant's way to wait; satisfies BarrierWaiting. `give_up` is looked at as often as what is waited for, and
-// until() returns when it is true. Whoever makes it true wakes all sleepers. Used by one thread at a time.
+// One participant's way to wait; satisfies BarrierWaiting. until() also returns when `give_up` is true, which it checks
+// as often as `done`; the thread that makes it true wakes all sleepers. Used by one thread at a time.
 template <typename GiveUp = NeverGiveUp>
 class ThreadWaiting {
  public:
@@ -108,7 +108,7 @@ class ThreadWaiting {
     const auto over = [&] { return done() || give_up_(); };
     if (over()) return;
     if (options_.spin_ns > 0) {
-      // The first half microsecond or so, without a pause, whose length would delay the discovery.
+      // The first half microsecond or so has no pause instruction, which would delay the discovery.
       for (int i = 0; i < kQuickPolls; ++i) {
         if (over()) return;
       }
@@ -150,7 +150,7 @@ class ThreadWaiting {
     no_spin_ns_ = std::min(2 * no_spin_ns_, kThreadNoSpinNsMax);
   }
 
-  // True once it is over; false: this is no time to spin any longer.
+  // Spins until `over`; false: it is time to yield.
   template <typename Over>
   bool spin(Over& over) {
     const std::uint64_t start_ns = clock_ns();

@@ -1,5 +1,5 @@
-// A core's caches. Cached lines keep tags only (their bytes stand in DRAM); MPB-typed lines keep their bytes, which may
-// be stale. Used by one core.
+// A core's caches. Of cached lines they keep tags only (the bytes are in DRAM); of MPB-typed lines they keep the bytes,
+// which may be stale. Used by one core.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace ingot::scc {
 
-// Numbers of lines of the core's own address space.
+// Numbers of lines of the core's address space.
 using LineNumber = std::uint32_t;
 constexpr LineNumber line_number(Address address) { return address / kLineBytes; }
 
-// Tags of a set-associative cache; the ways of a set are replaced in turn (assumed: cheap, and no worse for copies).
+// Tags of a set-associative cache. The ways of a set are replaced in turn (assumed: cheap, and no worse for copies).
 template <std::size_t kSets, std::size_t kWays>
 class Tags {
  public:
@@ -30,7 +30,7 @@ class Tags {
     return kMiss;
   }
 
-  // Where the line goes. Whatever is there leaves: see holds() and line_at() before put().
+  // The place for the line. Its present line is evicted: see holds() and line_at() before put().
   int victim(LineNumber line) {
     const std::size_t set = line % kSets;
     return static_cast<int>(set * kWays + next_[set]++ % kWays);
@@ -45,65 +45,19 @@ class Tags {
   std::array<std::uint8_t, kSets> next_{};
 };
 
-// 16 KiB, four ways: cached and MPB-typed lines side by side.
-class L1 {
+// Tags, with a dirty bit for each line.
+template <std::size_t kSets, std::size_t kWays>
+class WriteBackTags {
  public:
-  static constexpr int kMiss = -1;
+  static constexpr int kMiss = Tags<kSets, kWays>::kMiss;
+  static constexpr std::size_t kLines = Tags<kSets, kWays>::kLines;
 
-  // An MPB-typed line, if it is there and was not dropped since: 32 bytes, or null.
-  std::byte* find_mpb(LineNumber line) {
-    const int place = tags_.find(line);
-    return place >= 0 && epoch_of_[place] == epoch_ ? bytes_[place].data() : nullptr;
-  }
-  int find_cached(LineNumber line) const { return tags_.find(line); }
-
-  // Makes room for the line and returns its place. `evicted`: the dirty line that left, if one did.
-  int take(LineNumber line, bool mpb, LineNumber& evicted, bool& evicted_dirty) {
-    int place = tags_.find(line);  // a dropped copy of the same line is used again
-    if (place < 0) place = tags_.victim(line);
-    evicted_dirty = tags_.holds(place) && dirty_[place] != 0;
-    if (evicted_dirty) evicted = tags_.line_at(place);
-    tags_.put(place, line);
-    epoch_of_[place] = mpb ? epoch_ : 0;
-    dirty_[place] = 0;
-    return place;
-  }
-  std::byte* bytes(int place) { return bytes_[place].data(); }
-  void set_dirty(int place) { dirty_[place] = 1; }
-
-  // CL1INVMB: all MPB-typed lines of earlier epochs are gone.
-  void drop_mpb() { ++epoch_; }
-
-  // Calls out(line) for each dirty line with that predicate, and drops all lines that fulfil it.
-  template <typename Pred, typename Out>
-  void drop_if(Pred pred, Out out) {
-    for (int place = 0; place < static_cast<int>(kLines); ++place) {
-      if (!tags_.holds(place) || !pred(tags_.line_at(place))) continue;
-      if (dirty_[place] != 0) out(tags_.line_at(place));
-      dirty_[place] = 0;
-      tags_.drop(place);
-    }
-  }
-
- private:
-  static constexpr std::size_t kLines = 512;
-
-  Tags<128, 4> tags_;
-  std::uint64_t epoch_ = 1;                      // 0: of cached lines
-  std::array<std::uint64_t, kLines> epoch_of_{};
-  std::array<std::uint8_t, kLines> dirty_{};     // cached lines only
-  std::array<std::array<std::byte, kLineBytes>, kLines> bytes_{};  // MPB-typed lines only
-};
-
-// 256 KiB, four ways: cached lines only.
-class L2 {
- public:
   int find(LineNumber line) const { return tags_.find(line); }
+  int victim(LineNumber line) { return tags_.victim(line); }
   void set_dirty(int place) { dirty_[place] = 1; }
 
-  // Takes the line in; true if a dirty one had to leave, which is then `evicted`.
-  bool take(LineNumber line, LineNumber& evicted) {
-    const int place = tags_.victim(line);
+  // Puts the line at this place, clean. True if a dirty line had to leave, which is then `evicted`.
+  bool put(int place, LineNumber line, LineNumber& evicted) {
     const bool evicted_dirty = tags_.holds(place) && dirty_[place] != 0;
     if (evicted_dirty) evicted = tags_.line_at(place);
     tags_.put(place, line);
@@ -111,7 +65,7 @@ class L2 {
     return evicted_dirty;
   }
 
-  // As for L1.
+  // Calls out(line) for each dirty line that fulfils the predicate, and drops all lines that do.
   template <typename Pred, typename Out>
   void drop_if(Pred pred, Out out) {
     for (int place = 0; place < static_cast<int>(kLines); ++place) {
@@ -123,13 +77,46 @@ class L2 {
   }
 
  private:
-  static constexpr std::size_t kLines = 8192;
-
-  Tags<2048, 4> tags_;
+  Tags<kSets, kWays> tags_;
   std::array<std::uint8_t, kLines> dirty_{};
 };
 
-// One line that is being put together.
+// 16 KiB, four ways: cached and MPB-typed lines side by side; only cached ones are ever dirty.
+class L1 : public WriteBackTags<128, 4> {
+ public:
+  // An MPB-typed line, if it is there and was not dropped: 32 bytes; or null.
+  std::byte* find_mpb(LineNumber line) {
+    const int place = find(line);
+    return place >= 0 && epoch_of_[place] == epoch_ ? bytes_[place].data() : nullptr;
+  }
+
+  // Makes room for the line and returns its place. `evicted`: the line that left, if it was dirty.
+  int take(LineNumber line, bool mpb, LineNumber& evicted, bool& evicted_dirty) {
+    int place = find(line);  // a dropped copy of the line is reused
+    if (place < 0) place = victim(line);
+    evicted_dirty = put(place, line, evicted);
+    epoch_of_[place] = mpb ? epoch_ : 0;
+    return place;
+  }
+  std::byte* bytes(int place) { return bytes_[place].data(); }
+
+  // CL1INVMB: drops all MPB-typed lines, as those of earlier epochs.
+  void drop_mpb() { ++epoch_; }
+
+ private:
+  std::uint64_t epoch_ = 1;  // 0: of cached lines
+  std::array<std::uint64_t, kLines> epoch_of_{};
+  std::array<std::array<std::byte, kLineBytes>, kLines> bytes_{};  // MPB-typed lines only
+};
+
+// 256 KiB, four ways: cached lines only.
+class L2 : public WriteBackTags<2048, 4> {
+ public:
+  // Takes the line in; true if a dirty one had to leave, which is then `evicted`.
+  bool take(LineNumber line, LineNumber& evicted) { return put(victim(line), line, evicted); }
+};
+
+// The line that is being collected.
 struct WriteCombiningBuffer {
   static constexpr std::uint32_t kFull = ~std::uint32_t{0};
 

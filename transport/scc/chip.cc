@@ -21,7 +21,7 @@ std::size_t memory_bytes(const ChipOptions& options) { return kCores * options.p
 
 std::string microseconds(Picoseconds ps) { return absl::StrCat(static_cast<double>(ps) * 1e-6, " us"); }
 
-// What a watched range is, for people.
+// A watched range in words.
 std::string describe(const ChipState& chip, const WatchKey& key) {
   if (key.begin >= WatchKey::kRegisters) {
     const auto core = key.begin - WatchKey::kRegisters;
@@ -240,7 +240,7 @@ bool Chip::killed(int core) const { return state_->cores[static_cast<std::size_t
 bool Chip::stopped(int core) const { return state_->cores[static_cast<std::size_t>(core)]->state().stopped; }
 bool Chip::running(int core) const { return state_->cores[static_cast<std::size_t>(core)]->state().active; }
 
-// ---- Looking at it ----
+// ---- Inspection ----
 
 Picoseconds Chip::now_ps() const {
   if (const int running = state_->scheduler.running(); running >= 0) {
@@ -249,7 +249,7 @@ Picoseconds Chip::now_ps() const {
   Picoseconds latest = state_->scheduler.now_ps();
   bool active = false;
   for (const auto& core : state_->cores) active = active || core->state().active;
-  // Between runs nothing is left that could happen earlier than the end of the last program.
+  // Between runs no event can be earlier than the end of the last program.
   for (const auto& core : state_->cores) latest = active ? latest : std::max(latest, core->state().clock);
   return latest;
 }

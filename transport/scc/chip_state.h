@@ -1,4 +1,4 @@
-// What the cores of a chip share.
+// The state that the cores of a chip share.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace ingot::scc {
 
-// A range of what can be watched: places of the whole chip, whoever writes them.
+// A range that can be watched: places of the whole chip, independent of the writer.
 struct WatchKey {
   static constexpr std::uint64_t kMemory = std::uint64_t{1} << 48;     // + page * 16 MiB + offset
   static constexpr std::uint64_t kRegisters = std::uint64_t{1} << 56;  // + core: test-and-set
@@ -26,7 +26,7 @@ struct WatchKey {
 };
 inline constexpr std::uint64_t kTileStride = 2 * kMpbBytesPerCore;
 
-// Which cores look at what. Few watch at a time, so a list by region is searched.
+// The ranges that cores watch. There are few at a time, so a list by region is searched.
 class Watchers {
  public:
   void add(int core, const WatchKey& key) { regions_[region(key.begin)].push_back({core, key}); }
@@ -51,7 +51,7 @@ class Watchers {
   std::array<std::vector<Watcher>, kTiles + 2> regions_;
 };
 
-// All DRAM, as host memory that exists where it was touched.
+// All DRAM, as host memory that is allocated where it is touched.
 class PhysicalMemory {
  public:
   PhysicalMemory() = default;
@@ -59,7 +59,7 @@ class PhysicalMemory {
   PhysicalMemory& operator=(const PhysicalMemory&) = delete;
   ~PhysicalMemory();
 
-  bool allocate(std::size_t bytes);  // false: the host has not that much
+  bool allocate(std::size_t bytes);  // false: the host has too little memory
   std::byte* at(std::size_t offset) const { return memory_ + offset; }
 
  private:
@@ -70,7 +70,7 @@ class PhysicalMemory {
 struct ChipState {
   explicit ChipState(const ChipOptions& chip_options);
 
-  // Host memory of a page, or null; which controller serves it.
+  // Host memory of a page, or null; the controller that serves it.
   std::byte* page_bytes(int page) const;
   int page_controller(int page) const;
   int pages() const { return kCores * kPrivateEntries + kSharedEntries; }
@@ -92,11 +92,11 @@ struct ChipState {
   std::array<std::array<std::byte, kTileStride>, kTiles> mpb{};
   PhysicalMemory memory;
   Watchers watchers;
-  std::array<std::int8_t, kCores> test_and_set;  // by register: who holds it, or -1
+  std::array<std::int8_t, kCores> test_and_set;  // by register: its holder, or -1
   std::array<std::uint32_t, 2 * kCores> counters{};
   std::uint64_t hash = 0x9e3779b97f4a7c15;
   std::unique_ptr<TraceFile> trace;  // or null
-  std::array<std::unique_ptr<Core>, kCores> cores;  // last: their programs use the rest
+  std::array<std::unique_ptr<Core>, kCores> cores;  // last member: their programs use the others
 };
 
 inline void CoreState::next_instruction() {

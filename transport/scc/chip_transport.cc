@@ -20,11 +20,11 @@ using Srbp = SrbpChannel<SccMemory>;
 
 bool is_kind(std::string_view kind) { return kind == "nvp" || kind == "srbp"; }
 
-// Looks of a probe that find the next place empty, before one at all places. On the host a place costs a hit in the
-// cache; here it is a line over the mesh, with 48 endpoints some 3000 cycles for all.
+// Polls of a probe that find the next place empty, before one scan of all places. On the host a place costs a cache
+// hit; here it is a line over the mesh, some 3000 cycles for all with 48 endpoints.
 constexpr int kPollsPerScan = 64;
 
-constexpr int kSlotsMax = 64;  // of one sender in one inbox; more would only be a longer queue
+constexpr int kSlotsMax = 64;  // of one sender in one inbox; more would only lengthen its queue
 
 absl::Status check_cores(std::span<const int> cores) {
   if (cores.empty()) return absl::InvalidArgumentError("a fabric needs at least one core");
@@ -47,10 +47,10 @@ std::uint32_t lines_for(std::string_view kind, int endpoints, int slots) {
                        : SrbpLayout{endpoints, slots}.inbox_lines(kLineBytes);
 }
 
-// SRBP's receiver polls a single word. News behind a hole, which a stopped sender leaves, stand elsewhere, so every
-// kCyclesPerScan it looks at all places. A scan of an inbox that nobody wrote to since the last one would find nothing and
-// is left out, so that a chip on which all wait for ever is seen to be in deadlock.
-// `touched`: a write to what is watched ends the wait, whatever it was.
+// SRBP's receiver polls a single word. Lines behind a hole, which a stopped sender leaves, are elsewhere, so every
+// kCyclesPerScan it scans all places. It does not scan an inbox that was not written since the last scan, so that a
+// chip whose cores all wait for good is recognized as a deadlock. `touched`: any write to the watched lines ends the
+// wait.
 bool wait_for_srbp(Core& core, ChannelEndpoint<Srbp>& transport, std::span<const Watch> watch, Picoseconds deadline_ps,
                    bool touched) {
   constexpr std::uint64_t kCyclesPerScan = 10'000;

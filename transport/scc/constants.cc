@@ -5,10 +5,10 @@ namespace {
 
 using enum Constant;
 
-// The LogP-style figures of the OC-Bcast paper, in core cycles of 533 MHz, fit the latencies of the hardware with one
+// The LogP-style figures of the OC-Bcast paper, in core cycles of 533 MHz, match the latencies of the hardware with one
 // number for the instructions that move a line (docs/design/scc-simulator.md):
 //   o_mpb   67.2 = 45 + 22.2          o_mem_r 110.9 = 40 + 18 (L2) + 30.7 (46 memory cycles) + 22.2
-//   o_mem_w 245.7 = o_mem_r, since a line is read before it is written, + the victim's way back: 40 + 30.7 + 64.2
+//   o_mem_w 245.7 = o_mem_r, since a line is read before it is written, + the evicted line's way back: 40 + 30.7 + 64.2
 constexpr std::array<ConstantInfo, kConstants> kTable{{
     {kMeshCyclesPerRouter, "mesh_cycles_per_router", 4, "papers: 4 mesh cycles per hop; L_hop = 0.005 us"},
     {kMpbCoreCycles, "mpb_core_cycles", 45, "papers, widely reported: 45 core + 8 n mesh cycles"},

@@ -1,7 +1,7 @@
-// Every constant of the simulated chip, once, with where it is from. All are parameters: ChipOptions::constants.
+// Every constant of the simulated chip, once, with its source. All are parameters: ChipOptions::constants.
 //
-// Sources: "papers" names the published work; "derived" says from what; "assumed" says why. Nothing here was chosen
-// by looking at how long a broadcast or an application takes.
+// Sources: "papers" names the published work; "derived" says from what; "assumed" says why. No constant was fitted to
+// the duration of a broadcast or an application.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@ enum class Constant : std::size_t {
   kMpbCoreCycles,         // a line of an MPB, there and back, without the mesh
   kMemoryCoreCycles,      // a line of DRAM, likewise
   kMemoryMemoryCycles,    // the DRAM's own share of it
-  kWriteBackCoreCycles,   // a dirty line that makes room, on top of a line to DRAM
+  kWriteBackCoreCycles,   // for evicting a dirty line, on top of a line to DRAM
   kL2CoreCycles,          // an L2 look-up, hit or miss
   kCopyCoreCyclesPerLine, // instructions that move a line's eight words between a memory and registers
   kInvalidateCoreCycles,  // CL1INVMB
   kPollCoreCycles,        // branch and compare of a polling loop, on top of what it reads
-  // ---- Servers ----
-  kMpbPortMeshCycles,     // how long a line occupies a tile's port
+  // ---- Ports ----
+  kMpbPortMeshCycles,       // how long a line occupies a tile's port
   kMemoryPortMemoryCycles,  // how long a line occupies a memory controller
-  // ---- The FPGA, in nanoseconds: its clock is its own ----
+  // ---- The FPGA, in nanoseconds: it has its own clock ----
   kFpgaOneWayNs,
   kInterruptControllerNs,
   kInterruptCoreCycles,   // from the pin to the handler's first instruction: trap, kernel, signal
@@ -34,14 +34,14 @@ enum class Constant : std::size_t {
   kGetMpbCoreCycles,      // get, target in an MPB
   kPutMemoryCoreCycles,   // put, source in private memory
   kGetMemoryCoreCycles,   // get, target in private memory
-  // ---- The WGR model: write issue, gap, read, as core cycles beside 2 x kMeshCyclesPerRouter a router ----
+  // ---- The WGR model: write issue, gap, read, in core cycles besides 2 x kMeshCyclesPerRouter a router ----
   kWgrUncachedWrite,
   kWgrUncachedGap,
   kWgrUncachedRead,
   kWgrMpbWrite,
   kWgrMpbGap,
   kWgrMpbRead,
-  kWgrUncachedBypassGap,  // own tile, past the router, all in core cycles
+  kWgrUncachedBypassGap,  // own tile, bypassing the router, all in core cycles
   kWgrUncachedBypassRead,
   kWgrMpbBypassGap,
   kWgrMpbBypassRead,

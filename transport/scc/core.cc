@@ -143,7 +143,7 @@ void Core::interrupt(std::uint64_t targets) {
   }
 }
 
-// Who could not be interrupted has run ahead: what has arrived meanwhile is known once the others have caught up.
+// A core that could not be interrupted has run ahead: what arrived meanwhile is known once the others have caught up.
 void Core::on_interrupt(InterruptHandler handler) {
   state_->sync();
   state_->handler = std::move(handler);
@@ -194,7 +194,7 @@ LutEntry Core::lut(int entry) const {
   return state_->lut[static_cast<std::size_t>(entry)];
 }
 
-// ---- For the trace ----
+// ---- Trace ----
 
 void Core::trace_begin(const char* name) {
   if (TraceFile* trace = state_->chip.trace.get()) trace->begin(id_, name, state_->clock);

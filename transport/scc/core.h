@@ -1,8 +1,8 @@
-// One simulated core, as the program on it sees it. All calls are made by that program, on its own fibre, except
-// where it says so. Nothing here may be called while an exception unwinds, or inside a catch block.
+// One simulated core, for the program on it. That program makes all calls, on its own fibre, unless stated otherwise.
+// No call is allowed while an exception unwinds, or inside a catch block.
 //
-// Memory is really there: an MPB, DRAM, the MPB-typed lines of the L1 and the write-combining buffer hold bytes, and a
-// program that forgets invalidate_mpb() or flush_wcb() sees stale ones or shows them to others.
+// Memory is simulated with its content: an MPB, DRAM, the MPB-typed lines of the L1 and the write-combining buffer hold
+// bytes, and a program that forgets invalidate_mpb() or flush_wcb() reads stale bytes or leaves them to others.
 //
 //   load   MPB-typed:  L1 if the line is there (possibly stale), else one line over the mesh into L1
 //          uncached:   each word over the mesh
@@ -14,9 +14,9 @@
 //          cached:     L1 or L2 if the line is there; a miss goes to DRAM word by word and allocates nothing
 //
 // An access over the mesh stops the core until the answer is back (WGR model: a write to an MPB does not). It queues,
-// first come first served, at the port of the tile or controller that it goes to. Everything costs virtual time only;
-// see Costs for how much. Data of cached memory stands in DRAM at once: the caches only keep time for it, which is
-// exact because a cached page belongs to one core (set_lut).
+// first come first served, at the port of its tile or controller. All costs are virtual time; see Costs. Data of cached
+// memory is in DRAM at once: the caches only determine its time, which is exact because a cached page belongs to one
+// core (set_lut).
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@
 namespace ingot::scc {
 
 class Chip;
-struct CoreState;  // core_state.h: the machine's side of a core
+struct CoreState;  // core_state.h: the simulator's side of a core
 
 // Lines whose change may end a wait: MPB or shared memory, by address.
 struct Watch {
@@ -58,20 +58,19 @@ class Core {
   // ---- Time ----
 
   Picoseconds now_ps() const;
-  double now_us() const { return static_cast<double>(now_ps()) * 1e-6; }
   std::uint64_t now_cycles() const;  // of this core, since the chip started
 
   // Private work of so many core cycles. Interrupts are taken during it.
   void compute(std::uint64_t core_cycles) { charge(costs().core_cycles(core_cycles)); }
   void charge(Picoseconds ps);
 
-  // Halts for so long: as charge, but the energy account calls it idle.
+  // Halts for that time: like charge, but the energy account counts it as idle.
   void sleep(Picoseconds ps);
 
   // ---- Memory, by address ----
 
-  // Into or out of registers: what read() and write() move stands in no simulated memory on this side. Any length and
-  // alignment; within one LUT entry. Eight words cost kCopyCoreCyclesPerLine of instructions.
+  // Into or out of registers: on the other side of read() and write() there is no simulated memory. Any length and
+  // alignment, within one LUT entry. Eight words cost kCopyCoreCyclesPerLine of instructions.
   void read(Address from, std::span<std::byte> out);
   void write(Address to, std::span<const std::byte> in);
 
@@ -89,26 +88,26 @@ class Core {
     write(to, std::as_bytes(std::span(&value, 1)));
   }
 
-  // memcpy as RCCE has it: line by line, and a destination line of cached memory is read before it is written, so that
-  // it is in L1 (write misses do not allocate). The last line may stay in the write-combining buffer: flush_wcb().
-  // Any length within LUT entries of the same kind; the ranges must not overlap.
+  // RCCE's memcpy: line by line. A destination line of cached memory is read before it is written, so that it is in L1
+  // (write misses do not allocate). The last line may stay in the write-combining buffer: flush_wcb(). Any length
+  // within LUT entries of the same kind; the ranges must not overlap.
   void copy(Address to, Address from, std::size_t bytes);
 
-  // This core's private memory, for native computation: costs nothing, moves no cache line (charge what it stands for).
+  // This core's private memory, for native computation: without cost or cache effects (charge the computation).
   std::span<std::byte> private_memory();
 
   // ---- Caches ----
 
-  // CL1INVMB: drops all MPB-typed lines from L1. Needed before a load that must see what others wrote.
+  // CL1INVMB: drops all MPB-typed lines from L1. Needed before a load that must see other cores' writes.
   void invalidate_mpb();
-  // Sends the write-combining buffer away; when it returns, all stores of this core are where they belong.
+  // Sends the write-combining buffer; on return, all stores of this core are in memory.
   void flush_wcb();
-  // Writes dirty lines back and empties L1 and L2: every line of cached memory misses afterwards.
+  // Writes dirty lines back and empties L1 and L2: afterwards every line of cached memory misses.
   void flush_caches();
 
   // ---- Registers ----
 
-  // Reads that core's test-and-set register over the mesh: true: acquired. Any core may clear it.
+  // Reads that core's test-and-set register over the mesh; true: acquired. Any core may clear it.
   bool test_and_set(int core);
   void clear_test_and_set(int core);
   // Polls until test_and_set succeeds.
@@ -121,41 +120,41 @@ class Core {
 
   // ---- Interrupts ----
 
-  // Asks the global interrupt controller to interrupt the cores whose bits are set (bit i: core i; own bit allowed).
-  // Costs one write to the FPGA, whatever the number of targets. Requests that meet a pending one are merged.
+  // Asks the global interrupt controller to interrupt the cores whose bits are set (bit i: core i; its own is allowed).
+  // Costs one write to the FPGA, whatever the number of targets. Requests to a target with a pending one are merged.
   void interrupt(std::uint64_t targets);
 
   // The handler is called on this core's fibre at the next access, end of charge or poll after the arrival, with the
-  // set of cores that asked since the last time. It may use the whole of Core, except wait for its own next interrupt;
-  // it is not interrupted. Without a handler, and while masked, interrupts stay pending.
+  // set of requesting cores since the last call. It may use all of Core, except waiting for its own next interrupt; it
+  // is not interrupted. Without a handler, and while masked, interrupts stay pending.
   using InterruptHandler = std::function<void(Core&, std::uint64_t senders)>;
   void on_interrupt(InterruptHandler handler);
   void mask_interrupts();
   void unmask_interrupts();
-  // Halts until at least one interrupt was handled since the call began, or was pending at its begin.
+  // Halts until at least one interrupt was handled since the call, or was pending at its start.
   void wait_for_interrupt();
 
   // ---- Waiting ----
 
-  // Polls: calls check() until it returns true. check() reads through this core (with invalidate_mpb where it must) and
-  // is charged as often as a real core would have called it; but the simulator calls it only when one of the watched
-  // lines was written by another core, when an interrupt was handled, or Chip::ring was called. So what check() looks
-  // at must all be watched. Polls that would have found nothing occupy no port.
-  // `what` is for the report of a deadlock: "waits for the sent flag of core 3". It must outlive the call.
+  // Polls: calls check() until it returns true. check() reads through this core (with invalidate_mpb where needed) and
+  // is charged as often as a real core would have called it. But the simulator calls it only when another core has
+  // written a watched line, an interrupt was handled, or Chip::ring was called. So all that check() reads must be
+  // watched. Polls that cannot find a change occupy no port. `what` is for the report of a deadlock: "waits for the
+  // sent flag of core 3". It must outlive the call.
   void wait_until(std::span<const Watch> watch, absl::FunctionRef<bool()> check, const char* what = "");
   void wait_until(std::initializer_list<Watch> watch, absl::FunctionRef<bool()> check, const char* what = "") {
     wait_until(std::span<const Watch>(watch.begin(), watch.size()), check, what);
   }
-  // The same with an end: false if check() did not hold by then.
+  // The same with a deadline: false if check() did not hold by then.
   bool wait_until(std::span<const Watch> watch, absl::FunctionRef<bool()> check, Picoseconds deadline_ps,
                   const char* what);
 
-  // Within check(): the next look follows this one at once, as where a long look is followed by short ones. True if a
-  // watched line was written since this look began, so that it may have come too late for it.
+  // Within check(): the next poll follows this one at once, for short polls that follow a long one. True if a watched
+  // line was written since this poll started, so that the poll may have missed it.
   bool poll_again();
 
   // Polls the byte, word or other small value at an MPB-typed address until pred(value) holds, dropping MPB-typed lines
-  // before each look. Returns the value.
+  // before each poll. Returns the value.
   template <typename T, typename Pred>
   T wait_value(Address at, Pred pred, const char* what = "a flag") {
     T value{};
@@ -173,16 +172,16 @@ class Core {
 
   // ---- Address translation ----
 
-  // Changes an entry of the own table; costs one write to a register of the own tile. Lines of the old mapping are
-  // written back and dropped from the caches first, as a driver has to.
-  // Errors: INVALID_ARGUMENT (no such entry, page or type; MPB cached), FAILED_PRECONDITION (a cached page belongs to
-  // one core: another core maps that page already, or maps it cached).
+  // Changes an entry of this core's table; costs one write to a register of its tile. Lines of the old mapping are
+  // first written back and dropped from the caches, as a driver must do. Errors: INVALID_ARGUMENT (no such entry, page
+  // or type; MPB cached), FAILED_PRECONDITION (a cached page belongs to one core: another core maps that page already,
+  // or maps it cached).
   absl::Status set_lut(int entry, LutEntry value);
   LutEntry lut(int entry) const;
 
-  // ---- For the trace ----
+  // ---- Trace ----
 
-  // Marks a span of this core's time by name in the trace file. Costs nothing.
+  // Marks a span of this core's time in the trace file. Costs nothing.
   void trace_begin(const char* name);
   void trace_end();
 

@@ -56,7 +56,7 @@ void CoreState::after_switch() {
   throw ProgramEnded{};
 }
 
-// Gives the fibre away; comes back at that time or when somebody wakes it.
+// Switches to another fibre; returns at that time or when woken.
 void CoreState::suspend(Picoseconds until) {
   if (unwinding) return;
   if (ending) return after_switch();
@@ -72,7 +72,7 @@ void CoreState::suspend(Picoseconds until) {
 void CoreState::charge(Picoseconds ps) {
   next_instruction();
   Picoseconds end = clock + ps;
-  // Whoever cannot be interrupted runs ahead; so does who is done before anybody could.
+  // A core that cannot be interrupted runs ahead, and so does one that is done before an interrupt could come.
   while (interruptible() && end >= chip.scheduler.next_ps()) {
     woken_by_interrupts = true;
     suspend(end);
@@ -87,14 +87,14 @@ void CoreState::charge(Picoseconds ps) {
 }
 
 void CoreState::wait_for_gap() {
-  // A posted write that queues at its port makes the gap longer, which is known once its arrival has been simulated.
+  // A posted write that queues at its port lengthens the gap, which is known once its arrival has been simulated.
   while (clock < next_access_ps) {
     clock = next_access_ps;
     sync();
   }
 }
 
-// Until the access stands before its port.
+// Runs until the access reaches its port.
 void CoreState::begin_access(const Path& path, int routers) {
   if (next_access_ps != 0) wait_for_gap();
   clock += path.request[static_cast<std::size_t>(routers)];

@@ -1,8 +1,8 @@
-// The machine's side of a core: clock, caches, write-combining buffer, address translation, and what it waits for.
+// The simulator's side of a core: clock, caches, write-combining buffer, address translation, and waiting.
 //
-// The order of things, which keeps a run causal: an access adds its request time to the clock, steps aside until it is
-// first (sync), is served by its port, has its effect on memory at once, and adds the reply time. So effects happen in
-// the order of their arrival at the ports. Nothing that others can see happens between two calls of sync.
+// The order of steps that keeps a run causal: an access adds its request time to the clock, lets earlier cores run
+// (sync), is served by its port, takes effect on memory at once, and adds the reply time. So effects happen in the
+// order of their arrival at the ports. Between two calls of sync a core does nothing that others can see.
 #pragma once
 
 #include <array>
@@ -26,17 +26,17 @@ class Core;
 struct ChipState;
 struct WatchKey;
 
-// Unwinds the stack of a program that is ended from outside.
+// Unwinds the stack of a program that was ended from outside.
 struct ProgramEnded {};
 
-// A port of a tile's MPB or of a memory controller: one line at a time, first come first served.
+// The port of a tile's MPB or of a memory controller: one line at a time, first come first served.
 struct Port {
   Picoseconds free_ps = 0;
   Picoseconds service_ps = 0;
   PortCounts* counts = nullptr;
 };
 
-// An entry of the translation table, worked out.
+// A resolved entry of the translation table.
 struct Route {
   MemoryType type = MemoryType::kNone;
   LutEntry::Target target = LutEntry::Target::kNothing;
@@ -48,7 +48,7 @@ struct Route {
   Port* port = nullptr;
 };
 
-// What is recorded of an access, for the hash and the trace.
+// The kind of an access, for the hash and the trace.
 enum class Access : std::uint8_t {
   kMpbRead,
   kMpbWrite,
@@ -64,8 +64,8 @@ const char* name_of(Access access);
 
 struct CoreState {
   static constexpr Picoseconds kForever = time_of(kNever);
-  // How far a core that does private work gets before whoever is behind goes on: bounds how late a program that never
-  // leaves its caches learns that it was stopped, killed, or is beyond the limit of virtual time.
+  // How far a core with private work may run ahead of the others. Bounds how late a program that never leaves its
+  // caches learns that it was stopped, killed, or is beyond the limit of virtual time.
   static constexpr Picoseconds kRunAheadPs = 100'000'000;
 
   CoreState(Core& core, ChipState& chip, int id);
@@ -74,12 +74,12 @@ struct CoreState {
 
   // Private work; interrupts are taken during it.
   void charge(Picoseconds ps);
-  // Others go first whose time is earlier. Throws ProgramEnded if the program was ended meanwhile.
+  // Lets cores and events with an earlier time run first. Throws ProgramEnded if the program was ended meanwhile.
   void sync();
-  // Between two instructions: takes interrupts, and does not let private work run ahead of the others for ever.
+  // Between two instructions: takes interrupts, and bounds how far private work runs ahead of the others.
   void next_instruction();
-  // An access to a register of that tile, `beyond` its router. When it returns true, do the effect; false: the program
-  // is ending, and nothing must happen any more.
+  // An access to a register of that tile, `beyond` its router. If it returns true, the caller performs the effect;
+  // false: the program is ending, and must have no effect any more.
   [[nodiscard]] bool access_register(const Path& path, int tile, Picoseconds beyond, Access kind);
 
   // ---- Memory: parts of one line (memory_path.cc) ----
@@ -88,7 +88,7 @@ struct CoreState {
   // `allocate`: a line of cached memory is read first, so that it is in L1.
   void store(Address to, const std::byte* in, std::size_t bytes, bool allocate);
   void drain();  // sends the write-combining buffer
-  // Writes back and drops what the caches hold of an entry, or of all entries (-1).
+  // Writes back and drops the cached lines of an entry, or of all entries (-1).
   void flush_caches(int entry);
 
   // ---- Waiting and interrupts (core_wait.cc) ----
@@ -96,7 +96,7 @@ struct CoreState {
   // See Core::wait_until. False at the deadline.
   bool poll(std::span<const WatchKey> watch, absl::FunctionRef<bool()> check, Picoseconds deadline, const char* what);
   void wait_for_interrupt();
-  void hit(Picoseconds when);                  // a watched line was written, or the like
+  void hit(Picoseconds when);                  // a watched line was written, or similar
   void arrive(int sender, Picoseconds when);   // an interrupt
   void take_interrupts();
   bool interruptible() const { return handler && !masked && !in_handler && !unwinding; }
@@ -121,18 +121,18 @@ struct CoreState {
   bool killed = false;
   bool stopped = false;
   bool attention = false;            // ending or stopped
-  Picoseconds resume_at = kForever;  // when a stopped core would have gone on
-  Picoseconds resumed_ps = 0;        // no earlier than its last resume
+  Picoseconds resume_at = kForever;  // when a stopped core would have continued
+  Picoseconds resumed_ps = 0;        // when it was last resumed
 
   // Waiting. `what` is null while the core does not wait.
   const char* wait_what = nullptr;
   std::span<const WatchKey> wait_keys;
   Picoseconds wait_since = 0;
-  bool woken_by_interrupts = false;  // an arrival ends what it is doing
+  bool woken_by_interrupts = false;  // an arrival ends its wait
   bool woken_by_hits = false;
   bool hit_seen = false;
   Picoseconds hit_ps = 0;
-  Picoseconds first_arrival = kForever;  // at a port, since the last look began
+  Picoseconds first_arrival = kForever;  // at a port, since the last poll started
 
   // Interrupts.
   std::function<void(Core&, std::uint64_t)> handler;

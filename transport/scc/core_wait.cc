@@ -9,7 +9,7 @@
 namespace ingot::scc {
 namespace {
 
-// Registered for as long as it lives, also while a stack unwinds.
+// Registers the watches during its lifetime, also while a stack unwinds.
 class Watching {
  public:
   Watching(Watchers& watchers, int core, std::span<const WatchKey> keys)
@@ -44,12 +44,12 @@ bool CoreState::poll(std::span<const WatchKey> watch, absl::FunctionRef<bool()> 
   const Watching watching(chip.watchers, id, watch);
   for (;;) {
     next_instruction();
-    hit_seen = false;  // what is written from here on may come too late for this look
+    hit_seen = false;  // this poll may miss later writes
     const std::uint64_t handled_before = handled;
     const Picoseconds began = clock;
     first_arrival = kForever;
     if (check() || unwinding) {
-      hit_seen = true;  // a poll around this one looks again
+      hit_seen = true;  // an enclosing poll checks again
       return true;
     }
     clock += chip.costs.poll;
@@ -65,8 +65,8 @@ bool CoreState::poll(std::span<const WatchKey> watch, absl::FunctionRef<bool()> 
   }
 }
 
-// Looks follow one another every `period`; the first access of each reaches its port `phase` after its begin. Goes on
-// with the first look that can see the change.
+// Polls follow each other every `period`; the first access of each reaches its port `phase` after its start. Continues
+// with the first poll that can see the change.
 void CoreState::sleep_until_hit(Picoseconds period, Picoseconds phase, Picoseconds deadline) {
   const Picoseconds base = clock;
   woken_by_hits = woken_by_interrupts = true;
@@ -75,7 +75,7 @@ void CoreState::sleep_until_hit(Picoseconds period, Picoseconds phase, Picosecon
   if (pending_senders != 0 && interruptible()) {
     clock = std::max(clock, arrived_ps);
   } else if (hit_seen) {
-    const Picoseconds seen = std::max(hit_ps, clock);  // clock: it may have been stopped meanwhile
+    const Picoseconds seen = std::max(hit_ps, clock);  // clock: the core may have been stopped meanwhile
     const Picoseconds late = seen > base + phase ? seen - base - phase : 0;
     const std::uint64_t polls = (late + period - 1) / period;
     counts->polls_skipped += polls;
@@ -113,7 +113,7 @@ void CoreState::take_interrupts() {
     clock = std::max(clock, arrived_ps) + chip.costs.interrupt_entry;
     ++handled;
     ++counts->interrupts;
-    const auto current = handler;  // it may set another
+    const auto current = handler;  // it may set another handler
     current(core, senders);
     clock += chip.costs.interrupt_return;
     in_handler = false;

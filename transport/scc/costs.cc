@@ -5,7 +5,7 @@
 namespace ingot::scc {
 namespace {
 
-// Adds up cycles of the three domains.
+// Adds cycles of the three clock domains.
 class Clockwork {
  public:
   explicit Clockwork(const ChipOptions& options) : options_(options) {}
@@ -19,7 +19,7 @@ class Clockwork {
 
   static Picoseconds round(double ps) { return static_cast<Picoseconds>(std::llround(ps)); }
 
-  // Half of the core's share is before the port, the server's share behind it.
+  // Half of the core's share comes before the port, the server's share after it.
   Path path(double core_ps, double server_ps, double bypass_ps) const {
     Path path;
     for (int n = 1; n <= kRoutersMax; ++n) {

@@ -1,4 +1,4 @@
-// The constants of a chip at its clocks: what everything costs, in picoseconds of virtual time.
+// The constants of a chip at its clocks: all costs, in picoseconds of virtual time.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@ namespace ingot::scc {
 
 using Picoseconds = std::uint64_t;
 
-// One access over the mesh: `request` until it stands before the server's port, `reply` from there until the core has
-// the answer. The server is busy with it for its `service` time, which is within `reply`. [routers]
+// One access over the mesh: `request` until it reaches the server's port, `reply` from there until the core has the
+// answer. The server is busy for its `service` time, which is within `reply`. [routers]
 struct Path {
   std::array<Picoseconds, kRoutersMax + 1> request{};
   std::array<Picoseconds, kRoutersMax + 1> reply{};
 };
 
-// A posted write of the WGR model: `issue` until the core goes on, `gap` until its next access may leave. [routers]
+// A posted write of the WGR model: `issue` until the core continues, `gap` until its next access may leave. [routers]
 struct PostedWrite {
   Picoseconds issue = 0;
   std::array<Picoseconds, kRoutersMax + 1> gap{};
@@ -38,7 +38,7 @@ struct Costs {
   bool posted_writes;  // the WGR model
   std::uint64_t core_mhz;
 
-  // Index 0 of `routers` is the own tile's bypass, which only the WGR model takes.
+  // Index 0 of `routers` is the bypass within a tile, which only the WGR model uses.
   Path mpb_read;          // a line or less, MPB-typed
   Path mpb_write;         // likewise; LogP
   Path uncached_read;     // a word of an MPB or a register
@@ -47,7 +47,7 @@ struct Costs {
   PostedWrite posted_mpb;
   PostedWrite posted_uncached;
 
-  std::array<Picoseconds, 9> copy_words;  // instructions that move so many words; [1..8]
+  std::array<Picoseconds, 9> copy_words;  // instructions that move that many words; [1..8]
   Picoseconds l2;
   Picoseconds write_back;     // on top of Path memory
   Picoseconds invalidate;
@@ -59,7 +59,7 @@ struct Costs {
   Picoseconds interrupt_entry;
   Picoseconds interrupt_return;
 
-  // What put and get cost a call beside their lines, for whoever builds them (Core::charge).
+  // The cost of a call of put and get besides its lines, for their implementations (Core::charge).
   Picoseconds put_mpb_call;
   Picoseconds get_mpb_call;
   Picoseconds put_memory_call;

@@ -1,4 +1,4 @@
-// The energy account: parametric, since no paper prints constants. Good for comparing two algorithms on one setting.
+// The energy account: parametric, since no paper prints constants. For comparing algorithms with one set of constants.
 //
 //   cores    cycles that are active, polling or idle, each with its own energy a cycle (at the default voltage)
 //   mesh     lines and requests by routers passed, lines into and out of MPBs, and a constant power of all routers

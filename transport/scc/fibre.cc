@@ -25,18 +25,18 @@ namespace {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
-// Address space only. A frame that is larger than the guard may step over it: one page was not enough for a function
-// whose inlined callees had a few buffers of a kilobyte each.
+// Address space only. A frame larger than the guard may step over it: one page was not enough for a function whose
+// inlined callees had several buffers of a kilobyte each.
 constexpr std::size_t kGuardBytes = 256 * 1024;
 
-// ---- Who overflowed: looked up by the signal handler, so without locks ----
+// ---- Guards, which the signal handler looks up without locks ----
 
 struct Guard {
   std::atomic<std::uintptr_t> begin{0};  // 0: free
   std::atomic<std::size_t> stack_bytes{0};
   std::atomic<int> number{0};
 };
-constexpr std::size_t kGuardsMax = 1024;  // stacks of all chips in a process; further ones overflow without a message
+constexpr std::size_t kGuardsMax = 1024;  // stacks of all chips in a process; overflows of further ones have no message
 std::array<Guard, kGuardsMax> guards;
 
 Guard* take_guard(std::uintptr_t begin, std::size_t stack_bytes, int number) {
@@ -50,7 +50,7 @@ Guard* take_guard(std::uintptr_t begin, std::size_t stack_bytes, int number) {
   return nullptr;
 }
 
-struct sigaction previous_action;  // of whoever handled SIGSEGV before
+struct sigaction previous_action;  // the previous handler of SIGSEGV
 
 void on_fault(int signal, siginfo_t* info, void* context) {
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
@@ -67,11 +67,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     std::abort();
   }
   if ((previous_action.sa_flags & SA_SIGINFO) != 0) return previous_action.sa_sigaction(signal, info, context);
-  // Let it fault again, as it would have without us.
+  // Lets the access fault again, with the previous handler.
   ::sigaction(SIGSEGV, &previous_action, nullptr);
 }
 
-// Again and again, since others install theirs.
+// Installed again by each OverflowMessage, since other code installs handlers, too.
 void install_handler() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -85,7 +85,7 @@ void install_handler() {
   INGOT_CHECK(::sigaction(SIGSEGV, &action, nullptr) == 0);
 }
 
-// The handler needs a stack that has not overflowed.
+// The handler needs a stack of its own.
 constexpr std::size_t kSignalStackBytes = 64 * 1024;
 
 }  // namespace
@@ -94,7 +94,7 @@ OverflowMessage::OverflowMessage() {
   install_handler();
   stack_t present{};
   INGOT_CHECK(::sigaltstack(nullptr, &present) == 0);
-  if ((present.ss_flags & SS_DISABLE) == 0) return;  // somebody provided one
+  if ((present.ss_flags & SS_DISABLE) == 0) return;  // the thread has one already
   thread_local const std::unique_ptr<std::byte[]> memory(new std::byte[kSignalStackBytes]);
   stack_t own{};
   own.ss_sp = memory.get();
@@ -114,7 +114,7 @@ OverflowMessage::~OverflowMessage() {
 
 namespace {
 
-// The address sanitizer remembers the frames of a fibre that never ended, also when other memory is mapped there.
+// The address sanitizer remembers the frames of a fibre that never ended, even after its memory is mapped again.
 void forget_frames([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
   ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
@@ -146,10 +146,10 @@ struct Fibre::Stack {
 };
 
 struct Fibre::Context {
-  boost::context::fiber suspended;  // while nobody runs it
+  boost::context::fiber suspended;  // while it does not run
   Fibre* resumed_by = nullptr;
   void* fake_stack = nullptr;       // of the address sanitizer
-  const void* bottom = nullptr;     // what the sanitizer must know of the thread's own stack
+  const void* bottom = nullptr;     // the thread's own stack, for the sanitizer
   std::size_t bytes = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where things stand on the SCC: 6 x 4 tiles of two cores, four memory controllers, and the way a packet takes.
+// The geometry of the SCC: 6 x 4 tiles of two cores, four memory controllers, and the routes of packets.
 //
 // Core id = 12 y + 2 x + z: tile (x, y) = column and row, z = 0 for the left core of a tile and 1 for the right one.
 // All functions are pure.
@@ -27,7 +27,7 @@ constexpr int row_of_tile(int tile) { return tile / kColumns; }
 constexpr int tile_at(int column, int row) { return row * kColumns + column; }
 constexpr int core_at(int column, int row, int z) { return 2 * tile_at(column, row) + z; }
 
-// Links between the routers of two tiles; XY routing takes the columns first, then the rows.
+// Links between the routers of two tiles; XY routing goes along the row first, then along the column.
 constexpr int hops(int tile_a, int tile_b) {
   const int columns = column_of_tile(tile_a) - column_of_tile(tile_b);
   const int rows = row_of_tile(tile_a) - row_of_tile(tile_b);
@@ -38,7 +38,7 @@ constexpr int hops(int tile_a, int tile_b) {
 constexpr int routers(int tile_a, int tile_b) { return hops(tile_a, tile_b) + 1; }
 inline constexpr int kRoutersMax = kColumns + kRows - 1;
 
-// Controllers 0..3 hang at tiles (0,0), (5,0), (0,2), (5,2); each serves the quadrant of 12 cores around it.
+// Controllers 0..3 are at tiles (0,0), (5,0), (0,2), (5,2); each serves the quadrant of 12 cores around it.
 constexpr int controller_tile(int controller) {
   return tile_at(controller % 2 == 0 ? 0 : kColumns - 1, controller < 2 ? 0 : 2);
 }

@@ -81,7 +81,7 @@ void CoreState::load_mpb_typed(const Route& route, Address from, std::byte* out,
   const LineNumber number = line_number(from);
   const std::byte* line = l1.find_mpb(number);
   if (line == nullptr) {
-    // What this core has just stored there must be in memory before the line comes from it.
+    // This core's own stores to that line must reach memory before the line is loaded from there.
     if (!buffer.empty() && buffer.line == line_of(from)) drain();
     const bool mpb = route.target == LutEntry::Target::kMpb;
     if (!access(route, mpb ? chip.costs.mpb_read : chip.costs.memory, mpb ? Access::kMpbRead : Access::kMemoryRead)) {
@@ -122,7 +122,7 @@ void CoreState::write_line(const Route& route, const WriteCombiningBuffer& line)
   }
 }
 
-// WGR: the core goes on after the issue; the line arrives by itself.
+// WGR: the core continues after the issue; the line arrives later.
 void CoreState::post(const Route& route, const WriteCombiningBuffer& line, const PostedWrite& cost, Access kind) {
   if (unwinding) return;
   wait_for_gap();
@@ -144,7 +144,7 @@ void CoreState::post(const Route& route, const WriteCombiningBuffer& line, const
   });
 }
 
-// The bytes that were stored reach memory; its watchers hear of it.
+// The stored bytes reach memory, and the line's watchers are woken.
 void CoreState::apply(const Route& route, const WriteCombiningBuffer& line, Picoseconds when) {
   const Address offset = line.line & kOffsetMask;
   std::byte* to = route.bytes + offset;
@@ -209,7 +209,7 @@ void CoreState::store_uncached(const Route& route, Address to, const std::byte* 
 // ---- Cached: tags here, bytes in DRAM ----
 
 int CoreState::fetch_cached(const Route& route, LineNumber line) {
-  if (const int place = l1.find_cached(line); place != L1::kMiss) return place;
+  if (const int place = l1.find(line); place != L1::kMiss) return place;
   clock += chip.costs.l2;
   if (l2.find(line) == L1::kMiss) {
     if (!access(route, chip.costs.memory, Access::kMemoryRead)) return 0;
@@ -225,7 +225,7 @@ int CoreState::fetch_cached(const Route& route, LineNumber line) {
 
 void CoreState::store_cached(const Route& route, Address to, const std::byte* in, std::size_t bytes, bool allocate) {
   const LineNumber line = line_number(to);
-  int place = allocate ? fetch_cached(route, line) : l1.find_cached(line);
+  int place = allocate ? fetch_cached(route, line) : l1.find(line);
   if (unwinding) return;
   copy_part(route.bytes + (to & kOffsetMask), in, bytes);
   if (place != L1::kMiss) return l1.set_dirty(place);

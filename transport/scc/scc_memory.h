@@ -3,12 +3,12 @@
 //   relaxed load   may hit a stale line in L1
 //   acquire        drops MPB-typed lines from L1, then loads: what comes later is fetched anew
 //   relaxed store  may stay in the write-combining buffer
-//   release        everything stored before is sent before it; then the store itself is sent. Where the buffer already
+//   release        all earlier stores are sent before it; then the store itself is sent. If the buffer already
 //                  holds the same line, both leave as one packet
 //
 // A byte store is a masked line on the mesh, so it disturbs no neighbour. The ticket is one of the FPGA's counters: one
-// access, and nobody who dies can hold it. With a test-and-set register instead a draw is four accesses, and who dies
-// among them blocks the inbox (docs/design/scc-software.md).
+// access, and a core that dies cannot hold it. With a test-and-set register a draw is four accesses, and a core that
+// dies between them blocks the inbox (docs/design/scc-software.md).
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@
 
 namespace ingot::scc {
 
-// Where an endpoint's inbox lies: MPB-typed lines, in an MPB or in shared memory so mapped.
+// The place of an endpoint's inbox: MPB-typed lines, in an MPB or in shared memory of that type.
 struct Inbox {
   Address base = 0;  // of line 0; a multiple of kLineBytes
   std::uint32_t lines = 0;
   int counter = 0;  // FPGA counter of its ticket
-  int core = 0;     // whose test-and-set register guards its ticket, where that is used
+  int core = 0;     // whose test-and-set register guards its ticket, if that is used
 };
 
 enum class TicketKind : std::uint8_t { kCounter, kTestAndSet };
@@ -39,7 +39,7 @@ class SccMemory {
   static constexpr std::size_t kLineBytes = scc::kLineBytes;
   using Line = Address;
 
-  // `inboxes` by endpoint. `weakened`, for tests: that site's order is taken away.
+  // `inboxes` by endpoint. `weakened`, for tests: the site whose order is taken away.
   SccMemory(Core& core, EndpointId self, std::vector<Inbox> inboxes, TicketKind tickets = TicketKind::kCounter,
             Site weakened = Site::kCount)
       : core_(&core), self_(self), inboxes_(std::move(inboxes)), tickets_(tickets), weakened_(weakened) {}
@@ -77,16 +77,10 @@ class SccMemory {
     core_->flush_wcb();
     core_->invalidate_mpb();
   }
-  void prefetch(Line) {}  // a core has one access under way: nothing would be gained
+  void prefetch(Line) {}  // no gain: a core has one access at a time
 
   EndpointId self() const { return self_; }
   Cycles now() const { return Cycles(core_->now_cycles()); }
-
-  // What a receiver that polls must watch.
-  Watch inbox_watch() const {
-    const Inbox& own = inboxes_[self_.value()];
-    return {own.base, own.lines * kLineBytes};
-  }
 
  private:
   Order order(Site site) const { return site == weakened_ ? Order::kRelaxed : order_of(site); }
@@ -98,7 +92,7 @@ class SccMemory {
   }
   template <typename T>
   void store(Address at, T v, Site site) {
-    core_->store(at, v);  // sends another line that waits in the buffer first
+    core_->store(at, v);  // sends another line in the buffer first
     if (order(site) == Order::kRelease) core_->flush_wcb();
   }
 

@@ -38,7 +38,8 @@ Fibre& Scheduler::choose() {
   table_.set(first, kNever);
   refresh();
   running_ = first;
-  // 48 stacks do not stay in the host's first-level cache: that of who is next but one comes while the next one runs.
+  // 48 stacks do not fit into the host's first-level cache: that of the core after the next is fetched while the next
+  // runs.
   if (const int second = table_.first(); second < kCores) fibres_[static_cast<std::size_t>(second)]->prefetch();
   return *fibres_[static_cast<std::size_t>(first)];
 }
@@ -76,7 +77,7 @@ void Scheduler::run_event() {
 Scheduler::End Scheduler::advance(Picoseconds until) {
   INGOT_CHECK(running_ < 0, "a program cannot run its own chip");
   stopped_ = false;
-  table_.set(kDeadlineEntry, moment(std::min(until, kForever - 1), 0));  // so there always is a first
+  table_.set(kDeadlineEntry, moment(std::min(until, kForever - 1), 0));  // so that there always is a first entry
   refresh();
   End end = End::kStopped;
   while (!stopped_) {

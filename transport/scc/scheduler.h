@@ -1,8 +1,8 @@
-// Virtual time: which core goes on, and what happens beside the cores.
+// Virtual time: which core runs next, and events besides the cores.
 //
-// Invariant: whoever runs, core or event, comes before everything in the timetable by (time, tie). A core keeps its own
-// clock, which may run ahead while it does private work; before anything that others can see it calls
-// Scheduler::step_aside with its clock.
+// Invariant: the running core or event comes before everything in the timetable by (time, tie). A core keeps its own
+// clock, which may run ahead during private work; before any effect that others can see it calls Scheduler::step_aside
+// with its clock.
 #pragma once
 
 #include <array>
@@ -22,43 +22,45 @@ class Scheduler {
 
   explicit Scheduler(std::uint64_t seed) : tie_state_(seed * 0x9e3779b97f4a7c15 + 1) {}
 
-  // The time of whoever is next; the running core may go on without asking while its clock is below.
+  // The time of the next entry; the running core may go on without a switch while its clock is below.
   Picoseconds next_ps() const { return next_ps_; }
 
-  // The latest time at which anything had an effect, as far as it was told.
+  // The latest reported time at which anything had an effect.
   Picoseconds now_ps() const { return now_ps_; }
   void reached(Picoseconds when) { now_ps_ = when > now_ps_ ? when : now_ps_; }
 
   // ---- Called by the running core ----
 
-  // Lets everybody go on who comes before `core` at `clock`. The core is in the timetable meanwhile.
+  // Runs all entries that come before `core` at `clock`. The core is in the timetable meanwhile.
   void step_aside(int core, Picoseconds clock);
-  // Goes on with somebody else, until that time or until set() gives it another.
+  // Runs other entries, until that time or until set() gives the core another.
   void block(int core, Picoseconds until = kForever);
-  // The fibre that goes on after the running core has ended.
+  // The fibre that continues after the running core has ended.
   Fibre& after_end();
 
-  // ---- Called by whoever runs ----
+  // ---- Called by the running core or event ----
 
-  // Puts a suspended core into the timetable, or moves it there. It must not be the one that runs.
+  // Puts a suspended core into the timetable, or moves it there.
+  // REQUIRES: it is not the running one.
   void set(int core, Picoseconds when);
-  // Takes it out; returns when it would have gone on, or kForever.
+  // Takes it out; returns when it would have continued, or kForever.
   Picoseconds remove(int core);
   bool scheduled(int core) const { return table_.when(core) != kNever; }
 
-  // Calls the function at that time, on the stack of advance(). Events of one time come in the order of their making.
+  // Calls the function at that time, on the stack of advance(). Events at one time run in the order of these calls.
   void at(Picoseconds when, std::function<void()> function);
 
   // ---- Called from outside the cores ----
 
   enum class End { kNobody, kDeadline, kStopped };
-  // Runs cores and events until nobody is in the timetable, time reaches `until`, or stop() was called.
+  // Runs cores and events until the timetable is empty, time reaches `until`, or stop() was called.
   End advance(Picoseconds until);
   void stop() {
     stopped_ = true;
     refresh();
   }
-  // Goes on with that core until it blocks, steps aside or ends, whatever the time. REQUIRES: advance() does not run.
+  // Continues that core until it blocks, steps aside or ends, whatever the time.
+  // REQUIRES: advance() does not run.
   void run_alone(int core);
 
   // Set once, before a core is first in the timetable.
@@ -72,7 +74,7 @@ class Scheduler {
 
   struct Event {
     Picoseconds when;
-    std::uint64_t number;  // in order of making
+    std::uint64_t number;  // in the order of creation
     std::function<void()> function;
     bool operator<(const Event& other) const {  // the heap's top is the earliest
       return when != other.when ? when > other.when : number > other.number;
@@ -84,7 +86,7 @@ class Scheduler {
     return tie_state_ >> (64 - kTieBits);
   }
   void refresh() { next_ps_ = stopped_ ? 0 : time_of(table_.first_moment()); }
-  Fibre& choose();  // makes the first of the timetable the one that runs
+  Fibre& choose();  // makes the first entry the running one
   void run_event();
 
   Timetable table_;

@@ -1,4 +1,4 @@
-// What happened on a chip, counted.
+// Counters of a chip's events.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ struct CoreCounts {
   std::uint64_t accesses = 0;        // calls of the memory: reads, writes and copies, by line
   std::uint64_t mesh_reads = 0;      // lines or words that came over the mesh
   std::uint64_t mesh_writes = 0;
-  std::uint64_t polls_skipped = 0;   // looks of wait_until that could find nothing
+  std::uint64_t polls_skipped = 0;   // polls of wait_until that could not find a change
   std::uint64_t interrupts = 0;      // handled
   std::uint64_t active_ps = 0;       // computing, or waiting for memory
   std::uint64_t polling_ps = 0;
@@ -21,7 +21,7 @@ struct CoreCounts {
 
 struct PortCounts {
   std::uint64_t lines = 0;      // served
-  std::uint64_t queued_ps = 0;  // what requests waited, in sum
+  std::uint64_t queued_ps = 0;  // total waiting time of requests
 };
 
 struct Statistics {

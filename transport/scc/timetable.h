@@ -1,4 +1,5 @@
-// Who is next: a tournament of at most 64 entries by (time, tie, entry). Any entry changes in six comparisons.
+// The next entry of the schedule: a tournament of at most 64 entries by (time, tie, entry). Any entry changes in six
+// comparisons.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +10,15 @@
 
 namespace ingot::scc {
 
-// A moment, a tie-breaker of four bits, and room for the entry's number, so that a comparison of two of these is all there
-// is to do. Times reach to 2^54 ps, five hours.
+// A time, a tie-breaker of four bits, and room for the entry's number, so that two of these compare as integers. Times
+// reach 2^54 ps, five hours.
 using Moment = std::uint64_t;
 inline constexpr int kEntryBits = 6;
 inline constexpr int kTieBits = 4;
 inline constexpr Moment kNever = ~Moment{0};
 constexpr Moment moment(Picoseconds ps, std::uint64_t tie) { return (ps << kTieBits | tie) << kEntryBits; }
 constexpr Picoseconds time_of(Moment when) { return when >> (kTieBits + kEntryBits); }
-// kNever stays what it is.
+// kNever stays unchanged.
 constexpr Moment moment_of(int entry, Moment when) { return when | static_cast<Moment>(entry); }
 
 class Timetable {
@@ -30,8 +31,8 @@ class Timetable {
   Moment first_moment() const { return when_[1]; }
   int first() const { return static_cast<int>(when_[1] & (kEntries - 1)); }  // any if first_moment() is kNever
 
-  // Without branches, since who wins a comparison is as good as random. The winner goes up in a register: whom it meets
-  // does not depend on who it is, so no load waits for a comparison (docs/design/scc-simulator.md).
+  // Without branches, since the winner of a comparison is as good as random. The winner moves up in a register, and its
+  // opponents do not depend on it, so no load waits for a comparison (docs/design/scc-simulator.md).
   void set(int entry, Moment when) {
     std::size_t i = static_cast<std::size_t>(kEntries + entry);
     Moment winner = when_[i] = moment_of(entry, when);

@@ -15,7 +15,7 @@ absl::Status file_error(const std::string& path, int error) {
   return absl::UnavailableError(absl::StrCat("cannot write the trace file ", path, ": ", std::strerror(error)));
 }
 
-// Times are printed as microseconds with six decimals, by whole numbers: exact, and the same on every machine.
+// Times are printed as microseconds with six decimals, by integer arithmetic: exact, and the same on every machine.
 constexpr std::uint64_t kPerMicrosecond = 1'000'000;
 
 }  // namespace

@@ -23,7 +23,7 @@ class TraceFile {
 
   // A span of a core's time. `name` needs no escapes.
   void span(int core, const char* name, Picoseconds from, Picoseconds to);
-  // The beginning and the end of a span that others lie within.
+  // The begin and end of a span that contains others.
   void begin(int core, const char* name, Picoseconds at);
   void end(int core, Picoseconds at);
 
@@ -32,7 +32,7 @@ class TraceFile {
 
  private:
   TraceFile(std::FILE* file, std::string path, std::uint64_t events_max);
-  bool take();  // room for one more event?
+  bool take();  // false: no room for another event
 
   std::FILE* file_;
   const std::string path_;

@@ -1,4 +1,4 @@
-// The address translation tables: how they begin, what may be in them, and where an entry leads.
+// The address translation tables: their initial content, their valid entries, and the target of an entry.
 #include "absl/strings/str_cat.h"
 #include "transport/scc/chip.h"
 #include "transport/scc/chip_state.h"

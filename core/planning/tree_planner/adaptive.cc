@@ -55,7 +55,7 @@ class Adaptive {
     return entries_[node_of(core)] < entries_max_;
   }
 
-  // -1: the sender has nothing left to do.
+  // The receiver that a free sender chooses; -1: none is left for it.
   int choose(int sender) const {
     int dearest = -1;
     for (int core = 0; core < model_.size(); ++core) {
@@ -78,12 +78,12 @@ class Adaptive {
   const int entries_max_;
   Tree tree_;
   std::vector<bool> reached_;
-  std::vector<int> entries_;  // by NUMA node, how often a message came in from outside; the root's counts as one
-  using Free = std::pair<double, int>;  // when, who
+  std::vector<int> entries_;  // by NUMA node: messages that came in from outside; the root counts as one
+  using Free = std::pair<double, int>;  // time, core
   std::priority_queue<Free, std::vector<Free>, std::greater<>> free_;
 };
 
-// The unreached core that is nearest to `from`; -1: there is none.
+// The nearest core to `from` that is not reached; -1: there is none.
 int nearest(const CostModel& model, int from, const std::vector<bool>& reached) {
   int best = -1;
   for (int core = 0; core < model.size(); ++core) {
@@ -95,7 +95,7 @@ int nearest(const CostModel& model, int from, const std::vector<bool>& reached) 
 struct Offer {
   double arrival;
   int sender, receiver;
-  double free;  // when the sender begins
+  double free;  // when the sender is free
   auto operator<=>(const Offer&) const = default;
 };
 

@@ -9,7 +9,7 @@ struct Link {
   int a, b;
 };
 
-// The tree that a Prüfer sequence stands for: each entry is the neighbour of the smallest leaf left.
+// The tree of a Prüfer sequence: each entry is the neighbour of the smallest leaf left.
 std::vector<Link> decode(int cores, const std::vector<int>& sequence) {
   std::vector<int> degree(static_cast<std::size_t>(cores), 1);
   for (const int core : sequence) ++degree[core];

@@ -1,4 +1,4 @@
-// A tree to be worse than: the spanning tree of the dearest edges, which crosses between NUMA nodes all the time.
+// A bad tree for comparison: the spanning tree of the dearest edges, which crosses between NUMA nodes all the time.
 #include "core/planning/tree_planner/prim.h"
 
 namespace ingot {

@@ -1,4 +1,4 @@
-// The order in which planners that know nothing of costs take the cores.
+// The order of the cores in planners that ignore costs.
 #pragma once
 
 #include <vector>

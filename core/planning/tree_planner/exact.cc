@@ -1,5 +1,4 @@
-// The best tree there is, for small groups, by dynamic programming over sets of cores; for a barrier by trying all
-// trees.
+// An optimal tree, for small groups, by dynamic programming over sets of cores; for a barrier by trying all trees.
 //
 // Broadcast: let D(p, S) be the shortest time in which core p, which has the message, can bring it to all of S. Its
 // first child c takes some part T of S, so D(p, S) is the least over c in T of
@@ -25,14 +24,14 @@ using Set = std::uint32_t;  // of cores, one bit each
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Cost(p, S) by core and set, and the tree that has it. `Rule` says what a child with its part costs.
+// Cost(p, S) by core and set, and the tree that has it. `Rule` gives the cost of a child with its part.
 template <typename Rule>
 class Table {
  public:
   Table(const CostModel& model, Rule rule, const Budget& budget)
       : cores_(model.size()), rule_(rule), cells_(static_cast<std::size_t>(cores_) << cores_) {
     const Set all = (Set{1} << cores_) - 1;
-    // Every proper part of a set is a smaller number, so it is done before it is needed.
+    // A proper part of a set is a smaller number, so it is ready before it is needed.
     for (Set set = 0; set <= all; ++set) {
       for (int core = 0; core < cores_; ++core) {
         if ((set >> core & 1) == 0) cell(core, set) = solve(core, set);
@@ -144,7 +143,7 @@ absl::StatusOr<Tree> exact_throughput(const CostModel& model, const PlanRequest&
     if (better < 0) return best;
     best = table.tree(better);
     const double reached = predict(model, best).bottleneck;
-    if (reached >= bound) return best;  // less by a rounding error only
+    if (reached >= bound) return best;  // a difference of rounding only
     bound = reached;
   }
 }

@@ -1,5 +1,5 @@
-// A Fibonacci tree: a binary tree whose second subtree is one generation younger than its first, because it is sent to
-// one send later. F(k) is a core above F(k - 1) and F(k - 2); sizes in between are cut in the same proportion.
+// A Fibonacci tree: a binary tree whose second subtree is one generation younger than its first, because its message is
+// sent one send later. F(k) is a core above F(k - 1) and F(k - 2); sizes in between are split in the same proportion.
 #include <cstddef>
 #include <span>
 
@@ -19,7 +19,7 @@ std::size_t first_share(std::size_t below) {
   return (below * first + (first + second) / 2) / (first + second);
 }
 
-// Hangs the cores of a subtree, its top first, under that top. The recursion is as deep as the tree: logarithmic.
+// Hangs the cores of a subtree below its top, the first of `cores`. The recursion is as deep as the tree: logarithmic.
 void hang(std::span<const int> cores, Tree& tree) {
   const std::span<const int> below = cores.subspan(1);
   if (below.empty()) return;

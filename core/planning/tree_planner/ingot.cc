@@ -1,36 +1,35 @@
-// Our planner: simulated annealing from the best of many simple trees.
+// Ingot's planner: simulated annealing from the best of many simple trees.
 //
-// It begins with every baseline, with adaptive trees that may enter a NUMA node more than once, and with a few greedy
-// shapes, under several roots. From the best of them it changes a tree a little at a time, hangs a subtree elsewhere or
-// exchanges two cores, and mostly touches the path that decides the cost, since nothing else can lower it. It keeps the
-// best tree it has seen, so it is never worse than any of those it began with.
+// It starts with every baseline, with adaptive trees that may enter a NUMA node more than once, and with a few greedy
+// shapes, under several roots. From the best of them it makes small changes: it moves a subtree or exchanges two cores,
+// mostly on the path that determines the cost, since only changes there can lower it. It keeps the best tree it has
+// seen, so its result is never worse than any start.
 //
-// Many trees have the same bottleneck, a chain of all cores among them. So for throughput half of the search goes into
-// the fastest broadcast that the best bottleneck allows.
+// Many trees have the same bottleneck, a chain of all cores among them. So for throughput half of the search looks for
+// the fastest broadcast among trees with the best bottleneck.
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "core/prng.h"
 #include "core/planning/tree_planner/adaptive.h"
 #include "core/planning/tree_planner/search_tree.h"
+#include "core/prng.h"
 
 namespace ingot {
 namespace {
 
-constexpr int kStartsKept = 4;         // trees that the search begins from
+constexpr int kStartsKept = 4;         // trees that the search starts from
 constexpr int kEntriesMax = 4;         // of adaptive trees into one NUMA node
 constexpr int kAllRootsCoresMax = 64;  // larger machines try some roots only
 constexpr int kSomeRoots = 3;
-// Heat at the beginning of each round: an increase by this share of the cost is taken with probability 1/e. In small
-// trees each change is a large one, so some rounds begin hot; in large ones that would only destroy what they began
-// with.
+// Heat at the start of each round: an increase by this share of the cost is accepted with probability 1/e. In small
+// trees each change is large, so some rounds start hot; in large trees that would only destroy the start.
 constexpr double kRoundHeatsFewCores[] = {0.05, 0.5, 0.05, 0.2};
 constexpr double kRoundHeatsManyCores[] = {0.03, 0.01};
 constexpr double kEndHeat = 0.0005;
-constexpr double kMoreChance = 0.4;  // that another change comes with one, on few cores
+constexpr double kMoreChance = 0.4;  // chance of another change with the first, on few cores
 constexpr double kRounding = 1e-12;  // the same sum in another order
 
 class Search {
@@ -45,7 +44,7 @@ class Search {
     begin_with_baselines();
     begin_with_grown();
     std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.cost < b.cost; });
-    Start best = starts_.front();  // as it was given: the order of its children is not lost
+    Start best = starts_.front();  // unchanged, so that its children's order is kept
     if (model_.size() <= 2) return best.tree;
     const bool polish = request_.objective == Objective::kThroughput;
     const std::int64_t kept_back = polish ? left_ / 2 : 0;
@@ -119,7 +118,8 @@ class Search {
     }
   }
 
-  // The best allowed tree on the way, by this objective. REQUIRES: `start` is allowed.
+  // The best allowed tree on the way, by this round's objective.
+  // REQUIRES: `start` is allowed.
   Start anneal(const Tree& start, const Round& round) {
     SearchTree tree(model_, round.objective, start, round.bottleneck_max);
     double cost = tree.cost(), least = cost;
@@ -151,7 +151,7 @@ class Search {
   int any_slot() { return static_cast<int>(random_.below(static_cast<std::uint64_t>(model_.size()))); }
   int any_slot_but_root() { return 1 + static_cast<int>(random_.below(static_cast<std::uint64_t>(model_.size() - 1))); }
 
-  // One change, or a few at once, as to put a core between two others. False: nothing changed.
+  // One change, or several at once, as in putting a core between two others. False: nothing changed.
   bool change(SearchTree& tree) {
     bool changed = change_once(tree);
     while (model_.size() <= kPlanFewCores && random_.chance(kMoreChance)) changed |= change_once(tree);

@@ -1,6 +1,6 @@
 // Planners: pure functions from a machine's costs to a tree over all cores of the model (restrict_to makes the model of
-// a group). No clock and no randomness of their own: the same request gives the same tree, as long as
-// Budget::out_of_time never says so.
+// a group). They have no clock and no randomness of their own: equal requests give equal trees, unless
+// Budget::out_of_time ends a search.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 #include "absl/status/statusor.h"
 #include "core/planning/cost_model.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 #include "core/planning/tree.h"
 #include "core/planning/tree_prediction.h"
 
 namespace ingot {
 
-// How much a planner that searches may do; it then returns the best tree it has seen. Planners that do not search
-// ignore it.
+// The effort of a planner that searches; when it is used up, the planner returns the best tree so far. Planners that do
+// not search ignore it.
 struct Budget {
-  std::int64_t evaluations = 0;       // trees looked at; 0: default_evaluations() of the number of cores
-  std::function<bool()> out_of_time;  // null: never; asked now and then from the caller's thread
+  std::int64_t evaluations = 0;       // trees evaluated; 0: default_evaluations() of the number of cores
+  std::function<bool()> out_of_time;  // null: never; called now and then on the caller's thread
 };
 
 constexpr std::int64_t default_evaluations(int cores) {
@@ -45,24 +45,24 @@ struct Planner {
   const char* help;
 };
 
-// All of them; baselines first, `best` last.
+// All planners; baselines first, `best` last.
 std::span<const Planner> planners();
 
 // Null: no such planner.
 const Planner* find_planner(std::string_view name);
 
-// The hand-chosen shapes, which know nothing of costs. Their root, if none is given, is the first core; the other cores
-// follow in the model's order.
+// The fixed shapes, which ignore costs. Without a given root, the root is the first core; the other cores follow in the
+// model's order.
 absl::StatusOr<Tree> plan_binary(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_fibonacci(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_sequential(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_cluster(const CostModel& model, const PlanRequest& request);
 
-// Shapes made from costs. Their root, if none is given, is the first core as well.
+// Shapes made from costs. Without a given root, the root is the first core as well.
 absl::StatusOr<Tree> plan_mst(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_bad(const CostModel& model, const PlanRequest& request);
 
-// Those that choose their root.
+// Planners that choose their root.
 absl::StatusOr<Tree> plan_smelt(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_exact(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_ingot(const CostModel& model, const PlanRequest& request);

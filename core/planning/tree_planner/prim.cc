@@ -6,7 +6,7 @@ Tree grow_tree(const CostModel& model, int root, Prefer prefer) {
   const double sign = prefer == Prefer::kCheapest ? 1 : -1;
   const auto key = [&](int from, int to) { return sign * model.edge(from, to); };
   Tree tree(model.size(), root);
-  std::vector<int> parent(static_cast<std::size_t>(model.size()), root);  // the best so far, of those not yet reached
+  std::vector<int> parent(static_cast<std::size_t>(model.size()), root);  // best so far of cores not reached
   std::vector<bool> reached(static_cast<std::size_t>(model.size()), false);
   reached[root] = true;
   for (int added = 1; added < model.size(); ++added) {

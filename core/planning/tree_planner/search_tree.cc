@@ -70,7 +70,7 @@ void SearchTree::swap(int a, int b) {
   std::swap(slots_[a].core, slots_[b].core);
   read_edges_around(a);
   read_edges_around(b);
-  // Both a slot and its parent look at costs that are others now, whatever became of the slot's own share.
+  // The costs of both a slot and its parent have changed, even if the slot's own share has not.
   for (const int slot : {a, b}) {
     recompute_upwards(slot);
     if (slots_[slot].parent >= 0) recompute_upwards(slots_[slot].parent);
@@ -102,7 +102,7 @@ void SearchTree::undo() {
       hang(change->a, change->b);
     }
   }
-  // A slot may have been computed twice: its first share is the one from before.
+  // A slot may have been computed twice: its first share here is the former one.
   for (auto at = replaced_.rbegin(); at != replaced_.rend(); ++at) slots_[at->first].share = at->second;
   keep();
 }
@@ -119,14 +119,14 @@ int SearchTree::critical_slot(Prng& random) const {
   const bool up = objective_ == Objective::kReduction || (objective_ == Objective::kBarrier && random.chance(0.5));
   const auto next = [&](int slot) { return up ? slots_[slot].share.up_by : slots_[slot].share.down_by; };
   int chosen = 0;
-  std::uint64_t seen = 0;  // of the path so far; each of its slots is chosen with the same probability
+  std::uint64_t seen = 0;  // length of the path so far; each of its slots has the same probability
   for (int slot = next(0); slot >= 0; slot = next(slot)) {
     if (random.below(++seen) == 0) chosen = slot;
   }
   return chosen;
 }
 
-// A slot's share depends on its children's alone: where it stays the same, so does everything above.
+// A slot's share depends on its children's only: if it is unchanged, so are all shares above.
 void SearchTree::recompute_upwards(int slot) {
   for (; slot >= 0; slot = slots_[slot].parent) {
     const Share before = slots_[slot].share;
@@ -183,7 +183,7 @@ void SearchTree::recompute_up(const Slot& slot, Share& share) {
   }
   std::sort(jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) { return a.key < b.key; });
   for (const Job& job : jobs_) {
-    if (job.key > share.up) {  // the receiver waited for this one: what came before it does not matter
+    if (job.key > share.up) {  // the receiver waited for this one, so earlier ones do not matter
       share.up = job.key;
       share.up_by = job.child;
     }

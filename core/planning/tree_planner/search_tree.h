@@ -1,12 +1,11 @@
-// A tree that a search changes a little at a time: its predicted cost after each change without predicting it all anew.
+// A tree for local search: updates its predicted cost after each small change, without a full prediction.
 //
-// Positions of the tree are slots, slot 0 the root; each slot holds a core. So there are two kinds of changes: a
-// subtree hangs elsewhere, or two slots exchange their cores. Children have no order: each prediction takes the best
-// one.
+// Positions of the tree are slots, slot 0 the root; each slot holds a core. There are two kinds of changes: a subtree
+// moves, or two slots exchange their cores. Children have no order: each prediction uses the best one.
 //
-// Both predictions are made from the leaves up, since a subtree's share depends on nothing outside it: `down`, from the
-// slot having a broadcast to all below having it, and `up`, from the leaves' start to the slot having the reduction. So
-// a change costs the two paths to the root.
+// Both predictions go from the leaves up, since a subtree's share depends on nothing outside it: `down` is the time
+// from a slot's having a broadcast until all slots below have it, `up` the time from the leaves' start until the slot
+// has the reduction. So a change costs the two paths to the root.
 //
 // Not thread-safe.
 #pragma once
@@ -17,16 +16,17 @@
 #include <vector>
 
 #include "core/planning/cost_model.h"
-#include "core/prng.h"
 #include "core/planning/tree.h"
 #include "core/planning/tree_prediction.h"
+#include "core/prng.h"
 
 namespace ingot {
 
 class SearchTree {
  public:
-  // Trees whose busiest core is busy for longer than `bottleneck_max` cycles are not allowed; they can be had all the
-  // same, and allowed() says so. `model` must outlive this. REQUIRES: a right tree over the model's cores.
+  // Trees whose busiest core is busy for longer than `bottleneck_max` cycles are not allowed; the search may still
+  // visit them, and allowed() tells. `model` must outlive this.
+  // REQUIRES: a right tree over the model's cores.
   SearchTree(const CostModel& model, Objective objective, const Tree& tree, double bottleneck_max = kNoLimit);
   static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
@@ -34,7 +34,7 @@ class SearchTree {
   double cost() const;
   bool allowed() const { return bottleneck_max_ == kNoLimit || bottleneck() <= bottleneck_max_; }
 
-  // Which core each slot holds and under which slot it hangs: quicker to take than a tree.
+  // The core of each slot and its parent slot: cheaper to copy than a tree.
   struct Shape {
     std::vector<int> cores, parents;
   };
@@ -45,30 +45,31 @@ class SearchTree {
 
   // Exchanges the cores of two slots.
   void swap(int a, int b);
-  // Hangs a slot and all below it under another. Returns false and does nothing if `parent` is below it, or is its
-  // parent already. REQUIRES: slot is not the root.
+  // Moves a slot and all slots below it under another. Returns false, without effect, if `parent` is below it, or is
+  // its parent already.
+  // REQUIRES: slot is not the root.
   [[nodiscard]] bool move(int slot, int parent);
-  // Makes all changes since the last keep() for good, or takes all of them back.
+  // keep() makes all changes since the last keep() permanent, undo() reverts them.
   void keep();
   void undo();
 
-  // A slot that decides the cost: on the way from the root to what finishes last, or beside the busiest. Never the
-  // root, unless it is alone.
+  // A slot that determines the cost: on the path from the root to the last finisher, or next to the busiest. The root
+  // only if it is alone.
   int critical_slot(Prng& random) const;
 
  private:
   struct Share {
     double down = 0, up = 0;
-    double sends = 0;       // of this slot's core to all its children
+    double sends = 0;       // this slot's core sends to all its children
     double busy_below = 0;  // of the busiest core below this slot
-    // The child that decides down, up, and the slot that decides busy_below; -1: none below.
+    // The child that determines down, up, and the slot that determines busy_below; -1: none below.
     int down_by = -1, up_by = -1, busy_by = -1;
     bool operator==(const Share&) const = default;
   };
   // Costs between a slot's core and its parent's, kept here since the matrices of large machines are slow to read.
   struct ParentEdge {
     double send = 0, receive = 0;  // down
-    double ready = 0;              // up: from the send's start until a receiver could begin its occupancy
+    double ready = 0;              // up: from the send's start until a receiver can begin its occupancy
     double occupancy = 0;
   };
   struct Slot {
@@ -104,7 +105,7 @@ class SearchTree {
     int a, b;  // the slots swapped, or the slot moved and its parent before
   };
   std::vector<Change> changes_;                  // since the last keep, in their order
-  std::vector<std::pair<int, Share>> replaced_;  // shares of before, in the order in which they were replaced
+  std::vector<std::pair<int, Share>> replaced_;  // former shares, in the order in which they were replaced
 };
 
 }  // namespace ingot

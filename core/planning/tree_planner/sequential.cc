@@ -1,4 +1,4 @@
-// A star: the root sends to everybody else in turn.
+// A star: the root sends to all others in turn.
 #include "core/planning/tree_planner/core_order.h"
 
 namespace ingot {

@@ -1,9 +1,9 @@
-// The adaptive tree of Smelt (Kaestle et al., OSDI 2016), as its authors describe it (docs/trees.md):
+// The adaptive tree of Smelt (Kaestle et al., OSDI 2016), from the paper's description (docs/trees.md):
 //
 //  1. The root is the core with the smallest sum of send costs.
-//  2. A simulated broadcast: whenever a core is free it chooses its next receiver, the one that costs most (send and
-//     receive) of those it may choose, so that long links start early. It may choose cores of its own NUMA node, and
-//     in each node that nobody has reached the core that is cheapest for it to send to.
+//  2. A simulated broadcast: whenever a core is free, it chooses as its next receiver the one that costs most (send and
+//     receive), so that long links start early. It may choose cores of its own NUMA node and, in each node without a
+//     reached core, the core that is cheapest for it to send to.
 //  3. Children are ordered anew, those with the longest way to go first.
 //  4. The leaf that finishes last is moved under another parent as long as that makes the tree faster.
 #include <tuple>
@@ -24,7 +24,7 @@ int cheapest_sender(const CostModel& model) {
   return best;
 }
 
-// Moves the core that has the message last, if it is a leaf. False: no parent is better.
+// Moves the core that gets the message last, if it is a leaf. False: no parent is better.
 bool move_last_leaf(const CostModel& model, Tree& tree) {
   const std::vector<int> path = critical_path(model, tree);
   const int leaf = path.back();
@@ -32,7 +32,7 @@ bool move_last_leaf(const CostModel& model, Tree& tree) {
   const double before = predict(model, tree).broadcast;
   Tree without = tree;
   std::erase(without.children[path[path.size() - 2]], leaf);
-  // A new last child of each other core: when would it have the message?
+  // For each other core: when would its new last child have the message?
   const std::vector<double> arrived = broadcast_arrivals(model, without);
   int best = -1;
   double best_at = before;

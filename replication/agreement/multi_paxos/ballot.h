@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/limits.h"
 #include "core/types.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -15,7 +15,7 @@ inline EndpointId ballot_owner(Ballot ballot, int voters) {
   return EndpointId(static_cast<std::uint16_t>((ballot.value() - 1) % static_cast<std::uint64_t>(voters)));
 }
 
-// The lowest ballot of `self` above `above`; nothing once ballots are used up.
+// The lowest ballot of `self` above `above`; nothing if there is none left.
 inline std::optional<Ballot> next_ballot(Ballot above, EndpointId self, int voters) {
   const auto step = static_cast<std::uint64_t>(voters);
   std::uint64_t ballot = above.value() / step * step + self.value() + 1;

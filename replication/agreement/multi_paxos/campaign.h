@@ -1,4 +1,4 @@
-// Multi-Paxos: when a voter stands for leader, so that seldom two do at once, and never two for ever.
+// Multi-Paxos: when a voter stands for leader. Keeps rivals apart, so that one of them wins.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 
 namespace ingot {
 
-// Voters stand in the order of their rank behind the leader that is gone. Who is beaten by a rival waits for it to
-// lead, for a time drawn from its own id and the rival's ballot, and longer each time: two rivals drift apart. The same
-// inputs give the same times. Not thread-safe.
+// Voters stand in the order of their rank behind the former leader. A beaten candidate waits for its rival to lead, for
+// a time drawn from its own id and the rival's ballot, and longer each time, so two rivals drift apart. The same inputs
+// give the same times. Not thread-safe.
 class MultiPaxosCampaign {
  public:
   explicit MultiPaxosCampaign(EndpointId self) : self_(self) {}
 
-  // Nobody leads. `rank`: how many others should be given the time to stand before this one.
+  // There is no leader. `rank`: how many other voters stand before this one.
   void leader_gone(int rank) {
     if (wait_ticks_ == kNever) wait_ticks_ = rank * kCandidateStaggerTicks;
   }
 
-  // A rival's ballot is the higher one.
+  // A rival has a higher ballot.
   void beaten(Ballot rival) {
     Prng draw(rival.value() << 16 | self_.value());
     const int doublings = std::min(defeats_++, kCandidateBackOffDoublings);
@@ -30,7 +30,7 @@ class MultiPaxosCampaign {
     wait_ticks_ = kCandidateStaggerTicks + static_cast<int>(draw.below(most));
   }
 
-  // Somebody leads.
+  // A leader was heard of.
   void leader_alive() {
     wait_ticks_ = kNever;
     defeats_ = 0;
@@ -41,7 +41,7 @@ class MultiPaxosCampaign {
   }
   bool wants_tick() const { return wait_ticks_ > 0; }
 
-  // True, once: it is time to stand.
+  // True, once, when it is time to stand.
   [[nodiscard]] bool due() {
     if (wait_ticks_ != 0) return false;
     wait_ticks_ = kNever;
@@ -53,7 +53,7 @@ class MultiPaxosCampaign {
 
   EndpointId self_;
   int wait_ticks_ = kNever;
-  int defeats_ = 0;  // since somebody was heard to lead
+  int defeats_ = 0;  // since the last sign of a leader
 };
 
 }  // namespace ingot

@@ -1,11 +1,11 @@
-// Who leads: when to doubt a leader, when to stand, and what to do once the promises of a majority are here.
+// Who leads: when to suspect the leader, when to stand, and what follows once a majority has promised.
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replication/agreement/multi_paxos/multi_paxos.h"
 #include "replication/agreement/multi_paxos/ballot.h"
+#include "replication/agreement/multi_paxos/multi_paxos.h"
 
 namespace ingot {
 
@@ -22,7 +22,7 @@ void MultiPaxos::settle(Effects& effects) {
   handle_own(effects);
 }
 
-// A ballot that somebody uses, or is about to.
+// A ballot that is in use, or about to be.
 void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   if (ballot <= following_) return;
   if (leader.id != leader_name_.id && peers_.up(leader_name_.id)) suspicion_.count_timeout();
@@ -32,7 +32,7 @@ void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   suspicion_.stop();
 }
 
-// Only who leads says what this message says.
+// Only a leader sends this message.
 void MultiPaxos::on_leader_message(EndpointId from, const Message& message) {
   if (message.ballot < following_ || ballot_owner(message.ballot, group_.voters) != from) return;
   follow(message.ballot, {from, message.incarnation});
@@ -41,7 +41,7 @@ void MultiPaxos::on_leader_message(EndpointId from, const Message& message) {
   suspicion_.answered();
 }
 
-// Somebody has promised ballot `by`: no lower one of ours will get far.
+// A voter has promised ballot `by`: a lower one of this replica cannot win.
 void MultiPaxos::beaten(Ballot by, Effects& effects) {
   if (leader_.leading() && by > leader_.ballot()) leader_.depose(leader_name_.id, effects);
   if (!prepare_.under_way() || by <= prepare_.ballot()) return;
@@ -63,7 +63,7 @@ bool MultiPaxos::nobody_leads() const {
   return known ? peers_.dead(leader_name_) : !peers_.up(leader_name_.id);
 }
 
-// Voters that live and come after the old leader, before this one.
+// Voters that are alive and lie between the old leader and this one in the order of ids.
 int MultiPaxos::rank() const {
   int before = 0;
   for (int i = 1; i < group_.voters; ++i) {
@@ -110,7 +110,7 @@ void MultiPaxos::tell(EndpointId peer, Effects& effects) {
       peer, {.type = MessageType::kCommitHint, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
 }
 
-// What it lacks, who leads, and what was asked of its predecessor in vain.
+// Sends a new incarnation what it lacks, who leads, and any question that its predecessor left unanswered.
 void MultiPaxos::on_hello(EndpointId from, Effects& effects) {
   tell(from, effects);
   if (from.value() < group_.voters) leader_.resend(effects);
@@ -138,7 +138,7 @@ void MultiPaxos::ask_leader(Effects& effects) {
   }
 }
 
-// Who may not lead tells those who may; they ask for themselves.
+// A replica that may not lead tells those that may, which then ask the leader themselves.
 void MultiPaxos::leader_suspected(Effects& effects) {
   if (voter_.active()) return campaign_.leader_gone(rank());
   for (std::uint16_t voter = 0; voter < group_.voters; ++voter) {
@@ -147,7 +147,7 @@ void MultiPaxos::leader_suspected(Effects& effects) {
   }
 }
 
-// One that does not lead, and does not try to, is as good as gone.
+// A replica that neither leads nor stands for leader does not count as a leader.
 void MultiPaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
   if (from != leader_name_.id) return;
   suspicion_.answered();

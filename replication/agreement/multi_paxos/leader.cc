@@ -47,7 +47,7 @@ void MultiPaxosLeader::settle_orphans(Slot slot, const std::string& command, End
   orphans_.erase(begin, end);
 }
 
-// Slots that were learned from others meanwhile are skipped.
+// Skips slots that were learned from peers meanwhile.
 void MultiPaxosLeader::feed(Effects& effects) {
   while (leading() && !rest_.empty()) {
     const Slot slot = window_.next();

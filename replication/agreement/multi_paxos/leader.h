@@ -1,4 +1,4 @@
-// Multi-Paxos, the leader: asks the voters, counts their votes, and relays what is decided to all.
+// Multi-Paxos, the leader: proposes to the voters, counts their votes, and sends decisions to all learners.
 #pragma once
 
 #include <deque>
@@ -11,31 +11,32 @@
 
 namespace ingot {
 
-// Replica 0 leads from the start; others after they have won. A leader is a voter itself: its own vote is stored like
-// any other, by its voter part. The first to know of a decision, hence the one who tells. Not thread-safe.
+// Replica 0 leads from the start, others after they have won. A leader is a voter, too: its voter part stores its own
+// vote like any other. The leader is the first to know of a decision and sends it to the others. Not thread-safe.
 class MultiPaxosLeader : public Leader {
  public:
   // REQUIRES: mailbox outlives this.
   MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox);
 
-  // Begins a leadership, and proposes `recovered` again, all of it, from slot `decided` on: as much as the window holds
-  // now, the rest through feed(), and before anything new.
+  // Begins a leadership, and proposes `recovered` again from slot `decided` on, before anything new: as much as the
+  // window holds at once, the rest through feed().
   void take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, Effects& effects);
   bool recovering() const { return !rest_.empty(); }
   void feed(Effects& effects);
-  // The slot is decided. Own proposals for it of earlier leaderships that were not found again come to an end:
-  // rejected, unless it is they. (Not sooner: a voter that has not promised may hold one, for a later leader to find.)
+  // The slot is decided. Ends this replica's proposals for it from earlier leaderships that recovery did not find: each
+  // is rejected unless its command is the decided one. Not sooner: a voter that has not promised may hold such a
+  // proposal, for a later leader to find.
   void settle_orphans(Slot slot, const std::string& command, EndpointId leader, Effects& effects);
-  // As Leader's; what was not proposed again is the next leader's to find.
+  // As Leader::step_down. The next leader finds what was not proposed again.
   void depose(EndpointId leader, Effects& effects);
 
-  // Says again to one voter what it has not answered.
+  // Sends one voter everything that it has not answered.
   void resend_to(EndpointId voter, Effects& effects);
 
   void on_accepted(EndpointId from, const Message& accepted, Effects& effects);
   void on_read_confirm(EndpointId from, const Message& confirm, Effects& effects);
 
-  // Ticks go by without a decision while some are wanted: the voters do not answer.
+  // Counts ticks without a decision while proposals wait, as evidence that the voters do not answer.
   void count_tick(Slot decided);
   bool blocked() const { return leading() && window_.open() > 0 && stalled_ticks_ >= kBlockedTicks; }
   // A voter that has not answered about the oldest undecided slot.
@@ -55,10 +56,10 @@ class MultiPaxosLeader : public Leader {
   const EndpointId self_;
   const int voters_;
   const std::size_t window_slots_;
-  std::deque<std::shared_ptr<const std::string>> rest_;  // recovered, not proposed again yet: slots rest_begin_, ...
+  std::deque<std::shared_ptr<const std::string>> rest_;  // recovered, not yet proposed again: slots from rest_begin_ on
   Slot rest_begin_;
-  std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; of more, the outcome is not told
-  ReplicaSet spared_;  // voters that are left out for the moment
+  std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; beyond that their outcome is not reported
+  ReplicaSet spared_;  // voters to skip; set within resend_to only
   Slot stalled_at_;
   int stalled_ticks_ = 0;
 };

@@ -21,12 +21,13 @@ MultiPaxos::MultiPaxos(const GroupConfig& group)
       suspicion_(group.bounds.suspect_ticks),
       leader_name_{EndpointId(0), Incarnation(1)},
       has_led_(leader_.leading()) {
-  group_.predecessor = nullptr;  // the voter has taken what it needs
+  group_.predecessor = nullptr;  // the voter has inherited what it needs
   if (group.incarnation == Incarnation(1)) return;
   following_ = std::max(following_, voter_.promised());
   leader_name_ = {ballot_owner(following_, group.voters), Incarnation(0)};
   leader_.set_leader_hint(leader_name_.id);
-  // What the predecessor had trimmed is decided, and maybe nobody else who lives can tell. Maybe it is not known here.
+  // Slots that the predecessor trimmed are decided. They may be unknown here, and perhaps no living peer can report
+  // them.
   learner_.note_known(voter_.trimmed());
   catch_up_.note_trimmed(voter_.trimmed());
 }
@@ -48,7 +49,7 @@ void MultiPaxos::propose(std::uint64_t proposal_id, std::shared_ptr<const std::s
   settle(effects);
 }
 
-// A read's mark is the next slot: it is too low while recovered slots wait to be proposed again.
+// The read index is the next slot, which is too low while recovered slots wait to be proposed again.
 void MultiPaxos::read(std::uint64_t read_id, Effects& effects) {
   if (leader_.recovering()) return reject_busy(Rejection::Kind::kRead, read_id, effects);
   leader_.read(read_id, effects);
@@ -87,7 +88,7 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
       prepare_.on_promise(from, message, effects);
       catch_up_.note_trimmed(prepare_.trimmed());
       if (group_.replicas > 1) return learner_.note_known(prepare_.trimmed());
-      effects.snapshot_needed |= learner_.decided() < prepare_.trimmed();  // nobody else could give what is missing
+      effects.snapshot_needed |= learner_.decided() < prepare_.trimmed();  // no peer could supply the missing slots
       return;
     case MessageType::kReadProbe:
       on_leader_message(from, message);

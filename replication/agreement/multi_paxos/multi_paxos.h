@@ -1,17 +1,17 @@
-// Multi-Paxos, the baseline that everybody knows: the leader asks the voters, a majority decides, the leader relays.
-// 2 (voters - 1) + (replicas - 1) messages per commit. When the leader is gone, another voter takes over, as long as a
-// majority of the voters is there.
+// Multi-Paxos, the well-known baseline: the leader asks the voters, a majority decides, the leader tells all learners.
+// 2 (voters - 1) + (replicas - 1) messages per commit. If the leader fails, another voter takes over, as long as a
+// majority of the voters is up.
 #pragma once
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
-#include "replication/agreement/peers.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/learner_catch_up.h"
+#include "replication/agreement/mailbox.h"
 #include "replication/agreement/multi_paxos/campaign.h"
 #include "replication/agreement/multi_paxos/leader.h"
 #include "replication/agreement/multi_paxos/prepare.h"
 #include "replication/agreement/multi_paxos/voter.h"
+#include "replication/agreement/peers.h"
 #include "replication/agreement/suspicion.h"
 
 namespace ingot {
@@ -45,15 +45,15 @@ class MultiPaxos : public Agreement {
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 
  private:
-  // multi_paxos.cc: inputs, and who handles which message.
+  // multi_paxos.cc: inputs, and which part handles which message.
   void handle(EndpointId from, const Message& message, Effects& effects);
   void handle_own(Effects& effects);
   void learn(Slot slot, const Learner::Command& command, Effects& effects);
   void reject_busy(Rejection::Kind kind, std::uint64_t id, Effects& effects);
   void add_blocked(AgreementStatus& status) const;
 
-  // multi_paxos_succession.cc: who leads.
-  void settle(Effects& effects);  // after every input: what follows from it
+  // election.cc: elections.
+  void settle(Effects& effects);  // after every input: acts on its consequences
   void follow(Ballot ballot, ReplicaIncarnation leader);
   void on_leader_message(EndpointId from, const Message& message);
   void beaten(Ballot by, Effects& effects);
@@ -78,8 +78,8 @@ class MultiPaxos : public Agreement {
   MultiPaxosPrepare prepare_;
   MultiPaxosCampaign campaign_;
   Suspicion suspicion_;
-  Ballot following_{1};       // the highest ballot known to be in use
-  ReplicaIncarnation leader_name_;   // its owner; incarnation 0: the one of then, whichever it was
+  Ballot following_{1};             // the highest ballot known to be in use
+  ReplicaIncarnation leader_name_;  // its owner; incarnation 0: the owner's at that time, unknown here
   bool has_led_ = false;
 };
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/limits.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -18,7 +18,7 @@ void MultiPaxosPrepare::start(Ballot ballot, Effects& effects) {
   timer_.progress();
   const Message prepare{
       .type = MessageType::kPrepare, .epoch = Epoch(1), .ballot = ballot_, .slot = learner_.decided()};
-  mailbox_.send(self_, prepare, effects);  // first: it is promised and stored before anybody hears of it
+  mailbox_.send(self_, prepare, effects);  // first: promised and stored here before any peer receives it
   mailbox_.multicast(voters_, prepare, effects);
 }
 
@@ -39,7 +39,7 @@ void MultiPaxosPrepare::ask(EndpointId voter, Effects& effects) {
       voter, {.type = MessageType::kPrepare, .epoch = Epoch(1), .ballot = ballot_, .slot = from}, effects);
 }
 
-// A part begins where it was asked to, which is not above what was known of that voter then: nothing is left out.
+// A part begins at the slot asked for, which is not above what was known of that voter then: no slot is left out.
 void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effects& effects) {
   if (from.value() >= voters_ || promise.epoch != Epoch(1)) return mailbox_.refuse();
   if (!under_way() || promise.ballot != ballot_) return;

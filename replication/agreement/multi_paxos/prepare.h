@@ -1,4 +1,4 @@
-// Multi-Paxos, a candidate: collects promises of a majority, and with them all that can have been decided.
+// Multi-Paxos, a candidate: collects a majority's promises, and with them everything that can have been decided.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 #include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/leader.h"
+#include "replication/agreement/learner.h"
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/window.h"
-#include "replication/agreement/learner.h"
 
 namespace ingot {
 
-// A voter answers in parts: each Prepare to it asks for votes from where the last part ended, or from what has been
-// decided here meanwhile. Ready once a majority has given all, and everything below what any of those has trimmed is
-// decided here. Holds what is undecided of the voters' segments, and forgets it when the slot is decided or the
-// candidacy ends. Not thread-safe.
+// A voter answers in parts: each Prepare to it asks for votes from where the last part ended, or from the first slot
+// still undecided here. Ready once a majority has sent all its votes, and every slot that any of these voters has
+// trimmed is decided here. Keeps the voters' undecided entries until the slot is decided or the candidacy ends. Not
+// thread-safe.
 class MultiPaxosPrepare {
  public:
   // REQUIRES: both outlive this.
@@ -32,15 +32,16 @@ class MultiPaxosPrepare {
 
   void on_promise(EndpointId from, const Message& promise, Effects& effects);
 
-  // A slot below which everything must be decided here before this candidate may lead.
+  // All slots below it must be decided here before this candidate may lead.
   Slot trimmed() const { return trimmed_; }
   bool ready() const { return under_way() && majority() && learner_.decided() >= trimmed_; }
-  // Ends the candidacy. What must be proposed, from learner.decided() on, without holes: for each slot the vote of the
-  // highest ballot, or what is known to be decided, or a no-op. REQUIRES: ready().
+  // Ends the candidacy. Returns what the leader must propose, from learner.decided() on, without holes: for each slot
+  // the vote of the highest ballot, or the command known to be decided, or a no-op.
+  // REQUIRES: ready().
   std::vector<Leader::Recovered> take();
 
   void tick(Effects& effects);
-  // Says again to `voter` what it has not answered.
+  // Sends `voter` again what it has not answered.
   void ask(EndpointId voter, Effects& effects);
 
   bool blocked() const { return under_way() && stalled_ticks_ >= kBlockedTicks; }
@@ -62,7 +63,7 @@ class MultiPaxosPrepare {
   Mailbox& mailbox_;
   Ballot ballot_;  // 0: not a candidate
   std::vector<Slot> next_;  // by voter: votes below it are here, or decided
-  ReplicaSet complete_;     // voters that have told all
+  ReplicaSet complete_;     // voters that have sent all their votes
   Slot trimmed_;
   std::map<Slot, Found> found_;
   RetransmitTimer timer_;

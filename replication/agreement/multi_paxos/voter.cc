@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 #include "replication/agreement/multi_paxos/ballot.h"
 #include "replication/agreement/multi_paxos/limits.h"
 #include "replication/stable/view.h"
@@ -57,7 +57,7 @@ void MultiPaxosVoter::on_accept(EndpointId from, const Message& accept, Slot dec
     return;
   }
   const Slot caught_up = std::max(decided, accepted_.trimmed());
-  if (accept.slot.value() >= caught_up.value() + kVoteAheadSlots) return;  // catches up first; the leader asks again
+  if (accept.slot.value() >= caught_up.value() + kVoteAheadSlots) return;  // catches up first; the leader retransmits
   vote(accept, effects);
   mailbox_.send(
       from,
@@ -93,7 +93,7 @@ void MultiPaxosVoter::on_prepare(EndpointId from, const Message& prepare, Effect
     append_vote({slot, entry->ballot, *entry->command}, votes);
     ++count;
   }
-  const auto bytes = std::make_shared<const std::string>(votes.take());  // outlives a message to oneself
+  const auto bytes = std::make_shared<const std::string>(votes.take());  // a message to oneself may refer to it later
   mailbox_.send(from,
                 {.type = MessageType::kPromise,
                  .epoch = epoch_,
@@ -115,7 +115,7 @@ void MultiPaxosVoter::abandon(EndpointId to, Effects& effects) {
   mailbox_.send(to, {.type = MessageType::kAbandon, .epoch = epoch_, .ballot = promised_}, effects);
 }
 
-// A probe of a ballot newer than anything seen is no threat to its owner's leadership: nobody newer was promised here.
+// A probe with a ballot newer than any seen here is confirmed: this voter has promised no newer one.
 void MultiPaxosVoter::on_read_probe(EndpointId from, const Message& probe, Effects& effects) {
   if (!active_ || probe.epoch != epoch_) return mailbox_.refuse();
   if (probe.ballot < promised_) return abandon(from, effects);

@@ -1,4 +1,4 @@
-// Multi-Paxos, a voter: promises, votes, and remembers both.
+// Multi-Paxos, a voter: stores promises and votes.
 #pragma once
 
 #include <memory>
@@ -10,32 +10,33 @@
 
 namespace ingot {
 
-// Invariant: never votes below its promise, and tells nobody of a promise or vote before it is stored. A later
-// incarnation inherits what its predecessor stored; without that it never votes, since it does not know what was
-// promised. Not thread-safe.
+// Invariant: never votes below its promise, and stores each promise and vote before it sends it. A later incarnation
+// inherits what its predecessor stored. Without that it never votes, since it does not know what was promised. Not
+// thread-safe.
 class MultiPaxosVoter {
  public:
   // REQUIRES: mailbox outlives this.
   MultiPaxosVoter(const GroupConfig& group, Mailbox& mailbox);
 
-  // Stores what was inherited, and last a word that says that this is all of it (StableView::may_be_inherited).
+  // Stores what was inherited, and last the mark that it is complete (StableView::may_be_inherited).
   void start(Effects& effects);
 
   bool active() const { return active_; }
   Ballot promised() const { return promised_; }
 
-  // `decided` is what this replica's learner has.
+  // `decided`: slots below it are decided in this replica's learner.
   void on_accept(EndpointId from, const Message& accept, Slot decided, Effects& effects);
-  // Promises, and answers with the votes from the Prepare's slot on, as many as one message may hold.
+  // Promises, and answers with the votes from the Prepare's slot on, as many as one message holds.
   void on_prepare(EndpointId from, const Message& prepare, Effects& effects);
   void on_read_probe(EndpointId from, const Message& probe, Effects& effects);
   void trim(Slot keep_from, Effects& effects);
 
-  // Slots below it are decided, and their votes forgotten, here or by the predecessor.
+  // Slots below it are decided, and their votes trimmed, here or by the predecessor.
   Slot trimmed() const { return accepted_.trimmed(); }
   Slot end() const { return accepted_.end(); }
 
-  // The command of a Learn: the stored one if it is the same, so that the two logs share it, else a copy.
+  // The command of a Learn: the stored object if it is equal, so that command log and accepted log share it, else a
+  // copy.
   std::shared_ptr<const std::string> shared_command(const Message& learn) const;
 
  private:

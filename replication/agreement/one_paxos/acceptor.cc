@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -15,7 +15,7 @@ OnePaxosAcceptor::OnePaxosAcceptor(const GroupConfig& group, Mailbox& mailbox)
   promised_ = Ballot(1);
 }
 
-// A promise is kept by whoever gave it; one meant for a predecessor is not this incarnation's to give.
+// A promise binds the incarnation that gave it; a Prepare for a predecessor is not answered.
 void OnePaxosAcceptor::on_prepare(EndpointId from, const Message& prepare, Effects& effects) {
   if (prepare.target != incarnation_ || prepare.epoch < epoch_ ||
       (prepare.epoch == epoch_ && prepare.ballot < promised_)) {
@@ -59,7 +59,7 @@ bool OnePaxosAcceptor::on_accept(EndpointId from, const Message& accept, Slot de
     store(accept, effects);
     return true;
   }
-  // Said again, or the slot is taken: the sender alone has something to learn.
+  // Retransmitted, or the slot is taken: only the sender needs an answer.
   mailbox_.send(from,
                 {.type = MessageType::kLearn,
                  .epoch = epoch_,
@@ -103,8 +103,8 @@ void OnePaxosAcceptor::on_read_probe(EndpointId from, const Message& probe, Effe
       effects);
 }
 
-// In the segment lies what was accepted in the epochs before, too; so its mark may lie above that of accepted_, which begins
-// anew with each epoch. Below either mark all is decided.
+// The segment also holds entries accepted in earlier epochs, so its trim mark may be above that of accepted_, which
+// starts afresh with each epoch. All slots below either mark are decided.
 void OnePaxosAcceptor::trim(Slot keep_from, Effects& effects) {
   if (!active() || keep_from <= kept_from_) return;
   kept_from_ = keep_from;

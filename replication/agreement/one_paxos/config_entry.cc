@@ -58,7 +58,7 @@ std::optional<ConfigEntry> decode_entry(std::string_view bytes, int voters) {
   if (!change_of_acceptor && (entry.kind != ConfigEntry::Kind::kLeaderChange || !in.ok())) return std::nullopt;
   if (entry.leader.id.value() >= voters || entry.acceptor.id.value() >= voters) return std::nullopt;
   if (entry.leader.incarnation.value() == 0 || entry.acceptor.incarnation.value() == 0) return std::nullopt;
-  if (voters > 1 && entry.leader == entry.acceptor) return std::nullopt;  // of a dead predecessor's roles one may lead
+  if (voters > 1 && entry.leader == entry.acceptor) return std::nullopt;  // a dead earlier incarnation may be
   if (entry.base.value() >= kSlotsMax) return std::nullopt;
   if (change_of_acceptor && !read_in_flight(in, entry)) return std::nullopt;
   return entry;

@@ -25,19 +25,20 @@ struct ConfigEntry {
 
   Kind kind = Kind::kLeaderChange;
   ReplicaIncarnation leader;    // the author
-  ReplicaIncarnation acceptor;  // LeaderChange: the one before, unchanged
-  // Decided below it, as a majority of the voters knew when it was written: so that need not be repeated. AcceptorChange:
-  // or higher, at most `decided`; nobody leads in the new epoch who does not know it.
+  ReplicaIncarnation acceptor;  // LeaderChange: as in the entry before
+  // Slots below it were decided on a majority of the voters when the entry was written, so they need not be repeated.
+  // An AcceptorChange may have a higher base, at most `decided`; then no replica leads in the new epoch without knowing
+  // the slots below it.
   Slot base;
-  // AcceptorChange: all that can have been stored so far from `base` on. Slots below `decided` were decided when it was
-  // written, the others may or may not have been.
+  // AcceptorChange: the end of the slots that were decided when it was written. The in-flight entries cover every slot
+  // that can have been stored so far from `base` on; those from `decided` on may or may not be decided.
   Slot decided;
   std::vector<std::pair<Slot, Command>> in_flight;
 };
 
 std::string encode_entry(const ConfigEntry& entry);
 
-// Nothing, if the bytes are not what encode_entry gives for some entry of a group with so many voters.
+// Nothing, unless the bytes are what encode_entry writes for an entry of a group with so many voters.
 std::optional<ConfigEntry> decode_entry(std::string_view bytes, int voters);
 
 }  // namespace ingot

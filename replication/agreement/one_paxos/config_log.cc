@@ -11,10 +11,10 @@
 namespace ingot {
 
 namespace {
-constexpr int kRoundTicks = 4;      // without a majority a round is said again, then begun anew
+constexpr int kRoundTicks = 4;      // without a majority a round is retransmitted, then begun again
 constexpr int kBackOffTicksMax = 64;
-constexpr int kAskTicks = 4;        // without an answer ask() asks again, so many times; then another message must show
-constexpr int kAskTimes = 8;        // the gap
+constexpr int kAskTicks = 4;        // ask() repeats after so many ticks without an answer, this many times;
+constexpr int kAskTimes = 8;        // then another message must show the gap
 }  // namespace
 
 ConfigLog::ConfigLog(const GroupConfig& group, const Peers& peers, const Learner& learner, Mailbox& mailbox)
@@ -35,7 +35,7 @@ void ConfigLog::start(Effects& effects) {
   if (inheriting_) store(effects);
 }
 
-// False: not what a replica stores.
+// False: not the stored state of a replica.
 bool ConfigLog::inherit(std::string_view stored) {
   if (stored.empty()) return true;
   WireReader in(stored);
@@ -70,7 +70,7 @@ void ConfigLog::store(Effects& effects) {
                             std::make_shared<const std::string>(out.take())});
 }
 
-// ---- Proposer --------------------------------------------------------------------------------------------------------
+// ---- Proposer -------------------------------------------------------------------------------------------------------
 
 void ConfigLog::propose(Author author, Effects& effects) {
   INGOT_CHECK(votes() && !proposing());
@@ -80,7 +80,7 @@ void ConfigLog::propose(Author author, Effects& effects) {
   start_round(effects);
 }
 
-// Numbers are never used twice: a round begins with the own promise, which is stored and inherited.
+// Numbers are never used twice: a round begins with the replica's own promise, which is stored and inherited.
 void ConfigLog::start_round(Effects& effects) {
   const std::uint64_t round = std::max(promised_, highest_seen_) / kVotersMax + 1;
   number_ = round * kVotersMax + self_.value();
@@ -157,7 +157,7 @@ void ConfigLog::on_reject(const Message& message) {
   if ((phase_ == Phase::kPrepare || phase_ == Phase::kAccept) && message.number > number_) back_off();
 }
 
-// The lower the number of a voter, the sooner it tries again: two that compete do not do so for long.
+// Voters with lower ids retry sooner, so two rivals do not compete for long.
 void ConfigLog::back_off() {
   phase_ = Phase::kBackOff;
   ticks_ = 0;
@@ -177,10 +177,10 @@ void ConfigLog::tick(Effects& effects) {
   send_round(effects);
 }
 
-// ---- Voter -----------------------------------------------------------------------------------------------------------
+// ---- Voter ----------------------------------------------------------------------------------------------------------
 
-// Whether a proposer speaks of the entry that is to be decided next here. If it is behind, it is told; if this replica
-// is, it asks.
+// Whether a proposer's message is about the next index of this replica. A proposer that is behind is told so; if this
+// replica is behind, it asks.
 bool ConfigLog::is_next(EndpointId from, const Message& message, Effects& effects) {
   if (message.slot.value() <= tip()) {
     tell(from, message.slot.value() == 0 ? 0 : message.slot.value() - 1, effects);
@@ -226,7 +226,7 @@ void ConfigLog::on_accept(EndpointId from, const Message& message, Effects& effe
   mailbox_.send(from, {.type = MessageType::kConfigAccepted, .slot = message.slot, .number = message.number}, effects);
 }
 
-// ---- Everybody -------------------------------------------------------------------------------------------------------
+// ---- All replicas ---------------------------------------------------------------------------------------------------
 
 void ConfigLog::receive(EndpointId from, const Message& message, Effects& effects) {
   switch (message.type) {
@@ -249,7 +249,7 @@ void ConfigLog::receive(EndpointId from, const Message& message, Effects& effect
   }
 }
 
-// An AcceptorChange begins a history of its own: it may follow a gap.
+// An AcceptorChange starts a new history, so it may follow a gap.
 void ConfigLog::on_decided(EndpointId from, const Message& message, Effects& effects) {
   const std::uint64_t index = message.slot.value();
   if (index <= tip()) return;

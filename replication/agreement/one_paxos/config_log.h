@@ -1,7 +1,7 @@
-// The configuration log: who leads and who accepts, entry by entry. Off the normal path, a majority Paxos among the
-// voters, one entry at a time. docs/agreement.md says what rests on it.
+// The configuration log: each entry names the leader and the acceptor. A majority Paxos among the voters, one entry at
+// a time, off the normal path. docs/agreement.md explains which guarantees depend on it.
 //
-// What a voter stores (StableWrite::Kind::kConfiguration), all of it at each change:
+// A voter's stored state (StableWrite::Kind::kConfiguration), written as a whole at each change:
 //   u64 index of the first decided entry kept, u32 count, each `bytes`
 //   its vote for the next index: u64 promised, u64 accepted (0: none), `bytes` of the accepted entry
 #pragma once
@@ -15,19 +15,19 @@
 
 #include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
-#include "replication/agreement/peers.h"
-#include "replication/agreement/one_paxos/config_entry.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
+#include "replication/agreement/one_paxos/config_entry.h"
+#include "replication/agreement/peers.h"
 
 namespace ingot {
 
 // Keeps the entries of the current epoch: from the last AcceptorChange on, which makes everything before it history.
-// Entry 1 is the same on all replicas. A proposal may be chosen after its author gave it up or died: only the log says
+// Entry 1 is the same on all replicas. A proposal may be chosen after its author gave it up or died: only the log tells
 // what was chosen. Not thread-safe.
 class ConfigLog {
  public:
-  // REQUIRES: the others outlive this.
+  // REQUIRES: the other objects outlive this.
   ConfigLog(const GroupConfig& group, const Peers& peers, const Learner& learner, Mailbox& mailbox);
 
   // Stores what was inherited.
@@ -39,33 +39,33 @@ class ConfigLog {
   const ConfigEntry& at(std::uint64_t index) const { return *entries_[index - first_].entry; }
   const ConfigEntry& last() const { return *entries_.back().entry; }
 
-  // Writes the entry when a majority is there to choose it: what an author must give up for its proposal (a leader, its
-  // Accepts) it gives up then and not before. The slots below `known` are decided here, and at each voter of that majority
-  // that has caught up: it has just said so. Called at most once for a propose().
+  // Writes the entry once a majority is ready to choose it. Only then does the author give up what its proposal costs
+  // it (a leader stops its Accepts). Slots below `known` are decided here and on each voter of that majority that has
+  // caught up, as it has just reported. Called at most once for each propose().
   using Author = std::function<ConfigEntry(Slot known, Effects&)>;
 
-  // Has the author's entry chosen at tip() + 1, or somebody else's; goes on until one is, or until give_up. REQUIRES:
-  // votes(), !proposing().
+  // Tries until the author's entry, or another proposer's, is chosen at tip() + 1, or until give_up.
+  // REQUIRES: votes(), !proposing().
   void propose(Author author, Effects& effects);
   bool proposing() const { return phase_ != Phase::kIdle; }
-  // The author has written its entry: it may be chosen, whatever happens here.
+  // The author has written its entry: it may be chosen from now on.
   bool committed() const { return proposing() && mine_ != nullptr; }
-  // Stops trying. What was committed may be chosen all the same.
+  // Stops trying. A committed entry may still be chosen.
   void give_up() { phase_ = Phase::kIdle; }
-  // The proposal under way has waited for a majority for long.
+  // The proposal under way has long waited for a majority.
   bool starved() const { return proposing() && rounds_ >= kStarvedRounds; }
 
-  // A voter, with its predecessor's votes where it had one.
+  // Whether this replica is a voter with its predecessor's votes, if it had one.
   bool votes() const { return voting_; }
 
   // One of the kConfig messages.
   void receive(EndpointId from, const Message& message, Effects& effects);
 
-  // Asks for entries above the tip; shows a peer the tip.
+  // Asks `peer` for entries above the tip, which shows it this replica's tip.
   void ask(EndpointId peer, Effects& effects);
   void tell(EndpointId peer, std::uint64_t known_tip, Effects& effects);
 
-  // What was said to a peer may be lost, or it is a new incarnation of a voter: says what is under way again.
+  // Messages to `peer` may be lost, or it is a new incarnation of a voter: sends it the round under way again.
   void resend(EndpointId peer, Effects& effects);
 
   void tick(Effects& effects);
@@ -109,19 +109,19 @@ class ConfigLog {
 
   // As voter, for tip() + 1.
   std::uint64_t promised_ = 0;
-  std::uint64_t accepted_ = 0;  // 0: nothing was
+  std::uint64_t accepted_ = 0;  // of the accepted entry; 0: none
   Bytes accepted_entry_;
 
   // As proposer, for tip() + 1.
   Phase phase_ = Phase::kIdle;
   Author author_;
-  Bytes mine_;   // null: not written yet
-  Bytes value_;  // mine_, or what a voter had accepted
-  std::uint64_t number_ = 0;  // of this round
-  std::uint64_t highest_seen_ = 0;   // the highest of somebody else
-  std::uint64_t best_ = 0;    // the highest under which a voter had accepted value_
-  ReplicaSet answered_;  // voters that said yes in this phase
-  Slot known_;                  // kPrepare: the lowest that one of them had decided who had caught up
+  Bytes mine_;                      // null: not written yet
+  Bytes value_;                     // mine_, or what a voter had accepted
+  std::uint64_t number_ = 0;        // the round's
+  std::uint64_t highest_seen_ = 0;  // of any other proposer
+  std::uint64_t best_ = 0;          // of the vote that value_ was taken from
+  ReplicaSet answered_;             // voters that said yes in this phase
+  Slot known_;                      // kPrepare: the lowest decided slot of the promising voters that have caught up
   int rounds_ = 0;
   int ticks_ = 0;
   int wait_ticks_ = 0;

@@ -1,4 +1,4 @@
-// Who leads and who accepts: what the configuration log says after one of its entries.
+// The leader and the acceptor that the configuration log names as of one of its entries.
 #pragma once
 
 #include "core/types.h"
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// Entry 1, the same on all replicas: AcceptorChange(leader 0, acceptor 1, base 0), of their first lives. A group with a
-// single voter has nobody else to accept. Leader and acceptor are voters.
+// Entry 1, the same on all replicas: AcceptorChange(leader 0, acceptor 1, base 0), of their first incarnations. In a
+// group with one voter, that voter is also the acceptor. Leader and acceptor are voters.
 inline ConfigEntry initial_entry(const GroupConfig& group) {
   const ReplicaIncarnation first{EndpointId(0), Incarnation(1)};
   const ReplicaIncarnation second{EndpointId(1), Incarnation(1)};

@@ -1,4 +1,4 @@
-// 1Paxos, the leader: gives commands their slots and has the one acceptor store them.
+// 1Paxos, the leader: assigns slots to commands and has the one acceptor store them.
 #pragma once
 
 #include "replication/agreement/leader.h"
@@ -12,12 +12,12 @@ class OnePaxosLeader : public Leader {
   // REQUIRES: mailbox outlives this.
   OnePaxosLeader(const GroupConfig& group, Mailbox& mailbox);
 
-  // Of the leadership that begins next.
+  // For the leadership that begins next.
   void set_acceptor(EndpointId acceptor) { acceptor_ = acceptor; }
   bool waits_for_acceptor() const { return leading() && (window_.open() > 0 || reads_.under_way()); }
 
-  // Whether this decision says that somebody newer leads, though nobody has told: within a leadership nothing is
-  // decided but what its leader has proposed.
+  // Whether this decision proves that a newer replica leads, before any message has told so: within a leadership only
+  // its leader's proposals are decided.
   bool overtaken_by(Slot slot, const std::string& command) const;
 
   void on_read_confirm(EndpointId from, const Message& confirm, Effects& effects);

@@ -11,7 +11,7 @@ namespace ingot {
 OnePaxos::OnePaxos(const GroupConfig& group)
     : state_(group), takeover_(state_), recovery_(state_), reconfiguration_(state_, takeover_, recovery_) {}
 
-// ---- Commands and reads ----------------------------------------------------------------------------------------------
+// ---- Commands and reads ---------------------------------------------------------------------------------------------
 
 void OnePaxos::propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) {
   state_.leader.propose(proposal_id, std::move(command), effects);
@@ -30,7 +30,7 @@ void OnePaxos::client_waits(Effects& effects) {
   settle(effects);
 }
 
-// ---- Messages --------------------------------------------------------------------------------------------------------
+// ---- Messages -------------------------------------------------------------------------------------------------------
 
 void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
   const auto message = state_.mailbox.open(from, bytes);
@@ -41,19 +41,19 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
   if (message->ballot.value() > state_.log.tip()) state_.log.ask(from, effects);
   const bool led = state_.leader.leading();
   handle(from, *message, effects);
-  if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // for who leads now
+  if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // newest leader
   call_for_history(effects);
   settle(effects);
   state_.catch_up.step(from, effects);
 }
 
-// A round of the peers brought nothing. What was decided before this epoch lies in segments: of the dead, and of those who
-// accepted it and could not keep it besides.
+// A round of the peers brought nothing. Slots decided before this epoch are in segments: of dead replicas, and of
+// former acceptors that dropped them from memory.
 void OnePaxos::call_for_history(Effects& effects) {
   if (effects.snapshot_needed && state_.catch_up.lacks_trimmed()) effects.history_needed = true;
 }
 
-// Messages to oneself, and what follows from what was learned, until nothing does.
+// Handles messages to oneself, and the consequences of new knowledge, until there are none.
 void OnePaxos::settle(Effects& effects) {
   do {
     while (const auto message = state_.mailbox.take_own()) handle(state_.group.self, *message, effects);
@@ -124,7 +124,7 @@ void OnePaxos::handle_roles(EndpointId from, const Message& message, Effects& ef
   }
 }
 
-// ---- Lives -----------------------------------------------------------------------------------------------------------
+// ---- Incarnations ---------------------------------------------------------------------------------------------------
 
 void OnePaxos::start(Effects& effects) {
   state_.log.start(effects);
@@ -154,8 +154,8 @@ void OnePaxos::on_pong(EndpointId from, const Message& pong, Effects& effects) {
   state_.learner.note_known(known_elsewhere_);
 }
 
-// A new incarnation has caught up when a majority of the voters, itself among them, has said how far it is, and it has
-// come that far. When everybody died that may be not far: what they knew is then in their segments, for a new leader.
+// A new incarnation has caught up when a majority of the voters, itself included, has reported its decided slot, and it
+// has reached that. If all replicas died, that slot may be low: the rest is in their segments, for a new leader.
 void OnePaxos::catch_up_with_group(Effects& effects) {
   const ReplicaSet own = ReplicaSet::of(state_.group.self) & ReplicaSet::first(state_.group.voters);
   const bool majority = 2 * (commit_hints_ | own).size() > state_.group.voters;
@@ -194,7 +194,7 @@ absl::Status OnePaxos::move(Role role, EndpointId to, Effects& effects) {
   return status;
 }
 
-// ---- Time, room, status ----------------------------------------------------------------------------------------------
+// ---- Time, compaction, status ---------------------------------------------------------------------------------------
 
 void OnePaxos::tick(Effects& effects) {
   state_.leader.tick(effects);
@@ -202,7 +202,7 @@ void OnePaxos::tick(Effects& effects) {
   call_for_history(effects);
   reconfiguration_.tick(effects);
   if (!caught_up() && hello_timer_.due()) {
-    commit_hints_.clear();  // who answered may have died since, and what it knew with it
+    commit_hints_.clear();  // a voter that answered may have died since, and its knowledge with it
     known_elsewhere_ = Slot(0);
     send_hello(effects);
   }
@@ -213,7 +213,7 @@ bool OnePaxos::wants_tick() const {
   return state_.leader.wants_tick() || state_.catch_up.wants_tick() || reconfiguration_.wants_tick() || !caught_up();
 }
 
-// A Ping shows what a Mark does.
+// A Ping carries what a commit hint does.
 void OnePaxos::peer_drained(EndpointId peer, Effects& effects) {
   if (peer == state_.now().acceptor.id) state_.leader.resend(effects);
   state_.log.resend(peer, effects);

@@ -1,12 +1,12 @@
-// 1Paxos (David, Guerraoui, Yabandeh, Middleware 2014; our reading is docs/agreement.md): one active acceptor,
+// 1Paxos (David, Guerraoui, Yabandeh, Middleware 2014; in detail: docs/agreement.md): one active acceptor,
 // N messages per commit. Every replica is a learner; the configuration log says which one leads and which one accepts.
 #pragma once
 
 #include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/reconfiguration.h"
 #include "replication/agreement/one_paxos/state.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/takeover.h"
 
 namespace ingot {
@@ -58,9 +58,9 @@ class OnePaxos : public Agreement {
   OnePaxosTakeover takeover_;
   OnePaxosStateRecovery recovery_;
   OnePaxosReconfiguration reconfiguration_;
-  // A new incarnation: which voters have said how far they are, and when to ask again.
+  // For a new incarnation: the voters that have reported their decided slots, and when to ask again.
   ReplicaSet commit_hints_;
-  Slot known_elsewhere_;  // slots below it are decided at one of them
+  Slot known_elsewhere_;  // slots below it are decided on one of them
   RetransmitTimer hello_timer_;
   bool loading_ = false;
 };

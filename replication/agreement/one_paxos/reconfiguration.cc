@@ -6,7 +6,8 @@
 
 namespace ingot {
 
-OnePaxosReconfiguration::OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosStateRecovery& recovery)
+OnePaxosReconfiguration::OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover,
+                                                 OnePaxosStateRecovery& recovery)
     : state_(state),
       takeover_(takeover),
       recovery_(recovery),
@@ -26,7 +27,7 @@ void OnePaxosReconfiguration::step(Effects& effects) {
   }
 }
 
-// The log is the only word on who leads: not what was proposed, nor what anybody thinks.
+// Only the log determines the leader: neither proposals nor other replicas' opinions do.
 void OnePaxosReconfiguration::read_log(Effects& effects) {
   read_tip_ = state_.log.tip();
   if (state_.now().leader != last_leader_ && !state_.peers.dead(last_leader_)) leader_watch_.count_timeout();
@@ -52,9 +53,9 @@ void OnePaxosReconfiguration::read_log(Effects& effects) {
   state_.leader.step_down(state_.now().leader.id, effects);
 }
 
-// ---- As leader, or on the way to it ----------------------------------------------------------------------------------
+// ---- As leader, or taking over --------------------------------------------------------------------------------------
 
-// The author of this epoch's AcceptorChange, before it leads: nobody can have had anything stored in the epoch.
+// The author of this epoch's AcceptorChange, before it leads: no replica can have stored anything in the epoch.
 bool OnePaxosReconfiguration::is_author() const {
   return takeover_.active() && state_.log.tip() == state_.log.epoch().value();
 }
@@ -71,8 +72,9 @@ void OnePaxosReconfiguration::act_as_leader(Effects& effects) {
   }
 }
 
-// A voter that is up: above all one that is not suspected, then one that knows what was decided. A joining replica may still load
-// its state; until it has caught up, what the author knows lies in segments only besides. Self: nobody is there.
+// The best voter that is up: first one that is not suspected, then one that has caught up. A joining replica may still
+// load its state; until it has caught up, only segments back up what the author knows. This replica: there is no
+// candidate.
 ReplicaIncarnation OnePaxosReconfiguration::candidate() const {
   const int voters = state_.group.voters;
   ReplicaIncarnation best = state_.self();
@@ -95,7 +97,7 @@ bool OnePaxosReconfiguration::majority_up() const {
   return 2 * up > state_.group.voters;
 }
 
-// `preferred`: self, for anybody fit. False: nobody is.
+// `preferred`: this replica stands for any fit one. False: no change was begun.
 bool OnePaxosReconfiguration::change_acceptor(EndpointId preferred, ReplicaIncarnation suspected, Effects& effects) {
   const ReplicaIncarnation next = preferred == state_.group.self ? candidate() : state_.peers.name(preferred);
   no_candidate_ = next == state_.self() && state_.group.voters > 1;
@@ -105,7 +107,7 @@ bool OnePaxosReconfiguration::change_acceptor(EndpointId preferred, ReplicaIncar
   return true;
 }
 
-// From here on until the outcome is read: no Accept, no read, and no promise that may still come.
+// From here until the outcome is read: no Accept, no read, and no use of a promise that may still arrive.
 ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, Slot known, Effects& effects) {
   ConfigEntry entry{ConfigEntry::Kind::kAcceptorChange, state_.self(), acceptor, {}, {}, {}};
   std::vector<Leader::Recovered> undecided;
@@ -132,7 +134,7 @@ ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, S
   return entry;
 }
 
-// ---- As one who may lead ---------------------------------------------------------------------------------------------
+// ---- As a possible leader -------------------------------------------------------------------------------------------
 
 bool OnePaxosReconfiguration::may_campaign() const {
   const bool accepts = state_.now().acceptor.id == state_.group.self && !state_.peers.dead(state_.now().acceptor);
@@ -140,7 +142,7 @@ bool OnePaxosReconfiguration::may_campaign() const {
          state_.log.tip() - state_.log.epoch().value() < kEpochLeadersMax;
 }
 
-// How many would campaign before this replica.
+// How many voters campaign before this replica.
 int OnePaxosReconfiguration::rank() const {
   int before = 0;
   for (std::uint16_t id = 0; id < state_.group.self.value() && id < state_.group.voters; ++id) {
@@ -198,7 +200,7 @@ void OnePaxosReconfiguration::note_alive(ReplicaIncarnation name) {
   }
 }
 
-// Whoever asks has won a later entry of this epoch. From now on nothing leaves here under an older ballot.
+// The sender has won a later entry of this epoch. From now on this replica sends nothing under an older ballot.
 void OnePaxosReconfiguration::on_step_down(EndpointId from, const Message& question, Effects& effects) {
   if (question.target != state_.group.incarnation) return;
   if (state_.log.tip() > question.ballot.value()) {
@@ -213,7 +215,7 @@ void OnePaxosReconfiguration::on_step_down(EndpointId from, const Message& quest
   state_.mailbox.send(from, stepped_down(state_, question), effects);
 }
 
-// ---- Time ------------------------------------------------------------------------------------------------------------
+// ---- Time -----------------------------------------------------------------------------------------------------------
 
 bool OnePaxosReconfiguration::wants_tick() const {
   if (state_.log.wants_tick() || takeover_.active() || leader_watch_.waiting() || no_candidate_) return true;
@@ -236,13 +238,13 @@ void OnePaxosReconfiguration::tick(Effects& effects) {
   check_leader(effects);
 }
 
-// Those who were restarted may have caught up by now.
+// Restarted replicas may have caught up by now.
 void OnePaxosReconfiguration::check_candidates(Effects& effects) {
   if (no_candidate_ && ++candidate_ticks_ % state_.group.bounds.suspect_ticks == 0) ping_voters(effects);
 }
 
-// The acceptor leaves it to the others to lead. If one of them has missed the entry that made it the acceptor, or it has
-// missed the one that made another replica that, then each waits for the other.
+// The acceptor does not campaign. If it has missed the entry that made another replica acceptor, or the others have
+// missed the one that made it acceptor, each side would wait for the other.
 void OnePaxosReconfiguration::check_leader(Effects& effects) {
   const bool due = rank_ticks_ > 0 && rank_ticks_ % state_.group.bounds.suspect_ticks == 0;
   if (due && waits_for_leader() && !may_campaign()) ping_voters(effects);
@@ -271,7 +273,7 @@ void OnePaxosReconfiguration::tick_leader_watch(Effects& effects) {
   else suspect_leader(effects);
 }
 
-// Who may not lead itself tells those who may.
+// A replica that may not lead tells those that may.
 void OnePaxosReconfiguration::suspect_leader(Effects& effects) {
   for (std::uint16_t id = 0; id < state_.group.voters; ++id) {
     const EndpointId voter(id);
@@ -302,7 +304,7 @@ void OnePaxosReconfiguration::tick_acceptor_watch(Effects& effects) {
   else recovery_.walk_back(effects);
 }
 
-// Both the acceptor and who could speak for it have been silent for long: only a death can help.
+// The acceptor and the former leader that could report its entries have both been silent for long: only a death helps.
 void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
   const bool stuck = takeover_.active() && acceptor_silent_ && recovery_.walking() &&
                      !state_.peers.dead(state_.now().acceptor) && !state_.peers.dead(recovery_.waits_for());
@@ -312,7 +314,7 @@ void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
   if (state_.group.fencing) effects.fence.push_back(state_.now().acceptor);
 }
 
-// ---- For operators ---------------------------------------------------------------------------------------------------
+// ---- For operators --------------------------------------------------------------------------------------------------
 
 absl::Status OnePaxosReconfiguration::move(Role role, EndpointId to, Effects& effects) {
   const auto not_now = [](auto&&... parts) { return absl::FailedPreconditionError(absl::StrCat(parts...)); };

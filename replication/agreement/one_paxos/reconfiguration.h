@@ -1,29 +1,29 @@
-// 1Paxos, who gets which role: campaigns of those who doubt the leader, changes of acceptor by the leader, and what the
-// configuration log then says.
+// 1Paxos, which replica gets which role: campaigns against a suspected leader, changes of acceptor by the leader, and
+// what follows from new entries of the configuration log.
 #pragma once
 
 #include "absl/status/status.h"
-#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/state.h"
+#include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/takeover.h"
 #include "replication/agreement/suspicion.h"
 
 namespace ingot {
 
-// Death is acted upon at once, silence after Suspicion's time and only while an answer is awaited. Whoever comes first in
-// the order of ids acts first, the others a little later. Not thread-safe.
+// Acts on a death at once, on silence after Suspicion's time and only while an answer is awaited. Replicas act in the
+// order of their ids, each a little after the one before. Not thread-safe.
 class OnePaxosReconfiguration {
  public:
   OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosStateRecovery& recovery);
 
-  // After every input: acts on deaths, on new entries of the log, and on knowledge that is complete.
+  // After every input: acts on deaths, new entries of the log, and completed recovery.
   void step(Effects& effects);
 
-  // A client asks here for what only a leader can do.
+  // A client's request waits here for the leader.
   void client_waits(Effects& effects);
-  // Asks for a sign of life, and shows how much of the log is known here, and up to where slots are decided.
+  // Asks for a sign of life, and reports this replica's tip of the log and its decided slot.
   void ping(EndpointId to, Effects& effects);
-  // Something came from the named incarnation.
+  // A message came from this incarnation.
   void note_alive(ReplicaIncarnation name);
   void pong(EndpointId to, std::uint64_t number, Effects& effects);
   void on_ping(EndpointId from, const Message& ping, Effects& effects);
@@ -60,12 +60,12 @@ class OnePaxosReconfiguration {
   OnePaxosStateRecovery& recovery_;
   Suspicion leader_watch_;
   Suspicion acceptor_watch_;
-  std::uint64_t read_tip_ = 1;      // of the log, as far as acted upon
-  std::uint64_t renounced_ = 0;     // leaderships of ballots below it are given up for ever
-  int rank_ticks_ = 0;              // since the leader is known dead
-  ReplicaIncarnation suspected_{};           // whose silence is why a proposal is under way; incarnation 0: another reason
-  ReplicaIncarnation last_leader_;         // of the entry read before
-  ReplicaIncarnation last_acceptor_;       // likewise
+  std::uint64_t read_tip_ = 1;        // tip of the log up to which entries are acted upon
+  std::uint64_t renounced_ = 0;       // leaderships of ballots below it are given up for good
+  int rank_ticks_ = 0;                // since the leader is known dead
+  ReplicaIncarnation suspected_{};    // its silence caused the proposal; incarnation 0: another reason
+  ReplicaIncarnation last_leader_;    // of the entry read before
+  ReplicaIncarnation last_acceptor_;  // likewise
   bool no_candidate_ = false;
   bool acceptor_silent_ = false;    // since the takeover began
   int fence_ticks_ = 0;

@@ -16,8 +16,8 @@ OnePaxosState::OnePaxosState(const GroupConfig& config)
       leader(group, mailbox),
       acceptor(group, mailbox) {}
 
-// A leader that went on would write proposals into its segment that were never its to make. Who reads them there takes
-// those that are outside a window for decided.
+// An overtaken leader steps down at once. Otherwise it would store commands as its proposals that it never proposed,
+// and readers of its segment take proposals outside a window for decided.
 void OnePaxosState::learn(Slot slot, const Command& command, Effects& effects) {
   if (leader.overtaken_by(slot, *command)) leader.step_down(group.self, effects);
   learner.learn(slot, command, effects);

@@ -26,7 +26,7 @@ void OnePaxosStateRecovery::walk_back(Effects& effects) {
   ask(effects);
 }
 
-// Goes back as far as it can without waiting for anybody.
+// Goes back as far as possible without waiting for another replica.
 void OnePaxosStateRecovery::ask(Effects& effects) {
   const Epoch epoch = state_.log.epoch();
   for (; at_ >= epoch.value(); --at_) {
@@ -105,8 +105,8 @@ void OnePaxosStateRecovery::on_stepped_down(EndpointId from, const Message& answ
   finish(answer.slot, Slot(0));
 }
 
-// Known above all that was found is only what somebody newer has proposed: then the log will say so, and what was found
-// says nothing about the slots in between.
+// A slot known above everything that was found is a newer leader's proposal. Then the log will name that leader, and
+// the found entries say nothing about the slots in between.
 bool OnePaxosStateRecovery::complete(Effects& effects) {
   if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
   state_.learn_in_flight(effects);
@@ -133,7 +133,7 @@ Message stepped_down(const OnePaxosState& state, const Message& question) {
   Message answer{.type = MessageType::kSteppedDown, .epoch = question.epoch, .ballot = question.ballot,
                  .slot = state.learner.decided(), .number = question.number, .verdict = complete};
   WireWriter votes;
-  // What is known above the last own proposal is somebody newer's.
+  // A command known above the last own proposal is a newer leader's.
   for (Slot slot = state.learner.decided(); complete && slot < leader.next_slot(); slot = slot.next()) {
     auto command = state.learner.command(slot);
     const Proposal* proposal = leader.proposal(slot);

@@ -29,7 +29,7 @@ void OnePaxosTakeover::prepare(Effects& effects) {
                       effects);
 }
 
-// Pages come one after the other, each from what is decided here on: so what one leaves out an earlier one has brought.
+// Each page starts at the first slot undecided here, so slots that it leaves out came with an earlier page.
 void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effects& effects) {
   const ReplicaIncarnation acceptor{from, promise.incarnation};
   const bool ours = active_ && acceptor == state_.now().acceptor && promise.epoch == state_.log.epoch() &&
@@ -52,8 +52,8 @@ void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effec
   }
 }
 
-// What its author knew above a gap an AcceptorChange carries as if it were in doubt, and who leads then does not propose it
-// again. So the acceptor has none of it, and what it has may lie too far ahead.
+// An AcceptorChange carries the slots above a gap that its author knew to be decided as if they were undecided, and the
+// author does not propose them again when it leads. So the acceptor lacks them, and its entries may lie too far ahead.
 void OnePaxosTakeover::learn_outside_window(const Message& promise, Effects& effects) {
   if (state_.learner.known_end() > std::max(promise.slot, state_.in_flight_end())) return;
   OnePaxosState::Slots found;
@@ -61,7 +61,7 @@ void OnePaxosTakeover::learn_outside_window(const Message& promise, Effects& eff
   state_.learn_outside_window(found, effects);
 }
 
-// False: some lie too far ahead of what is decided here to be kept. The acceptor is asked again at a tick.
+// False: some votes are too far ahead of what is decided here to be kept. A tick asks the acceptor again.
 bool OnePaxosTakeover::learn_votes(const Message& promise, Effects& effects) {
   bool all_known = true;
   for (const Vote& vote : votes_of(promise)) {
@@ -80,15 +80,15 @@ void OnePaxosTakeover::tick(Effects& effects) {
   if (active_ && timer_.due() && !state_.peers.dead(state_.now().acceptor)) prepare(effects);
 }
 
-// All of it goes into the segment, learned or not: who reads that one day may know less. Known above what the acceptor
-// has accepted and what was carried is only what somebody newer has proposed: then this promise is an old one, and says
-// nothing about the slots in between.
+// Stores everything in the segment, learned or not: a later reader of the segment may know less. A slot known above
+// both the acceptor's entries and the in-flight entries is a newer leader's proposal: then this promise is outdated,
+// and says nothing about the slots in between.
 void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   if (state_.learner.known_end() > std::max(accepted_end, state_.in_flight_end())) return;
   state_.learn_outside_window({}, effects);
   const std::vector<Leader::Recovered> recovered = state_.recover({});
   const Slot decided = state_.learner.decided();
-  // Somebody newer leads, or something is still on its way: ask again at a tick.
+  // A newer leader exists, or messages are still on their way: a tick asks again.
   if (state_.learner.end() > decided.plus(recovered.size())) return;
   const Epoch epoch = state_.log.epoch();
   const Ballot ballot(state_.log.tip());

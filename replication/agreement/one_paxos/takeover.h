@@ -1,29 +1,29 @@
-// 1Paxos, taking over: how the replica that the configuration names leader learns what its predecessors may have had
-// stored, before it leads.
+// 1Paxos, takeover: the replica that the configuration names leader learns what its predecessors may have had accepted,
+// before it leads.
 #pragma once
 
 #include "replication/agreement/one_paxos/state.h"
 
 namespace ingot {
 
-// Prepare and Promise with the acceptor, a page at a time. What the acceptor of this epoch has stored is chosen: so it is
-// learned like a decision. Slots below the base and below what the acceptor has trimmed must come from peers: until then
-// nobody leads. Not thread-safe.
+// Prepare and Promise with the acceptor, a page at a time. What the acceptor of this epoch has stored is chosen, so it
+// is learned like a decision. Slots below the base, and those that the acceptor has trimmed, must come from peers: the
+// replica does not lead before. Not thread-safe.
 class OnePaxosTakeover {
  public:
   explicit OnePaxosTakeover(OnePaxosState& state) : state_(state) {}
 
-  // The newest entry of the log names this replica leader.
+  // The newest entry of the log makes this replica the leader.
   void begin(Effects& effects);
-  // It leads no more, or must not use a promise that may still come.
+  // This replica no longer leads, or must not use a promise that may still arrive.
   void cancel() { active_ = false; }
   bool active() const { return active_; }
-  // Whether only the acceptor can help on.
+  // Whether the takeover can only proceed with the acceptor's answer.
   bool waits_for_acceptor() const { return active_ && !promised_; }
   bool waits_for_peers() const { return active_ && state_.learner.decided() < need_; }
 
   void on_promise(EndpointId from, const Message& promise, Effects& effects);
-  // Something was learned.
+  // Slots were learned.
   void step(Effects& effects);
   void tick(Effects& effects);
 
@@ -36,7 +36,7 @@ class OnePaxosTakeover {
   OnePaxosState& state_;
   bool active_ = false;
   bool promised_ = false;  // an answer came; valid if active_
-  bool again_ = false;     // once the slots below need_ are decided, the acceptor is asked again
+  bool again_ = false;     // asks the acceptor again once the slots below need_ are decided
   Slot need_;
   RetransmitTimer timer_;
 };

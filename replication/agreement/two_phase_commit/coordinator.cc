@@ -1,9 +1,10 @@
 #include "replication/agreement/two_phase_commit/coordinator.h"
 
+#include "replication/agreement/limits.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "core/limits.h"
 
 namespace ingot {
 
@@ -59,7 +60,7 @@ void TwoPhaseCoordinator::on_vote(EndpointId from, const Message& vote, Effects&
   if (proposal->votes == ReplicaSet::first(group_.replicas)) settle(vote.slot, *proposal, kCommitted, effects);
 }
 
-// The outcome is in the segment before anybody hears of it: it can not be taken back.
+// The outcome is in the segment before it is sent: it cannot be revoked.
 void TwoPhaseCoordinator::settle(Slot slot, Proposal& proposal, Phase phase, Effects& effects) {
   proposal.phase = phase;
   settled_end_ = std::max(settled_end_, slot.next());

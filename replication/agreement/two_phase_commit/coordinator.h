@@ -1,4 +1,4 @@
-// 2PC, the coordinator: asks everybody, decides once everybody said yes or somebody no, and answers once everybody has
+// 2PC, the coordinator: asks all replicas, commits if all vote yes, aborts if one votes no, and answers once all have
 // applied.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace ingot {
 
-// Replica 0, in its first incarnation. Its own vote is its proposal, stored before anybody hears of it. A slot passes
-// through preparing -> committed or aborted -> decided here, the last only when every replica has acknowledged that it
-// applied the slot: whoever is answered by the coordinator may read the effect anywhere. Slots overlap within the
-// window. Not thread-safe.
+// Replica 0, in its first incarnation. Its own vote is its proposal, stored before it is sent. A slot goes from
+// preparing to committed or aborted, and from there to decided here only when every replica has acknowledged that it
+// applied the slot: a client that the coordinator has answered may then read the effect on any replica. Slots overlap
+// within the window. Not thread-safe.
 class TwoPhaseCoordinator {
  public:
   // REQUIRES: mailbox outlives this.
@@ -25,8 +25,8 @@ class TwoPhaseCoordinator {
   bool active() const { return active_; }
   bool can_propose() const { return active_ && window_.has_room(); }
   Slot next_slot() const { return window_.next(); }
-  Slot oldest() const { return window_.base(); }  // proposed or next
-  // Slots that anybody can have applied lie below it.
+  Slot oldest() const { return window_.base(); }  // first undecided slot, or the next to propose
+  // Every slot that any replica can have applied lies below it.
   Slot settled_end() const { return settled_end_; }
 
   void propose(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects);
@@ -36,13 +36,13 @@ class TwoPhaseCoordinator {
 
   void tick(Effects& effects);
   bool wants_tick() const { return window_.open() > 0; }
-  // Says again to `peer` whatever it has not answered.
+  // Sends `peer` again everything that it has not answered.
   void resend(EndpointId peer, Effects& effects);
 
-  // Slots are proposed, and nothing has come of it for kBlockedTicks.
+  // Slots are proposed, and none was decided for kBlockedTicks.
   bool blocked() const { return window_.open() > 0 && stalled_ticks_ >= kBlockedTicks; }
   std::uint64_t stalled_ticks() const { return window_.open() > 0 ? stalled_ticks_ : 0; }
-  // Who has not answered about the oldest undecided slot; oneself if there is none.
+  // A replica that has not answered about the oldest undecided slot; this one if there is none.
   EndpointId awaited() const;
 
  private:
@@ -61,8 +61,8 @@ class TwoPhaseCoordinator {
   const Epoch epoch_{1};
   const Ballot ballot_{1};
   ProposalWindow window_;
-  std::vector<Slot> applied_by_;  // by replica: slots below it are applied there; for oneself, no bound
-  Slot learned_;                  // slots below it were handed to the own learner
+  std::vector<Slot> applied_by_;  // by replica: slots below it are applied there; no bound for this one
+  Slot learned_;                  // slots below it were passed to this replica's learner
   Slot settled_end_;
   RetransmitTimer timer_;
   std::uint64_t stalled_ticks_ = 0;

@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "core/limits.h"
 
 namespace ingot {
 
@@ -15,7 +14,7 @@ TwoPhaseParticipant::TwoPhaseParticipant(const GroupConfig& group, const Learner
       active_(group.self != EndpointId(0) && group.incarnation == Incarnation(1)),
       ring_(std::bit_ceil(static_cast<std::size_t>(group.bounds.window_slots))) {}
 
-// The coordinator decides a slot after everybody, so its window never reaches above ours.
+// The coordinator's window never reaches above this one: it decides a slot after all participants have.
 bool TwoPhaseParticipant::in_window(Slot slot) const {
   return slot.value() - learner_.decided().value() < static_cast<std::uint64_t>(group_.bounds.window_slots);
 }
@@ -48,7 +47,7 @@ void TwoPhaseParticipant::on_outcome(EndpointId from, const Message& outcome, Ef
   }
   if (learner_.knows(outcome.slot)) return acknowledge(effects);
   Command command = in_window(outcome.slot) ? std::exchange(prepared(outcome.slot), nullptr) : nullptr;
-  if (outcome.verdict && !command) return mailbox_.refuse();  // nothing commits without our vote
+  if (outcome.verdict && !command) return mailbox_.refuse();  // no slot commits without this participant's vote
   if (command) {
     --in_doubt_;
     in_doubt_bytes_ -= command->size();

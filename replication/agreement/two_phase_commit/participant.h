@@ -1,4 +1,4 @@
-// 2PC, a participant: prepares, votes, and then waits for the outcome, whatever happens.
+// 2PC, a participant: prepares, votes, and then waits for the outcome, however long.
 #pragma once
 
 #include <cstddef>
@@ -8,33 +8,33 @@
 #include <vector>
 
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
 
 namespace ingot {
 
-// Every replica but the coordinator, voter or not, in its first incarnation: only because everybody prepares may
-// everybody serve reads. A yes is stored before it is said and binds: the slot is in doubt here until the coordinator
-// speaks. It says no only to a slot outside its window or bytes beyond its bound. Not thread-safe.
+// Every replica but the coordinator, voter or not, in its first incarnation. Every replica may serve reads because
+// every replica prepares. A yes is stored before it is sent, and it binds: the slot is in doubt here until the
+// coordinator sends the outcome. Votes no only on a slot outside its window or bytes beyond its bound. Not thread-safe.
 class TwoPhaseParticipant {
  public:
   // REQUIRES: both outlive this.
   TwoPhaseParticipant(const GroupConfig& group, const Learner& learner, Mailbox& mailbox);
 
   bool active() const { return active_; }
-  // Slots that anybody can have applied lie below it: nothing commits that was not prepared here.
+  // Every slot that any replica can have applied lies below it: no slot commits that was not prepared here.
   Slot prepared_end() const { return prepared_end_; }
 
   void on_prepare(EndpointId from, const Message& prepare, Effects& effects);
   void on_outcome(EndpointId from, const Message& outcome, Effects& effects);
   void applied(Slot applied, Effects& effects);
 
-  // Says again to the coordinator everything that it may have missed.
+  // Sends the coordinator again everything that it may have missed.
   void resend(Effects& effects);
 
   void tick();
   bool wants_tick() const { return in_doubt_ > 0; }
-  // Prepared slots are in doubt, and nothing has come of it for kBlockedTicks.
+  // Prepared slots are in doubt, and no outcome came for kBlockedTicks.
   bool blocked() const { return in_doubt_ > 0 && stalled_ticks_ >= kBlockedTicks; }
   std::uint64_t stalled_ticks() const { return in_doubt_ > 0 ? stalled_ticks_ : 0; }
   // The slots in doubt lie in [in_doubt_begin(), prepared_end()).

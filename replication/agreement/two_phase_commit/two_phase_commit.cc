@@ -1,5 +1,5 @@
-#include "replication/agreement/two_phase_commit/two_phase_commit.h"
 #include "replication/agreement/stored.h"
+#include "replication/agreement/two_phase_commit/two_phase_commit.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,9 +18,9 @@ void TwoPhaseCommit::propose(std::uint64_t proposal_id, std::shared_ptr<const st
   handle_own(effects);
 }
 
-// What a client was told of, or read elsewhere, was committed, hence prepared here or settled by us. A slot that is
-// prepared and undecided here may be applied elsewhere already: without waiting for it, two readers could see time go
-// backwards.
+// Any value that a client was told or has read elsewhere was committed, hence prepared here or settled by this
+// coordinator. A slot that is prepared and undecided here may already be applied elsewhere. Without waiting for it, a
+// client that reads on two replicas could see time go backwards.
 void TwoPhaseCommit::read(std::uint64_t read_id, Effects& effects) {
   if (!coordinator_.active() && !participant_.active()) {
     effects.rejected.push_back({Rejection::Kind::kRead, Rejection::Why::kNotLeader, read_id, EndpointId(0)});
@@ -33,7 +33,7 @@ void TwoPhaseCommit::read(std::uint64_t read_id, Effects& effects) {
 void TwoPhaseCommit::receive(EndpointId from, std::string_view bytes, Effects& effects) {
   const auto message = mailbox_.open(from, bytes);
   if (!message) return;
-  if (message->type == MessageType::kLearn) return mailbox_.refuse();  // ours to ourselves only
+  if (message->type == MessageType::kLearn) return mailbox_.refuse();  // sent to oneself only
   handle(from, *message, effects);
   handle_own(effects);
 }
@@ -111,7 +111,8 @@ AgreementStatus TwoPhaseCommit::status() const {
   return status;
 }
 
-// Death is said at once, silence after kBlockedTicks. Only first lives take part: of a later one, the first is missing.
+// A death is reported at once, silence after kBlockedTicks. Only first incarnations take part: a later one means that
+// the first is dead.
 void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
   const EndpointId coordinator(0);
   if (group_.incarnation > Incarnation(1)) {
@@ -146,7 +147,7 @@ void TwoPhaseCommit::peer_died(ReplicaIncarnation name, Effects&) {
   if (name.id.value() < group_.replicas && name.id != group_.self) dead_.insert(name.id);
 }
 
-// A later incarnation takes no part: the first is what is missing.
+// A later incarnation takes no part; its first one is dead.
 void TwoPhaseCommit::peer_started(ReplicaIncarnation name, Effects& effects) {
   if (name.incarnation > Incarnation(1)) peer_died(name, effects);
 }

@@ -1,13 +1,13 @@
-// Two-phase commit: every replica prepares, every replica commits, and the coordinator answers when all have applied.
-// 4 (replicas - 1) messages per commit. In return every replica serves linearizable reads without a message. One
-// replica that does not answer stalls every write, and without the coordinator participants stay in doubt, for good if
-// it is dead: that is the nature of two-phase commit, and status() says so.
+// Two-phase commit: every replica prepares, every replica commits, and the coordinator answers when all have applied. 4
+// (replicas - 1) messages per commit. In return every replica serves linearizable reads without a message. One replica
+// that does not answer stalls every write, and without the coordinator the participants stay in doubt, for good if it
+// is dead. That is the nature of two-phase commit; status() reports it.
 #pragma once
 
 #include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
-#include "replication/agreement/mailbox.h"
 #include "replication/agreement/learner.h"
+#include "replication/agreement/mailbox.h"
 #include "replication/agreement/two_phase_commit/coordinator.h"
 #include "replication/agreement/two_phase_commit/participant.h"
 
@@ -44,7 +44,7 @@ class TwoPhaseCommit : public Agreement {
   void add_blocked(AgreementStatus& status) const;
 
   GroupConfig group_;
-  // The lives that take part are the first of each replica; bit n: that of replica n is over.
+  // Replicas whose first incarnation is dead. Only first incarnations take part.
   ReplicaSet dead_;
   Mailbox mailbox_;
   Learner learner_;

@@ -5,6 +5,10 @@
 #include <cstdint>
 
 #include "core/limits.h"
+#include "replication/agreement/limits.h"
+#include "replication/replica/limits.h"
+#include "transport/host/limits.h"
+
 
 namespace ingot {
 

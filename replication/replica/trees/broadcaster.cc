@@ -5,7 +5,7 @@
 namespace ingot {
 
 namespace {
-constexpr EndpointId kNoEndpoint{0xffff};  // answers a command that no client waits for
+constexpr EndpointId kNoEndpoint{0xffff};  // the responder of a command without a waiting client
 }
 
 Broadcaster::Broadcaster(const GroupConfig& group, std::optional<TreeOptions> trees, StateMachine& state,
@@ -16,8 +16,8 @@ Broadcaster::Broadcaster(const GroupConfig& group, std::optional<TreeOptions> tr
   router_ = std::make_unique<TreeRouter>(group, *std::move(trees), state, pages);
 }
 
-// Whether no replica in the tree of `root` depends on one that lags: the dead pass nothing on, and a replica that has
-// come back does not know the trees in force before it has caught up.
+// Whether no replica in the tree of `root` depends on a lagging one. Dead replicas forward nothing, and a restarted one
+// does not know the trees in force before it has caught up.
 bool Broadcaster::is_whole(EndpointId root) const {
   if (!router_) return false;
   for (std::uint16_t peer = 0; peers_.any_lagging() && peer < group_.replicas; ++peer) {
@@ -26,8 +26,9 @@ bool Broadcaster::is_whole(EndpointId root) const {
   return true;
 }
 
-// A tree is for what all replicas wait for, and that one replica sends: the others' broadcasts are few, and must arrive
-// when something is wrong. Nor is anything sent by way of the dead, until the group has agreed on another tree.
+// A tree is used for the one replica whose broadcasts all others wait for. Broadcasts of others are few, and must
+// arrive even when something is wrong. Until the group has agreed on another tree, no broadcast goes through a dead
+// replica.
 bool Broadcaster::broadcasts_by_tree() const { return is_whole(group_.self) && agreement_.acceptor() == group_.self; }
 bool Broadcaster::answers_by_tree(EndpointId root) const { return is_whole(root); }
 

@@ -1,4 +1,5 @@
-// How a replica's broadcasts, and the answers to them, reach the group: by an agreed tree, or to each replica directly.
+// How a replica's broadcasts, and the answers to them, reach the group: along an agreed tree, or directly to each
+// replica.
 #pragma once
 
 #include <memory>
@@ -9,9 +10,9 @@
 #include "absl/functional/function_ref.h"
 #include "replication/agreement/agreement.h"
 #include "replication/replica/action_queue.h"
-#include "replication/requests/request.h"
 #include "replication/replica/peer_states.h"
 #include "replication/replica/trees/router.h"
+#include "replication/requests/request.h"
 
 namespace ingot {
 
@@ -20,26 +21,29 @@ class Broadcaster {
  public:
   using Missed = absl::FunctionRef<void(EndpointId)>;  // a replica that may have lost broadcasts of this one
 
-  // No trees, or those of a plain star: each replica directly. REQUIRES: the references, and the pages, outlive this.
+  // Without trees, or with those of a plain star, each replica is sent to directly.
+  // REQUIRES: the references and the pages outlive this.
   Broadcaster(const GroupConfig& group, std::optional<TreeOptions> trees, StateMachine& state,
               const std::vector<const ReplicaPage*>& pages, const Agreement& agreement, const PeerStates& peers,
               ActionQueue& queue);
 
-  // What commands are applied to: `state`, or trees and it.
+  // The state machine that commands are applied to: `state`, or the trees in front of it.
   StateMachine& state() { return router_ ? router_->state() : state_; }
-  const TreeRouter* router() const { return router_.get(); }  // null: none
+  const TreeRouter* router() const { return router_.get(); }  // null: no trees
 
-  // Whether a broadcast of this replica goes by a tree now, and an answer to one of `root`.
+  // Whether a broadcast of this replica, or an answer to one of `root`, now goes along a tree.
   bool broadcasts_by_tree() const;
   bool answers_by_tree(EndpointId root) const;
   void broadcast(std::string_view message);
   void answer(EndpointId root, std::string_view message);
 
-  // A message that travels by a tree: passed on, and `deliver`ed where it is for this replica. False: it is refused.
+  // A message that travels along a tree: forwards it, and calls `deliver` if it is for this replica. False: it is
+  // refused.
   bool receive(EndpointId from, std::string_view message, TreeRouter::Deliver deliver);
 
   void after_apply(Missed missed);
-  // A check of the group, if one is due. `working`: this round did something. Proposes a change of trees by `propose`.
+  // Checks the group, if a check is due. `working`: this round found work. Proposes a change of trees through
+  // `propose`.
   void check(std::uint64_t now_ns, bool working, absl::FunctionRef<void(const Request&)> propose, Missed missed);
   void peer_died(EndpointId peer);
   void tick();

@@ -14,7 +14,7 @@ void AnswerCombiner::answer(EndpointId root, std::string_view message, Send send
 }
 
 bool AnswerCombiner::receive(std::string_view bytes, Send send, Deliver deliver) {
-  WireReader in(bytes.substr(1));  // the class has been looked at
+  WireReader in(bytes.substr(1));  // the class is checked already
   const int root = in.u8();
   const bool zero = in.u16() == 0;
   const std::uint32_t version = in.u32();

@@ -1,10 +1,10 @@
-// Answers on their way up a tree: an inner endpoint waits a little for equal ones from below, and sends one for all.
+// Answer combining: an inner endpoint of a tree waits a little for equal answers from below, and sends one for all.
 //
-//   combined  u8 MessageClass::kCombined  u8 root  u16 0  u32 version  u64 who answered so, bit n for replica n
+//   combined  u8 MessageClass::kCombined  u8 root  u16 0  u32 version  u64 bit n: replica n answered so
 //             the answer to the end
 //
-// It knows nothing of what the answers say: equal bytes are the same answer. The root takes them apart again, so that
-// the protocol sees what it would have seen without a tree. Pure, but for the ticks that it is told of.
+// Answers are compared as bytes only. The root separates them again, so the protocol sees the same answers as without a
+// tree. Pure: time is the number of ticks.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace ingot {
 
 inline constexpr std::size_t kCombinedHeaderBytes = 16;
 
-// An answer is lost only where a message would be: in an endpoint that dies, or in a backlog that is full. One that
-// cannot travel by the tree (which is not known here, or forgotten) goes to the root directly.
+// An answer is lost only where any message would be: in an endpoint that dies, or in a full backlog. An answer whose
+// tree is unknown here, or forgotten, goes to the root directly.
 //
-// Bounds: an answer waits for kCombineTicks at most, and at most kCombinedAnswersMax different ones wait; beyond, the
-// oldest goes on as it is. Not thread-safe; used by its replica's loop only.
+// Bounds: an answer waits for kCombineTicks at most, and at most kCombinedAnswersMax different ones wait; beyond that
+// the oldest is sent on. Not thread-safe; used by its replica's loop only.
 class AnswerCombiner {
  public:
   using Send = absl::FunctionRef<void(EndpointId to, std::string_view bytes)>;

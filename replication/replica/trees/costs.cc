@@ -13,10 +13,10 @@ CostDrift::CostDrift(int replicas)
       off_windows_(static_cast<std::size_t>(replicas)) {}
 
 void CostDrift::window(std::span<const CostTotals> totals, std::span<const std::uint8_t> planned) {
-  std::vector<double> cost(last_.size(), 0.0);  // 0: too little to tell
+  std::vector<double> cost(last_.size(), 0.0);  // 0: too few messages to tell
   std::vector<double> known;
   for (std::size_t i = 0; i < last_.size(); ++i) {
-    // A replica that was started again counts from 0.
+    // A restarted replica counts from 0.
     const bool goes_on = totals[i].busy_ns >= last_[i].busy_ns && totals[i].handled_messages >= last_[i].handled_messages;
     const std::uint64_t messages = goes_on ? totals[i].handled_messages - last_[i].handled_messages : 0;
     if (messages >= kDriftMessagesMin) {
@@ -25,7 +25,7 @@ void CostDrift::window(std::span<const CostTotals> totals, std::span<const std::
     }
     last_[i] = totals[i];
   }
-  if (known.size() < 3) return;  // no group to compare with
+  if (known.size() < 3) return;  // too few replicas to compare
   std::nth_element(known.begin(), known.begin() + known.size() / 2, known.end());
   const double median = known[known.size() / 2];
   for (std::size_t i = 0; i < last_.size(); ++i) {

@@ -42,7 +42,7 @@ std::optional<TreeMonitor::Wish> TreeMonitor::check(const TreeSet& trees, int ro
   costs_.planned();
   for (int replica = 0; replica < trees.replicas(); ++replica) {
     if (leave.contains(replica)) note_bypass(replica);
-    // Whoever is stopped or dead now would be a bad choice, whatever the trees are planned anew for.
+    // A replica that is stopped or dead now becomes a leaf, too, whatever the reason for the new plan.
     if (unfit(replica) && replica != leader) wish.conditions.bypassed.insert(replica);
   }
   return wish;
@@ -120,7 +120,8 @@ void TreeMonitor::measure(const TreeSet& trees, std::span<const ReplicaSample> s
   }
 }
 
-// A leaf that has become dear harms nobody; one that was made a leaf for that, and is cheap again, may do its part.
+// A leaf that has become dear harms no other replica; one that was made a leaf for that, and is cheap again, may
+// return.
 bool TreeMonitor::costs_call(const TreeSet& trees, ReplicaSet inner) const {
   for (int replica = 0; replica < trees.replicas(); ++replica) {
     const bool depended_on = inner.contains(replica);

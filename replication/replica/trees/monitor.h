@@ -1,5 +1,5 @@
-// When the trees should change: an inner endpoint is dead, stopped or slow; a by-passed one is well again; somebody
-// else leads; costs have drifted. With hysteresis, so that nothing goes to and fro.
+// When the trees should change: an inner endpoint is dead, stopped or slow; a bypassed one is well again; another
+// replica leads; costs have drifted. With hysteresis, against oscillation.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// What one replica shows of itself at one moment.
+// One replica's progress and state at a moment.
 struct ReplicaSample {
   enum class State : std::uint8_t { kRunning, kStopped, kDead };  // as far as is known
   State state = State::kRunning;
@@ -22,14 +22,14 @@ struct ReplicaSample {
   CostTotals costs;
 };
 
-// Used by the leader's replica: everybody's pages in, wishes for other trees out. Pure: time is the number of looks,
-// one each kTreeCheckNs while there is work. What it remembers is lost when another replica leads, and begins anew there.
+// Runs on the leader: all replicas' samples in, wishes for other trees out. Pure: time is the number of checks, one
+// each kTreeCheckNs while there is work. Its state is lost when another replica leads, whose monitor starts afresh.
 //
-// Behind: has not applied what somebody had applied one look before. Of those behind, the inner endpoint to blame is
-// the one whose parent is not behind: those below it can only have what it passes on.
+// A replica is behind if it has not applied what some replica had applied at the check before. The inner endpoint to
+// blame is one that is behind while its parent is not: replicas below it can only have what it forwards.
 //
-// Bounded oscillation: each by-pass doubles the time that its endpoint must be well before it returns, up to
-// kReturnChecksMax looks; and a leader wishes at most once in kChangeChecks looks.
+// Bounded oscillation: each bypass doubles the time that its endpoint must be well before it returns, up to
+// kReturnChecksMax checks; and a leader wishes at most once in kChangeChecks checks.
 //
 // Not thread-safe.
 class TreeMonitor {
@@ -41,31 +41,31 @@ class TreeMonitor {
     TreeConditions conditions;
   };
 
-  // One look. `root`: whose broadcasts everybody waits for, the acceptor or the leader. `leader`: this replica.
-  // REQUIRES: samples by replica, all of them.
+  // One check. `root`: the replica whose broadcasts decide slots, the acceptor or the leader. `leader`: this replica.
+  // REQUIRES: samples of all replicas, by id.
   std::optional<Wish> check(const TreeSet& trees, int root, int leader, std::span<const ReplicaSample> samples);
 
-  // An endpoint is known to be dead, whatever its samples say, until they show progress.
+  // The endpoint is known to be dead and counts so, whatever its samples show, until they show progress.
   void died(int replica) { known_dead_.insert(replica); }
 
-  // True while something may be due without further progress: a look is wanted even if nothing is decided.
+  // True if a check may find something even without progress, so that it is wanted although no slot is decided.
   bool wants_check() const { return suspects_; }
 
-  // Who runs and lacks what somebody had applied one look before, though nobody has applied anything since: what they
-  // lack may be lost, and in this silence nothing will tell them.
+  // Running replicas that lack what some replica had applied at the check before, though none has applied anything
+  // since: they may have lost messages, and no later message will show it.
   ReplicaSet stranded() const { return stranded_; }
 
-  // Another replica leads: no look is wanted here.
+  // Another replica leads: no check is wanted here.
   void rest() { suspects_ = false; }
 
  private:
   struct Endpoint {
-    std::uint64_t applied = 0;  // at the last look
-    int stopped_checks = 0;      // in a row
+    std::uint64_t applied = 0;  // at the last check
+    int stopped_checks = 0;     // in a row
     int slow_checks = 0;
-    int well_checks = 0;         // while by-passed
+    int well_checks = 0;         // while bypassed
     int steady_checks = 0;       // while in the tree
-    int return_checks = 0;       // that it will need to return; 0: never by-passed, or forgiven
+    int return_checks = 0;       // required to return; 0: never bypassed, or forgiven
   };
 
   void observe(const TreeSet& trees, const RootedTree* tree, std::span<const ReplicaSample> samples);
@@ -80,11 +80,11 @@ class TreeMonitor {
   std::vector<Endpoint> endpoints_;
   CostDrift costs_;
   ReplicaSet known_dead_;
-  ReplicaSet behind_;          // at the last look
+  ReplicaSet behind_;          // at the last check
   ReplicaSet dead_;            // likewise
   ReplicaSet stranded_;        // likewise
-  std::uint64_t bar_ = 0;       // the most that anybody had applied at the look before
-  std::uint64_t most_ = 0;      // and at the last look
+  std::uint64_t bar_ = 0;       // the highest applied slot at the check before
+  std::uint64_t most_ = 0;      // the same at the last check
   bool progress_ = false;       // between these two
   int leader_ = 0;
   int checks_since_wish_ = 0;

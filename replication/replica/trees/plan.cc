@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-// Two replicas on one core, cycles: the line stays in its cache. Only the relation to other pairs matters.
+// Two replicas on one core, in cycles: the line stays in its cache. Only the relation to other pairs matters.
 constexpr double kSameCoreSendCycles = 30;
 constexpr double kSameCoreReceiveCycles = 60;
 
@@ -26,16 +26,16 @@ bool share_cores(const TreePlan& plan, std::span<const int> members) {
 
 int core_of(const TreePlan& plan, int member) { return plan.core.empty() ? 0 : plan.core[member]; }
 
-// Hangs `rest` under `head` and heads of its own: about as many of these as each has below it, so that nobody handles
-// more than twice the square root. `rest` is in the order in which members are wanted as heads.
+// Hangs `rest` below `head` and further heads: about as many heads as each has nodes below it, so that no node sends
+// more than twice the square root. `rest` is in order of preference as heads.
 void hang_two_levels(Tree& tree, int head, std::span<const int> rest) {
   const auto count = static_cast<int>(rest.size());
   const int heads = count <= 2 ? count : static_cast<int>(std::ceil((std::sqrt(4.0 * count + 1) - 1) / 2));
   for (int i = 0; i < count; ++i) tree.children[i < heads ? head : rest[(i - heads) % heads]].push_back(rest[i]);
 }
 
-// Each core's first member has the message from the root, if it is another core than the root's: one line crosses to
-// each core. Then two levels within each core.
+// The first member on each core, other than the root's, gets the message from the root: one line crosses to each core.
+// Two levels within each core.
 Tree plan_two_level(const TreePlan& plan, std::span<const int> members, std::span<const std::uint8_t> slowdown,
                     int size, int root) {
   Tree tree(size, root);
@@ -63,7 +63,7 @@ Tree plan_by_costs(const TreePlan& plan, const TreeConditions& conditions, std::
   request.root = static_cast<int>(std::find(members.begin(), members.end(), root) - members.begin());
   request.budget.evaluations = conditions.evaluations;
   auto planned = planner->plan(costs, request);
-  if (!planned.ok()) planned = plan_sequential(costs, request);  // `exact` does not take a group of this size
+  if (!planned.ok()) planned = plan_sequential(costs, request);  // `exact` refuses groups of this size
   INGOT_CHECK(planned.ok());
   Tree tree(plan.replicas, root);
   for (int parent = 0; parent < planned->size(); ++parent) {

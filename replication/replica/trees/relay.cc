@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-// Numbers go round; of two, the one less than half a round ahead is the newer.
+// Sequences wrap; of two, the one less than half the range ahead is newer.
 bool newer(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; }
 bool newer16(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::int16_t>(static_cast<std::uint16_t>(a - b)) > 0;
@@ -39,7 +39,7 @@ void Relay::broadcast(std::string_view message, Send send) {
 }
 
 void Relay::receive(EndpointId from, std::string_view bytes, Send send, Deliver deliver) {
-  WireReader in(bytes.substr(1));  // the class has been looked at
+  WireReader in(bytes.substr(1));  // the class is checked already
   const int root = in.u8();
   const std::uint16_t incarnation = in.u16();
   const std::uint32_t version = in.u32();
@@ -64,7 +64,7 @@ bool Relay::forward(EndpointId from, const Header& header, std::string_view byte
   }
   const RootedTree* tree = table_.find(header.version, header.root);
   if (tree == nullptr) {
-    // A root without a tree sends to everybody; a forgotten tree may have had somebody below us.
+    // A root without a tree sends to all replicas; in a forgotten tree this replica may have had children.
     if (from.value() != header.root) ++counts_.unforwarded;
     return true;
   }
@@ -86,8 +86,8 @@ void Relay::hold(const Header& header, std::string_view bytes) {
   held_.push_back({header, std::string(bytes)});
 }
 
-// What came from whom was not known to be right when it was held; now the tree says to whom it goes, and that is all
-// that matters: the receivers look at who they have it from.
+// When a message was held, its sender could not be checked against the tree, and it is not checked now: forwarding
+// needs the tree's children only, and each of them checks that its own sender is its parent.
 void Relay::table_changed(Send send) {
   for (std::size_t left = held_.size(); left > 0; --left) {
     Held held = std::move(held_.front());

@@ -1,5 +1,5 @@
-// Broadcasts along trees. Each message names its root, its place in the root's order and the version of the trees that
-// it travels by; who receives it passes it on to its children in that tree, and then handles it.
+// Broadcasts along trees. Each message has its root, its number in the root's order and the version of its tree; a
+// receiver forwards it to its children in that tree, and then handles it.
 //
 //   broadcast  u8 MessageClass::kRelayed  u8 root  u16 low half of the root's incarnation  u32 version  u32 sequence
 //              the message to the end
@@ -22,18 +22,18 @@ namespace ingot {
 
 inline constexpr std::size_t kRelayHeaderBytes = 12;
 
-// Exactly once or not at all, and in each root's order, whatever the trees do meanwhile:
-//  * A message travels by the one tree that it names, so nobody is sent it twice.
-//  * What a root sent by an older tree may come after what it sent by a newer one. It is passed on, and then dropped:
-//    to its receiver it is lost. So are messages that an inner endpoint held when it stopped or died. The protocols
-//    above take losses (docs/agreement.md), as they do from a full backlog.
-//  * A tree that is not known here yet is one whose change has not been applied here. The message is handled at once,
-//    and passed on when the tree becomes known: within bounds, or lost to those below.
+// Each replica gets a message at most once, and in each root's order, whatever changes of trees happen meanwhile:
+//  * A message travels by the one tree of its version, so no replica is sent it twice.
+//  * A root's messages by an older tree may come after those by a newer one. They are forwarded and then dropped: to
+//    this receiver they are lost. So are messages that an inner endpoint held when it stopped or died. The protocols
+//    tolerate such losses (docs/agreement.md), as they do those of a full backlog.
+//  * If a message's tree is not known here yet, its change has not been applied here. The message is handled at once,
+//    and forwarded when the tree becomes known: within bounds, or it is lost to the replicas below.
 //
 // Not thread-safe; used by its replica's loop only.
 class Relay {
  public:
-  // Sends to a child, or queues for it, or drops if its backlog is full. The bytes are valid during the call only.
+  // Sends to a child, or queues, or drops if the child's backlog is full. The bytes are valid only during the call.
   using Send = absl::FunctionRef<void(EndpointId to, std::string_view bytes)>;
   // Hands a root's message to the protocol.
   using Deliver = absl::FunctionRef<void(EndpointId root, std::string_view message)>;
@@ -47,14 +47,14 @@ class Relay {
   // A message of class kRelayed from `from`.
   void receive(EndpointId from, std::string_view bytes, Send send, Deliver deliver);
 
-  // The table has a new version: passes on what waited for it.
+  // The table has a new version: forwards the messages that waited for it.
   void table_changed(Send send);
 
   struct Counts {
-    std::uint64_t forwarded = 0;  // copies sent on for others
-    std::uint64_t late = 0;       // overtaken by newer ones, not delivered
-    std::uint64_t refused = 0;    // malformed, or from somebody who is not above us in that tree
-    std::uint64_t unforwarded = 0;  // not passed on: the tree is forgotten, or too many waited for theirs
+    std::uint64_t forwarded = 0;  // copies forwarded for other roots
+    std::uint64_t late = 0;       // overtaken by newer messages, not delivered
+    std::uint64_t refused = 0;    // malformed, or from a replica that is not the parent in that tree
+    std::uint64_t unforwarded = 0;  // not forwarded: the tree is forgotten, or too many messages waited for it
   };
   const Counts& counts() const { return counts_; }
 
@@ -66,8 +66,8 @@ class Relay {
     std::uint32_t sequence;
   };
   struct Latest {
-    std::uint16_t incarnation = 0;  // 0 with known == false
-    std::uint32_t sequence = 0;     // of the newest delivered one
+    std::uint16_t incarnation = 0;  // 0 if known is false
+    std::uint32_t sequence = 0;     // of the newest delivered message
     bool known = false;
   };
   struct Held {
@@ -75,7 +75,7 @@ class Relay {
     std::string bytes;
   };
 
-  // False: the sender is not the one to have this from.
+  // False: `from` is not the parent in the message's tree.
   bool forward(EndpointId from, const Header& header, std::string_view bytes, Send send);
   void hold(const Header& header, std::string_view bytes);
   bool is_new(const Header& header);

@@ -46,8 +46,8 @@ void TreeRouter::after_apply(Send send, absl::FunctionRef<void(EndpointId)> miss
   for (const EndpointId replica : below) missed(replica);
 }
 
-// Looks go on for a little after the last work: an inner endpoint may have stopped or died with the last message in its
-// hands since the look before, and nothing that comes later would show it.
+// Checks go on for a little after the last work: since the last check an inner endpoint may have stopped or died before
+// it forwarded the last message, and no later message would show it.
 std::optional<std::string> TreeRouter::check(std::uint64_t now_ns, bool working, EndpointId root,
                                             absl::FunctionRef<void(EndpointId)> missed) {
   if (working) quiet_checks_left_ = kQuietChecks;

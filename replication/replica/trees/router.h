@@ -1,4 +1,4 @@
-// A replica's broadcasts and their answers by the agreed trees: wires table, relay, combiner and monitor together.
+// A replica's broadcasts and their answers along the agreed trees: connects table, relay, combiner and monitor.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 #include "absl/functional/function_ref.h"
 #include "replication/agreement/agreement.h"
 #include "replication/pages/pages.h"
-#include "replication/replica/trees/relay.h"
 #include "replication/replica/trees/combiner.h"
 #include "replication/replica/trees/monitor.h"
 #include "replication/replica/trees/plan.h"
+#include "replication/replica/trees/relay.h"
 #include "replication/replica/trees/state_machine.h"
 #include "replication/replica/trees/table.h"
 #include "transport/pollable.h"
 
 namespace ingot {
 
-// The session in whose name tree changes stand in the log; the version is the sequence. No client may use it.
+// The client session of tree changes in the log; a change's version is its sequence. No client may use it.
 inline constexpr std::uint64_t kTreeClient = ~std::uint64_t{0};
 
-// What a replica needs to know to take part in trees. `initial` is the same on all replicas; `plan` should be.
+// What a replica needs to take part in trees. `initial` is the same on all replicas; `plan` should be.
 struct TreeOptions {
   TreePlan plan;
   TreeSet initial;
-  // What is known of a replica's process; null: nothing, so they run.
+  // The state of a replica's process; null: unknown, so all count as running.
   std::function<ReplicaSample::State(int replica)> state_of;
 };
 
-// How a change of trees comes about: the leader's monitor wishes for it, the leader plans the trees and proposes them as
-// a command, the group agrees, and each replica goes over to them when it applies that command.
+// How trees change: the leader's monitor wishes for it, the leader plans the trees and proposes them as a command, the
+// group agrees, and each replica switches to them when it applies that command.
 //
 // Not thread-safe; used by its replica's loop only.
 class TreeRouter {
@@ -45,7 +45,7 @@ class TreeRouter {
   TreeRouter(const GroupConfig& group, TreeOptions options, StateMachine& state,
              std::vector<const ReplicaPage*> pages);
 
-  // The state machine to apply commands to, in place of the one that was given.
+  // The state machine that commands are applied to: the given one behind the tree changes.
   StateMachine& state() { return state_; }
 
   void broadcast(std::string_view message, Send send);
@@ -53,22 +53,22 @@ class TreeRouter {
   // A message of class kRelayed or kCombined. Returns false if it is malformed.
   bool receive(EndpointId from, std::string_view bytes, Send send, Deliver deliver);
 
-  // To be called after commands were applied: if they changed the trees, goes over to the new ones, and calls `missed`
-  // for each replica that may have lost broadcasts of this one in an endpoint that is by-passed now.
+  // Called after commands were applied. If they changed the trees, switches to the new ones, and calls `missed` for
+  // each replica that may have lost broadcasts of this one in an endpoint that is now bypassed.
   void after_apply(Send send, absl::FunctionRef<void(EndpointId)> missed);
 
-  // A look at the group, if one is due. Returns a change that this replica, the leader, should have agreed on, and calls
-  // `missed` for each replica that may have lost the last broadcasts before silence. `working`: this round did
-  // something. `root`: who broadcasts what was decided.
+  // Checks the group, if a check is due. Returns a change that this replica, the leader, should propose, and calls
+  // `missed` for each replica that may have lost the last broadcasts before a silence. `working`: this round found
+  // work. `root`: the replica that broadcasts decisions.
   std::optional<std::string> check(std::uint64_t now_ns, bool working, EndpointId root,
                                   absl::FunctionRef<void(EndpointId)> missed);
 
-  // When poll() wants to be called though nothing happens; kNever: not at all.
+  // When check() is due without further work, in ns; kNever: not at all.
   std::uint64_t check_due_ns() const {
     return quiet_checks_left_ > 0 || monitor_.wants_check() ? next_check_ns_ : Pollable::kNever;
   }
 
-  // In place of poll(), while another replica leads.
+  // In place of check(), while another replica leads.
   void rest() {
     quiet_checks_left_ = 0;
     monitor_.rest();
@@ -77,13 +77,13 @@ class TreeRouter {
   void tick(Send send) { combiner_.tick(send); }
   bool wants_tick() const { return combiner_.wants_tick(); }
 
-  // A replica's process is known to have died, from whatever source.
+  // A replica's process is known to have died; any source may report it.
   void peer_died(EndpointId peer) { monitor_.died(peer.value()); }
 
-  // Whether others in the tree of `root` hang from `peer`.
+  // Whether `peer` has children in the tree of `root`.
   bool depends_on(EndpointId root, EndpointId peer) const;
 
-  // What page and status show. `root` as above; the parent of the root is itself.
+  // Writes the page's counters of trees. `root` as above; the parent of the root is itself.
   void publish(EndpointId root, ReplicaPage& page) const;
 
   const TreeTable& table() const { return table_; }
@@ -102,10 +102,10 @@ class TreeRouter {
   Relay relay_;
   AnswerCombiner combiner_;
   TreeMonitor monitor_;
-  TreeSet seen_;                // the trees that after_apply() went over to last
-  bool has_broadcast_ = false;  // with those
+  TreeSet seen_;                // the trees in force after the last after_apply()
+  bool has_broadcast_ = false;  // along seen_
   std::uint64_t next_check_ns_ = 0;
-  int quiet_checks_left_ = 0;    // that are due though nothing happens any more
+  int quiet_checks_left_ = 0;    // checks still due without further work
 };
 
 }  // namespace ingot

@@ -21,7 +21,7 @@ void write_tree(WireWriter& out, const Tree& tree) {
   }
 }
 
-// Fails the reader if it is not a tree over all replicas.
+// Fails the reader if the bytes are not a tree over all replicas.
 std::optional<RootedTree> read_tree(WireReader& in, int replicas) {
   Tree tree(replicas, in.u8());
   for (int edge = 1; edge < replicas; ++edge) {

@@ -4,8 +4,8 @@
 //            replicas x u8 slowdown
 //            u8 roots, then for each: u8 root, (replicas - 1) x { u8 child, u8 parent }, in send order, parents first
 //
-// A change is a command of the replicated log, told from a client's by its first byte: no request of the key-value
-// store begins like that.
+// A change is a command of the replicated log, distinguished from clients' commands by its first byte, which no request
+// of the key-value store has.
 #pragma once
 
 #include <array>
@@ -30,36 +30,35 @@ const char* name_of(TreeReason reason);  // "initial", "by-pass", "return", "lea
 
 static_assert(kReplicasMax <= ReplicaSet::kCapacity);
 
-// One root's tree, with what a relay asks of it. Nodes are replica ids.
+// One root's tree, with the lookups that a relay needs. Nodes are replica ids.
 struct RootedTree {
   Tree tree;
-  std::vector<int> parent;           // by replica; the root's is -1
-  std::vector<ReplicaSet> subtree;  // by replica: itself and everybody below
+  std::vector<int> parent;          // by replica; the root's is -1
+  std::vector<ReplicaSet> subtree;  // by replica: itself and all nodes below
 
   // REQUIRES: validate(tree).ok().
   explicit RootedTree(Tree right_tree);
   bool inner(int replica) const { return replica != tree.root && !tree.children[replica].empty(); }
 };
 
-// A plain value. What its constructor's user fills in is checked by decode() alone.
+// A plain value. Only decode_tree_set() checks the fields.
 struct TreeSet {
   std::uint32_t version = 0;
   TreeReason reason = TreeReason::kInitial;
-  int leader = 0;                      // for whom the trees were planned: a root sends to it first
-  ReplicaSet bypassed;                 // hang from the roots, last in order; nobody depends on them
-  std::vector<std::uint8_t> slowdown;  // by replica: how much dearer than its peers it was planned to be; 1 to kSlowdownMax
+  int leader = 0;                      // of the time of planning: a root sends to it first
+  ReplicaSet bypassed;                 // the roots' last children; no replica depends on them
+  std::vector<std::uint8_t> slowdown;  // by replica: its planned cost over its peers', 1 to kSlowdownMax
   std::vector<std::optional<RootedTree>> trees;  // by root; none: a star in the order of the ids
 
   int replicas() const { return static_cast<int>(trees.size()); }
   const RootedTree* of(int root) const { return trees[root] ? &*trees[root] : nullptr; }
-  // Replicas that pass messages on in some tree.
+  // Replicas that forward messages in some tree.
   ReplicaSet inner() const;
 };
 
 std::string encode(const TreeSet& set);
 
-// Nothing, if the bytes are not what encode() writes for a group of `replicas`: a tree that misses somebody, or gives
-// somebody two parents, is not one.
+// Nothing, unless the bytes are what encode() writes for a group of `replicas`: each tree has every replica once.
 std::optional<TreeSet> decode_tree_set(std::string_view bytes, int replicas);
 
 inline bool is_tree_change(std::string_view command) {

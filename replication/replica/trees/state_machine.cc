@@ -2,14 +2,14 @@
 
 #include <utility>
 
-#include "core/wire.h"
 #include "core/stable_hash.h"
+#include "core/wire.h"
 
 namespace ingot {
 
 std::string TreeStateMachine::apply(Slot slot, std::string_view command) {
   if (!is_tree_change(command)) return machine_.apply(slot, command);
-  table_.apply(command);  // one that came too late changes nothing, on any replica
+  table_.apply(command);  // an outdated change has no effect, on all replicas alike
   return {};
 }
 
@@ -34,7 +34,8 @@ absl::StatusOr<StateMachine::Load> TreeStateMachine::decode(std::string_view sna
   });
 }
 
-// The first trees of a group are no part of its history: replicas may differ in how they planned them.
+// The initial trees are excluded: they are not part of the group's history, and replicas may have planned them
+// differently.
 std::uint64_t TreeStateMachine::digest() const {
   if (table_.version() == 0) return machine_.digest();
   if (hashed_version_ != table_.version()) {

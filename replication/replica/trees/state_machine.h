@@ -1,5 +1,5 @@
-// The agreed trees as a part of the replicated state: changes come through the log like any command, and digests and
-// snapshots include them.
+// The agreed trees as part of the replicated state: changes are commands of the log, and digests and snapshots include
+// the trees.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,20 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "replication/store/state_machine.h"
 #include "replication/replica/trees/table.h"
+#include "replication/store/state_machine.h"
 
 namespace ingot {
 
-// Takes tree changes out of the commands of another state machine, told apart by their first byte. That one never sees
-// them; who accepts requests from outside must refuse those that begin like a change (Replica does). Not thread-safe.
+// Applies tree changes, known by their first byte, and passes all other commands to another state machine. Code that
+// accepts requests from outside must refuse those that begin like a change (Replica does). Not thread-safe.
 //
 //   snapshot  u32 length of the trees in force as a change, the change, the other machine's snapshot to the end
 class TreeStateMachine final : public StateMachine {
  public:
   // REQUIRES: both outlive this.
-  TreeStateMachine(StateMachine& machine, TreeTable& table) : machine_(machine), table_(table), replicas_(table.replicas()) {}
+  TreeStateMachine(StateMachine& machine, TreeTable& table)
+      : machine_(machine), table_(table), replicas_(table.replicas()) {}
 
   std::string apply(Slot slot, std::string_view command) override;
   std::string query(std::string_view query) const override { return machine_.query(query); }
@@ -32,8 +33,8 @@ class TreeStateMachine final : public StateMachine {
  private:
   StateMachine& machine_;
   TreeTable& table_;
-  const int replicas_;  // so that decode needs no look at the table
-  mutable std::uint32_t hashed_version_ = ~std::uint32_t{0};  // what hash_ stands for
+  const int replicas_;  // here so that decode does not read the table
+  mutable std::uint32_t hashed_version_ = ~std::uint32_t{0};  // the version that hash_ is of
   mutable std::uint64_t hash_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A simulated chip's loads as a picture, a table or JSON.
+// Prints a simulated chip's loads as a picture, a table or JSON.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace ingot {
 
-// An SVG of the mesh: tiles coloured by the load of their message buffers' port, an arrow for each link coloured by its
-// packets, controllers by their lines, and what runs on which core.
+// An SVG of the mesh: tiles coloured by the load of their MPB port, an arrow for each link coloured by its packets,
+// controllers with their lines, and the program of each core.
 std::string chip_picture(const ::ingot::control::v1::GetChipResponse& chip);
 
-// Tables of cores that run something, ports, links and latencies; what carried nothing is left out.
+// Tables of cores that run a program, ports, links and latencies; without rows for idle ports and links.
 std::string chip_table(const ::ingot::control::v1::GetChipResponse& chip);
 
 // One line of JSON: {"virtual_ns","core_cycles","rounds","clocks","seed","trace_hash","cores":[...],"mpb_ports":[...],

@@ -1,4 +1,4 @@
-// The mesh as it lies on the chip: tile (0, 0) top left, as cores are numbered.
+// The mesh as it lies on the chip, by core numbers: tile (0, 0) is at the top left.
 #include <algorithm>
 #include <string>
 
@@ -78,12 +78,12 @@ class Picture {
     if (lines > 0) out_ += svg_text(left(tile) + 8, top(tile) + kTile - 12, 12, compact(lines), ink);
   }
 
-  // Two arrows beside one another between neighbours, one for each direction.
+  // Draws one of the two arrows between neighbours, one for each direction.
   void draw_link(int from, int to, std::uint64_t packets) {
     const double middle_x = left(from) + kTile / 2, middle_y = top(from) + kTile / 2;
     const double dx = scc::column_of_tile(to) - scc::column_of_tile(from);
     const double dy = scc::row_of_tile(to) - scc::row_of_tile(from);
-    // Beside the line between the centres: to the right of who looks along the arrow.
+    // To the right of the line between the centres, seen along the arrow.
     const double x = middle_x + dx * kTile / 2 - dy * kArrow, y = middle_y + dy * kTile / 2 + dx * kArrow;
     const std::string color = heat_color(0.15 + 0.85 * share(packets, most_packets_));
     const double length = kGap - 10;

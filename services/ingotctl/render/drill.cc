@@ -50,7 +50,7 @@ std::string drill_json(const std::string& action, const control_v1::DrillRespons
 
 std::string drill_table(const control_v1::DrillResponse& told) {
   using enum Table::Align;
-  Table table({{"process", kLeft}, {"id", kRight}, {"pid", kRight}, {"life", kRight}, {"role", kLeft}});
+  Table table({{"process", kLeft}, {"id", kRight}, {"pid", kRight}, {"incarnation", kRight}, {"role", kLeft}});
   for (const auto& hit : told.hits()) {
     const bool replica = hit.process() == control_v1::Hit::PROCESS_REPLICA;
     table.add_row({process_name(hit.process()), replica ? absl::StrCat(hit.replica()) : "-", absl::StrCat(hit.pid()),

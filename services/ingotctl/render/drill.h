@@ -1,4 +1,4 @@
-// Drills and moves as text: tables for people, JSON for scripts.
+// Prints drills and moves as tables or JSON.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace control_v1 = ::ingot::control::v1;
 std::string process_name(control_v1::Hit::Process process);
 
 // One line of JSON: {"action","hits":[{"process","id","pid","incarnation","role"}],"outage":{"gap_ms","writes"}}; id,
-// incarnation and role are null but for replicas, and outage is null if it was not measured.
+// incarnation and role are null for other processes than replicas, and outage is null if it was not measured.
 std::string drill_json(const std::string& action, const control_v1::DrillResponse& told);
 
 // A table of the hits.
@@ -24,7 +24,7 @@ std::string drill_table(const control_v1::DrillResponse& told);
 // "no write was committed for 1.234 ms (3 empty transactions, ...)".
 std::string outage_line(const control_v1::Outage& outage);
 
-// One line of JSON: {"role","to","asked","done","holder","epoch","ballot"}; the last three are null if nobody waited.
+// One line of JSON: {"role","to","asked","done","holder","epoch","ballot"}; the last three are null with --no-wait.
 std::string move_json(const std::string& role, int to, const control_v1::MoveResponse& begun, const MoveWatch* watch);
 
 }  // namespace ingot

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSide = 480, kLeft = 64, kTop = 110, kBetween = 90, kBelow = 80;
 constexpr int kShades = 40;           // so that a row is a few rectangles, not one for each core
-constexpr double kLabelledCell = 11;  // smaller cells have no core numbers beside them
+constexpr double kLabelledCell = 11;  // the least distance of two core numbers on an axis
 constexpr const char* kInk = "fill=\"#22262b\"";
 
 class Map {
@@ -62,7 +62,7 @@ class Map {
     draw_scale(left, least, most);
   }
 
-  // Neighbours of one shade are one rectangle.
+  // Merges neighbours of one shade into one rectangle.
   void draw_row(const CycleMatrix& matrix, int row, double left, double least, double most) {
     const auto shade = [&](int column) {
       if (column == row) return -1;
@@ -90,9 +90,10 @@ class Map {
   }
 
   void draw_labels(double left) {
-    if (cell_ < kLabelledCell) return;
-    const double size = std::min(11.0, cell_ * 0.6);
-    for (int i = 0; i < model_.size(); ++i) {
+    // Narrow cells: every n-th core has a label, so that labels keep their distance.
+    const int step = std::max(1, static_cast<int>(std::ceil(kLabelledCell / cell_)));
+    const double size = step == 1 ? std::min(11.0, cell_ * 0.6) : std::min(9.0, step * cell_ * 0.5);
+    for (int i = 0; i < model_.size(); i += step) {
       const std::string id = absl::StrCat(model_.cores[order_[i]].id.value());
       const double at = (i + 0.5) * cell_;
       out_ += svg_text(left - 6, kTop + at + size * 0.35, size, id, "text-anchor=\"end\" fill=\"#7a828c\"");

@@ -1,4 +1,4 @@
-// A machine's costs as a picture.
+// Draws a machine's costs as a picture.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// An SVG with two matrices, sends and receives: row sender, column receiver, the darker the dearer; lines between
-// packages and between NUMA nodes.
+// An SVG with two matrices, sends and receives: row sender, column receiver, darker is dearer; lines between packages
+// and between NUMA nodes.
 std::string heat_map(const CostModel& model);
 
 }  // namespace ingot

@@ -6,7 +6,7 @@
 namespace ingot {
 namespace {
 
-// Length of the valid UTF-8 sequence that `bytes` begins with; 0: none. Overlong forms and surrogates are not valid.
+// Length of the valid UTF-8 sequence at the start of `bytes`; 0: none. Overlong forms and surrogates are not valid.
 std::size_t utf8_length(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = byte(0);

@@ -1,4 +1,4 @@
-// Machine files as text for people.
+// Prints machine files as tables or JSON.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// Costs by distance (same NUMA node, same package, other package): how many pairs, and least, median and most; then how
-// far the two directions of a pair differ.
+// Costs by distance (same NUMA node, same package, other package): number of pairs, minimum, median and maximum; then
+// how far the two directions of a pair differ.
 std::string machine_table(const CostModel& model);
 
 // {"machine","cores","packages","numa_nodes","frequency_hz","distances":[...],"asymmetry":{...}}

@@ -16,7 +16,7 @@ namespace {
 
 std::string number(double cycles) { return absl::StrFormat("%.1f", cycles); }
 
-// Two digits behind the point are more than any measurement gives.
+// Two decimals: more than any measurement's precision.
 std::string exact_number(double cycles) { return absl::StrFormat("%.2f", cycles); }
 
 std::string quoted(const std::string& text) {

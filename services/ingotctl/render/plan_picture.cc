@@ -14,7 +14,7 @@ namespace {
 constexpr double kLeft = 190, kRight = 90, kTop = 112, kBottom = 64, kPlot = 1000;
 constexpr double kGroupGap = 12;
 constexpr double kLaneMax = 30, kLaneMin = 6, kLanesTogether = 960;
-constexpr double kLabelledLane = 13;  // lower lanes have no room for text
+constexpr double kLabelledLane = 13;  // a lower lane has no room for text
 constexpr const char* kSendColor = "#3b78b5";
 constexpr const char* kReceiveColor = "#e9a23b";
 constexpr const char* kCriticalColor = "#c8102e";
@@ -22,7 +22,7 @@ constexpr const char* kInk = "#22262b";
 constexpr const char* kPaleInk = "#7a828c";
 constexpr const char* kBand[] = {"#f3f6fa", "#faf5ee", "#f1f7f1", "#f8f1f6"};
 
-// 1, 2 or 5 times a power of ten, so that the axis has about ten ticks.
+// 1, 2 or 5 times a power of ten, for an axis of about ten ticks.
 double tick_step(double span) {
   const double raw = std::max(span, 1.0) / 10;
   const double power = std::pow(10, std::floor(std::log10(raw)));
@@ -66,7 +66,7 @@ class Picture {
     return model_.cores[a].package == model_.cores[b].package && model_.cores[a].numa_node == model_.cores[b].numa_node;
   }
 
-  // Lanes from the top: by package, then NUMA node, then who has the message first.
+  // Orders lanes from the top: by package, then NUMA node, then the time at which a core has the message.
   void place_lanes() {
     for (int core = 0; core < model_.size(); ++core) lanes_.push_back(core);
     std::stable_sort(lanes_.begin(), lanes_.end(), [&](int a, int b) {
@@ -86,8 +86,12 @@ class Picture {
   double x(double cycles) const { return kLeft + cycles / std::max(plan_.prediction.broadcast, 1.0) * kPlot; }
 
   void draw_title() {
+    // The picture shows a broadcast, whatever the tree was planned for.
+    const std::string tree = plan_.objective == Objective::kBroadcast
+                                 ? ""
+                                 : absl::StrCat("on the tree for ", std::string(name_of(plan_.objective)), ", ");
     out_ += svg_text(24, 36, 22,
-                     absl::StrCat(model_.name, ": a broadcast in ",
+                     absl::StrCat(model_.name, ": a broadcast ", tree, "in ",
                                   cycles_and_time(plan_.prediction.broadcast, model_.frequency_hz)),
                      absl::StrCat("font-weight=\"bold\" fill=\"", kInk, "\""));
     out_ += svg_text(24, 58, 14,
@@ -118,7 +122,7 @@ class Picture {
                      absl::StrCat("text-anchor=\"middle\" fill=\"", kPaleInk, "\""));
   }
 
-  // A coloured band behind each NUMA node's lanes, with its name.
+  // Draws a coloured band behind each NUMA node's lanes, with its name.
   void draw_bands() {
     std::size_t number = 0;
     for (std::size_t first = 0, end; first < lanes_.size(); first = end, ++number) {
@@ -134,7 +138,7 @@ class Picture {
     }
   }
 
-  // The send on the parent's lane, the way down or up, and the receive on the child's.
+  // Draws the send on the parent's lane, the propagation down or up, and the receive on the child's lane.
   void draw_edge(int child) {
     const int parent = parents_[child];
     const double received = arrived_[child], sent = received - model_.receive.at(parent, child);
@@ -174,7 +178,7 @@ class Picture {
     const char* weight = critical_[core] ? " font-weight=\"bold\"" : "";
     out_ += svg_text(kLeft - 10, y_[core] + size * 0.35, size, absl::StrCat("core ", model_.cores[core].id.value()),
                      absl::StrFormat("text-anchor=\"end\" fill=\"%s\"%s", color, weight));
-    // Beside the dot, or above it where the core's own sends follow.
+    // Beside the dot, or above it if the core's own sends follow.
     const bool leaf = plan_.tree.children[core].empty();
     out_ += svg_text(x(arrived_[core]) + (leaf ? 8 : 3), y_[core] + (leaf ? size * 0.35 : -lane_ * 0.28),
                      size * (leaf ? 0.9 : 0.72), absl::StrFormat("%.0f", arrived_[core]),

@@ -1,4 +1,4 @@
-// A planned tree as a picture: how a broadcast runs over the machine.
+// Draws a planned tree: how a broadcast runs over the machine.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-// An SVG. Each core has a line, grouped by package and NUMA node; time runs to the right. Bars are sends and receives,
-// arrows the tree's edges with their costs, a dot is where a core has the message, with its time. What the last core
-// waited for, the critical path, is red.
+// An SVG. Each core has a lane, grouped by package and NUMA node; time runs to the right. Bars are sends and receives,
+// arrows the tree's edges with their costs; a dot marks when a core has the message. The critical path, which
+// determines the latency, is red.
 std::string plan_picture(const CostModel& model, const PlannedTree& plan);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// What happened between one status and the next, in words: who died, stopped, came back, and who took which role.
+// Describes in words what changed between one status and the next: deaths, stops, restarts, and moves of roles.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@ class RoleHistory {
  public:
   using Clock = std::chrono::system_clock;
 
-  // The status at `now`. The first one is only remembered.
+  // Compares the status at `now` with the one before. The first status is only remembered.
   void observe(const control_v1::GetStatusResponse& status, Clock::time_point now);
 
-  // The newest kLinesMax happenings, newest last, each with its time of day.
+  // The newest kLinesMax events, newest last, each with its time of day.
   const std::deque<std::string>& lines() const { return lines_; }
 
  private:

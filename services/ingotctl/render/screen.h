@@ -1,4 +1,4 @@
-// A status that is redrawn in place on a terminal, so that roles are seen to move.
+// A status that is redrawn in place on a terminal.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace ingot {
 // Not thread-safe.
 class StatusScreen {
  public:
-  // The whole screen as text with ANSI control sequences: the leader in bold, in reverse whatever replica has changed its
-  // state, role or incarnation within the last kHighlight, and below what has happened lately.
+  // The whole screen as text with ANSI control sequences: the leader in bold, each replica in reverse video whose
+  // state, role or incarnation changed within the last kHighlight, and below them the latest events.
   std::string draw(const ::ingot::control::v1::GetStatusResponse& status);
 
  private:

@@ -59,7 +59,7 @@ std::string headline(const control_v1::Instance& instance) {
 }
 
 
-// " (incarnation 2)", and nothing in the first.
+// " (incarnation 2)"; empty for incarnation 1.
 std::string incarnation_text(const control_v1::Replica& replica) {
   return replica.incarnation() > 1 ? absl::StrCat(" (incarnation ", replica.incarnation(), ")") : "";
 }
@@ -148,7 +148,7 @@ std::string_view role_name(control_v1::Role role) {
 std::string blocked_text(const control_v1::Blocked& blocked, const std::string& why) {
   const bool one = blocked.reported_by_size() == 1;
   std::string text = absl::StrCat("blocked: ", one ? "replica " : "replicas ", absl::StrJoin(blocked.reported_by(), ", "));
-  // Who names itself waits for nobody in particular.
+  // A replica that names itself as blocking waits for no particular peer.
   const bool names_itself = absl::c_linear_search(blocked.reported_by(), blocked.by());
   if (!names_itself) absl::StrAppend(&text, one ? " waits" : " wait", " for replica ", blocked.by());
   absl::StrAppend(&text, why.empty() ? "" : ": ", why);
@@ -176,7 +176,7 @@ std::string status_table(const control_v1::GetStatusResponse& status, bool diges
   using enum Table::Align;
   std::vector<Table::Column> columns{
       {"id", kRight},    {"pid", kRight},      {"state", kLeft},    {"role", kLeft},   {"voter", kLeft},
-      {"core", kRight},  {"life", kRight},     {"epoch", kRight},   {"ballot", kRight}, {"proposed", kRight},
+      {"core", kRight},  {"incarnation", kRight},     {"epoch", kRight},   {"ballot", kRight}, {"proposed", kRight},
       {"decided", kRight}, {"applied", kRight}, {"lag", kRight}};
   if (digests) columns.insert(columns.end(), {{"digest", kLeft}, {"at slot", kRight}});
   Table table(std::move(columns));

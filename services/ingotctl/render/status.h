@@ -1,4 +1,4 @@
-// The control plane's answers as text: tables for people, JSON for scripts.
+// Prints the control plane's answers as tables or JSON.
 #pragma once
 
 #include <string>
@@ -16,17 +16,17 @@ std::string_view role_name(control_v1::Role role);
 
 // One line of JSON: {"name","agreement","transport","backend","isolation","replicas":[{"id","pid","incarnation",
 // "state","core","voter","role","epoch","ballot","proposed","decided","applied","lag"}]}. With `digests`, each replica
-// ends with "digest" (16 hexadecimal digits) and "digest_slot", both null if it gave none. While something blocks
-// agreement the object goes on with "blocked":{"by","reported_by","why","details"}.
+// ends with "digest" (16 hexadecimal digits) and "digest_slot", both null without an answer. While agreement is blocked
+// the object ends with "blocked":{"by","reported_by","why","details"}.
 std::string status_json(const control_v1::GetStatusResponse& status, bool digests);
 
-// A line about the instance, a table of its replicas, and a line about what blocks it, if anything does.
+// A line about the instance, a table of its replicas and, if agreement is blocked, a line that says why.
 std::string status_table(const control_v1::GetStatusResponse& status, bool digests);
 
 // "blocked: replicas 0, 1 wait for replica 2: WHY". `why`: the cause alone, or all details.
 std::string blocked_text(const control_v1::Blocked& blocked, const std::string& why);
 
-// One line: who leads, who is not up, how far the group is, and what blocks it, if anything does.
+// One line: the leader, the replicas that are not up, the group's progress and, if agreement is blocked, why.
 std::string status_line(const control_v1::GetStatusResponse& status);
 
 std::string topology_json(const control_v1::GetTopologyResponse& topology);

@@ -12,7 +12,7 @@ struct Rgb {
   double red, green, blue;
 };
 
-// Light to dark, so that the order survives in grey.
+// Light to dark, so that the order is visible in grey, too.
 constexpr Rgb kHeat[] = {{255, 247, 220}, {254, 217, 142}, {250, 150, 60}, {215, 70, 35}, {120, 10, 30}};
 
 std::string attributes(std::string_view extra) { return extra.empty() ? "" : " " + std::string(extra); }

@@ -1,4 +1,4 @@
-// What our pictures have in common.
+// Building blocks of all SVG pictures.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// A picture of this size in pixels, white, with text in a sans-serif face; `svg_end` closes it.
+// Begins a white picture of this size in pixels, with text in a sans-serif face; `svg_end` closes it.
 std::string svg_begin(double width, double height);
 inline constexpr std::string_view kSvgEnd = "</svg>\n";
 
@@ -16,7 +16,7 @@ std::string svg_text(double x, double y, double size, std::string_view text, std
 std::string svg_rectangle(double x, double y, double width, double height, std::string_view fill,
                           std::string_view extra = "");
 
-// Characters that mean something in XML are escaped; control characters become blanks.
+// Escapes the characters that have a meaning in XML; control characters become blanks.
 std::string svg_escape(std::string_view text);
 
 // From pale (share 0) over orange to dark red (share 1): "#rrggbb".

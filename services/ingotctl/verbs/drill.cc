@@ -20,14 +20,14 @@ using control_v1::Control;
 using control_v1::DrillRequest;
 using control_v1::DrillResponse;
 
-constexpr std::chrono::milliseconds kPollPause{10};  // between two looks whether a move is done
+constexpr std::chrono::milliseconds kPollPause{10};  // between two checks whether a move is done
 
 DrillRequest::Action action_of(const std::string& word) {
   if (word == "kill") return DrillRequest::ACTION_KILL;
   return word == "stop" ? DrillRequest::ACTION_STOP : DrillRequest::ACTION_CONT;
 }
 
-// A front end that stops answers nothing more, and one that dies ends the connection: neither is an error then.
+// A stopped front end answers nothing more, and a killed one ends the connection: neither is an error then.
 bool says_no_more(const DrillRequest& request) { return request.target() == DrillRequest::TARGET_FRONT_END; }
 
 absl::Status explain_silence(const Connection& connection, const DrillRequest& request, const grpc::Status& status) {

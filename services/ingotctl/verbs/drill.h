@@ -1,4 +1,4 @@
-// `ingotctl drill` and `ingotctl move`.
+// Runs `ingotctl drill` and `ingotctl move`.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct DrillArguments {
   std::string target;  // leader | acceptor | both | replica=N | front-end | supervisor
   bool wait = false;
 };
-// Prints who is hit and, if asked to wait, for how long no write was committed. Never waits for who was hit.
+// Prints the targets and, with --wait, how long no write was committed. Never waits for a target.
 absl::Status run_drill(const CtlOptions& options, const DrillArguments& arguments);
 
 struct MoveArguments {
@@ -23,10 +23,10 @@ struct MoveArguments {
   int to = 0;
   bool wait = true;
 };
-// Unless told not to wait, prints who has the role in the end; an error if that is somebody else, or nobody in time.
+// Unless told not to wait, prints the final holder of the role; an error if that is another replica, or none in time.
 absl::Status run_move(const CtlOptions& options, const MoveArguments& arguments);
 
-// What `text` names, if it names a target.
+// The target that `text` names; nothing if there is no such target.
 std::optional<::ingot::control::v1::DrillRequest> parse_target(const std::string& text);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// The command lines of `ingotctl drill` and `ingotctl move`.
+// Registers `ingotctl drill` and `ingotctl move`.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// `chosen` becomes the command that the command line asks for, and outlives the parse.
+// Parsing one of the commands sets `chosen` to a function that runs it. `chosen` must outlive the parse.
 void add_drill_commands(CLI::App& app, std::function<absl::Status(const CtlOptions&)>& chosen);
 
 }  // namespace ingot

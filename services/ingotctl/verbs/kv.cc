@@ -14,7 +14,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// An empty key means the first one, as etcd wants it, when a range begins there; alone it is the daemon's to refuse.
+// As a range's begin, an empty key means the first key, which is "\0" in etcd's form; alone it is sent as it is, and
+// the daemon refuses it.
 template <typename Request>
 void set_keys(const KeyArguments& keys, Request& request) {
   std::string key = keys.key, end = keys.range_end;

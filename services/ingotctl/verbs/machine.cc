@@ -10,7 +10,7 @@
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/cost_model_file.h"
 #include "core/planning/cost_model_measure.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 #include "services/ingotctl/files.h"
 #include "services/ingotctl/render/heat_map.h"
 #include "services/ingotctl/render/machine.h"
@@ -18,7 +18,7 @@
 namespace ingot {
 namespace {
 
-// On a terminal one line is rewritten; elsewhere a line comes for each tenth.
+// On a terminal one line is overwritten; elsewhere a line is printed for each tenth.
 void show_progress(int done, int all) {
   if (::isatty(STDERR_FILENO) == 1) {
     std::fprintf(stderr, "\rmeasured %d of %d pairs%s", done, all, done == all ? "\n" : "");

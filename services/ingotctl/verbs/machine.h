@@ -1,4 +1,4 @@
-// `ingotctl machine`: measure, derive, show and check what messages between cores cost.
+// Runs `ingotctl machine`: measures, derives, shows and checks the costs of messages between cores.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-// All print to standard output; errors are one sentence, INVALID_ARGUMENT for what is wrong with a file.
+// All print to standard output; errors are one sentence, INVALID_ARGUMENT for defects of a file.
 
 struct MeasureArguments {
   int samples = 2000;

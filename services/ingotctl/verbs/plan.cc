@@ -16,7 +16,7 @@
 namespace ingot {
 namespace {
 
-// The costs that the plan is for: the whole machine or the group.
+// The costs of the whole machine or of the group.
 absl::StatusOr<CostModel> model_for(const CostModel& machine, const std::vector<int>& group) {
   if (group.empty()) return machine;
   std::vector<CoreId> ids;
@@ -41,7 +41,7 @@ absl::StatusOr<PlanRequest> request_for(const CostModel& model, const PlanArgume
   return request;
 }
 
-// The time begins to count now.
+// Starts the time limit now.
 void limit_time(const PlanArguments& arguments, PlanRequest& request) {
   if (arguments.by_evaluations_only) return;
   const auto end = std::chrono::steady_clock::now() + arguments.budget;
@@ -71,7 +71,7 @@ void print(const CostModel& model, const PlannedTree& plan, const std::string& o
                                   : plan_table(model, plan));
 }
 
-// A tree is for all cores of the machine or the group; one that was planned says itself for which.
+// A tree must cover all cores of the machine or the group; a planned tree names its cores itself.
 absl::Status check_cores(const CostModel& machine, const NamedTree& named, const PlanArguments& arguments) {
   const auto wrong = [&](const char* what, CoreId core, const char* why) {
     return absl::InvalidArgumentError(

@@ -1,4 +1,4 @@
-// `ingotctl plan`: trees, and what collectives cost on them.
+// Runs `ingotctl plan`: plans trees and predicts the costs of collectives on them.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "core/limits.h"
+#include "core/planning/limits.h"
 
 namespace ingot {
 
@@ -22,12 +22,12 @@ struct PlanArguments {
   bool compare = false;
   std::uint64_t seed = 1;
   std::chrono::nanoseconds budget = std::chrono::milliseconds(kPlanBudgetMs);
-  std::int64_t evaluations = 0;      // 0: as many as suit the number of cores
-  bool by_evaluations_only = false;  // `budget` does not count
+  std::int64_t evaluations = 0;      // 0: chosen by the number of cores
+  bool by_evaluations_only = false;  // without the time limit `budget`
   std::string output = "table";      // table | json | dot | svg
 };
 
-// Prints to standard output. Errors: INVALID_ARGUMENT and OUT_OF_RANGE for what was asked, DEADLINE_EXCEEDED.
+// Prints to standard output. Errors: INVALID_ARGUMENT and OUT_OF_RANGE for wrong arguments, DEADLINE_EXCEEDED.
 absl::Status run_plan(const PlanArguments& arguments);
 
 }  // namespace ingot

@@ -1,6 +1,5 @@
 #include "services/ingotctl/verbs/planning_cli.h"
 
-#include "core/limits.h"
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/ingotctl/verbs/machine.h"

@@ -1,4 +1,4 @@
-// The command line of `ingotctl machine` and `ingotctl plan`, which need no daemon.
+// Registers `ingotctl machine` and `ingotctl plan`, which need no daemon.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// Adds both commands; parsing one of them sets `chosen` to what it does. `chosen` must outlive the parse.
+// Parsing one of the commands sets `chosen` to a function that runs it. `chosen` must outlive the parse.
 void add_planning_commands(CLI::App& app, std::function<absl::Status(const CtlOptions&)>& chosen);
 
 }  // namespace ingot

@@ -15,7 +15,7 @@ namespace {
 using ::ingot::control::v1::GetChipResponse;
 using ::ingot::control::v1::Scc;
 
-// A daemon on the host's own cores does not serve this.
+// Calls a method that a daemon with the host's backend does not serve.
 template <typename Call>
 absl::Status call_chip(const Connection& connection, const CtlOptions& options, Call make_call) {
   grpc::StatusCode code = grpc::StatusCode::OK;

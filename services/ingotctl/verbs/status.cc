@@ -1,3 +1,4 @@
+#include <google/protobuf/util/time_util.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -50,18 +51,18 @@ absl::Status run_topology(const CtlOptions& options) {
 
 namespace {
 
-// What has been shown so far, over all connections.
+// The output so far, over all connections.
 struct Shown {
   StatusScreen screen;
   int answers = 0;
 };
 
-// Until the stream ends, or enough was shown.
+// Prints answers until the stream ends or the requested number is reached.
 absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments& arguments, const Connection& connection,
                            Shown& shown) {
   control_v1::WatchStatusRequest request;
-  request.mutable_interval()->set_seconds(arguments.interval.count() / 1'000'000'000);
-  request.mutable_interval()->set_nanos(static_cast<std::int32_t>(arguments.interval.count() % 1'000'000'000));
+  using google::protobuf::util::TimeUtil;
+  *request.mutable_interval() = TimeUtil::NanosecondsToDuration(arguments.interval.count());
   grpc::ClientContext context;
   const auto stub = control_stub(connection);
   const auto reader = stub->WatchStatus(&context, request);
@@ -82,8 +83,8 @@ absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments
 
 }  // namespace
 
-// The front end may die while somebody watches, and its next incarnation go on; whoever was never there is not waited
-// for.
+// The front end may die during a watch, and the watch goes on with its next incarnation; but a daemon that never
+// answered is not waited for.
 absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArguments& arguments) {
   const Connection connection(options);
   Shown shown;

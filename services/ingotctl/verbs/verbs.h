@@ -1,4 +1,4 @@
-// ingotctl's commands. Each prints to standard output and returns what went wrong as one sentence.
+// Runs ingotctl's verbs that need a daemon. Each prints to standard output and returns an error as one sentence.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,12 @@ absl::Status run_topology(const CtlOptions& options);
 
 struct WatchStatusArguments {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
-  int count = 0;  // end after so many answers; 0: never
+  int count = 0;  // end after this many answers; 0: never
 };
 // On a terminal it redraws a table; elsewhere it prints a line (or an object) for each answer.
 absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArguments& arguments);
 
-// Which keys: one, those with a prefix, those from one on, or those from one up to another.
+// Selects one key, keys with a prefix, keys from one on, or keys from one up to another.
 struct KeyArguments {
   std::string key;
   std::string range_end;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the judge and prints its path: build.sh. Fetches Porcupine from the Go module proxy the first time; go.sum says
-# which bytes. Exit code 3, with the reason, if there is no Go or the proxy cannot be reached.
+# Builds the checker and prints its path: build.sh. Fetches Porcupine from the Go module proxy the first time; go.sum
+# has the checksums. Exit code 3, with the reason, if there is no Go or the proxy cannot be reached.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
 command -v go >/dev/null || { echo "there is no Go here (apt install golang-go)" >&2; exit 3; }

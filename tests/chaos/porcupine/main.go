@@ -1,4 +1,4 @@
-// Judges recorded histories with Porcupine: porcupine [--timeout=60s] HISTORY...
+// Checks recorded histories with Porcupine: porcupine [--timeout=60s] HISTORY...
 //
 // A history is a file with one JSON object per line, one per operation; tests/chaos/recorded.h describes it. Prints one
 // JSON object per file. Exit code: 0 all are linearizable, 1 one is not or could not be decided in time, 2 bad input.
@@ -17,7 +17,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// One line. Values are numbers of operations; 0: the key does not exist.
+// One line. A value is the number of an operation; 0: the key does not exist.
 type operation struct {
 	Client     int    `json:"client"`
 	Key        string `json:"key"`
@@ -25,7 +25,7 @@ type operation struct {
 	Written    uint64 `json:"written"`
 	Expected   uint64 `json:"expected"` // cas: writes only if the key has this value
 	CalledNs   int64  `json:"called_ns"`
-	AnsweredNs *int64 `json:"answered_ns"` // missing: nobody knows the outcome, it may take effect at any later time
+	AnsweredNs *int64 `json:"answered_ns"` // missing: unknown outcome; it may take effect at any later time
 	Found      uint64 `json:"found"`       // get, and cas that did not succeed
 	Succeeded  bool   `json:"succeeded"`   // cas
 }
@@ -35,7 +35,7 @@ func (o operation) valid() bool {
 	return kind && o.Key != "" && (o.AnsweredNs == nil || *o.AnsweredNs >= o.CalledNs)
 }
 
-// A register that holds a number.
+// One step of the sequential model, a register that holds a number.
 func step(state, input, _ interface{}) (bool, interface{}) {
 	value := state.(uint64)
 	o := input.(operation)
@@ -104,7 +104,7 @@ func read(path string) ([]porcupine.Operation, int, error) {
 	return history, open, lines.Err()
 }
 
-// The first key whose operations alone have no order.
+// The first key whose operations, taken alone, are not linearizable.
 func culprit(model porcupine.Model, history []porcupine.Operation, timeout time.Duration) string {
 	for _, part := range byKey(history) {
 		if porcupine.CheckOperationsTimeout(model, part, timeout) == porcupine.Illegal {

@@ -1,5 +1,5 @@
-// An OpenMP program that uses every construct with a barrier in it, checks what each promises, and prints sums that any
-// right OpenMP prints. Run with and without the preloaded library, with any number of threads.
+// An OpenMP program that uses every construct that contains a barrier, checks what each guarantees, and prints sums
+// that are the same with any correct OpenMP. Run with and without the preloaded library, with any number of threads.
 //
 //   constructs THREADS ROUNDS
 #include <omp.h>
@@ -23,7 +23,7 @@ void check(bool right, const char* what) {
   std::abort();
 }
 
-// Somebody is always late, now and then for so long that others sleep.
+// Makes some thread late, now and then for so long that the others sleep.
 void dawdle(int round, int thread) {
   if ((round * 7 + thread) % 5 == 0) ::sched_yield();
   if ((round * 131 + thread * 17) % 97 == 0) {
@@ -31,7 +31,7 @@ void dawdle(int round, int thread) {
   }
 }
 
-// What each thread wrote before an explicit barrier is there for all behind it.
+// Writes before an explicit barrier are visible to all threads after it.
 std::uint64_t explicit_barriers(int team) {
   std::vector<std::uint64_t> cells[2];
   cells[0].resize(static_cast<std::size_t>(team));
@@ -53,7 +53,7 @@ std::uint64_t explicit_barriers(int team) {
   return total;
 }
 
-// Loops with every schedule, each reading what the one before wrote in other threads' places.
+// Loops with every schedule; each reads values that the one before wrote in other threads.
 std::uint64_t loops(int team) {
   constexpr int kCount = 64;
   std::vector<std::uint64_t> a(kCount, 1), b(kCount, 0);
@@ -112,7 +112,7 @@ std::uint64_t singles_and_sections(int team) {
   return sum + parts[0] + parts[1] + parts[2];
 }
 
-// A barrier completes all tasks of the team, also those that other tasks have created.
+// A barrier completes all tasks of the team, including tasks created by tasks.
 std::uint64_t tasks(int team) {
   std::atomic<std::uint64_t> done{0};
   std::uint64_t sum = 0;
@@ -148,7 +148,7 @@ std::uint64_t tasks(int team) {
   return sum;
 }
 
-// While one thread is still creating tasks, those who wait at the barrier run them.
+// While one thread is still creating tasks, the threads that wait at the barrier run them.
 void waiters_run_tasks(int team) {
   if (team < 2) return;
   std::atomic<bool> ran{false};
@@ -157,7 +157,7 @@ void waiters_run_tasks(int team) {
 #pragma omp single
     if (omp_get_num_threads() > 1) {
       const int creator = omp_get_thread_num();
-      // Only another thread can run it before the creator comes to a point where it may run tasks itself.
+      // Only another thread can run the task before its creator reaches a point where it may run tasks itself.
       while (!ran.load()) {
 #pragma omp task shared(ran) firstprivate(creator)
         if (omp_get_thread_num() != creator) ran.store(true);
@@ -167,7 +167,7 @@ void waiters_run_tasks(int team) {
   }
 }
 
-// Teams that grow and shrink, also to one, and nested ones of which several run at once.
+// Teams that grow and shrink, down to one thread, and nested ones of which several run at once.
 std::uint64_t teams_of_all_sizes(int team) {
   std::atomic<std::uint64_t> sum{0};
   for (int round = 0; round < rounds / 4 + 2; ++round) {
@@ -202,7 +202,7 @@ void orphan() {
 #pragma omp barrier
 }
 
-// Barriers outside of any region, and in one whose team is the calling thread alone.
+// Barriers outside of any region, and in a region whose team is the calling thread alone.
 void orphaned_barriers() {
   orphan();
 #pragma omp parallel num_threads(1)
@@ -213,7 +213,7 @@ void orphaned_barriers() {
   orphan();
 }
 
-// Several threads of the program, each the master of teams of its own.
+// Several threads of the program, each the master of its own teams.
 std::uint64_t many_masters(int team) {
   std::atomic<std::uint64_t> sum{0};
   std::vector<std::thread> masters;
@@ -235,7 +235,7 @@ std::uint64_t many_masters(int team) {
   return sum.load();
 }
 
-// With OMP_CANCELLATION=true the loop ends early; without, it does not. Either way the team goes on.
+// With OMP_CANCELLATION=true the loop ends early, without it does not. In both cases the team goes on.
 void cancelled_loops(int team) {
   std::atomic<int> entered{0};
   int after = 0;

@@ -1,4 +1,4 @@
-"""GNU OpenMP with its barrier replaced: the same results as without, on every construct and team size."""
+"""GNU OpenMP with its barrier replaced: the same results as without, for every construct and team size."""
 import json
 import os
 import re
@@ -14,7 +14,8 @@ ROUNDS = 400 if os.environ.get("INGOT_LONG_TESTS") else 20
 
 def run(threads, preload, rounds=ROUNDS, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "INGOT_OPENMP_"))}
-    # What is left to libgomp, region ends above all, would spin for milliseconds on cores that other tests want.
+    # Waits that are left to libgomp, above all at region ends, would spin for milliseconds on cores that other tests
+    # need.
     environment["GOMP_SPINCOUNT"] = "1000"
     environment.update(variables)
     if preload:
@@ -81,7 +82,7 @@ class Preloaded(unittest.TestCase):
             counts, _ = self.same_as_without(4, rounds=15, INGOT_OPENMP_CORES="own", INGOT_OPENMP_MACHINE=path)
             self.assertGreater(counts["planned"], 0)
 
-    def test_a_machine_file_without_our_cores_is_said_once_a_team(self):
+    def test_a_machine_file_without_these_cores_is_reported_once_a_team(self):
         with tempfile.TemporaryDirectory() as folder:
             path = machine_file(folder, (60000, 60001))
             counts, stderr = self.same_as_without(4, rounds=15, INGOT_OPENMP_CORES="own", INGOT_OPENMP_MACHINE=path)
@@ -102,17 +103,17 @@ class Preloaded(unittest.TestCase):
                 self.assertIn(why, lines[0])
                 self.assertIn("libgomp's barriers are used", lines[0])
 
-    def test_wide_teams_are_libgomps(self):
+    def test_wide_teams_use_libgomps_barrier(self):
         having = run(300, True, rounds=1)
         self.assertEqual(having.returncode, 0, having.stderr)
         self.assertIn("a team of 300 threads is wider than 256", having.stderr)
 
-    def test_bad_values_are_said(self):
+    def test_bad_values_are_reported(self):
         having = run(2, True, rounds=2, INGOT_OPENMP_CORES="some")
         self.assertEqual(having.returncode, 0)
         self.assertIn("INGOT_OPENMP_CORES is own or shared, not some", having.stderr)
 
-    def test_a_program_without_openmp_notices_nothing(self):
+    def test_a_program_without_openmp_is_unaffected(self):
         environment = dict(os.environ, LD_PRELOAD=LIBRARY, INGOT_OPENMP_REPORT="1", INGOT_OPENMP_MACHINE="/none")
         done = subprocess.run([sys.executable, "-c", "print(6 * 7)"], env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False)

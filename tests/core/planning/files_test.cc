@@ -1,4 +1,4 @@
-// Machine and tree files: what is written reads back, and whatever is wrong is said in one sentence.
+// Machine and tree files: written files read back as they were, and each defect is reported in one sentence.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -58,12 +58,12 @@ TEST_CASE("any model survives being written and read") {
     model.name = "a \"name\"\n\xff";
     const auto once = read_machine(write_machine(model));
     REQUIRE(once.ok());
-    model.name = "a \"name\"\n\xef\xbf\xbd";  // what is not UTF-8 is replaced
+    model.name = "a \"name\"\n\xef\xbf\xbd";  // bytes that are not UTF-8 are replaced
     CHECK(*once == model);
   }
 }
 
-TEST_CASE("what is wrong with a machine file is said in one sentence") {
+TEST_CASE("a defect of a machine file is reported in one sentence") {
   CHECK_THAT(machine_error(""), Contains("not JSON"));
   CHECK_THAT(machine_error("[1, 2]"), Contains("not a JSON object"));
   CHECK_THAT(machine_error(with("63.65", "NaN")), Contains("not JSON: look at line 2"));
@@ -92,7 +92,7 @@ TEST_CASE("what is wrong with a machine file is said in one sentence") {
   CHECK_THAT(machine_error(std::string(100'000, '[')), Contains("nested more than 32 deep"));
 }
 
-TEST_CASE("a check names every defect, and what is merely suspicious") {
+TEST_CASE("a check names every defect and every suspicious value") {
   CostModel model = random_machine(1, 5);
   CHECK(defects(model).empty());
   model.send.set(0, 1, -1);
@@ -112,7 +112,7 @@ TEST_CASE("a check names every defect, and what is merely suspicious") {
   model.round_trip.set(2, 0, 10);
   REQUIRE(defects(model).size() == 1);
   CHECK_THAT(defects(model)[0], Contains("round_trip from core 7 to core 1"));
-  // Microseconds, taken for cycles.
+  // Microseconds, given as cycles.
   model = random_machine(1, 5);
   for (int from = 0; from < 5; ++from) {
     for (int to = 0; to < 5; ++to) {
@@ -122,7 +122,7 @@ TEST_CASE("a check names every defect, and what is merely suspicious") {
   }
   REQUIRE(defects(model).size() == 1);
   CHECK_THAT(defects(model)[0], Contains("the unit is probably wrong"));
-  // Gigahertz, taken for hertz.
+  // Gigahertz, given as hertz.
   model = random_machine(1, 5);
   model.frequency_hz = 2.5;
   REQUIRE(defects(model).size() == 1);
@@ -191,7 +191,7 @@ TEST_CASE("any tree survives being written and read") {
   }
 }
 
-TEST_CASE("what is wrong with a tree file is said in one sentence") {
+TEST_CASE("a defect of a tree file is reported in one sentence") {
   CHECK_THAT(tree_error("{"), Contains("not JSON"));
   CHECK_THAT(tree_error("7"), Contains("not a JSON object"));
   CHECK_THAT(tree_error(R"({"children": {}})"), Contains("no \"root\""));
@@ -208,7 +208,7 @@ TEST_CASE("what is wrong with a tree file is said in one sentence") {
   CHECK_THAT(tree_error(R"({"root": 0, "children": {"0": [1], "00": [2]}})"), Contains("two lists"));
 }
 
-// A seeded mutation of a right file: bytes changed, cut, doubled, or replaced by what readers trip over.
+// A seeded mutation of a valid file: bytes changed, cut, doubled, or replaced by input that breaks readers.
 std::string mutated(std::string text, Prng& random) {
   static constexpr const char* kPieces[] = {"NaN",       "-",    "1e999",  "null",    "[",    "]",
                                             "{",         "}",    "\"",     "\\u0000", "\xff", "99999999999999999999",
@@ -232,7 +232,7 @@ std::string mutated(std::string text, Prng& random) {
   return text;
 }
 
-TEST_CASE("damaged files are refused or read as something right, and never more") {
+TEST_CASE("damaged files are refused or read as valid ones") {
   const int rounds = std::getenv("INGOT_LONG_TESTS") != nullptr ? 300'000 : 4'000;
   int machines_read = 0, trees_read = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -258,7 +258,7 @@ TEST_CASE("damaged files are refused or read as something right, and never more"
       REQUIRE(!named.status().message().empty());
     }
   }
-  // Else the mutations would try nothing but the JSON parser.
+  // Else the mutations would only test the JSON parser.
   CHECK(machines_read > rounds / 100);
   CHECK(trees_read > rounds / 400);
 }

@@ -39,7 +39,7 @@ TEST_CASE("hyperthreads count only if asked for") {
   CHECK(derived("package:1 core:4 pu:2", Threads::kAll).size() == 8);
 }
 
-TEST_CASE("on the SCC a write costs what its way costs, and a read of the own buffer always the same") {
+TEST_CASE("on the SCC a write's cost grows with the distance, and a read of the own buffer always costs the same") {
   const CostModel scc = derive_scc();
   REQUIRE(scc.size() == 48);
   CHECK(defects(scc).empty());
@@ -54,7 +54,7 @@ TEST_CASE("on the SCC a write costs what its way costs, and a read of the own bu
   CHECK(scc.cores[47].numa_node == 3);
 }
 
-TEST_CASE("the shipped machines are what their topologies give, and plans for them are right") {
+TEST_CASE("the shipped machine files equal those derived from their topologies, and plans for them are valid") {
   const struct {
     const char* file;
     const char* topology;  // null: the SCC
@@ -90,7 +90,7 @@ TEST_CASE("the shipped machines are what their topologies give, and plans for th
       const double best = cost_of(predict(*model, *plan_best(*model, request)), objective);
       for (const Planner& planner : planners()) {
         const auto tree = planner.plan(*model, request);
-        if (!tree.ok()) continue;  // exact, on more cores than it takes
+        if (!tree.ok()) continue;  // exact refuses this number of cores
         CHECK(validate(*tree).ok());
         CHECK(best <= cost_of(predict(*model, *tree), objective) + 1e-9);
       }
@@ -98,7 +98,7 @@ TEST_CASE("the shipped machines are what their topologies give, and plans for th
   }
 }
 
-TEST_CASE("measuring gives a whole machine file of plausible cycles, and tells how far it is") {
+TEST_CASE("measuring gives a complete machine file of plausible cycles, and reports its progress") {
   const auto topology = this_machine();
   REQUIRE(topology.ok());
   if (topology->cores.size() < 2) {
@@ -125,7 +125,7 @@ TEST_CASE("measuring gives a whole machine file of plausible cycles, and tells h
 #endif
 }
 
-TEST_CASE("what cannot be measured is refused") {
+TEST_CASE("a machine that cannot be measured is refused") {
   Topology one;
   one.cores.resize(1);
   CHECK(measure_machine(one, "here", 10, [](int, int) {}).status().code() == absl::StatusCode::kFailedPrecondition);

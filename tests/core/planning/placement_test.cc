@@ -1,4 +1,5 @@
-// Placement: the rules of core/planning/placement.h, checked on machines of many shapes by counting, not by placing again.
+// The rules of core/planning/placement.h, checked by counting on machines of many shapes, not by a second placement.
+#include "core/limits.h"
 #include "core/planning/placement.h"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "core/limits.h"
 
 namespace ingot {
 namespace {
@@ -55,11 +55,11 @@ TEST_CASE("on every machine and for every group the rules hold") {
       REQUIRE(placement.replicas.size() == static_cast<std::size_t>(replicas));
       for (const CoreId core : placement.replicas) REQUIRE(topology.find(core) != nullptr);
 
-      // A core is free for the front end wherever there are two.
+      // With two cores or more, the front end has a core without replicas.
       REQUIRE(placement.front_end.size() == (cores == 1 ? 1 : cores - loads.size()));
       for (const CoreId core : placement.front_end) REQUIRE((loads.count(core) == 0 || cores == 1));
 
-      // As many cores are used as may be, and no replica shares one while another is free.
+      // No replica shares a core while a usable one is free.
       const std::size_t usable = std::max<std::size_t>(1, cores - 1);
       REQUIRE(loads.size() == std::min(usable, static_cast<std::size_t>(replicas)));
       for (int i = 0; i < replicas; ++i) {
@@ -90,7 +90,7 @@ TEST_CASE("leader and acceptor have different cores, as near each other as the m
   }
 }
 
-TEST_CASE("where all have a core of their own, nobody nearer to the leader is left out") {
+TEST_CASE("if each replica has its own core, no unused core is nearer to the leader") {
   for (const std::string& shape : kShapes) {
     const Topology topology = machine(shape);
     for (int replicas = 1; replicas < static_cast<int>(topology.cores.size()) && replicas <= kReplicasMax; ++replicas) {
@@ -119,7 +119,7 @@ TEST_CASE("machines of one and two cores pack the group, and three replicas on f
 }
 
 TEST_CASE("the home is the largest cache group, wherever it is") {
-  // Two packages of which the affinity mask left one core and three.
+  // Two packages, of which the affinity mask left one core and three.
   Topology topology = machine("package:2 l3:1 core:4");
   topology.cores.erase(topology.cores.begin() + 1, topology.cores.begin() + 5);
   REQUIRE(topology.cores.size() == 4);

@@ -1,5 +1,5 @@
-// Planners: each makes a right tree of its shape, ours is never worse than any and as good as the best there is, and
-// the search's quick figures equal the slow ones.
+// Planners: each makes a valid tree of its shape; Ingot's is never worse than the others and close to the optimum; the
+// search's incremental predictions equal full ones.
 #include "core/planning/tree_planner/planner.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kEvaluations = 20'000;
 
-// INGOT_LONG_TESTS=1 tries more machines and searches longer.
+// INGOT_LONG_TESTS=1: more machines and longer searches.
 int long_factor() { return std::getenv("INGOT_LONG_TESTS") != nullptr ? 20 : 1; }
 
 double cost(const CostModel& model, const Tree& tree, Objective objective) {
@@ -29,7 +29,7 @@ PlanRequest request(Objective objective, std::uint64_t seed = 1) {
   return result;
 }
 
-TEST_CASE("the hand-chosen shapes") {
+TEST_CASE("the fixed shapes have the expected children") {
   const CostModel model = random_machine(1, 10);
   const PlanRequest any = request(Objective::kBroadcast);
   CHECK(plan_binary(model, any)->children ==
@@ -110,7 +110,7 @@ TEST_CASE("exact refuses what it cannot finish") {
   CHECK(plan_exact(random_machine(1, 8), hurried).status().code() == absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE("exact is what trying all trees finds") {
+TEST_CASE("exact finds what trying all trees finds") {
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(6 * long_factor()); ++seed) {
     const int cores = 2 + static_cast<int>(seed % 4);
     const CostModel model = random_machine(seed, cores);
@@ -136,7 +136,7 @@ TEST_CASE("exact is what trying all trees finds") {
   }
 }
 
-TEST_CASE("ours is within two percent of exact") {
+TEST_CASE("ingot's planner is within two percent of exact") {
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(6 * long_factor()); ++seed) {
     for (const Objective objective : kObjectives) {
       PlanRequest wanted = request(objective);
@@ -171,7 +171,7 @@ TEST_CASE("best is never worse than any other, whatever the budget") {
   }
 }
 
-TEST_CASE("a plan for throughput is no chain where something faster has the same bottleneck") {
+TEST_CASE("a plan for throughput is no chain if a faster tree has the same bottleneck") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
     const CostModel model = random_machine(3000 + seed, 24);

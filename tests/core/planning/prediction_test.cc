@@ -1,4 +1,4 @@
-// Predictions beside a dumb simulation of the same machine, step by step, and by hand on small machines.
+// Predictions against a simple event simulation of the same machine, and by hand on small machines.
 #include "core/planning/tree_prediction.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_CASE("a wide reduction costs far less than the sum of its receives, and no 
   CHECK(reduction < 0.4 * 19 * 220);
 }
 
-TEST_CASE("occupancy is what was measured, or the send the other way, and never more than a receive") {
+TEST_CASE("occupancy is the measured one or the reverse send, and never more than a receive") {
   CostModel model = even_machine(2, 62, 220);
   model.send.set(1, 0, 80);
   CHECK(model.occupancy(0, 1) == 80);
@@ -89,7 +89,7 @@ TEST_CASE("occupancy is what was measured, or the send the other way, and never 
   CHECK(model.occupancy(0, 1) == 45);
 }
 
-// Broadcast and reduction as events in time, without recursion over the tree.
+// Broadcast and reduction as a list of events, without recursion over the tree.
 struct Events {
   const CostModel& model;
   const Tree& tree;
@@ -119,7 +119,7 @@ struct Events {
   }
 };
 
-// The best order in which one receiver can take its messages, by trying all.
+// The best order in which one receiver can take its messages, by trying all orders.
 double dumb_reduction(const CostModel& model, const Tree& tree, int core) {
   std::vector<Arrival> arrivals;
   for (const int child : tree.children[core]) {
@@ -163,7 +163,7 @@ TEST_CASE("no order of children beats the one by the longest way to go") {
     Tree ordered = random_tree(seed, 7);
     order_children(model, ordered);
     const double best = predict(model, ordered).broadcast;
-    // All orders of one core at a time, then random orders of all.
+    // All orders of one core at a time, then random orders of all cores.
     Prng random(seed);
     for (int i = 0; i < 300; ++i) {
       Tree other = ordered;
@@ -192,8 +192,8 @@ TEST_CASE("wrong trees are refused with a sentence each") {
   CHECK(validate(tree).ok());
 }
 
-TEST_CASE("all trees are all trees") {
-  // Cayley: n^(n-2) unrooted trees; each is visited once under each root.
+TEST_CASE("enumeration visits every tree once under each root") {
+  // Cayley's formula: n^(n-2) unrooted trees; each is visited once under each root.
   for (const auto& [cores, trees] :
        {std::pair(1, 1), std::pair(2, 1), std::pair(3, 3), std::pair(4, 16), std::pair(5, 125)}) {
     std::vector<int> roots;

@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-// Costs between 40 and 1000 cycles, not symmetric; nodes of up to four cores, two nodes a package. A third of the
-// machines also have overlapped costs.
+// Costs between 40 and 1000 cycles, asymmetric; nodes of up to four cores, two nodes a package. A third of the machines
+// also have overlapped costs.
 inline CostModel random_machine(std::uint64_t seed, int cores) {
   Prng random(seed);
   CostModel model;
@@ -30,7 +30,7 @@ inline CostModel random_machine(std::uint64_t seed, int cores) {
   return model;
 }
 
-// Every core but the first hangs under one before it, in a random order of cores.
+// In a random order of cores, every core but the first is a child of an earlier one.
 inline Tree random_tree(std::uint64_t seed, int cores) {
   Prng random(seed);
   std::vector<int> order;

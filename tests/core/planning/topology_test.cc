@@ -1,4 +1,4 @@
-// Topology: made-up machines are read as they were described, and the real one is what the kernel says.
+// Topology: synthetic machines are read as described, and the real one agrees with the kernel.
 #include "core/planning/topology.h"
 
 #include <sched.h>
@@ -30,20 +30,20 @@ TEST_CASE("a made-up machine has the shape it was described with") {
   CHECK(from_first(8) == Distance::kSamePackage);
   CHECK(from_first(16) == Distance::kOtherPackage);
   CHECK(machine->find(CoreId(6)) == &machine->cores[3]);
-  CHECK(machine->find(CoreId(7)) == nullptr);  // a second hardware thread is no core of its own
+  CHECK(machine->find(CoreId(7)) == nullptr);  // a second hardware thread is not a core
 }
 
-TEST_CASE("a machine that shows little is read as well") {
+TEST_CASE("a machine that shows few details is read, too") {
   auto flat = synthetic_machine("pu:3");
   REQUIRE(flat.ok());
   REQUIRE(flat->cores.size() == 3);
   CHECK(flat->cores[1].l3 == -1);
   CHECK(flat->cores[1].package == -1);
-  // What is unknown is not shared.
+  // Unknown caches do not count as shared.
   CHECK(distance(flat->cores[0], flat->cores[1]) == Distance::kSameNumaNode);
 }
 
-TEST_CASE("nonsense is refused with a sentence") {
+TEST_CASE("an invalid description is refused with a sentence") {
   for (const char* text : {"", "core", "core:2", "pu:0", "banana:2 pu:1", "pu:1 core:2"}) {
     INFO("\"" << text << "\"");
     CHECK(synthetic_machine(text).status().code() == absl::StatusCode::kInvalidArgument);
@@ -68,7 +68,7 @@ std::set<int> threads_of(const Topology& machine) {
 }
 
 TEST_CASE("this machine's hardware threads are those that the kernel lets us use, before and after binding") {
-  std::thread([] {  // a thread of its own: its binding ends with it
+  std::thread([] {  // a separate thread, whose binding ends with it
     auto machine = this_machine();
     REQUIRE(machine.ok());
     CHECK(threads_of(*machine) == allowed_threads());

@@ -1,4 +1,4 @@
-// Judges of a simulated run. They see what goes in and comes out, and know nothing of how a protocol works inside.
+// Checkers of a simulated run. They see inputs and outputs, and know nothing of how a protocol works inside.
 //
 // Each keeps the first violation that it saw, as a sentence; empty: none.
 #pragma once
@@ -27,14 +27,14 @@ class Checker {
   std::string violation_;
 };
 
-// No two replicas decide differently; each decides every slot once and in order, but for what a snapshot brought.
+// Replicas decide the same; each decides every slot once and in order, except for slots that a snapshot brought.
 class OrderChecker : public Checker {
  public:
   explicit OrderChecker(int replicas) : next_(static_cast<std::size_t>(replicas)) {}
 
   void decided(int replica, const Decision& decision);
   void installed(int replica, Slot first_undecided);
-  // A new incarnation begins with nothing.
+  // A new incarnation decides from slot 0.
   void restarted(int replica) { next_[static_cast<std::size_t>(replica)] = Slot(0); }
   Slot next(int replica) const { return next_[static_cast<std::size_t>(replica)]; }
   // By slot, over all replicas.
@@ -45,15 +45,15 @@ class OrderChecker : public Checker {
   std::map<Slot, std::string> log_;
 };
 
-// What is decided was proposed, in one slot only, and not if it was rejected; a no-op stands only for a rejected
-// command.
+// A decided command was proposed, is in one slot only, and was not rejected; a no-op is in place of a rejected command
+// only.
 class ProposalChecker : public Checker {
  public:
   void proposed(std::uint64_t id, const std::string& command) { id_of_[command] = id; }
   void rejected(std::uint64_t id) { rejected_.insert(id); }
-  // Its leader was deposed: whether it was carried out is unknown. Then no-ops may have filled gaps, too.
+  // Excuses a command whose leader was deposed: its outcome is unknown. No-ops may then have filled gaps, too.
   void excuse(std::uint64_t id) { excused_.insert(id); }
-  // REQUIRES: the run has ended, faults have stopped, and everything has come to rest.
+  // REQUIRES: the run has ended, faults have stopped, and no message or work is left.
   void check(const std::map<Slot, std::string>& log);
 
  private:
@@ -62,14 +62,14 @@ class ProposalChecker : public Checker {
   std::set<std::uint64_t> excused_;
 };
 
-// A linearizable read sees everything that was acknowledged, or seen by another such read, before it began.
+// A linearizable read sees all writes that were acknowledged, or seen by another such read, before it began.
 class ReadChecker : public Checker {
  public:
   void acknowledged(Slot end) { floor_ = std::max(floor_, end); }
   void began(std::uint64_t id) { floor_at_start_[id] = floor_; }
   void answered(std::uint64_t id, Slot applied);
   void rejected(std::uint64_t id) { floor_at_start_.erase(id); }
-  // REQUIRES: everything has come to rest.
+  // REQUIRES: no message or work is left.
   void check();
 
  private:
@@ -77,7 +77,7 @@ class ReadChecker : public Checker {
   std::map<std::uint64_t, Slot> floor_at_start_;
 };
 
-// Nobody says what is not in its segment, and nobody says that a slot is decided before enough segments hold it.
+// A replica's messages agree with its segment, and it announces a decision only when enough segments hold the command.
 class StableChecker : public Checker {
  public:
   StableChecker(std::string kind, int replicas, int voters);

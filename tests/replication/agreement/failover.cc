@@ -22,7 +22,7 @@ AgreementBounds random_bounds(Prng& prng) {
   return bounds;
 }
 
-// How unkind a run is, and its group; drawn from its seed, so that runs differ in kind.
+// The parameters of a run and its group, drawn from its seed.
 struct FaultSchedule {
   explicit FaultSchedule(const FailoverOptions& options)
       : prng(options.seed),
@@ -113,7 +113,7 @@ class Failover : private SeededRun {
     forget_reads(replica);
     for (const std::uint64_t id : reads_at_[replica]) reads_.rejected(id);
     group_.crash(replica);
-    // What had not left yet is lost with it.
+    // Messages that have not left yet are lost with it.
     for (int to = 0; to < options_.replicas; ++to) {
       auto& link = group_.link(replica, to);
       while (!link.empty() && prng_.chance(0.5)) link.pop_back();
@@ -139,11 +139,11 @@ class Failover : private SeededRun {
     order_.restarted(replica);
     paused_steps_[index(replica)] = 0;
     group_.restart(replica);
-    // A snapshot in a sealed segment outlives everybody.
+    // A published snapshot outlives every process.
     if (published_ > Slot(0)) start_from(replica, published_);
   }
 
-  // The kernel tells everybody sooner or later.
+  // The kernel reports each death to every replica, with a delay.
   void report_deaths() {
     for (std::size_t i = 0; i < unreported_.size(); ++i) {
       if (!calm_ && !prng_.chance(0.2)) continue;
@@ -228,7 +228,7 @@ class Failover : private SeededRun {
     (void)group_.move(asked, prng_.chance(0.5) ? Role::kLeader : Role::kAcceptor, prng_.chance(0.5) ? asked : to);
   }
 
-  // What every voter has applied, the dead at their last count, is trimmed; a snapshot of it is sealed first.
+  // Trims the slots that every voter has applied, a dead one when it died; a snapshot of them is published first.
   void compact(int replica) {
     if (!runs(replica)) return;
     Slot keep_from = group_.applied(0);
@@ -264,7 +264,7 @@ class Failover : private SeededRun {
 
   // ---- The faults have stopped
 
-  // Everybody lives and runs, and clients ask everywhere: in the end all know the same, and a new command is decided.
+  // All replicas run and clients wait everywhere: finally all have decided the same, and a new command is decided.
   bool recover() {
     std::fill(paused_steps_.begin(), paused_steps_.end(), 0);
     for (int replica = 0; replica < options_.replicas; ++replica) restart(replica);
@@ -294,7 +294,7 @@ class Failover : private SeededRun {
   bool at_rest() {
     bool decided = false;
     for (auto last = order_.log().rbegin(); last != order_.log().rend() && !decided; ++last) decided = last->second == last_;
-    if (!decided) --commands_;  // its leader may have been deposed: another one is asked
+    if (!decided) --commands_;  // its leader may have been deposed: another one is proposed
     if (!decided) return false;
     for (int replica = 0; replica < options_.replicas; ++replica) {
       if (order_.next(replica).value() != order_.log().size()) return false;

@@ -1,5 +1,5 @@
-// A whole group driven by one seed while its replicas are killed, stopped, restarted, suspected wrongly, and lose
-// messages; then the faults stop, and everything must go on. Other than in simulation.h, anybody may be hit.
+// A whole group driven by one seed while its replicas are killed, stopped, restarted, wrongly suspected, and lose
+// messages; then the faults stop, and the group must recover. Unlike in simulation.h, faults hit any replica.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct FailoverOptions {
   int voters = 3;
   std::uint64_t seed = 1;
   int steps = 1500;
-  bool trace = false;  // to standard error
+  bool trace = false;  // printed to standard error
 };
 
 struct FailoverResult {
-  std::string violation;  // empty: every checker was content
+  std::string violation;  // empty: no checker found one
   std::uint64_t decided = 0;
   std::uint64_t reads = 0;
   std::uint64_t kills = 0;

@@ -1,4 +1,4 @@
-// Groups whose leaders and acceptors die, each from one seed. INGOT_SEED=n runs one seed only, with its trace;
+// Groups whose leaders and acceptors die, each run from one seed. INGOT_SEED=n runs one seed only, with its trace;
 // INGOT_SIMULATIONS=n changes how many each combination gets.
 #include <string>
 
@@ -41,11 +41,11 @@ void fail_over_seeds(int replicas, int voters, std::uint64_t seeds) {
   if (voters > 2) CHECK(sum.changes > range.last);
 }
 
-TEST_CASE("1Paxos survives kills, stops and restarts of anybody: three replicas") { fail_over_seeds(3, 3, 600); }
-TEST_CASE("1Paxos survives kills, stops and restarts of anybody: four replicas") { fail_over_seeds(4, 4, 400); }
-TEST_CASE("1Paxos survives kills, stops and restarts of anybody: five replicas") { fail_over_seeds(5, 5, 300); }
-TEST_CASE("1Paxos survives kills, stops and restarts of anybody: learners") { fail_over_seeds(5, 3, 200); }
-TEST_CASE("1Paxos survives kills, stops and restarts of anybody: one and two voters") {
+TEST_CASE("1Paxos survives kills, stops and restarts of any replica: three replicas") { fail_over_seeds(3, 3, 600); }
+TEST_CASE("1Paxos survives kills, stops and restarts of any replica: four replicas") { fail_over_seeds(4, 4, 400); }
+TEST_CASE("1Paxos survives kills, stops and restarts of any replica: five replicas") { fail_over_seeds(5, 5, 300); }
+TEST_CASE("1Paxos survives kills, stops and restarts of any replica: learners") { fail_over_seeds(5, 3, 200); }
+TEST_CASE("1Paxos survives kills, stops and restarts of any replica: one and two voters") {
   fail_over_seeds(1, 1, 100);
   fail_over_seeds(2, 2, 200);
   fail_over_seeds(3, 1, 100);

@@ -1,4 +1,4 @@
-// A whole group in one thread: agreements joined by FIFO links that the test moves by hand. Nothing moves unless asked.
+// A whole group in one thread: agreements joined by FIFO links, with every step called by the test.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ class Group {
 
   explicit Group(const GroupOptions& options);
 
-  // Called for the effects of each input, before they are executed.
+  // Called with the effects of each input, before they are executed.
   Observer observe = [](int, const Effects&) {};
-  // Asked for each message; true: the link is overflowing and the message is lost.
+  // Called for each message; true: the link overflows and the message is lost.
   std::function<bool(int from, int to)> loses = [](int, int) { return false; };
 
   int replicas() const { return options_.replicas; }
@@ -50,38 +50,38 @@ class Group {
   void compact(int replica, Slot keep_from);
   void install(int replica, Slot first_undecided);
   void apply(int replica, Slot applied);
-  // The others are not told.
+  // Does not tell the other replicas.
   void crash(int replica);
-  // The next incarnation starts, with its predecessor's segment unless that is lost.
+  // Starts the next incarnation, with its predecessor's segment unless that is lost.
   void restart(int replica);
-  // `replica` is told that the last incarnation of `dead` died. REQUIRES: it did.
+  // Tells `replica` that the last incarnation of `dead` died. REQUIRES: it did.
   void report_death(int replica, int dead);
   void report_death_of(int replica, ReplicaIncarnation dead);
   void client_waits(int replica);
   absl::Status move(int replica, Role role, int to);
-  // The segments of a replica's lives so far cannot be read any more.
+  // Makes the segments of all of a replica's incarnations so far unreadable.
   void lose_segments(int replica);
   Incarnation incarnation(int replica) const { return incarnations_[static_cast<std::size_t>(replica)]; }
-  // What the segment of an incarnation holds; null if it is lost or never was.
+  // The content of an incarnation's segment; null if it is lost or never existed.
   const StableView* segment(ReplicaIncarnation name) const;
 
-  // Whether a call for a segment is answered at once, if its owner is dead; otherwise by answer_salvage.
+  // Whether a request for a dead replica's segment is answered at once; otherwise answer_salvage does it.
   bool salvage_at_once = true;
   void answer_salvage(int replica, ReplicaIncarnation name);
-  // With what all segments hold.
+  // Answers with the content of all segments.
   void answer_history(int replica);
 
   using Link = std::deque<std::shared_ptr<const std::string>>;
   Link& link(int from, int to) { return links_[static_cast<std::size_t>(from * options_.replicas + to)]; }
-  // Hands the oldest message of a link to its receiver. REQUIRES: the link is not empty.
+  // Delivers the oldest message of a link to its receiver. REQUIRES: the link is not empty.
   void deliver(int from, int to);
   void receive(int from, int to, const std::string& message);
-  // A stopped replica is passed over by deliver_all and run.
+  // Makes deliver_all and run skip a replica.
   void stop(int replica, bool stopped) { stopped_[static_cast<std::size_t>(replica)] = stopped; }
   bool runs(int replica) const { return alive(replica) && !stopped_[static_cast<std::size_t>(replica)]; }
-  // So many rounds of a tick for everybody who runs and wants one, and everything delivered.
+  // Runs this many rounds: a tick for every running replica that wants one, then all deliveries.
   void run(int ticks);
-  // Delivers until no link holds a message for a replica that runs.
+  // Delivers until no link holds a message for a running replica.
   void deliver_all();
 
  private:

@@ -1,4 +1,4 @@
-// What leaders are made of: the window, the timer that repeats, and the probes that serve reads.
+// The parts of a leader: the window, the repetition timer, and the probes that serve reads.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -7,12 +7,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "core/prng.h"
+#include "replication/agreement/limits.h"
 #include "replication/agreement/registry.h"
 #include "replication/agreement/messages.h"
 #include "replication/agreement/reads.h"
 #include "replication/agreement/window.h"
+#include "replication/replica/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot::testing {
 namespace {
@@ -88,7 +90,7 @@ TEST_CASE("a repetition is bounded in bytes, and the oldest slots go first") {
         }) == 4);
 }
 
-TEST_CASE("a leader whose undecided slots could not be carried takes no more") {
+TEST_CASE("a leader whose in-flight entries would be too large accepts no more proposals") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
   std::size_t bytes = 0;
@@ -138,8 +140,8 @@ std::string from_acceptor(Message message) {
   return encode(message);
 }
 
-// Its Accept was lost. Clients that cannot be told of it read again and again.
-TEST_CASE("a proposal is said again while reads are confirmed") {
+// The Accept was lost. Clients keep reading.
+TEST_CASE("a proposal is repeated while reads are confirmed") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
   leader->propose(1, command(), effects);
@@ -154,8 +156,8 @@ TEST_CASE("a proposal is said again while reads are confirmed") {
   CHECK(count(effects, MessageType::kAccept) == 2);
 }
 
-// Its probe was lost. Writes go on.
-TEST_CASE("a probe is said again while slots are decided") {
+// The probe was lost. Writes go on.
+TEST_CASE("a probe is repeated while slots are decided") {
   const auto leader = make_agreement("1paxos", {});
   Effects effects;
   leader->read(1, effects);

@@ -1,4 +1,4 @@
-// The learner, its command log and its catch-up, each beside a dumb version of itself.
+// The learner, its command log and its catch-up, each compared with a simple model.
 #include <map>
 #include <memory>
 #include <random>
@@ -13,6 +13,8 @@
 #include "replication/agreement/command_log.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/learner_catch_up.h"
+#include "replication/agreement/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot::testing {
 namespace {
@@ -23,7 +25,7 @@ std::shared_ptr<const std::string> command(std::uint64_t slot, std::size_t bytes
 
 std::uint64_t fresh_seed() { return std::random_device{}(); }
 
-TEST_CASE("a learner decides what a map of everything it heard would") {
+TEST_CASE("a learner decides like a map of everything it received") {
   const std::uint64_t seed = fresh_seed();
   Prng prng(seed);
   for (int incarnation = 0; incarnation < 200; ++incarnation) {
@@ -35,7 +37,7 @@ TEST_CASE("a learner decides what a map of everything it heard would") {
     std::map<std::uint64_t, std::string> note_alive;
     std::uint64_t next = 0;  // the model's first unknown slot
     for (int step = 0; step < 200; ++step) {
-      // Within reach, so that the learner forgets nothing.
+      // Within reach, so that the learner does not forget it.
       const std::uint64_t slot = prng.below(next + 8);
       Effects effects;
       learner.learn(Slot(slot), command(slot), effects);
@@ -80,7 +82,7 @@ TEST_CASE("a learner bounds the bytes above a gap") {
   CHECK(effects.decided.size() == fit + 1);
 }
 
-TEST_CASE("what is heard twice above a gap counts once, and the first word counts") {
+TEST_CASE("a slot received twice above a gap counts once, with the first command") {
   Learner learner{AgreementBounds{}};
   Effects effects;
   const auto first = std::make_shared<const std::string>(kBatchBytesMax, 'x');
@@ -232,7 +234,7 @@ TEST_CASE("a learner that fell far behind catches up answer by answer") {
   CHECK_FALSE(behind.catch_up.wants_tick());
 }
 
-TEST_CASE("who stays silent is passed over, and only trimmed answers call for a snapshot") {
+TEST_CASE("a silent peer is skipped, and only trimmed answers call for a snapshot") {
   Peer behind(2, 4);
   behind.learner.note_known(Slot(1));
   behind.catch_up.step(EndpointId(3), behind.effects);
@@ -246,8 +248,9 @@ TEST_CASE("who stays silent is passed over, and only trimmed answers call for a 
   CHECK(asked == std::vector<int>{3, 0, 1, 3, 0});
 }
 
-// The bug: what a peer had trimmed before counted as missing afterwards, and a second snapshot was sent for nothing.
-TEST_CASE("what peers had trimmed before a snapshot was installed calls for no other one") {
+// Regression: slots that a peer had trimmed before counted as missing afterwards, and a second snapshot was sent in
+// vain.
+TEST_CASE("slots that peers trimmed before a snapshot was installed call for no other one") {
   Peer behind(2);
   behind.learner.note_known(Slot(1000));
   behind.catch_up.step(EndpointId(1), behind.effects);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kCommits = 100;
 
-// Commits one at a time, everything delivered in between.
+// Commits one command at a time, with all messages delivered in between.
 std::uint64_t messages_per_commit(const std::string& kind, int replicas, int voters) {
   Group group({.kind = kind, .replicas = replicas, .voters = voters});
   for (std::uint64_t commit = 0; commit < kCommits; ++commit) {
@@ -37,14 +37,14 @@ TEST_CASE("one replica agrees with itself without a message") {
   for (const char* kind : {"1paxos", "multipaxos", "2pc"}) CHECK(messages_per_commit(kind, 1, 1) == 0);
 }
 
-TEST_CASE("learners cost a Learn each, and in 2PC as much as everybody") {
+TEST_CASE("learners cost a Learn each, and in 2PC as much as voters") {
   CHECK(messages_per_commit("1paxos", 24, 5) == 24);
   CHECK(messages_per_commit("1paxos", 24, 1) == 23);
   CHECK(messages_per_commit("multipaxos", 24, 5) == 2 * 4 + 23);
   CHECK(messages_per_commit("2pc", 24, 5) == 4 * 23);
 }
 
-TEST_CASE("reads that wait together share one question") {
+TEST_CASE("reads that wait together share one probe") {
   Group group({.kind = "1paxos", .replicas = 3, .voters = 3});
   for (int reads = 0; reads < 50; ++reads) group.read(0);
   group.deliver_all();

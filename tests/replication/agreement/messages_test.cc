@@ -1,16 +1,16 @@
-// The messages of agreement: what is encoded decodes to the same, what decodes encodes to the same bytes, and nothing
-// that anybody sends makes a protocol stumble.
+// The messages of agreement: encoding and decoding are inverse, and no received message breaks a protocol.
 #include <random>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "core/prng.h"
 #include "core/wire.h"
+#include "replication/agreement/limits.h"
 #include "replication/agreement/registry.h"
 #include "replication/agreement/messages.h"
+#include "replication/requests/limits.h"
 #include "tests/replication/agreement/trace.h"
 
 namespace ingot::testing {
@@ -28,7 +28,7 @@ const std::vector<MessageType> kTypes{
 
 bool carries_votes(MessageType type) { return type == MessageType::kPromise || type == MessageType::kSteppedDown; }
 
-// Whether a type has a payload of plain bytes.
+// Whether the type's payload is plain bytes.
 bool carries_bytes(MessageType type) {
   switch (type) {
     case MessageType::kAccept:
@@ -49,7 +49,7 @@ std::string random_bytes(Prng& prng, std::size_t length_below) {
   return bytes;
 }
 
-// Mostly small numbers, which protocols look at; sometimes anything that the format can carry.
+// Mostly small numbers, which protocols interpret; sometimes any number that the format can hold.
 std::uint64_t random_number(Prng& prng, std::uint64_t below) {
   return prng.chance(0.8) ? prng.below(6) : prng.below(below);
 }
@@ -117,7 +117,7 @@ TEST_CASE("the header is 24 bytes and the command follows") {
   CHECK(bytes == std::string("\x01\x02\x01\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\x03\0\0\0\0\0\0\0abc", 27));
 }
 
-// Bytes that decode are exactly those that encoding gives: no two messages mean the same, no byte goes unread.
+// Bytes that decode are exactly the encoding of the result: no message has two encodings, and no byte is ignored.
 TEST_CASE("a damaged message is refused or is another well-formed message") {
   const std::uint64_t seed = fresh_seed();
   Prng prng(seed);
@@ -170,8 +170,8 @@ TEST_CASE("votes come in ascending order of slots, or the message is refused") {
   CHECK(!decode_message(encode({.type = MessageType::kPromise, .payload = votes.view()})));
 }
 
-// Whatever well-formed nonsense arrives, from whomever, a replica neither aborts nor decides a slot twice or out of
-// order, nor says anything to itself or to somebody who does not exist.
+// Whatever well-formed message arrives, from any endpoint, a replica does not abort, decides each slot once and in
+// order, and sends messages to existing other endpoints only.
 TEST_CASE("a protocol survives any message") {
   const std::uint64_t seed = fresh_seed();
   Prng prng(seed);

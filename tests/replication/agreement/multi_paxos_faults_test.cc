@@ -1,7 +1,6 @@
-// Multi-Paxos under kills: groups from one seed each, in which any replica, several and all at once die, are stopped,
-// come back with what their predecessors stored, and lose messages; then the faults stop and everybody must agree.
-// INGOT_SEED=n runs one seed only, with INGOT_TRACE=1 step by step; INGOT_SIMULATIONS=n changes how many each size
-// gets.
+// Multi-Paxos under kills: groups from one seed each, in which one, several or all replicas die, are stopped, restart
+// with what their predecessors stored, and lose messages; then the faults stop and all must agree. INGOT_SEED=n runs
+// one seed only, with INGOT_TRACE=1 step by step; INGOT_SIMULATIONS=n changes how many each size gets.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -80,7 +79,7 @@ class Run {
     if (violation_.empty()) violation_ = what;
   }
 
-  // The newest that somebody who lives has, or a published snapshot.
+  // The highest slot that a living replica or a published snapshot has.
   Slot newest() const {
     Slot newest = published_;
     for (int replica = 0; replica < replicas_; ++replica) {
@@ -144,7 +143,7 @@ class Run {
     group_.propose(at, command);
   }
 
-  // Mostly where somebody believes to lead, and may be wrong.
+  // Mostly at a replica that claims to lead, perhaps wrongly.
   void read(int replica) {
     for (int other = 0; other < replicas_ && prng_.chance(0.9); ++other) {
       if (runs(other) && group_.at(other).status().role == Role::kLeader) replica = other;
@@ -179,7 +178,7 @@ class Run {
     for (int other = 0; other < replicas_; ++other) {
       if (other == replica) continue;
       untold_[size(other)].insert(replica);
-      // What it said last may still be on its way, or lost with it.
+      // Its last messages may still arrive, or are lost with it.
       if (prng_.chance(0.3)) group_.link(replica, other).clear();
       overflowed_[link(replica, other)] = false;
     }
@@ -216,7 +215,7 @@ class Run {
     group_.drained(from, to);
   }
 
-  // No more faults: all run, and a last command, asked for by clients that wait, is decided everywhere.
+  // Ends the faults: all replicas run, and a last command, for which clients wait, is decided everywhere.
   void calm() {
     calm_ = true;
     for (int replica = 0; replica < replicas_; ++replica) restart(replica);
@@ -277,16 +276,16 @@ class Run {
   Group group_;
   std::vector<Slot> next_;
   std::vector<int> stopped_;            // by replica: steps left
-  std::vector<std::set<int>> untold_;   // by replica: deaths that the kernel has not reported to it
+  std::vector<std::set<int>> untold_;   // by replica: deaths not yet reported to it
   std::vector<bool> overflowed_;
   std::set<int> wants_snapshot_;
-  std::map<Slot, std::string> log_;     // everything that anybody ever decided
+  std::map<Slot, std::string> log_;     // every decision of any replica
   Slot floor_;
-  Slot published_;                         // a snapshot that outlives everybody holds the slots below
+  Slot published_;                         // a snapshot that outlives all processes holds the slots below
   std::map<std::uint64_t, Slot> reads_;
   std::map<std::uint64_t, std::string> commands_;
   std::set<std::uint64_t> rejected_;
-  std::uint64_t next_id_ = 1;           // as Group numbers proposals and reads
+  std::uint64_t next_id_ = 1;           // the number that Group gives the next proposal or read
   bool calm_ = false;
   const bool trace_ = std::getenv("INGOT_TRACE") != nullptr;
   std::string violation_;
@@ -328,7 +327,7 @@ void check_size(int replicas, int voters, std::uint64_t seeds) {
   if (seeds >= 100) CHECK(sum.snapshots > 0);
 }
 
-// More votes than one Promise holds: the candidate asks for the rest, and leads only then.
+// More votes than one Promise holds: the candidate fetches the rest before it leads.
 TEST_CASE("a candidate collects the votes of several Promises") {
   GroupOptions options{.kind = "multipaxos"};
   options.bounds.window_slots = 700;
@@ -354,7 +353,7 @@ TEST_CASE("a candidate collects the votes of several Promises") {
   CHECK(group.at(1).status().decided == Slot(600));
 }
 
-TEST_CASE("Multi-Paxos with three voters survives any kills, and what was decided stays so") { check_size(3, 3, 150); }
+TEST_CASE("Multi-Paxos with three voters survives any kills, and decided slots stay decided") { check_size(3, 3, 150); }
 TEST_CASE("Multi-Paxos with five voters survives any kills") { check_size(5, 5, 100); }
 TEST_CASE("Multi-Paxos with four replicas, three of them voters, survives any kills") { check_size(4, 3, 60); }
 TEST_CASE("Multi-Paxos with one voter, and with two, survives any kills") {

@@ -1,4 +1,4 @@
-// Scenario files: what happens to a group, and the trace that it leaves, side by side.
+// Scenario files: commands for a group, each followed by the trace that it leaves.
 //
 //   # A comment, up to the first command: what the file shows.
 //   command arguments
@@ -10,23 +10,24 @@
 //   group N KIND [voters=V] [window=W] [log=L] [prepared_bytes=B] [in_flight=BYTES] [suspect=TICKS]
 //       [apply=by-hand] [fencing] [quiet]
 //                             a fresh group; quiet: without stores of configurations and messages about them
-//   propose R COMMAND...      each word is a proposal of its own
+//   propose R COMMAND...      each word is a separate proposal
 //   read R [TIMES]            linearizable reads
 //   deliver A->B [COUNT]      messages of a link, default all; "deliver all": until every link is empty
 //   drop A->B [COUNT]         loses messages of a link, default all
-//   duplicate A->B            the oldest message of a link stays in it once more
-//   inject A->B TYPE [incarnation=I] [epoch=E] [ballot=B] [slot=S] [number=N] [target=I] [yes] [command=C]   a forged message
+//   duplicate A->B            doubles the oldest message of a link
+//   inject A->B TYPE [incarnation=I] [epoch=E] [ballot=B] [slot=S] [number=N] [target=I] [yes] [command=C]
+//                             a forged message
 //   raw A->B HEX              forged bytes; A may be any endpoint
-//   drained A->B              A learns that its backlog to B has drained after losses
+//   drained A->B              tells A that its backlog to B has drained after losses
 //   tick R [COUNT]            ticks as long as the replica wants any
-//   apply R SLOT              slots below SLOT are applied (with apply=by-hand)
+//   apply R SLOT              applies the slots below SLOT (with apply=by-hand)
 //   compact R SLOT | install R SLOT | crash R | restart R | lose R   (its segments)
-//   died R [A...]             A, or everybody who lives, learns from the kernel that R is dead
-//   stop R... | cont R...     "deliver all" and "run" pass stopped replicas over
-//   run TICKS                 so many times: everybody ticks, then "deliver all"
-//   waits R                   a client asks R for what only a leader can do
+//   died R [A...]             tells A, or all living replicas, that R is dead
+//   stop R... | cont R...     "deliver all" and "run" skip stopped replicas
+//   run TICKS                 this many rounds: a tick for all replicas, then "deliver all"
+//   waits R                   a client asks R for a result that only a leader can give
 //   move R leader|acceptor N  as `ingotctl move`
-//   segment R [INCARNATION]   what its segment holds
+//   segment R [INCARNATION]   prints the content of its segment
 //   status [R] | links | refused R
 #pragma once
 
@@ -34,8 +35,8 @@
 
 namespace ingot::testing {
 
-// Runs the commands of a scenario and returns it with the traces that they leave now. A line that is no command leaves
-// a trace that says so.
+// Runs the commands of a scenario and returns it with their present traces. A line that is not a command leaves an
+// error as its trace.
 std::string run_scenario(const std::string& text);
 
 }  // namespace ingot::testing

@@ -39,7 +39,7 @@ void SeededRun::apply(int replica) {
   const std::uint64_t behind = order_.next(replica).value() - from.value();
   if (behind == 0) return;
   group_.apply(replica, from.plus(calm_ ? behind : 1 + prng_.below(behind)));
-  if (!one_answers_ || replica == 0) reads_.acknowledged(visible(replica));  // it may have answered its clients
+  if (!one_answers_ || replica == 0) reads_.acknowledged(visible(replica));  // its clients may have the answer
   answer_reads(replica);
 }
 

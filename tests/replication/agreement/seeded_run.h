@@ -1,5 +1,5 @@
-// What every seeded run of a whole group does, whatever befalls it: messages go on, replicas apply and answer reads, and
-// checkers watch. Which faults there are, and when, is for those that build on this.
+// The part of a seeded run that is common to all faults: messages are delivered, replicas apply and answer reads, and
+// checkers watch. Derived classes decide which faults happen, and when.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ class SeededRun {
   bool runs(int replica) const { return group_.alive(replica) && paused_steps_[index(replica)] == 0; }
   void pauses_go_on();
 
-  // What every run watches of a replica's effects.
+  // Passes a replica's effects to the checkers.
   void watch(int replica, const Effects& effects);
 
   void tick(int replica);
-  // One message, if there is one and its receiver runs.
+  // Delivers one message, if there is one and its receiver runs.
   void deliver(int from, int to);
-  // Some of what it has decided; all of it once the faults have stopped.
+  // Applies some decided slots; all of them once the faults have stopped.
   void apply(int replica);
-  // What it has applied without the no-ops at the end, which nobody can see.
+  // The slot below which the replica has applied, less the no-ops at its end, which no read can see.
   Slot visible(int replica) const;
   void answer_reads(int replica);
-  // It crashes: who asked it is told nothing.
+  // Drops the replica's reads, which get no answer since it crashes.
   void forget_reads(int replica);
-  // False: it has applied more than that.
+  // False: the replica has applied more than that.
   bool install(int replica, Slot first_undecided);
 
   Prng prng_;
@@ -43,13 +43,13 @@ class SeededRun {
   OrderChecker order_;
   ReadChecker reads_;
   std::vector<int> paused_steps_;                     // by replica
-  std::vector<std::map<std::uint64_t, Slot>> ready_;  // by replica: reads, and what must be applied for them
+  std::vector<std::map<std::uint64_t, Slot>> ready_;  // by replica: reads, and the slots that each needs applied
   std::uint64_t answered_reads_ = 0;
-  std::uint64_t next_id_ = 1;  // as Group numbers proposals and reads
+  std::uint64_t next_id_ = 1;  // the number that Group gives the next proposal or read
   bool calm_ = false;          // the faults have stopped
 
  private:
-  const bool one_answers_;  // in 2PC the coordinator alone does
+  const bool one_answers_;  // true in 2PC: the coordinator alone answers
 };
 
 }  // namespace ingot::testing

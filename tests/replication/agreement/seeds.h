@@ -1,4 +1,4 @@
-// Which seeds a test runs: its own number of them, from 1 on. INGOT_SIMULATIONS=n: n instead. INGOT_SEED=n: that one only.
+// The seeds of a test: 1 to the test's own number; INGOT_SIMULATIONS=n: 1 to n; INGOT_SEED=n: that one only.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ingot::testing {
 struct SeedRange {
   std::uint64_t first;
   std::uint64_t last;
-  bool one_only;  // INGOT_SEED: somebody looks at a run, and sums over all say nothing
+  bool one_only;  // with INGOT_SEED: one run is analysed, and sums over all are meaningless
 };
 
 inline SeedRange seeds_to_run(std::uint64_t own_number) {

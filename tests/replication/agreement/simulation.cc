@@ -19,11 +19,11 @@ AgreementBounds random_bounds(Prng& prng) {
   if (prng.chance(0.3)) bounds.command_log_slots = 1 + static_cast<int>(prng.below(40));
   if (prng.chance(0.3)) bounds.learner_ahead_slots = bounds.window_slots + static_cast<int>(prng.below(4));
   if (prng.chance(0.2)) bounds.prepared_bytes = 300;
-  bounds.suspect_ticks = 1'000'000;  // roles stay where they are: tests/replication/agreement/failover.h moves them
+  bounds.suspect_ticks = 1'000'000;  // no change of roles: tests/replication/agreement/failover.h tests those
   return bounds;
 }
 
-// How unkind a run is, and its group; drawn from its seed, so that runs differ in kind.
+// The parameters of a run and its group, drawn from its seed.
 struct FaultSchedule {
   explicit FaultSchedule(const SimulationOptions& options)
       : prng(options.seed),
@@ -125,7 +125,8 @@ class Simulation : private SeededRun {
     drain(any_replica(), any_replica());
   }
 
-  // The normal case survives the loss of replicas that neither lead nor accept; Multi-Paxos, of a minority; 2PC, none.
+  // 1Paxos without changes of roles survives the loss of replicas that neither lead nor accept; Multi-Paxos, of a
+  // minority; 2PC, none.
   void crash_somebody() {
     const int replica = any_replica();
     int dead = 0;
@@ -157,7 +158,7 @@ class Simulation : private SeededRun {
     answer_reads(replica);
   }
 
-  // As the replica does it: what every voter has applied, or, pressed for room, what two replicas have.
+  // As the replica does it: trims what every voter has applied or, for lack of room, what two replicas have.
   void compact(int replica) {
     if (!runs(replica)) return;
     std::vector<Slot> applied;
@@ -192,7 +193,7 @@ class Simulation : private SeededRun {
     group_.drained(from, to);
   }
 
-  // One round in which everybody does everything that is to be done. False: there was nothing.
+  // One round in which every replica handles all that is waiting. False: there was nothing.
   bool calm_round() {
     bool busy = !wants_snapshot_.empty();
     install_snapshots();
@@ -240,7 +241,7 @@ class Simulation : private SeededRun {
   const FaultSchedule schedule_;
   ProposalChecker proposals_;
   StableChecker stable_;
-  std::vector<bool> overflowed_;                      // by link: lost something and was not yet reported drained
+  std::vector<bool> overflowed_;                      // by link: has lost messages, and the drain is not reported yet
   std::vector<int> wants_snapshot_;
   std::map<std::uint64_t, Ballot> ballot_of_;  // of proposals
   std::uint64_t commands_ = 0;

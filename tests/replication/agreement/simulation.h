@@ -16,13 +16,13 @@ struct SimulationOptions {
 };
 
 struct SimulationResult {
-  std::string violation;  // empty: every checker was content
+  std::string violation;  // empty: no checker found one
   std::uint64_t decided = 0;  // slots
   std::uint64_t reads = 0;    // answered
   std::uint64_t lost = 0;     // messages
   std::uint64_t snapshots = 0;
   std::uint64_t rejected = 0;
-  std::uint64_t refused = 0;  // messages; no honest replica sends any that another must refuse
+  std::uint64_t refused = 0;  // messages; no correct replica sends one that another must refuse
 };
 
 SimulationResult simulate(const SimulationOptions& options);

@@ -35,7 +35,7 @@ struct Size {
   std::uint64_t seeds;
 };
 
-// Every checker is content, and the runs were worth checking: slots were decided, reads answered, messages lost.
+// No checker found a violation, and the runs were meaningful: slots were decided, reads answered, messages lost.
 void check_all_sizes(const std::string& kind) {
   std::uint64_t snapshots = 0;
   for (const Size size : {Size{1, 1, 100}, Size{2, 2, 500}, Size{3, 3, 500}, Size{3, 1, 200}, Size{4, 3, 300},
@@ -50,14 +50,14 @@ void check_all_sizes(const std::string& kind) {
     CHECK(sum.rejected > 0);
     snapshots += sum.snapshots;
   }
-  // Not in every size: a 1Paxos replica holds decided slots until a snapshot outlives them, while the in-flight entries
+  // Not in every size: a 1Paxos replica keeps decided slots until a snapshot outlives them, while the in-flight entries
   // have room.
   if (kind != "2pc" && !std::getenv("INGOT_SEED")) CHECK(snapshots > 0);
 }
 
-TEST_CASE("1Paxos keeps its promises under any schedule") { check_all_sizes("1paxos"); }
-TEST_CASE("Multi-Paxos keeps its promises under any schedule") { check_all_sizes("multipaxos"); }
-TEST_CASE("2PC keeps its promises under any schedule") { check_all_sizes("2pc"); }
+TEST_CASE("1Paxos keeps its guarantees under any schedule") { check_all_sizes("1paxos"); }
+TEST_CASE("Multi-Paxos keeps its guarantees under any schedule") { check_all_sizes("multipaxos"); }
+TEST_CASE("2PC keeps its guarantees under any schedule") { check_all_sizes("2pc"); }
 
 TEST_CASE("a seed reproduces its run") {
   const SimulationResult once = simulate({"1paxos", 5, 5, 42});

@@ -35,7 +35,7 @@ std::string name_text(ReplicaIncarnation name) {
   return name.incarnation == Incarnation(1) ? id : id + "." + std::to_string(name.incarnation.value());
 }
 
-// Long commands are named by their length.
+// Long commands are shown by their length.
 std::string quote(std::string_view command) {
   if (command.empty()) return "(no-op)";
   if (command.size() > 40) return "(" + std::to_string(command.size()) + " bytes)";
@@ -96,7 +96,7 @@ void describe_config(std::ostream& out, const Message& message) {
   if (!entry.empty()) describe_entry(out, entry);
 }
 
-// Messages of those who change roles.
+// Messages about changes of roles.
 void describe_change(std::ostream& out, const Message& message) {
   switch (message.type) {
     case MessageType::kPrepare:

@@ -1,4 +1,4 @@
-// Effects as text, a line each, in the order in which they are executed.
+// Effects as text, one line each, in the order of their execution.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace ingot::testing {
 // "Accept epoch 1 ballot 1 slot 0 `a`"; "malformed" if it does not decode.
 std::string describe_message(std::string_view bytes);
 
-// "0 -> 1  Accept ...", "1 decides slot 0 `a`", ...: what the replica did, each line ending in a newline.
+// The replica's effects, "0 -> 1  Accept ...", "1 decides slot 0 `a`", ..., each line with a newline at its end.
 std::string describe_effects(int replica, const Effects& effects);
 
 std::string describe_status(const AgreementStatus& status);

@@ -1,4 +1,4 @@
-// What 2PC tells people when it is blocked: by whom, over what, and for how long.
+// The status of a blocked 2PC group: the missing replica, the slots, and the time.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -14,9 +14,9 @@ void tick(Group& group, int replica, int ticks) {
   for (int i = 0; i < ticks; ++i) group.tick(replica);
 }
 
-Effects effects;  // of inputs that have none
+Effects effects;  // of inputs without effects
 
-TEST_CASE("who is not blocked has nothing to explain") {
+TEST_CASE("a replica that is not blocked reports no cause") {
   Group group({.kind = "2pc"});
   CHECK(explain(group, 0).empty());
   group.propose(0, "a");
@@ -27,7 +27,7 @@ TEST_CASE("who is not blocked has nothing to explain") {
   CHECK(explain(group, 1).empty());
 }
 
-TEST_CASE("a participant that does not answer") {
+TEST_CASE("a coordinator names the participant that does not answer") {
   Group group({.kind = "2pc"});
   for (const char* command : {"a", "b", "c"}) group.propose(0, command);
   group.deliver(0, 1);
@@ -39,7 +39,7 @@ TEST_CASE("a participant that does not answer") {
   CHECK(explain(group, 0).empty());
 }
 
-TEST_CASE("a coordinator that does not answer") {
+TEST_CASE("a participant names the coordinator that does not answer") {
   Group group({.kind = "2pc"});
   for (const char* command : {"a", "b"}) group.propose(0, command);
   group.deliver(0, 1);
@@ -50,7 +50,7 @@ TEST_CASE("a coordinator that does not answer") {
   CHECK(explain(group, 2).empty());  // nothing is in doubt there
 }
 
-TEST_CASE("death is told at once, whether or not anything waits") {
+TEST_CASE("a death is reported at once, whether or not a slot waits") {
   Group group({.kind = "2pc"});
   const ReplicaIncarnation coordinator{EndpointId(0), Incarnation(1)};
   const ReplicaIncarnation participant{EndpointId(2), Incarnation(1)};
@@ -67,7 +67,7 @@ TEST_CASE("death is told at once, whether or not anything waits") {
   CHECK(effects.empty());
 }
 
-TEST_CASE("a later life of a replica takes no part, and says so") {
+TEST_CASE("a later incarnation takes no part, and reports that") {
   Group group({.kind = "2pc"});
   group.restart(2);
   CHECK(group.at(2).status().blocked_by == EndpointId(2));

@@ -1,4 +1,4 @@
-// Who gets a request and who answers it, as deaths and restarts become known.
+// Which replica gets a request and which one answers it, as deaths and restarts become known.
 #include "replication/client/routing.h"
 
 #include <catch2/catch.hpp>
@@ -45,7 +45,7 @@ TEST_CASE("the newest answer says who has the roles") {
   REQUIRE(routing.leader() == kTwo);
 }
 
-TEST_CASE("a dead leader is followed by another, and nobody's hint brings it back") {
+TEST_CASE("a dead leader is followed by another, and no hint brings it back") {
   Routing routing = three();
   REQUIRE(routing.died(kZero));
   REQUIRE_FALSE(routing.died(kZero));

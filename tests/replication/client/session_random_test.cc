@@ -1,4 +1,4 @@
-// Replicas that refuse, lose, repeat, die and come back at random: every submission has one answer, a command that was
+// Replicas that refuse, lose answers, die and come back at random: every submission has one answer, a command that was
 // answered as not carried out was not, and no result is acknowledged that has not arrived.
 #include <catch2/catch.hpp>
 
@@ -70,23 +70,17 @@ class RandomReplicas {
     messages_.push_back({sent.to, request});
   }
 
-  // A message may be lost; a request may be carried out, again and again, without an answer.
+  // An attempt is carried out and answered, carried out without an answer, or refused, whatever became of others.
   void handle() {
     const std::size_t place = prng_.below(messages_.size());
     const Message message = messages_[place];
-    if (!prng_.chance(0.2)) messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(place));
-    const auto kind = prng_.below(6);
-    const bool taken = kind < 3;
-    if (taken) done_.insert(message.request.sequence);
-    if (kind == 2) return;
-    // A refusal is final for the message that it refuses: a lost or repeated one would be two attempts.
-    if (!taken) {
-      std::erase_if(messages_, [&](const Message& other) { return other.request.sequence == message.request.sequence; });
-    }
-    const auto status = taken                 ? Response::Status::kOk
-                        : prng_.chance(0.5) ? Response::Status::kBusy
-                                            : Response::Status::kNotLeader;
-    if (!taken && done_.contains(message.request.sequence)) return;
+    messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(place));
+    const auto choice = prng_.below(6);
+    const bool carried_out = choice < 3;
+    if (carried_out) done_.insert(message.request.sequence);
+    if (choice == 0) return;
+    auto status = Response::Status::kOk;
+    if (!carried_out) status = prng_.chance(0.5) ? Response::Status::kBusy : Response::Status::kNotLeader;
     session_.respond(message.at, message.request.sequence, status, any_replica(), "", Slot(++slot_));
   }
 

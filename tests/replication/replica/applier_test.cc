@@ -1,9 +1,8 @@
-// Batches go in, each command has its effect once, and whoever applied the same slots is in the same state.
+// Batches are applied, each command has its effect once, and replicas that applied the same slots have the same state.
 #include <catch2/catch.hpp>
 
 #include <map>
 
-#include "core/limits.h"
 #include "core/prng.h"
 #include "replication/replica/applier.h"
 #include "replication/store/kv_store.h"
@@ -57,7 +56,7 @@ TEST_CASE("A retry gets the first answer and has no second effect") {
   REQUIRE(first.size() == 2);
   REQUIRE(store.revision() == 3);
   const auto retry = apply(applier, {command(1, 0, one), command(2, 0, one), command(1, 1, two)});
-  REQUIRE(store.revision() == 4);  // the other client's command is no retry
+  REQUIRE(store.revision() == 4);  // the other client's command is no repetition
   REQUIRE(retry[0].status == Status::kOk);
   REQUIRE(retry[0].result == first[0].result);
   REQUIRE(retry[2].result == first[1].result);
@@ -88,7 +87,7 @@ TEST_CASE("No-ops and malformed batches take their slot and change nothing else"
   REQUIRE(store.revision() == 1);
 }
 
-TEST_CASE("A command that the state machine refuses is a command with a result all the same") {
+TEST_CASE("A command that the state machine refuses has a result, too") {
   kv::KvStore store;
   Applier applier(store);
   const auto outcomes = apply(applier, {command(1, 0, "nonsense")});
@@ -96,7 +95,7 @@ TEST_CASE("A command that the state machine refuses is a command with a result a
   REQUIRE(kv::decode_result(outcomes[0].result)->code == kv::Code::kMalformed);
 }
 
-// A retry of an earlier batch's command, or a new one.
+// Either a repetition of a command from an earlier batch, or a new command.
 struct Traffic {
   explicit Traffic(std::uint64_t seed) : rng(seed), requests(seed) {}
 

@@ -1,4 +1,4 @@
-// Batches hold what arrived together, bounded, and nothing twice.
+// A batch holds the requests that arrived together, within bounds, each once.
 #include "replication/replica/batcher.h"
 
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ TEST_CASE("a full batch is followed by another") {
   REQUIRE(batcher.take()->size() <= kBatchBytesMax);
 }
 
-TEST_CASE("a command that is on its way is not taken again until it is decided") {
+TEST_CASE("a command in flight is not accepted again until it is decided") {
   Batcher batcher;
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kRepeated);
@@ -50,7 +50,7 @@ TEST_CASE("a command that is on its way is not taken again until it is decided")
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
 }
 
-TEST_CASE("proposals that were given up may be repeated") {
+TEST_CASE("forgotten proposals may be repeated") {
   Batcher batcher;
   batcher.add(command(7, 1));
   batcher.take();
@@ -58,8 +58,9 @@ TEST_CASE("proposals that were given up may be repeated") {
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
 }
 
-// What waited when proposals were forgotten counted for ever: after a few changes of leader the queue was full of nothing.
-TEST_CASE("what still waits when proposals are forgotten is freed once it is decided, and repeats of it are known") {
+// Regression: requests that waited when proposals were forgotten counted for ever, so that after a few changes of
+// leader the queue was full of nothing.
+TEST_CASE("requests that wait when proposals are forgotten are freed once decided, and repetitions recognised") {
   Batcher batcher;
   const std::string large(kRequestBytesMax, 'x');
   for (std::uint64_t turn = 0; turn < 200; ++turn) {
@@ -74,7 +75,7 @@ TEST_CASE("what still waits when proposals are forgotten is freed once it is dec
   }
 }
 
-TEST_CASE("what is not decided is bounded in commands and in bytes") {
+TEST_CASE("undecided requests are bounded in commands and in bytes") {
   Batcher by_commands;
   for (int i = 0; i < kLeaderQueueCommandsMax; ++i) REQUIRE(by_commands.add(command(7, i)) == Batcher::Added::kYes);
   REQUIRE(by_commands.add(command(8, 0)) == Batcher::Added::kFull);

@@ -1,10 +1,10 @@
-// Real replicas that die, stop and wake under load: the others go on, nothing that was acknowledged is lost, every command
-// takes effect once, and in the end all who live have the same state.
+// Real replicas that die, stop and go on under load: the others go on, no acknowledged write is lost, every command
+// takes effect once, and in the end all living replicas have the same state.
 #include <catch2/catch.hpp>
 
 #include <functional>
 
-#include "core/limits.h"
+#include "replication/client/limits.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20261121;
 
-// Load before, during and after `trouble`, and what must be true in the end.
+// Runs load before, during and after `trouble`, then checks the result.
 void check_survival(GroupOnOneThread& group, const std::function<void()>& trouble) {
   Load load(group);
   load.run(100);
@@ -112,8 +112,9 @@ TEST_CASE("a stopped acceptor is replaced, and catches up when it wakes") {
   require_equal_digests(group);
 }
 
-// What a deposed leader had taken was swallowed as a repetition when it came again after it led once more.
-TEST_CASE("a leader that is deposed and leads again takes what it had taken before") {
+// Regression: commands that a deposed leader had accepted were dropped as repetitions when they came again after it led
+// once more.
+TEST_CASE("a leader that is deposed and leads again accepts requests that it accepted before") {
   GroupOnOneThread group("1paxos", "nvp", 3, kSeed);
   Load load(group);
   for (int turn = 0; turn < 4; ++turn) {
@@ -130,7 +131,7 @@ TEST_CASE("a leader that is deposed and leads again takes what it had taken befo
   require_equal_digests(group);
 }
 
-TEST_CASE("2PC stays blocked by a dead participant, says so, and nobody is told of success") {
+TEST_CASE("2PC stays blocked by a dead participant, reports it, and acknowledges nothing") {
   GroupOnOneThread group("2pc", "nvp", 3, kSeed);
   group.put("a", "1");
   group.kill(2);
@@ -145,7 +146,7 @@ TEST_CASE("2PC stays blocked by a dead participant, says so, and nobody is told 
   REQUIRE(group.page(0)[ReplicaCounter::kBlockedWhy].get() == static_cast<std::uint64_t>(Blocked::kParticipantDead));
 }
 
-TEST_CASE("whoever is turned away because agreement is blocked is told so, and by whom") {
+TEST_CASE("a request refused because agreement is blocked gets an error that names the replica") {
   GroupOnOneThread group("2pc", "nvp", 3, kSeed);
   group.put("a", "1");
   group.kill(2);

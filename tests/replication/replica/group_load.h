@@ -1,4 +1,4 @@
-// Load for a group on one thread, and what must be true of it in the end.
+// Load for a group on one thread, and the checks at its end.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ class Load {
     }
   }
 
-  // Rounds until everything sent so far is answered; the number of them.
+  // Runs rounds until every put so far is answered; returns their number.
   int wait() {
     int rounds = 0;
     for (; !all_arrived(); ++rounds) {
@@ -43,8 +43,8 @@ class Load {
     return rounds;
   }
 
-  // All puts were acknowledged, each took effect once, and they are all there: a key has as many versions as it was put,
-  // and the one of the last revision as its value.
+  // All puts were acknowledged and took effect once: a key has as many versions as it was put, and the value of its
+  // last revision.
   void check() {
     std::map<std::string, std::pair<std::int64_t, std::string>> newest;
     std::map<std::string, std::int64_t> versions;
@@ -89,7 +89,7 @@ inline void require_equal_digests(const GroupOnOneThread& group) {
   }
 }
 
-// Whatever befell the group is over: more load goes through, nothing acknowledged is lost, and all who live agree.
+// Checks a group after its faults: more load succeeds, no acknowledged write is lost, and all living replicas agree.
 inline void require_survived(GroupOnOneThread& group, Load& load) {
   load.run(50);
   load.wait();

@@ -59,7 +59,8 @@ GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::stri
 
 GroupOnOneThread::~GroupOnOneThread() = default;
 
-// Each has mappings of its own, as processes have: a new incarnation's inbox appears to those who go over to it only.
+// Each endpoint has its own mappings, as processes have: a new incarnation's inbox is visible only to peers that switch
+// to it.
 Fabric GroupOnOneThread::attach() const {
   std::string description;
   for (const int fd : fabric_->descriptors()) description += (description.empty() ? "" : ",") + std::to_string(::dup(fd));
@@ -143,7 +144,7 @@ void GroupOnOneThread::kill(int replica, bool told) {
   Member& member = *members_[replica];
   member.running = false;
   member.replica.reset();
-  member.stable.reset();  // lets go of the writer's lock
+  member.stable.reset();  // releases the writer's lock
   member.incarnations.reset();
   member.transport.reset();
   member.words.clear();
@@ -224,7 +225,7 @@ void GroupOnOneThread::settle() {
     round();
     quiet = last_work_ == 0 && client_->in_flight() == 0 ? quiet + 1 : 0;
   }
-  // Then the slower timers, which fetch and send again.
+  // Then the slower timers, which fetch and repeat.
   for (int i = 0; i < 1000; ++i) round(5'000'000);
 }
 

@@ -1,5 +1,5 @@
 // A whole group on one thread: real transport, agreement, store and front-end client, polled in turn, so that a test
-// decides who runs and who does not.
+// decides which of them run.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ namespace ingot {
 
 class GroupOnOneThread {
  public:
-  // The client first asks `responder` to answer its commands; without one, whoever knows decisions first. `tree`: a
+  // The client first asks `responder` to answer its commands; without one, the first replica to know decisions. `tree`:
+  // a shape for broadcasts (replication/replica/trees/plan.h), all replicas on one core.
   // shape for broadcasts (replication/replica/trees/plan.h), all replicas on one core.
   GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas, std::uint64_t seed,
                    std::optional<EndpointId> responder = std::nullopt, const std::string& tree = "star");
@@ -29,23 +30,22 @@ class GroupOnOneThread {
 
   int replicas() const { return static_cast<int>(members_.size()); }
 
-  // Whether the member is polled at all; one that is not is like a stopped process.
+  // Whether the member is polled; without polls it is like a stopped process.
   void set_running(int replica, bool running) { members_[replica]->running = running; }
 
-  // Whether the others are told that a member does not run, as a supervisor would tell them.
+  // Whether the others are told that a member does not run, as by a supervisor.
   void set_reported(bool reported) { reported_ = reported; }
 
-  // The member's thread is gone for good, as far as the kernel's mark on its segment tells. `told`: the supervisor has
-  // seen it, and says so on its page.
+  // Ends the member, with the kernel's mark on its segment. `told`: the supervisor's page reports the death, too.
   void kill(int replica, bool told = true);
   bool alive(int replica) const { return members_[replica]->replica != nullptr; }
 
-  // The next incarnation of a dead member begins: everybody is told, as a supervisor tells them; those who do not run will find
-  // the word when they do.
+  // Starts the next incarnation of a dead member and tells all others, as a supervisor does; stopped ones get the
+  // message when they go on.
   void restart(int replica);
   std::uint32_t incarnation(int replica) const { return launches_[replica].incarnations.back().incarnation.value(); }
 
-  // Submits; the result is there once it has arrived.
+  // Submits a request; its result is there once it has arrived.
   struct Answer {
     bool arrived = false;
     ReplicaReply::Outcome outcome{};
@@ -55,35 +55,35 @@ class GroupOnOneThread {
   std::shared_ptr<Answer> submit(RequestKind kind, const kv::Request& request,
                                  EndpointId replica = ReplicaClient::kAnyReplica);
 
-  // Submits bytes that no request of the store need be; nobody waits for the answer.
+  // Submits bytes that need not be a valid request; the answer is ignored.
   void submit_bytes(const std::string& command);
 
-  // Polls everybody who runs once, in seeded random order; virtual time advances by `step_ns`.
+  // Polls every running member once, in seeded random order; virtual time advances by `step_ns`.
   void round(std::uint64_t step_ns = 100'000);
 
-  // Rounds until nobody has found work for a while and no answer is outstanding; fails after very many.
+  // Runs rounds until no member has found work for a while and no answer is outstanding; fails after very many.
   void settle();
 
-  // Convenience: submit and settle.
+  // Submits a put and settles.
   kv::Result put(const std::string& key, const std::string& value);
   kv::Result get(const std::string& key);
 
   const Applier& applier(int replica) const { return members_[replica]->replica->applier(); }
   const ReplicaPage& page(int replica) const { return *launches_[replica].page; }
-  // It sleeps until something arrives.
+  // True if it sleeps until a message arrives.
   bool idle(int replica) const { return members_[replica]->replica->deadline_ns() == Pollable::kNever; }
   AgreementStatus status(int replica) const { return members_[replica]->agreement->status(); }
   const TreeRouter& trees(int replica) const { return *members_[replica]->replica->trees(); }
 
  private:
-  // What a supervisor has of a member, whatever its incarnation.
+  // What a supervisor keeps for a member, across its incarnations.
   struct Launch {
     Segment page_segment;
     ReplicaPage* page = nullptr;
     std::vector<Descriptor> stable;  // by incarnation
     IncarnationSegments incarnations;
   };
-  // An incarnation announced, and not heard of yet.
+  // A message about a new incarnation that a member has not read yet.
   struct Word {
     EndpointId endpoint;
     Incarnation incarnation;
@@ -92,13 +92,13 @@ class GroupOnOneThread {
   };
   struct Member {
     bool running = true;
-    std::optional<Fabric> fabric;  // as mapped by it
+    std::optional<Fabric> fabric;  // as mapped by this member
     std::unique_ptr<StableSegment> stable;
     kv::KvStore store;
     std::unique_ptr<ChannelTransport> transport;
     std::unique_ptr<PeerIncarnations> incarnations;
     std::vector<Word> words;
-    const Agreement* agreement = nullptr;  // the replica's
+    const Agreement* agreement = nullptr;  // owned by the replica
     std::unique_ptr<Replica> replica;
   };
 

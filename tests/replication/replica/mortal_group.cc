@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/agreement/registry.h"
 #include "replication/agreement/limits.h"
@@ -33,7 +34,7 @@ bool has_children() {
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-// Until one has ended; it is left to whoever forked it.
+// Waits until a child has ended; the code that forked it reaps it.
 void wait_for_child() {
   siginfo_t info{};
   while (::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
@@ -72,7 +73,7 @@ void MortalGroup::kill_all() {
   client_transport_.reset();
   for (auto& member : members_) {
     member->replica.reset();
-    member->stable.reset();  // lets go of the writer's lock
+    member->stable.reset();  // releases the writer's lock
   }
   members_.clear();
   outstanding_.clear();
@@ -112,7 +113,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   client_ = std::make_unique<SessionClient>(*client_transport_, std::move(client));
 }
 
-// The newest ended incarnation that counts, as replication/agreement/agreement.h says.
+// The newest dead incarnation with valid votes, as replication/agreement/agreement.h requires.
 std::shared_ptr<const StableView> MortalGroup::predecessor(int id) const {
   for (auto segment = segments_[id].rbegin(); segment != segments_[id].rend(); ++segment) {
     if (segment->incarnation == Incarnation(static_cast<std::uint32_t>(incarnation_))) continue;
@@ -206,8 +207,8 @@ void MortalGroup::collect() {
   });
 }
 
-// A forked child writes its snapshot in real time, and the group's clock is virtual: it stands still once a child has
-// lived for some rounds. Else what the group stores meanwhile would depend on how long the machine lets the child wait.
+// A forked child writes its snapshot in real time, and the group's clock is virtual: the clock stands still once a
+// child has lived for some rounds. Otherwise the amount stored meanwhile would depend on the machine's load.
 void MortalGroup::give_child_its_time() {
   if (!options_.fork || !has_children()) {
     rounds_with_child_ = 0;
@@ -216,7 +217,7 @@ void MortalGroup::give_child_its_time() {
   }
 }
 
-// A thread, too, takes real time, and gives way to this one.
+// A loader thread, too, takes real time; this thread yields to it.
 void MortalGroup::give_load_its_time() const {
   for (int id = 0; id < options_.replicas; ++id) {
     if (id != held_ && loading(id)) return static_cast<void>(::usleep(1000));

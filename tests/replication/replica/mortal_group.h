@@ -1,4 +1,4 @@
-// A group on one thread that can die as a whole and start again from what outlives it: stable segments, and the newest
+// A group on one thread that can die as a whole and restart from what outlives it: stable segments, and the newest
 // published snapshot, as a supervisor would keep them.
 #pragma once
 
@@ -32,39 +32,39 @@ class MortalGroup {
     bool load_in_background = false;
     std::size_t segment_bytes = kStableSegmentBytes;
     AgreementBounds bounds{};
-    bool keeps = true;  // snapshots
+    bool keeps = true;  // keeps snapshots
   };
 
   explicit MortalGroup(Options options);
   ~MortalGroup();
 
   void kill_all();
-  // `deprived`: this one starts with other bytes than the snapshot, or with none.
+  // Starts all members. `deprived`: this one gets the bytes `other` instead of the snapshot, or none.
   void start_all(int deprived = -1, std::string_view other = {});
 
-  // From the next start on this one's snapshot is not decoded until it is let go; with load_in_background only. -1: let
-  // go.
+  // From its next start on, this member's snapshot is decoded only after release; with load_in_background only. -1:
+  // releases it.
   void hold_load(int replica);
 
   // A member that is not polled is like a stopped process.
   void set_running(int replica, bool running) { members_[replica]->running = running; }
-  // A snapshot that is handed over is kept only while this is true; the last one then, when it becomes true again.
+  // A finished snapshot is published only while this is true; the last one also when it becomes true again.
   void set_keeping(bool keeping);
 
-  // Puts a key that was not put before. Whether it was acknowledged: acknowledged().
+  // Puts a new key. acknowledged() tells whether it was acknowledged.
   void put(std::size_t value_bytes);
   int outstanding() const;
   std::size_t acknowledged() const { return acknowledged_.size(); }
 
   void round(std::uint64_t step_ns = 100'000);
-  // Rounds until nothing is outstanding; fails after so many.
+  // Runs rounds until nothing is outstanding; fails after rounds_max.
   void wait(int rounds_max = 400'000);
-  // Rounds until all have applied the same, and nothing is outstanding; fails after so many.
+  // Runs rounds until all have applied the same and nothing is outstanding; fails after rounds_max.
   void settle(int rounds_max = 400'000);
-  // Rounds until all but the last few slots are in a snapshot that is kept.
+  // Runs rounds until a published snapshot holds all but the last few slots.
   void wait_published();
 
-  // The number of acknowledged puts that a replica's state lacks, or has otherwise.
+  // The number of acknowledged puts that are missing or wrong in a replica's state.
   int lost_by(int replica) const;
 
   Slot published() const { return Slot(daemon_.published_slot.get()); }

@@ -1,7 +1,8 @@
-// Whole groups with every agreement over every transport: what they agree on, and what slow members do to the others.
+// Whole groups with every agreement over every transport: all apply the same, and slow members do not delay the others.
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
+#include "replication/replica/limits.h"
+#include "replication/requests/limits.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"
 
@@ -19,7 +20,7 @@ kv::Request put_request(const std::string& key, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("every combination applies what was submitted, everywhere the same") {
+TEST_CASE("every combination applies the submitted commands alike at all replicas") {
   const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
   const std::string transport = GENERATE("nvp", "srbp");
   const int replicas = GENERATE(1, 2, 3, 5, 24);
@@ -42,7 +43,7 @@ TEST_CASE("every combination applies what was submitted, everywhere the same") {
   require_equal_digests(group);
 }
 
-TEST_CASE("what arrives together is agreed on together") {
+TEST_CASE("requests that arrive together are agreed on together") {
   const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
   CAPTURE(agreement);
   GroupOnOneThread group(agreement, "nvp", 3, kSeed);
@@ -132,9 +133,9 @@ TEST_CASE("linearizable reads see every write that was answered before them") {
   }
 }
 
-TEST_CASE("a command that is repeated while it is on its way is proposed once") {
+TEST_CASE("a command that is repeated while it is in flight is proposed once") {
   GroupOnOneThread group("1paxos", "nvp", 2, kSeed);
-  group.set_running(1, false);  // the acceptor, and no other can be: nothing is decided, and the client repeats itself
+  group.set_running(1, false);  // the acceptor, and no other can be: the client repeats its request
   const auto answer = group.submit(RequestKind::kCommand, put_request("once", "1"));
   for (int i = 0; i < 30; ++i) group.round(50'000'000);
   REQUIRE_FALSE(answer->arrived);
@@ -147,11 +148,11 @@ TEST_CASE("a command that is repeated while it is on its way is proposed once") 
   require_equal_digests(group);
 }
 
-TEST_CASE("a command that is repeated after it was decided takes effect once, and is answered by another") {
+TEST_CASE("a command that is repeated after it was decided takes effect once, and another replica answers") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   CAPTURE(agreement);
   GroupOnOneThread group(agreement, "nvp", 3, kSeed, EndpointId(2));
-  group.set_running(2, false);  // it is to answer, and cannot
+  group.set_running(2, false);  // the responder, which cannot answer
   const auto answer = group.submit(RequestKind::kCommand, put_request("once", "1"));
   for (int i = 0; i < 30; ++i) group.round(50'000'000);
   REQUIRE(answer->arrived);

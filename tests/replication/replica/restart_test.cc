@@ -1,5 +1,5 @@
-// Real replicas that die and come back as new incarnations, under load: nothing that was acknowledged is lost, every
-// command takes effect once, and in the end all have the same state, the joining replicas too.
+// Real replicas that die and restart as new incarnations, under load: no acknowledged write is lost, every command
+// takes effect once, and in the end all have the same state, the joining replicas too.
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
@@ -10,11 +10,11 @@ namespace ingot {
 namespace {
 
 constexpr std::uint64_t kSeed = 20261122;
-constexpr std::uint64_t kSlowStepNs = 2'000'000;  // so that many looks at the trees pass with few rounds
+constexpr std::uint64_t kSlowStepNs = 2'000'000;  // so that many checks of the trees take few rounds
 
 }  // namespace
 
-TEST_CASE("whoever was killed comes back under load and catches up") {
+TEST_CASE("a killed replica restarts under load and catches up") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const std::string transport = GENERATE("nvp", "srbp");
   const int victim = GENERATE(0, 1, 2);
@@ -30,7 +30,7 @@ TEST_CASE("whoever was killed comes back under load and catches up") {
   REQUIRE(group.incarnation(victim) == 2);
 }
 
-TEST_CASE("the leader dies twenty times, each time under load, and comes back") {
+TEST_CASE("the leader dies twenty times, each time under load, and restarts") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const std::string transport = GENERATE("nvp", "srbp");
   const bool told = GENERATE(true, false);
@@ -48,7 +48,7 @@ TEST_CASE("the leader dies twenty times, each time under load, and comes back") 
   require_survived(group, load);
 }
 
-TEST_CASE("leader and acceptor of three die at once: blocked until one of them is back, and nothing is lost") {
+TEST_CASE("leader and acceptor of three die at once: blocked until one of them restarts, and nothing is lost") {
   const std::string transport = GENERATE("nvp", "srbp");
   const int first = GENERATE(0, 1);
   CAPTURE(transport, first);
@@ -65,7 +65,7 @@ TEST_CASE("leader and acceptor of three die at once: blocked until one of them i
   require_survived(group, load);
 }
 
-TEST_CASE("a replica that was stopped while others died and came back, several times, does no harm when it wakes") {
+TEST_CASE("a replica that was stopped while others died and restarted, several times, does no harm when it goes on") {
   const std::string transport = GENERATE("nvp", "srbp");
   CAPTURE(transport);
   GroupOnOneThread group("1paxos", transport, 5, kSeed);
@@ -84,7 +84,7 @@ TEST_CASE("a replica that was stopped while others died and came back, several t
   require_survived(group, load);
 }
 
-TEST_CASE("a newcomer that dies before it has caught up, or before anybody has heard of it, is followed by another") {
+TEST_CASE("a joining replica that dies before it has caught up, or before its peers know of it, is restarted, too") {
   const std::string transport = GENERATE("nvp", "srbp");
   const int rounds = GENERATE(0, 1, 2, 5, 20);
   CAPTURE(transport, rounds);
@@ -100,7 +100,7 @@ TEST_CASE("a newcomer that dies before it has caught up, or before anybody has h
   REQUIRE(group.incarnation(1) == 9);
 }
 
-TEST_CASE("random deaths and returns, a minority at a time or not") {
+TEST_CASE("random deaths and restarts, of a minority or more, lose nothing") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const std::string transport = GENERATE("nvp", "srbp");
   const int replicas = GENERATE(3, 5);
@@ -126,7 +126,7 @@ TEST_CASE("random deaths and returns, a minority at a time or not") {
   require_survived(group, load);
 }
 
-TEST_CASE("an idle group takes its dead back, and rests again") {
+TEST_CASE("an idle group takes restarted replicas back, and is idle again") {
   GroupOnOneThread group("1paxos", "nvp", 3, kSeed);
   group.put("a", "1");
   group.kill(0);
@@ -139,7 +139,7 @@ TEST_CASE("an idle group takes its dead back, and rests again") {
   require_equal_digests(group);
 }
 
-TEST_CASE("who comes back to a group on trees gets everything, and nobody waits for it meanwhile") {
+TEST_CASE("a replica that restarts in a group on trees catches up, and no other waits for it") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const int victim = GENERATE(0, 1, 2, 5);
   CAPTURE(agreement, victim);
@@ -153,7 +153,7 @@ TEST_CASE("who comes back to a group on trees gets everything, and nobody waits 
   require_survived(group, load);
 }
 
-TEST_CASE("an inner endpoint of the tree that died and came back passes broadcasts on again") {
+TEST_CASE("an inner endpoint of the tree that died and restarted forwards broadcasts again") {
   GroupOnOneThread group("1paxos", "nvp", 12, kSeed, std::nullopt, "binary");
   Load load(group);
   load.run(60);

@@ -1,4 +1,4 @@
-// Sessions against a model that remembers everything and looks it all up again each time.
+// Sessions against a model that remembers all requests and searches them each time.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Model {
  private:
   struct Client {
     std::uint64_t floor = 0, last_use = 0;
-    std::map<std::uint64_t, std::optional<std::string>> done;  // without a value: the result is gone
+    std::map<std::uint64_t, std::optional<std::string>> done;  // without a value: the result was dropped
   };
 
   static std::size_t bytes(const Client& c) {

@@ -1,5 +1,5 @@
-// Whole groups with snapshots: segments stay small, who was away comes back, and when everybody dies at once nothing that
-// was acknowledged is lost.
+// Whole groups with snapshots: segments stay small, lagging replicas catch up, and when all die at once no acknowledged
+// write is lost.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ void put_many(MortalGroup& group, int count, std::size_t value_bytes) {
   group.settle();
 }
 
-// 200 slots, the first of which are in no segment any more.
+// Puts 200 slots, the first of which are then in no segment any more.
 void put_until_trimmed(MortalGroup& group) {
   put_many(group, 200, 100'000);
   REQUIRE(group.page(0)[ReplicaCounter::kStableUsedBytes].get() < 200 * 100'000);
@@ -45,11 +45,11 @@ void put_until_trimmed(MortalGroup& group) {
 
 }  // namespace
 
-TEST_CASE("everybody dies at once, again and again, and nothing acknowledged is lost") {
+TEST_CASE("all replicas die at once, several times, and nothing acknowledged is lost") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
-  const int replicas = GENERATE(1, 3, 5);  // alone it may decide what it has inherited before it has its snapshot
+  const int replicas = GENERATE(1, 3, 5);  // a single replica may decide inherited slots before it has its snapshot
   const char* env = std::getenv("INGOT_SEED");
-  // Seed 2 lost what was in the segment of a fifth earlier incarnation, and in no snapshot.
+  // Regression, seed 2: slots that were in the segment of a fifth earlier incarnation, and in no snapshot, were lost.
   std::vector<std::uint64_t> seeds{kSeed, kSeed + 1, 2};
   if (env != nullptr) seeds = {std::strtoull(env, nullptr, 10)};
   for (const std::uint64_t seed : seeds) {
@@ -88,7 +88,7 @@ TEST_CASE("many times the segment's room is written, and segments stay half empt
   options.agreement = agreement;
   options.seed = kSeed;
   options.fork = agreement != "multipaxos";
-  // A smaller segment takes smaller configurations: an acceptor that is slow to take in long messages is replaced.
+  // A smaller segment limits configurations: an acceptor that receives long messages slowly is replaced.
   options.segment_bytes = 16 * 1024 * 1024;
   options.bounds.window_bytes = 128 * 1024;
   options.bounds.in_flight_bytes = 768 * 1024;
@@ -101,7 +101,7 @@ TEST_CASE("many times the segment's room is written, and segments stay half empt
   require_all_there(group, 3);
 }
 
-TEST_CASE("while nobody keeps what is sealed the leader waits, and nothing is lost; then all goes on") {
+TEST_CASE("while no snapshot is published the leader waits, and nothing is lost; then the group goes on") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   CAPTURE(agreement);
   MortalGroup::Options options;
@@ -126,7 +126,7 @@ TEST_CASE("while nobody keeps what is sealed the leader waits, and nothing is lo
   require_all_there(group, 3);
 }
 
-TEST_CASE("who is further behind than its peers' logs gets a snapshot from one of them") {
+TEST_CASE("a replica that lags further than its peers' logs gets a snapshot from one of them") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const bool fork = GENERATE(true, false);
   const bool load_in_background = GENERATE(true, false);
@@ -152,8 +152,8 @@ TEST_CASE("who is further behind than its peers' logs gets a snapshot from one o
   require_all_there(group, 3);
 }
 
-// Of five, so that without the leader and one more its vote is needed, and somebody else can lead.
-TEST_CASE("who is loading its snapshot votes, and takes part like anybody when it has it") {
+// Of five, so that without the leader and one more its vote is needed, and another replica can lead.
+TEST_CASE("a replica that loads its snapshot votes, and takes full part when it has it") {
   MortalGroup::Options options;
   options.replicas = 5;
   options.seed = kSeed;
@@ -184,7 +184,7 @@ TEST_CASE("who is loading its snapshot votes, and takes part like anybody when i
   require_all_there(group, 5);
 }
 
-TEST_CASE("a snapshot that is none is refused and counted, and who should start from it asks a peer") {
+TEST_CASE("an invalid snapshot is refused and counted, and the replica that should start from it asks a peer") {
   MortalGroup::Options options;
   options.seed = kSeed;
   options.load_in_background = GENERATE(true, false);

@@ -1,4 +1,4 @@
-// What a replica tells the operator's log: each thing once.
+// A replica's lines for the operator's log: each event once.
 #include "replication/replica/status_log.h"
 
 #include <algorithm>
@@ -31,16 +31,16 @@ TEST_CASE("a line when agreement is blocked, for each other cause, and when it i
 
   AgreementStatus status = blocked(Blocked::kFormerLeader, 2);
   log.observe(status, 10 * kMs);
-  status.blocked_ticks = 7;  // time and slots are no other cause
+  status.blocked_ticks = 7;  // only time and slots differ: the cause is the same
   status.blocked_to = Slot(3);
   log.observe(status, 20 * kMs);
   CHECK(lines == Lines{"replica 1 is blocked: it waits for replica 2: " + std::string(text_of(Blocked::kFormerLeader))});
   CHECK(log.blocked_since_ns() == 10 * kMs);
 
-  log.observe(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another one
+  log.observe(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another cause
   CHECK(lines.size() == 2);
   CHECK(log.blocked_since_ns() == 30 * kMs);
-  log.observe(blocked(Blocked::kNoMajority, 1), 40 * kMs);  // itself: nobody in particular
+  log.observe(blocked(Blocked::kNoMajority, 1), 40 * kMs);  // itself: no particular replica
   CHECK(lines.back() == "replica 1 is blocked: " + std::string(text_of(Blocked::kNoMajority)));
 
   log.observe({}, 260 * kMs);
@@ -65,7 +65,7 @@ TEST_CASE("every cause has a sentence of its own") {
   }
 }
 
-TEST_CASE("suspects and the fenced are named, and a log that nobody reads takes everything") {
+TEST_CASE("suspects and fenced replicas are named, and a log without a reader accepts every line") {
   Lines lines;
   StatusLog log(EndpointId(0), [&](const std::string& line) { lines.push_back(line); });
   log.suspected(EndpointId(2));

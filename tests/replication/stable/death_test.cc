@@ -1,5 +1,5 @@
-// Writers are killed at random instants, thousands of times; what they leave is the state before or after the store
-// that was under way, and it is final from the moment that the kernel says that the writer is gone.
+// Writers are killed at random instants, thousands of times; the segment then has the state before or after the store
+// in progress, and is final once the kernel reports the writer's death.
 #include <sched.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Workload {
   std::uint64_t writes_max;  // before the kill
 };
 
-// Where the writer shows how far it is: `done` writes are stored, and perhaps one more is under way.
+// The writer's progress: `done` writes are stored, and the next one may be in progress.
 struct Progress {
   std::atomic<std::uint64_t> done;
 };
@@ -48,7 +48,7 @@ void wait_until_gone(const Segment& segment) {
   while (StableView::writer_state(segment.bytes()) != WriterState::kGone) ::sched_yield();
 }
 
-// What the segment must say after `writes` writes of the script.
+// The segment's content after `writes` writes of the script.
 std::string expected(std::uint64_t seed, const Workload& work, std::uint64_t writes) {
   StableModel model(kSelf, kLife);
   StableScript script(seed, work.command_bytes_max, work.round_writes);
@@ -73,11 +73,11 @@ void kill_one_writer(Prng& prng, const Workload& work) {
   }
   for (std::uint64_t spins = prng.below(2000); spins > 0; --spins) asm volatile("");
   writer.kill();
-  wait_until_gone(*reader);  // the kernel's word, before anybody has reaped the process
+  wait_until_gone(*reader);  // by the kernel's mark, before the process is reaped
 
   const auto left = StableView::read(reader->bytes());
   INFO("script seed " << seed << ", killed after " << progress.done.load() << " writes: " << left.status());
-  if (left.status().code() == absl::StatusCode::kNotFound) {  // it locked and died before it had opened
+  if (left.status().code() == absl::StatusCode::kNotFound) {  // it died between lock and initialization
     REQUIRE(progress.done.load() == 0);
     return;
   }
@@ -98,7 +98,7 @@ void kill_writers(int kills, const Workload& work) {
   for (int i = 0; i < kills; ++i) kill_one_writer(prng, work);
 }
 
-// Sanitizers slow replays down so much that the full number would be their whole run.
+// Sanitizers slow replays down so much that the full number would take their whole time.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int kKills = 200, kLargeKills = 5;
 #else
@@ -134,7 +134,7 @@ TEST_CASE("writers that do nothing but promise are killed at any instant") {
     });
     const auto epoch = [&] {
       const auto view = StableView::read(reader->bytes());
-      return view.ok() ? view->epoch.value() : 0;  // the living writer may overtake us
+      return view.ok() ? view->epoch.value() : 0;  // the living writer may overtake the read
     };
     while (epoch() == 0) ::sched_yield();
     for (std::uint64_t spins = prng.below(2000); spins > 0; --spins) asm volatile("");

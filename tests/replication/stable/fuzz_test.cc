@@ -1,4 +1,4 @@
-// Stable segments that somebody damaged: the reader says so or reads something, and never crashes or reads beside them.
+// Damaged stable segments: the reader reports an error or returns a view, and never crashes or reads out of bounds.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace ingot {
 namespace {
 
-// Bytes that end where memory ends: a read beyond them is a fault.
+// Bytes at the end of mapped memory: a read beyond them is a fault.
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes_max) : bytes_max_(round_up_to_pages(bytes_max)) {
@@ -41,12 +41,12 @@ class Guarded {
   std::byte* memory_;
 };
 
-// A real, small segment that holds some of everything.
+// A real, small segment with records of every kind.
 struct Sample {
   static constexpr std::size_t kBytes = 16 * 4096;
   std::string bytes;
   std::size_t used_end;  // after the last record
-  std::size_t configuration_end;  // after the content in force
+  std::size_t configuration_end;  // after the configuration in force
   std::string text;
 
   explicit Sample(std::uint64_t seed) {
@@ -74,7 +74,7 @@ struct Sample {
   }
 };
 
-// Every command of a view is touched, and its size is what the writers' bound allows.
+// Reads every command of a view, and checks its size against the writers' bound.
 void use(const absl::StatusOr<StableView>& view) {
   if (!view.ok()) {
     REQUIRE((absl::IsDataLoss(view.status()) || absl::IsNotFound(view.status())));
@@ -100,8 +100,8 @@ TEST_CASE("one changed byte of what counts is noticed or harmless") {
     use(view);
     (void)StableView::writer_state(bytes);
     noticed += view.ok() ? 0 : 1;
-    // Only in what no checksum covers: the owner's name, the lock, the padding, the cell that is not in force, the head
-    // (an older or newer one) and the unused rest of the header page.
+    // Undetected only where no checksum covers: the owner's name, the lock, the padding, the configuration cell that is
+    // not in force, the head (an older or newer one) and the unused rest of the header page.
     if (at >= kStableRingOffset && view.ok()) REQUIRE(to_text(*view) == sample.text);
   }
   CHECK(noticed > 0);
@@ -120,7 +120,7 @@ TEST_CASE("one changed byte of the configuration is noticed") {
   }
 }
 
-TEST_CASE("who reads no records gets the rest of a segment whose records are damaged") {
+TEST_CASE("a reader that skips records gets the rest of a segment whose records are damaged") {
   const Sample sample(3);
   Guarded guarded(Sample::kBytes);
   const auto bytes = sample.copy_to(guarded);
@@ -178,7 +178,7 @@ TEST_CASE("truncated segments are refused, also when they claim to be whole") {
     if (size < kStableRingOffset + 2 * stable_configuration_cell_bytes(size)) continue;
     auto& header = *reinterpret_cast<StableHeader*>(bytes.data());
     header.ring_bytes = stable_ring_bytes(size);
-    CHECK(StableView::read(bytes).ok() == (size == Sample::kBytes));  // the configuration lies beyond the end
+    CHECK(StableView::read(bytes).ok() == (size == Sample::kBytes));  // the configuration would be beyond the end
     header.configuration_flips = 0;
     const auto view = StableView::read(bytes);
     CHECK(view.ok() == (kStableRingOffset + stable_ring_bytes(size) >= sample.used_end));
@@ -186,7 +186,7 @@ TEST_CASE("truncated segments are refused, also when they claim to be whole") {
   }
 }
 
-// Forged records with checksums that fit: only the bounds protect the reader.
+// Forged records with valid checksums: only the bounds checks protect the reader.
 TEST_CASE("records that lie about their length, with a fitting checksum, are refused") {
   const Sample sample(2);
   Guarded guarded(Sample::kBytes);

@@ -1,4 +1,4 @@
-// Which segments of earlier incarnations are kept, and what is known of replicas that die and come back.
+// Which segments of earlier incarnations are kept, and what peers know of replicas that die and restart.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kBytes = 1 << 20;  // enough for a test
 constexpr EndpointId kSelf(0), kPeer(1);
 
-// One incarnation of a replica: its segment, and the writer that it may have.
+// One incarnation of a replica: its segment, and its writer, if any.
 struct TestIncarnation {
   explicit TestIncarnation(std::uint32_t incarnation_in, EndpointId id = kPeer) : incarnation(incarnation_in), replica(id) {
     auto made = create_segment("test-life", kBytes);
@@ -92,19 +92,19 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("the newest lives that count are kept; those that ended at their start are not") {
+TEST_CASE("the newest incarnations that count are kept; those that ended at their start are not") {
   CHECK(kept_after(1, 1) == std::vector<int>{1});
   CHECK(kept_after(3, 1) == std::vector<int>{1, 2, 3});
   CHECK(kept_after(10, 1) == std::vector<int>{6, 7, 8, 9, 10});
   CHECK(kept_after(9, 1000) == std::vector<int>{1, 9});  // a process that crashes at each start
   CHECK(kept_after(12, 3) == std::vector<int>{1, 3, 6, 9, 12});
-  CHECK(kept_after(11, 1, 2) == std::vector<int>{2, 4, 6, 7, 8, 9, 10, 11});  // what holds history stays besides
+  CHECK(kept_after(11, 1, 2) == std::vector<int>{2, 4, 6, 7, 8, 9, 10, 11});  // segments with history are kept, too
   const std::vector<int> all_needed = kept_after(40, 1, 1);
   CHECK(all_needed.size() == kNeededIncarnationsMax + 1);
   CHECK(all_needed.front() == 24);
 }
 
-TEST_CASE("a life ended before it had inherited unless its segment says otherwise") {
+TEST_CASE("an incarnation counts as ended before it inherited unless its segment says otherwise") {
   TestIncarnation never_opened(2), opened(2), inherited(2);
   CHECK(StableView::ended_before_inheriting(never_opened.segment->bytes()));
   opened.open();
@@ -112,13 +112,13 @@ TEST_CASE("a life ended before it had inherited unless its segment says otherwis
   inherited.open();
   inherited.inherit();
   CHECK_FALSE(StableView::ended_before_inheriting(inherited.segment->bytes()));
-  // Unreadable: nobody knows, so it counts, and its votes are not replaced by older ones.
+  // Unreadable: its votes are unknown, so it counts, and older votes do not replace them.
   alignas(64) static std::byte garbage[8192];
   garbage[0] = std::byte{1};
   CHECK_FALSE(StableView::ended_before_inheriting(garbage));
 }
 
-TEST_CASE("who has died is away, comes back, and is away until it has caught up") {
+TEST_CASE("a replica that died is lagging until its next incarnation has caught up") {
   TestIncarnation first(1), second(2);
   first.open();
   Pair pair(first);
@@ -130,13 +130,13 @@ TEST_CASE("who has died is away, comes back, and is away until it has caught up"
   CHECK(pair.poll() == std::vector<ReplicaIncarnation>{first.name()});
   CHECK(pair.poll().empty());
   CHECK(pair.peers->dead(kPeer));
-  CHECK(pair.begin(second).empty());  // that the first is dead is known
+  CHECK(pair.begin(second).empty());  // the death of the first is known already
   CHECK(pair.peers->dead(kPeer));
 
   pair.connect(second, Slot(50));
   CHECK_FALSE(pair.peers->dead(kPeer));
   pair.peers->note_returns();
-  CHECK(pair.peers->lagging(kPeer));  // 90 slots applied, says the page, but by the incarnation before
+  CHECK(pair.peers->lagging(kPeer));  // the page says 90 slots applied, but by the former incarnation
   pair.page_of_peer[ReplicaCounter::kAppliedSlots].set_release(49);
   pair.page_of_peer.incarnation.set_release(2);
   pair.peers->note_returns();
@@ -151,20 +151,20 @@ TEST_CASE("who has died is away, comes back, and is away until it has caught up"
   CHECK(pair.poll() == std::vector<ReplicaIncarnation>{second.name()});
 }
 
-TEST_CASE("a next life proves the death of the one before, whatever its segment says") {
+TEST_CASE("a next incarnation proves the death of the one before, whatever its segment says") {
   TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
   first.die();
   CHECK(pair.begin(second) == std::vector<ReplicaIncarnation>{first.name()});
   pair.connect(second, Slot(0));
-  // The second never opened its segment: no mark of the kernel tells of its end.
+  // The second never opened its segment: it has no lock for the kernel to mark.
   CHECK(pair.poll().empty());
   CHECK(pair.begin(third) == std::vector<ReplicaIncarnation>{second.name()});
   CHECK(pair.segments->newest().at(1) == Incarnation(3));
 }
 
-TEST_CASE("segments of dead lives are read by name, those of others are not") {
+TEST_CASE("segments of dead incarnations are read by name, those of others are not") {
   TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
@@ -183,7 +183,7 @@ TEST_CASE("segments of dead lives are read by name, those of others are not") {
   CHECK(pair.segments->read(first.name()).ok());
 }
 
-TEST_CASE("a first life that never opened its segment stored nothing: that is known, not missing") {
+TEST_CASE("a first incarnation that never opened its segment stored nothing: that is known, not missing") {
   TestIncarnation first(1), second(2);
   Pair pair(first);
   CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet

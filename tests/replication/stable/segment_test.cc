@@ -1,4 +1,4 @@
-// The stable segment: what is stored is read back, beside a dumb model; and it is bounded without losing anything.
+// The stable segment: stored writes read back as in a simple model, and trimming bounds it without loss.
 #include "replication/stable/segment.h"
 
 #include <time.h>
@@ -92,7 +92,7 @@ TEST_CASE("every kind of write is read back") {
   CHECK(view.accepted.size() == 1);
   CHECK(view.committed.size() == 1);
 
-  // A newer epoch makes the acceptor anew in one step; what was accepted is history, what was proposed stays.
+  // A newer epoch resets the acceptor in one step; accepted slots become history, proposals stay.
   REQUIRE(writer.store({Kind::kPromise, Epoch(12), Ballot(12), Slot(0), nullptr}));
   view = segment.view();
   CHECK(view.trimmed == Slot(11));
@@ -106,7 +106,7 @@ TEST_CASE("every kind of write is read back") {
   CHECK(segment.view().history.empty());
 }
 
-TEST_CASE("a reader may leave out what it knows") {
+TEST_CASE("a reader may leave out slots that it knows") {
   Fixture segment;
   StableSegment& writer = *segment.writer;
   REQUIRE(writer.store({Kind::kPromise, Epoch(1), Ballot(1), Slot(0), nullptr}));
@@ -166,8 +166,8 @@ TEST_CASE("a leadership begins at a slot") {
   CHECK(segment.view().proposed.at(Ballot(2)).size() == 2);
 }
 
-// The bug: all were freed within the step that began the leadership, milliseconds for which the group waited.
-TEST_CASE("a former leadership's records go with later writes, or all at once for who wants room") {
+// Regression: all records were freed in the step that began the leadership, for milliseconds in which the group waited.
+TEST_CASE("a former leadership's records go with later writes, or all at once for a writer that needs room") {
   Fixture segment;
   StableSegment& writer = *segment.writer;
   const auto propose = [&](std::uint64_t ballot, std::uint64_t slot) {
@@ -251,10 +251,10 @@ TEST_CASE("a full segment refuses and keeps what it has; trimming makes room") {
     INFO("round " << round);
     const auto any_command = [&] { return text(std::string(prng.below(kBatchBytesMax + 1), 'x')); };
     while (store({Kind::kAccepted, Epoch(1), Ballot(1), next, any_command()})) next = next.next();
-    // What is refused is no more than the one record and the skip before it.
+    // A store is refused only if it lacks room for the one record and the skip before it.
     CHECK(segment.writer->used_bytes() + 2 * stable_record_bytes(kBatchBytesMax) > segment.writer->capacity_bytes());
     REQUIRE(to_text(segment.view()) == to_text(model.state()));
-    // Fixed state needs no room. An outcome of a new epoch does, and without it the epoch does not begin either.
+    // Fixed-size state needs no room. An outcome of a new epoch does, and without it the epoch does not begin.
     REQUIRE(store({Kind::kLeading, Epoch(1), Ballot(static_cast<std::uint64_t>(round)), Slot(0), nullptr}));
     while (store({Kind::kOutcome, Epoch(1), Ballot(1), next, nullptr})) {}
     CHECK_FALSE(store({Kind::kOutcome, Epoch(2), Ballot(1), next, nullptr}));
@@ -267,7 +267,7 @@ TEST_CASE("a full segment refuses and keeps what it has; trimming makes room") {
   }
 }
 
-TEST_CASE("a segment has one writer in its life") {
+TEST_CASE("a segment has one writer ever") {
   Fixture segment;
   CHECK(StableSegment::open(segment.fd.get(), EndpointId(2), Incarnation(4)).status().code() ==
         absl::StatusCode::kFailedPrecondition);
@@ -285,7 +285,7 @@ TEST_CASE("a segment has one writer in its life") {
   CHECK(StableView::writer_state(mapped->bytes()) == WriterState::kNone);
 }
 
-// Processor time of this thread: the machine may be busy with other things.
+// Processor time of this thread, since the machine may be busy.
 double thread_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,4 +1,4 @@
-// The dumb model of a stable segment, and a script of random writes that a writer may make.
+// The simple model of a stable segment, and a script of random writes that a writer may make.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-// Does at once, in maps, what the segment does by filtering records: forgets whatever does not count any more.
+// Does in maps what the segment does by filtering records: forgets at once all that no longer counts.
 class StableModel {
  public:
   StableModel(EndpointId replica, Incarnation incarnation) {
@@ -22,7 +22,7 @@ class StableModel {
 
   const StableView& state() const { return state_; }
 
-  // A bug, for those who look for what it breaks.
+  // Injects a bug, for tests of its effects.
   void forget_history() { state_.history.clear(); }
 
   void apply(const StableWrite& write) {
@@ -90,7 +90,7 @@ class StableModel {
   StableView state_;
 };
 
-// One line an item, commands by length and hash: equal texts, equal states.
+// One line an item, with commands by length and hash; equal texts mean equal states.
 inline std::string to_text(const StableView& view) {
   std::string text = "replica " + std::to_string(view.replica.value()) + "." +
                      std::to_string(view.incarnation.value()) + "\nepoch " + std::to_string(view.epoch.value()) + " promised " +
@@ -114,7 +114,7 @@ inline std::string to_text(const StableView& view) {
   return text;
 }
 
-// The same seed gives the same writes. Each leaves room for the next: everything is given up every `round_writes`.
+// The same seed gives the same writes. Each leaves room for the next: all slots are released every `round_writes`.
 class StableScript {
  public:
   StableScript(std::uint64_t seed, std::size_t command_bytes_max, int round_writes)
@@ -140,7 +140,7 @@ class StableScript {
     return {StableWrite::Kind::kLeading, Epoch(1), ballot_ = ballot_.plus(newer), any_slot(), nullptr};
   }
 
-  // Mostly ahead of what was trimmed, sometimes below.
+  // Mostly above the trimmed slots, sometimes below.
   Slot any_slot() { return Slot(trimmed_.value() + prng_.below(20) - std::min<std::uint64_t>(trimmed_.value(), 2)); }
 
   std::shared_ptr<const std::string> command() {

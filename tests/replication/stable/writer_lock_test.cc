@@ -1,4 +1,4 @@
-// The writer's lock: its holder's death is seen at once by readers who cannot write, and nothing else looks like death.
+// The writer's lock: readers without write access see its holder's death at once, and no other event looks like it.
 #include "replication/stable/writer_lock.h"
 
 #include <sched.h>
@@ -28,7 +28,7 @@ struct Fixture {
 
   const WriterLock& lock() const { return *reader.as<WriterLock>(); }
 
-  // In the writer's process or thread.
+  // Called in the writer's process or thread.
   Segment acquire() const {
     auto memory = Segment::map(fd.get(), Segment::Access::kReadWrite);
     INGOT_CHECK(memory.ok());
@@ -42,13 +42,13 @@ struct Fixture {
   }
 };
 
-// A process that holds the lock until something happens to it.
+// Holds the lock until the process is ended.
 [[noreturn]] void hold(const Fixture& fixture) {
   const Segment memory = fixture.acquire();
   for (;;) ::pause();
 }
 
-TEST_CASE("a killed writer is gone before anybody reaps it, a stopped one is not") {
+TEST_CASE("a killed writer is dead before it is reaped, a stopped one is not") {
   Fixture fixture;
   CHECK(fixture.lock().state() == WriterState::kNone);
   Child writer([&]() -> int { hold(fixture); });
@@ -67,7 +67,7 @@ TEST_CASE("a killed writer is gone before anybody reaps it, a stopped one is not
   CHECK(fixture.lock().state() == WriterState::kGone);
 }
 
-TEST_CASE("a writer that crashes, exits, or leaves in order is gone as well") {
+TEST_CASE("a writer that crashes, exits, or shuts down is dead as well") {
   const int way = GENERATE(0, 1, 2, 3);
   INFO("way " << way);
   Fixture fixture;
@@ -76,7 +76,7 @@ TEST_CASE("a writer that crashes, exits, or leaves in order is gone as well") {
     if (way == 0) ::raise(SIGABRT);
     if (way == 1) ::_exit(3);
     if (way == 2) memory.as<WriterLock>()->release();
-    if (way == 3) ::execl("/bin/sleep", "sleep", "100", nullptr);  // another program writes nothing here
+    if (way == 3) ::execl("/bin/sleep", "sleep", "100", nullptr);  // the new program writes nothing here
     if (way == 2) memory = Segment();
     for (;;) ::pause();
   });
@@ -90,7 +90,7 @@ TEST_CASE("a writer is a thread: its end is enough, others of its process do not
   std::thread writer([&] { memory = fixture.acquire(); });
   writer.join();
   CHECK(fixture.lock().state() == WriterState::kGone);
-  memory.as<WriterLock>()->release();  // what a destructor on another thread does
+  memory.as<WriterLock>()->release();  // as a destructor on another thread does
   CHECK(fixture.lock().state() == WriterState::kGone);
 }
 

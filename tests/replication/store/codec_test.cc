@@ -1,8 +1,8 @@
-// Every value comes back from its encoding, and nothing else decodes.
+// Every value survives encoding and decoding, and no other bytes decode.
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "core/prng.h"
+#include "replication/requests/limits.h"
 #include "replication/store/kv_store.h"
 #include "replication/requests/request.h"
 #include "tests/replication/store/helpers.h"
@@ -52,7 +52,7 @@ TEST_CASE("Requests and results come back from their encodings") {
   }
 }
 
-TEST_CASE("Whatever decodes is what encode would have written, and the store survives all of it") {
+TEST_CASE("Bytes that decode are an encoding of the result, and the store survives all of it") {
   for (const std::uint64_t seed : seeds(4)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
@@ -125,7 +125,7 @@ TEST_CASE("Client requests, responses and batches come back from their encodings
   const std::string payload(100, 'p');
   for (int i = 0; i < kBatchCommandsMax; ++i) {
     const Request request = random_command(rng, std::string_view(payload).substr(rng.below(101)));
-    const std::string encoded = encode(request);  // what is decoded points into it
+    const std::string encoded = encode(request);  // the decoded request points into it
     const auto decoded = decode_request(encoded);
     REQUIRE(decoded.has_value());
     REQUIRE(same(*decoded, request));

@@ -1,4 +1,4 @@
-// Short ways to talk to a store in tests.
+// Shorthand for requests to a store in tests.
 #pragma once
 
 #include <cstdio>
@@ -32,7 +32,7 @@ inline DeleteRangeRequest delete_of(std::string key, std::string range_end = "")
 
 inline RangeRequest everything() { return range_of(std::string(1, '\0'), std::string(1, '\0')); }
 
-// A key that sorts like its number.
+// A key that sorts by its number.
 inline std::string numbered_key(int n) {
   char key[16];
   std::snprintf(key, sizeof key, "key%06d", n);

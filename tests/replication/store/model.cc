@@ -47,7 +47,7 @@ struct Touched {
   bool puts_key(const std::string& key) const { return std::count(puts.begin(), puts.end(), key) > 0; }
   bool deletes_key(const std::string& key) const {
     return std::any_of(deletes.begin(), deletes.end(), [&](const DeleteRangeRequest& d) {
-      const bool from_key_on = d.range_end == std::string(1, '\0');  // which etcd 3.4 takes for an empty range here
+      const bool from_key_on = d.range_end == std::string(1, '\0');  // etcd 3.4 takes it for an empty range here
       return !from_key_on && in_range(key, d.key, d.range_end);
     });
   }
@@ -259,7 +259,7 @@ Code Model::execute(Keys& keys, const Operation& operation, OperationResult& res
 }
 
 Code Model::execute(Keys& keys, const TxnRequest& r, TxnResult& result) {
-  const std::vector<Operation>& operations = branch(r);  // decided on the last copy, which `keys` is not
+  const std::vector<Operation>& operations = branch(r);  // decided on the last copy, not on `keys`
   result.succeeded = std::all_of(r.compare.begin(), r.compare.end(), [&](const Compare& c) { return holds(c); });
   for (const Operation& operation : operations) {
     const Code code = execute(keys, operation, result.responses.emplace_back());

@@ -1,5 +1,5 @@
-// The store, told in the dumbest way: a full copy of the keys for every revision, and every rule written out.
-// Shares nothing with the implementation but the structs of kv_api.h.
+// A simple model of the store: a full copy of the keys for every revision, and every rule written out. Shares nothing
+// with the implementation but the structs of kv_api.h.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace ingot::kv {
 
 class Model {
  public:
-  // Any request but a hash.
+  // Runs any request but a hash.
   Result run(const Request& request);
 
   Revision revision() const { return static_cast<Revision>(copies_.size()) - 1; }
@@ -36,7 +36,7 @@ class Model {
 
   std::vector<Keys> copies_{Keys{}, Keys{}};  // index = revision; there is no revision 0
   Revision compacted_ = -1;
-  bool changed_ = false;  // the running transaction has written something
+  bool changed_ = false;  // the running transaction has written a key
 };
 
 }  // namespace ingot::kv

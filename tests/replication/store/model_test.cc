@@ -10,7 +10,7 @@
 namespace ingot::kv {
 namespace {
 
-// Both carry out one request; the results must not differ.
+// Runs one request on both; the results must be equal.
 void run_on_both(KvStore& store, Model& model, const Request& request) {
   INFO("request " << to_json(request));
   const std::string expected = encode(model.run(request));
@@ -26,7 +26,7 @@ void run_on_both(KvStore& store, Model& model, const Request& request) {
   REQUIRE(store.digest() == store.compute_digest());
 }
 
-// Every readable revision shows the same keys.
+// The keys are equal at every readable revision.
 void compare_history(const KvStore& store, Model& model) {
   for (Revision revision = 1; revision <= model.revision(); ++revision) {
     RangeRequest everything;
@@ -56,7 +56,7 @@ TEST_CASE("A store loaded from a snapshot goes on like the one that saved it") {
     for (int round = 0; round < 10; ++round) {
       for (int i = 0; i < 80; ++i) run_on_both(store, model, random.next(model.revision()));
       KvStore loaded;
-      loaded.apply(Slot(0), encode(Request(random.put())));  // what was there must not shine through
+      loaded.apply(Slot(0), encode(Request(random.put())));  // the former content must be gone
       const std::string snapshot = store.save();
       REQUIRE(loaded.load(snapshot).ok());
       REQUIRE(loaded.save() == snapshot);

@@ -4,7 +4,7 @@
 
 namespace ingot::kv {
 
-// Ten keys: as many as Go's sort leaves in place when they compare equal, which etcd's order of ties rests on.
+// Ten keys: the most for which Go's sort keeps the order of equal elements, on which etcd's order of ties depends.
 std::string RandomRequests::key() {
   static constexpr const char* kKeys[] = {"a", "aa", "ab", "b", "ba", "c", "d", "da", "e", "f"};
   return one_in(200) ? "" : kKeys[rng_.below(std::size(kKeys))];
@@ -87,8 +87,8 @@ Compare RandomRequests::compare() {
   return c;
 }
 
-// A delete from a key on ("\0") is no duplicate of a later put in etcd 3.4, but such a put with ignore_value then stops
-// the server: never both in one transaction.
+// etcd 3.4 accepts a put after a delete from a key on ("\0") as no duplicate, but crashes if that put has ignore_value:
+// never both in one transaction.
 std::vector<Operation> RandomRequests::operations(int depth) {
   std::vector<Operation> operations;
   for (std::uint64_t left = rng_.below(one_in(40) ? 12 : 4); left > 0; --left) {
@@ -115,7 +115,7 @@ TxnRequest RandomRequests::txn(int depth) {
   for (std::uint64_t left = rng_.below(3); left > 0; --left) r.compare.push_back(compare());
   r.success = operations(depth);
   r.failure = operations(depth);
-  if (one_in(6)) {  // puts that need an existing key, and deletes that the check for duplicates understands
+  if (one_in(6)) {  // puts that need an existing key, and deletes that the check for duplicates handles
     PutRequest needs;
     needs.key = key();
     needs.ignore_value = one_in(2);

@@ -1,4 +1,4 @@
-// Random requests over few keys and values, so that they meet: ranges, old and impossible revisions, transactions in
+// Random requests over few keys and values, so that they interact: ranges, old and invalid revisions, nested
 // transactions, compactions, and every kind of bad input.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace ingot::kv {
 
-// Deterministic for a seed and for the revisions it is told.
+// Deterministic for a seed and for the revisions passed in.
 class RandomRequests {
  public:
   explicit RandomRequests(std::uint64_t seed) : rng_(seed) {}
 
-  // `newest` is the store's revision, around which revisions are chosen.
+  // `newest` is the store's revision; requests use revisions near it.
   Request next(Revision newest);
 
-  // The parts, for tests that want more of one kind.
+  // The parts, for tests that need more of one kind.
   RangeRequest range();
   PutRequest put();
   DeleteRangeRequest remove();

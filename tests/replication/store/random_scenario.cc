@@ -1,5 +1,5 @@
-// Prints a random scenario with the store's answers, in the form of the files in scenarios/, for the script that puts
-// the same requests to etcd.
+// Prints a random scenario with the store's answers, in the format of the files in scenarios/, for the script that
+// sends the same requests to etcd.
 #include <cstdlib>
 #include <iostream>
 

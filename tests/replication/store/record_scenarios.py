@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Puts the requests of scenario files to a real etcd, over its JSON gateway.
+"""Sends the requests of scenario files to a real etcd, over its JSON gateway.
 
 A line "> REQUEST" is followed by the expected RESULT, both as JSON; "#" starts a comment. Every file starts with an
 empty etcd.
 
   record_scenarios.py FILE...          rewrites the results in the files with etcd's answers
-  record_scenarios.py --check FILE...  says where etcd's answers differ from the files ("-": standard input)
+  record_scenarios.py --check FILE...  prints where etcd's answers differ from the files ("-": standard input)
 """
 import base64
 import json
@@ -24,7 +24,7 @@ NUMBERS = ("revision", "count", "deleted", "create_revision", "mod_revision", "v
 
 
 def to_gateway(node):
-    """Keys and values as base64, as JSON for protobuf has them."""
+    """Keys and values as base64, as protobuf's JSON needs them."""
     if isinstance(node, list):
         return [to_gateway(item) for item in node]
     if not isinstance(node, dict):
@@ -34,7 +34,7 @@ def to_gateway(node):
 
 
 def from_gateway(node):
-    """Plain text, numbers as numbers, the header reduced to its revision; nothing that is zero, false or empty."""
+    """Plain text, numbers as numbers, the header reduced to its revision; no fields that are zero, false or empty."""
     if isinstance(node, list):
         return [from_gateway(item) for item in node]
     if not isinstance(node, dict):
@@ -59,7 +59,7 @@ def sorted_json(node):
 
 
 class Etcd:
-    """An empty etcd of its own, on a free port, until the end of the with statement."""
+    """An empty etcd on a free port, until the end of the with statement."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()

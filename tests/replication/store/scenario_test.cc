@@ -1,4 +1,4 @@
-// Replays the files in scenarios/, whose results are etcd's own (record_scenarios.py writes them).
+// Replays the files in scenarios/, whose results are etcd's (record_scenarios.py writes them).
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace ingot::kv {
 namespace {
 
-// Returns the number of requests.
+// Replays one file; returns the number of requests.
 int replay(const std::filesystem::path& path) {
   std::ifstream file(path);
   KvStore store;
@@ -27,7 +27,7 @@ int replay(const std::filesystem::path& path) {
       ++requests;
     } else if (line.starts_with("{")) {
       INFO("store: " << result.dump());
-      // As unordered objects: the order of fields is the recorder's own.
+      // Compared as unordered objects: the order of fields is the recorder's.
       REQUIRE(nlohmann::json::parse(result.dump()) == nlohmann::json::parse(line));
       result = nullptr;
     }

@@ -1,4 +1,4 @@
-// What save did not write is refused, and then the state is as before.
+// A store loads only what save wrote; otherwise its state is unchanged.
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"

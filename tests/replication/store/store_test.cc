@@ -1,8 +1,8 @@
-// What the store adds to etcd's semantics: bounds, pages, compaction that is spread out, hashes.
+// Ingot's additions to etcd's semantics: bounds, pages, compaction in steps, hashes.
 #include <catch2/catch.hpp>
 
-#include "core/limits.h"
 #include "replication/store/kv_store.h"
+#include "replication/store/limits.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
 #include "tests/replication/store/seeds.h"
@@ -65,7 +65,7 @@ TEST_CASE("Pages join to the whole answer, whatever the order, filter and limit"
         whole.sort_target = target;
         whole.limit = limit;
         whole.min_mod_revision = 10;
-        // Without pages the answer would pass the limit of one; keys alone are enough to compare.
+        // Without pages the answer would exceed the limit; keys alone are enough for a comparison.
         whole.keys_only = true;
         RangeResult expected = std::get<RangeResult>(ask(store, whole).body);
         REQUIRE(expected.next_offset == 0);
@@ -109,7 +109,7 @@ TEST_CASE("A page within a transaction, or an offset without a page, is refused"
   REQUIRE(std::get<RangeResult>(ask(store, page).body).kvs.empty());
 }
 
-// Four keys whose values together pass the limit of one answer.
+// Four keys whose values together exceed the limit of one answer.
 KvStore store_of_large_values() {
   KvStore store;
   for (int i = 0; i < 4; ++i) run(store, put_of(numbered_key(i), std::string(kResultBytesMax / 4, 'v')));
@@ -143,7 +143,7 @@ TEST_CASE("An answer over the limit is refused, and whatever led to it is undone
 }
 
 TEST_CASE("Results stay below the limit even if they are all overhead") {
-  // The most that two levels allow: 64 transactions of 64 empty ones each.
+  // The maximum of two levels: 64 transactions of 64 empty ones each.
   TxnRequest leaf;
   TxnRequest txn;
   auto middle = std::make_shared<TxnRequest>();

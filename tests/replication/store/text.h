@@ -1,5 +1,5 @@
 // Requests and results of the store as JSON, for scenario files and for messages of failed tests. Field names are those
-// of etcd's own JSON, so that the same files can be put to etcd; keys and values are plain text; zero, false and empty
+// of etcd's JSON, so that the same files can be sent to etcd; keys and values are plain text; zero, false and empty
 // fields are left out.
 #pragma once
 
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Request& request);
 Json to_json(const Result& result);  // a failure: {"error": etcd's text}
 
-// Throws what nlohmann::json throws, or std::runtime_error, if the text is no request.
+// Throws nlohmann::json's exceptions, or std::runtime_error, if the text is not a request.
 Request request_from_json(const Json& json);
 
 }  // namespace ingot::kv

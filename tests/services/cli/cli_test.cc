@@ -74,7 +74,7 @@ TEST_CASE("alternatives read like a sentence") {
   CHECK(join_or({"a", "b", "c"}) == "a, b or c");
 }
 
-// Runs a small program's command line and keeps what it says on standard error.
+// Runs a small program's command line and captures its standard error.
 struct Run {
   int code;
   std::string error;
@@ -113,7 +113,7 @@ Run run(std::vector<const char*> words, const absl::Status& outcome = absl::OkSt
   return result;
 }
 
-TEST_CASE("a right command line runs once and its outcome is the exit code") {
+TEST_CASE("a valid command line runs once and its outcome is the exit code") {
   const Run right = run({"walk", "--count=48", "--wait=250ms", "--color", "green"});
   CHECK(right.code == 0);
   CHECK(right.error == "");

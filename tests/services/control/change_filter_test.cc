@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "services/control/status_hub.h"
+#include "services/status/status.hub.h"
 
 namespace ingot {
 namespace {
@@ -21,11 +21,11 @@ TEST_CASE("a watcher gets the first status, changes at once, and progress now an
   CHECK(filter.admit(sample(0, "a", 1)));
   CHECK(!filter.admit(sample(500, "a", 2)));   // progress, too early
   CHECK(filter.admit(sample(600, "b", 2)));    // a change
-  CHECK(!filter.admit(sample(1200, "b", 3)));  // the interval counts from what was sent last
+  CHECK(!filter.admit(sample(1200, "b", 3)));  // the interval counts from the last sample sent
   CHECK(filter.admit(sample(1600, "b", 3)));
-  CHECK(!filter.admit(sample(9000, "b", 3)));  // nothing to tell
+  CHECK(!filter.admit(sample(9000, "b", 3)));  // no change
   CHECK(filter.admit(sample(9001, "b", 4)));
-  CHECK(filter.admit(sample(9002, "a", 4)));   // back to what it was: a change
+  CHECK(filter.admit(sample(9002, "a", 4)));   // the former value again is a change, too
 }
 
 }  // namespace

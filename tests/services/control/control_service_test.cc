@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/limits.h"
 #include "core/wire.h"
 #include "replication/requests/move_request.h"
+#include "services/control/limits.h"
 #include "services/status/status.h"
 #include "services/process/process_signal.h"
 #include "tests/services/status/pages_in_memory.h"
@@ -32,8 +32,8 @@ using control_v1::GetStatusResponse;
 using control_v1::GetTopologyResponse;
 using control_v1::WatchStatusRequest;
 
-// Answers digests as it is told, each from a thread of its own and in no particular order. What the real client
-// answers, digests_test of the whole daemon sees.
+// Answers digest requests by a script, each from its own thread and in no particular order. tests/daemon/digests_test
+// tests the real client.
 class ScriptedClient final : public ReplicaClient {
  public:
   struct Script {
@@ -70,7 +70,7 @@ class Served {
       : pages(replicas), service_(make_control_service(pages.config, pages.view(), client, metrics)) {
     grpc::ServerBuilder builder;
     builder.RegisterService(service_.get());
-    int port = 0;  // a real one: a drill looks at where its caller is
+    int port = 0;  // a real port: a drill checks its caller's address
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     server_ = builder.BuildAndStart();
     grpc::ChannelArguments arguments;
@@ -159,7 +159,7 @@ TEST_CASE("the whole machine is seen from a thread that is bound to one core") {
   }).join();
 }
 
-TEST_CASE("a watcher sees the status now, then each change, and an end when the daemon leaves") {
+TEST_CASE("a watcher sees the status now, then each change, and an end when the daemon shuts down") {
   Served served(3);
   WatchStatusRequest request;
   request.mutable_interval()->set_seconds(3600);  // progress must not be what wakes this test
@@ -205,7 +205,7 @@ TEST_CASE("a watcher sees progress at its interval") {
   CHECK(reader->Finish().error_code() == grpc::StatusCode::CANCELLED);
 }
 
-TEST_CASE("watchers beyond the limit are refused, and a place is free again when one leaves") {
+TEST_CASE("watchers beyond the limit are refused until one leaves") {
   Served served(1);
   struct Watch {
     grpc::ClientContext context;
@@ -228,7 +228,7 @@ TEST_CASE("watchers beyond the limit are refused, and a place is free again when
 
   watches.front()->context.TryCancel();
   watches.front()->reader->Finish();
-  for (bool served_again = false; !served_again;) {  // the server learns of it when it does
+  for (bool served_again = false; !served_again;) {  // the server notices with a delay
     const auto next = watch();
     served_again = next->reader->Read(&response);
     next->context.TryCancel();
@@ -237,7 +237,7 @@ TEST_CASE("watchers beyond the limit are refused, and a place is free again when
   for (const auto& open : watches) open->context.TryCancel();
 }
 
-// A process that does nothing, in the place of a replica's.
+// A process that does nothing, instead of a replica's.
 class Victim {
  public:
   Victim() : pid(::fork()) {
@@ -265,8 +265,8 @@ control_v1::DrillRequest drill(control_v1::DrillRequest::Action action, control_
   return request;
 }
 
-TEST_CASE("a drill says who is hit, hits, and measures with writes that end when the hit is dead") {
-  const Victim victim;  // before any thread of gRPC's
+TEST_CASE("a drill names its targets, hits them, and measures with writes until they are dead") {
+  const Victim victim;  // forked before gRPC starts threads
   Served served(2);
   served.pages.set_role(1, Role::kLeader);
   victim.stand_in_for(served.pages.daemon.replicas[1]);
@@ -287,7 +287,7 @@ TEST_CASE("a drill says who is hit, hits, and measures with writes that end when
   CHECK(reader->Finish().ok());
 }
 
-TEST_CASE("a drill that nobody waits for ends at once, and a refused one hits nobody") {
+TEST_CASE("a drill without wait ends at once, and a refused one hits no process") {
   const Victim victim;
   Served served(2);
   served.pages.set_role(0, Role::kLeader);
@@ -308,7 +308,7 @@ TEST_CASE("a drill that nobody waits for ends at once, and a refused one hits no
   CHECK(served.client.commands == 0);
 }
 
-TEST_CASE("a move is asked of whom the protocol wants asked, and its word is passed on") {
+TEST_CASE("a move is requested from the replica that the protocol requires, and its answer is passed on") {
   Served served(3);
   served.pages.config.voters = 2;
   served.pages.set_role(1, Role::kLeader);
@@ -323,7 +323,7 @@ TEST_CASE("a move is asked of whom the protocol wants asked, and its word is pas
   control_v1::MoveResponse begun;
   served.client.move_answers[1] = absl::OkStatus();
   REQUIRE(move(control_v1::ROLE_ACCEPTOR, 0, &begun).ok());
-  CHECK(begun.asked() == 1);  // who leads
+  CHECK(begun.asked() == 1);  // the leader
   CHECK(begun.ballot() == 7);
 
   served.client.move_answers[0] = absl::FailedPreconditionError("not today");
@@ -331,7 +331,7 @@ TEST_CASE("a move is asked of whom the protocol wants asked, and its word is pas
   CHECK(refused.error_code() == grpc::StatusCode::FAILED_PRECONDITION);
   CHECK(refused.error_message() == "not today");
 
-  served.client.move_answers.clear();  // nobody must be asked from here on
+  served.client.move_answers.clear();  // from here on no replica may be asked
   CHECK(move(control_v1::ROLE_REPLICA, 0, &begun).error_code() == grpc::StatusCode::INVALID_ARGUMENT);
   CHECK(move(control_v1::ROLE_LEADER, 3, &begun).error_message() == "there is no replica 3; replicas are 0 to 2");
   served.pages.set_state(2, ProcessState::kStopped);
@@ -353,8 +353,8 @@ TEST_CASE("a negative interval is refused in a sentence") {
   CHECK_THAT(status.error_message(), Catch::Matchers::Contains("interval"));
 }
 
-// A watcher that does not read must not hold up others, nor the daemon's end.
-TEST_CASE("a watcher that does not read harms nobody") {
+// A watcher that does not read must not delay others, nor the daemon's end.
+TEST_CASE("a watcher that does not read affects no other") {
   Served served(48);
   grpc::ClientContext lazy_context, context;
   const auto lazy = served.stub->WatchStatus(&lazy_context, {});

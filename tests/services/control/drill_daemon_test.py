@@ -1,6 +1,6 @@
-"""Drills and moves on a real daemon: who is hit, what is refused, how the group takes it, and what it says when it cannot
-go on. What is hit may be started again by the daemon: nothing here needs it to stay as it is. Nor need roles stay where
-they are once a client has written: on a busy machine a replica may be silent for so long that it is replaced."""
+"""Drills and moves on a real daemon: targets, refusals, the group's reaction, and the messages when it cannot go on.
+The daemon may restart a target, and no test needs it to stay dead. Nor need roles stay in place once a client has
+written: on a busy machine a replica may be silent for so long that it is replaced."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class WithDaemon(unittest.TestCase):
         return json.loads(ctl(daemon.endpoint, *words, "-o", "json"))
 
     def refused(self, daemon, *words, code=1):
-        """One sentence, and nothing printed."""
+        """Fails with one sentence, and prints nothing else."""
         done = run_ctl(daemon.endpoint, *words)
         self.assertEqual((done.returncode, done.stdout), (code, ""), (words, done.stderr))
         self.assertRegex(done.stderr, r"\Aingotctl: [^\n]+\n\Z")
@@ -59,7 +59,7 @@ class DrillTest(WithDaemon):
         self.assertRegex(ctl(daemon.endpoint, "drill", "kill", "acceptor", "--wait"),
                          r"\APROCESS .*\nreplica .* acceptor\nno write was committed for [0-9.]+ ms ")
 
-    def test_who_is_stopped_is_told_stopped_and_goes_on(self):
+    def test_a_stopped_replica_is_shown_as_stopped_and_goes_on(self):
         daemon = self.start()
         ctl(daemon.endpoint, "drill", "stop", "replica=2")
         wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
@@ -96,7 +96,7 @@ class DrillTest(WithDaemon):
         done = run_ctl(daemon.endpoint, "drill", "kill", "front-end", "-o", "json")
         if done.returncode == 0:
             self.assertEqual(json.loads(done.stdout)["hits"][0]["pid"], hit["pid"])
-        else:  # its last word was on its way when it died
+        else:  # its last message was in flight when it died
             self.assertIn("cannot reach", done.stderr)
         wait_until(lambda: not alive(hit["pid"]), "the front end is dead")
 
@@ -117,7 +117,7 @@ class DrillTest(WithDaemon):
             self.assertIn("threads of one process", self.refused(daemon, "drill", "kill", target))
         self.assertIn("replica 2 leads", ctl(daemon.endpoint, "move", "leader", "--to=2"))
 
-    def test_wrong_words(self):
+    def test_wrong_words_are_refused(self):
         daemon = self.start("--agreement=multipaxos")
         for words in (["drill"], ["drill", "kill"], ["drill", "kill", "nobody"], ["drill", "maim", "leader"],
                       ["drill", "kill", "replica=x"], ["move"], ["move", "leader"], ["move", "replica", "--to=1"],
@@ -156,7 +156,7 @@ class MoveTest(WithDaemon):
 
 class BlockedTest(WithDaemon):
     def stop_both(self, daemon):
-        """Leader and acceptor of five, stopped, with a write that waits for them; returns their numbers."""
+        """Stops leader and acceptor of five while a write waits for them; returns their ids."""
         ctl(daemon.endpoint, "put", "k", "1")
         hits = self.json(daemon, "drill", "stop", "both")["hits"]
         written = run_ctl(daemon.endpoint, "put", "k", "2", "--timeout=1s")
@@ -169,7 +169,7 @@ class BlockedTest(WithDaemon):
         cause = "a former leader that may have used it is stopped"
         waits = f"waits? for replica {leader}: "
 
-        def shown(*words):  # those who are left may wait for one another for a moment, too
+        def shown(*words):  # the other replicas may wait for one another for a moment, too
             wait_until(lambda: re.search(f"{waits}.*{cause}", ctl(daemon.endpoint, *words)), f"{words} says why it waits")
 
         shown("status")

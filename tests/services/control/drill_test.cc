@@ -1,4 +1,4 @@
-// Whom a drill hits and when it is refused; signals to real processes; and the whole call over gRPC.
+// Targets and refusals of drills; signals to real processes; and the whole call over gRPC.
 #include "services/control/drill.h"
 
 #include <signal.h>
@@ -51,10 +51,10 @@ class Drilled {
   }
 
   PagesInMemory pages;
-  std::map<pid_t, ProcessCondition> conditions;  // running, unless here
+  std::map<pid_t, ProcessCondition> conditions;  // running, unless listed here
 };
 
-TEST_CASE("roles, replicas and the two others are found by what the pages show") {
+TEST_CASE("roles, replicas, the front end and the supervisor are found from the pages") {
   Drilled drilled;
   const auto both = drilled.choose(kKill, DrillRequest::TARGET_BOTH);
   REQUIRE(both.ok());
@@ -70,7 +70,7 @@ TEST_CASE("roles, replicas and the two others are found by what the pages show")
   CHECK(drilled.choose(kKill, DrillRequest::TARGET_SUPERVISOR)->at(0).pid() == 999);
 }
 
-TEST_CASE("of two who believe that they lead, the running one leads, and the stopped one is continued") {
+TEST_CASE("of two replicas that claim to lead, the running one is the target, and the stopped one for CONT") {
   Drilled drilled;
   drilled.pages.set_role(0, Role::kLeader);
   drilled.pages[0][ReplicaCounter::kBallot].set(9);  // a newer ballot than the other's, but stopped
@@ -81,7 +81,7 @@ TEST_CASE("of two who believe that they lead, the running one leads, and the sto
   CHECK(drilled.choose(kStop, DrillRequest::TARGET_LEADER)->at(0).replica() == 0);  // the newest ballot
 }
 
-TEST_CASE("a drill that cannot be is refused with the reason") {
+TEST_CASE("an impossible drill is refused with the reason") {
   Drilled drilled;
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_REPLICA, 9) == "there is no replica 9; replicas are 0 to 3");
   CHECK(drilled.refused(kCont, DrillRequest::TARGET_LEADER) == "replica 1, the leader, is not stopped");
@@ -97,11 +97,11 @@ TEST_CASE("a drill that cannot be is refused with the reason") {
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_LEADER) == "nobody leads now");
   drilled.conditions[1002] = ProcessCondition::kGone;
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_ACCEPTOR) == "nobody is the acceptor now");
-  drilled.pages.config.agreement = "2pc";
+  drilled.pages.config.agreement = AgreementKind::kTwoPhaseCommit;
   CHECK(drilled.refused(kKill, DrillRequest::TARGET_ACCEPTOR) == "with 2pc nobody is the acceptor");
 }
 
-TEST_CASE("a drill without action or target, or measured by whom it hits, is never taken") {
+TEST_CASE("a drill without action or target, or measured by its own target, is refused") {
   Drilled drilled;
   CHECK(drilled.choose(DrillRequest::ACTION_UNSPECIFIED, DrillRequest::TARGET_LEADER).status().code() ==
         absl::StatusCode::kInvalidArgument);
@@ -117,7 +117,7 @@ TEST_CASE("a drill without action or target, or measured by whom it hits, is nev
 
 TEST_CASE("threads cannot be hit one by one, but the processes beside them can") {
   Drilled drilled;
-  drilled.pages.config.isolation = "thread";
+  drilled.pages.config.isolation = Isolation::kThread;
   for (const auto target : {DrillRequest::TARGET_LEADER, DrillRequest::TARGET_BOTH, DrillRequest::TARGET_REPLICA}) {
     CHECK_THAT(drilled.refused(kKill, target), Contains("threads of one process"));
   }
@@ -142,7 +142,7 @@ class Sleeper {
     ::waitpid(pid_, nullptr, 0);
   }
   pid_t pid() const { return pid_; }
-  // Signals take effect in their own time.
+  // Signals take effect with a delay.
   void wait_for(ProcessCondition condition) const {
     while (condition_of(pid_) != condition) ::usleep(1000);
   }
@@ -151,7 +151,7 @@ class Sleeper {
   pid_t pid_;
 };
 
-TEST_CASE("the kernel's word on a process, and signals that change it") {
+TEST_CASE("the kernel's condition of a process follows its signals") {
   const Sleeper sleeper;
   CHECK(condition_of(sleeper.pid()) == ProcessCondition::kRunning);
   const std::uint64_t started = process_start(sleeper.pid());
@@ -166,8 +166,8 @@ TEST_CASE("the kernel's word on a process, and signals that change it") {
   CHECK(send_signal(1, process_start(1), SIGCONT).code() == absl::StatusCode::kNotFound);
 }
 
-// A number on the page of an instance whose supervisor is dead may be a stranger's by now, even of the same program.
-TEST_CASE("who has the number of a process that ended, but began at another time, is not signalled") {
+// When an instance's supervisor is dead, another process may have got a pid on its page, even one of the same program.
+TEST_CASE("a process with the pid of one that ended, but another start time, is not signalled") {
   const Sleeper stranger;
   const std::uint64_t started = process_start(stranger.pid());
   REQUIRE(started > 0);
@@ -192,10 +192,10 @@ TEST_CASE("who has the number of a process that ended, but began at another time
   CHECK(condition_of(stranger.pid()) == ProcessCondition::kRunning);
 }
 
-TEST_CASE("a life's process is signalled only while the page shows that very life") {
+TEST_CASE("an incarnation's process is signalled only while the page shows that incarnation") {
   const Sleeper sleeper;
   ProcessEntry entry;
-  CHECK(!send_signal(entry, 1, SIGKILL).ok());  // nobody
+  CHECK(!send_signal(entry, 1, SIGKILL).ok());  // no such process
   entry.incarnation.set(2);
   entry.started.set(process_start(sleeper.pid()));
   entry.pid.set_release(static_cast<std::uint64_t>(sleeper.pid()));

@@ -1,5 +1,5 @@
-// Single calls: what clients are told when the replicas are silent or busy, when something is missing, and what
-// happens when a client leaves in the middle.
+// Single calls: the errors that clients get when replicas are silent or busy or a feature is missing, and clients that
+// disconnect in the middle.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -34,7 +34,7 @@ void check_error(const grpc::Status& status, grpc::StatusCode code, const std::s
   CHECK(status.error_message() == text);
 }
 
-TEST_CASE("Overload and a block say that nothing was done, silence says that nobody knows") {
+TEST_CASE("Overload and a block mean that nothing was done, silence means an unknown outcome") {
   InProcessServer server;
   auto stub = pb::KV::NewStub(server.connect());
   pb::PutResponse response;
@@ -119,7 +119,7 @@ class Gate {
   bool waiting_ = false, open_ = false;
 };
 
-TEST_CASE("A client that cancels in the middle harms nobody, and its write still happens") {
+TEST_CASE("A client that cancels in the middle affects no other, and its write still happens") {
   InProcessServer server;
   Gate gate;
   server.client.set_interloper([&](RequestKind) { gate.pass(); });
@@ -158,7 +158,7 @@ TEST_CASE("A range whose caller has gone stops between two pages") {
   server.client.set_interloper([&](RequestKind) {
     ++pages;
     gate.pass();
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // for gRPC to notice, on a machine with few cores
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // time for gRPC to notice, on a machine with few cores
   });
   const auto channel = server.connect();
   auto stub = pb::KV::NewStub(channel);
@@ -175,20 +175,20 @@ TEST_CASE("A range whose caller has gone stops between two pages") {
   context.TryCancel();
   caller.join();
   CHECK(status.error_code() == grpc::StatusCode::CANCELLED);
-  // The connection carries this call, which needs no loop, behind the cancellation: once it is answered the server has
-  // read that, however long the machine made it wait.
+  // The connection carries this call, which needs no loop, after the cancellation: once it is answered the server has
+  // read the cancellation.
   pb::StatusResponse behind;
   REQUIRE(call(*pb::Maintenance::NewStub(channel), &pb::Maintenance::Stub::Status, pb::StatusRequest(), behind).ok());
   gate.open();
 
-  pb::RangeRequest other;  // answered when the loop has done with the first
+  pb::RangeRequest other;  // answered when the loop has finished the first
   other.set_key("nothing");
   pb::RangeResponse response;
   int pages_before = 0;
   do {
     pages_before = pages;
     REQUIRE(call(*stub, &pb::KV::Stub::Range, other, response).ok());
-  } while (pages > pages_before + 1);  // more than the other call: pages of the first still came between
+  } while (pages > pages_before + 1);  // more than the other call: more pages of the first call came
   CHECK(pages < kValues);
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("HashKV tells states apart, and one revision from another") {
               "etcdserver: mvcc: required revision is a future revision");
 }
 
-TEST_CASE("What is missing says so in a sentence") {
+TEST_CASE("Calls that are not implemented are refused with a sentence") {
   InProcessServer server;
   const auto channel = server.connect();
   const auto check_missing = [](const grpc::Status& status) {

@@ -1,7 +1,7 @@
 // Sends the same random requests to two servers of etcd's API and compares their answers field by field: values,
-// revisions, counts, order, and of errors the code and the text. Ids and terms need not agree, only not be 0.
-// Exit code 0: no difference. 1: one was found, and is printed with the seed that leads to it; or a server gave a request
-// up ("a server gave up"): then nobody knows whether it has been done, and nothing more can be compared.
+// revisions, counts, order, and of errors the code and the text. Ids and terms need not be equal, only not 0. Exit code
+// 0: no difference. 1: a difference, printed with its seed; or a server did not answer a request in time ("a server
+// gave up"): then its outcome is unknown, and the comparison ends.
 #include <grpcpp/grpcpp.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 namespace pb = etcdserverpb;
 
-// What one server answered. `text` is everything that is compared; it is also what is printed.
+// One server's answer. `text` is compared, and printed.
 struct Answer {
   bool ok = false;
   std::int64_t revision = 0;
@@ -66,7 +66,7 @@ std::string describe(const KvRequest& request) {
   return std::visit([](const auto& r) { return r.GetDescriptor()->name() + " {\n" + r.DebugString() + "}"; }, request);
 }
 
-// What a server says that a busy machine has kept waiting for too long.
+// Whether the server's error is that of a busy machine, on which a request waited for too long.
 bool gave_up(const Answer& answer) {
   return !answer.ok && (answer.text.find("request timed out") != std::string::npos ||
                         answer.text.find("too many requests") != std::string::npos);

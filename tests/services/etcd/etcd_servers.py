@@ -1,4 +1,4 @@
-"""Servers to compare: Debian's etcd, and the services of etcd's API on one store in a process of their own."""
+"""Servers to compare: Debian's etcd, and the services of etcd's API on one store in a separate process."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ ETCD = "/usr/bin/etcd"
 ETCDCTL = "/usr/bin/etcdctl"
 LOCAL_SERVER = "tests/services/etcd/local_server"
 WATCHDOG_S = 300  # only ends a test that hangs
-# What a client waits for one answer: the machine may stop any process for seconds.
+# A client's timeout for one answer: the machine may stop any process for seconds.
 PATIENCE = ["--dial-timeout=100s", "--command-timeout=100s"]
 
 
 def require_etcd():
-    """Fails, loudly, where etcd is missing: a comparison with nothing is not a test."""
+    """Fails if etcd is missing: without it the test would compare nothing."""
     for program in (ETCD, ETCDCTL):
         if not os.access(program, os.X_OK):
             raise AssertionError(f"{program} is missing; apt-get install etcd-server etcd-client")
@@ -29,7 +29,7 @@ def free_port():
 
 
 class Etcd:
-    """An empty etcd on a loopback port. Another program may take the port first, so it tries again."""
+    """An empty etcd on a loopback port. Another program may take the port first; then it tries again."""
 
     def __enter__(self):
         require_etcd()

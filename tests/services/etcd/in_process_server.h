@@ -1,4 +1,4 @@
-// etcd's services on real stores, behind a real gRPC server on a loopback port, for tests that look at single calls.
+// etcd's services on real stores, behind a real gRPC server on a loopback port, for tests of single calls.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/services.h"
+#include "services/serving/limits.h"
 #include "tests/services/etcd/local_replica_client.h"
 
 namespace ingot {
@@ -39,7 +39,7 @@ class InProcessServer {
     config.listen = "127.0.0.1:" + std::to_string(port);
   }
 
-  // A connection of its own.
+  // A new connection.
   std::shared_ptr<grpc::Channel> connect() const {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);

@@ -1,5 +1,5 @@
-// A ReplicaClient over real stores in this process: no agreement, no transport, no other processes. It lets a test
-// decide what happens between two requests, and how far behind the nearest replica is.
+// A ReplicaClient over real stores in this process: no agreement, no transport, no other processes. A test decides what
+// happens between two requests, and how far the nearest replica lags.
 #pragma once
 
 #include <deque>
@@ -16,30 +16,30 @@
 
 namespace ingot {
 
-// Replica 0 leads and answers linearizable queries; local queries go to the last one. All requests are carried out on
-// one thread, in the order of submit, which is thread-safe.
+// Replica 0 leads and answers linearizable queries; local queries go to the last one. All requests run on one thread,
+// in the order of submit, which is thread-safe.
 class LocalReplicaClient final : public ReplicaClient {
  public:
   // Runs on the loop's thread before each request; may call apply.
   using Interloper = std::function<void(RequestKind)>;
 
   explicit LocalReplicaClient(int replicas);
-  ~LocalReplicaClient() override;  // answers what was submitted before
+  ~LocalReplicaClient() override;  // answers all requests submitted before
 
   void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) override;
 
-  // REQUIRES: no request is under way.
+  // REQUIRES: no request is in flight.
   void set_interloper(Interloper interloper) { interloper_ = std::move(interloper); }
   void hold_followers(bool hold) { holds_followers_ = hold; }
-  // The next requests are answered with this outcome, and that sentence, and not carried out.
+  // Sets the outcome and the sentence of the next requests, which are not carried out.
   void set_outcome(ReplicaReply::Outcome outcome, std::string sentence = "") {
     outcome_ = outcome;
     sentence_ = std::move(sentence);
   }
 
-  // Carries out a command at once. REQUIRES: called by the interloper, or no request is under way.
+  // Runs a command at once. REQUIRES: called by the interloper, or no request is in flight.
   kv::Result apply(const kv::Request& request);
-  // Lets the followers apply everything now. REQUIRES: as for apply.
+  // Applies everything at the followers now. REQUIRES: as for apply.
   void catch_up();
 
   const kv::KvStore& leader() const { return replicas_.front().store; }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/limits.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/services.h"
+#include "services/serving/limits.h"
 #include "tests/services/etcd/local_replica_client.h"
 
 int main() {

@@ -12,7 +12,7 @@ namespace {
 const std::string kKeys[] = {"a",  "a/b", "a/b/c", "a/c",  std::string("a\0", 2), "b",
                              "b0", "c",   "\xff",  "\xfe", "a\xff",               "longer-key-than-the-others"};
 
-const std::string kToTheEnd(1, '\0');  // as range_end: everything from key on
+const std::string kToTheEnd(1, '\0');  // as range_end: all keys from `key` on
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::string RandomRequests::value() {
     case 1:
       return std::string(prng_.below(3000), static_cast<char>(prng_.below(256)));
     default:
-      return std::to_string(prng_.below(5));  // so that compares and sorts by value find equals
+      return std::to_string(prng_.below(5));  // so that compares and sorts by value find equal values
   }
 }
 
@@ -43,7 +43,7 @@ std::string RandomRequests::range_end(const std::string& key) {
     case 0:
       return kToTheEnd;
     case 1:
-      return this->key();  // often before key: an empty range
+      return this->key();  // often before `key`: an empty range
     case 2: {              // the keys with this prefix
       std::string end = key;
       while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -55,7 +55,7 @@ std::string RandomRequests::range_end(const std::string& key) {
   }
 }
 
-// Mostly the newest; else one that is held, compacted, or in the future.
+// Mostly the newest; else one that is kept, compacted, or in the future.
 std::int64_t RandomRequests::read_revision() {
   if (prng_.chance(0.7)) return prng_.chance(0.05) ? -1 : 0;
   const std::int64_t first = std::max<std::int64_t>(0, compacted_ - 2);
@@ -92,7 +92,7 @@ pb::PutRequest RandomRequests::put() {
   request.set_ignore_value(may_ignore_ && prng_.chance(0.05));
   if (!request.ignore_value() || prng_.chance(0.2)) request.set_value(value());
   request.set_ignore_lease(may_ignore_ && prng_.chance(0.05));
-  if (prng_.chance(0.02)) request.set_lease(1 + prng_.below(3));  // nobody has granted it
+  if (prng_.chance(0.02)) request.set_lease(1 + prng_.below(3));  // never granted
   request.set_prev_kv(prng_.chance(0.3));
   return request;
 }
@@ -119,7 +119,7 @@ void RandomRequests::add_compare(pb::TxnRequest& txn) {
   compare.set_target(static_cast<pb::Compare::CompareTarget>(prng_.below(5)));
   compare.set_key(key());
   if (prng_.chance(0.2)) compare.set_range_end(range_end(compare.key()));
-  // Now and then the number or value of another target, or none at all.
+  // Sometimes the number or value of another target, or none.
   const int number_of = prng_.chance(0.05) ? static_cast<int>(prng_.below(6)) : compare.target();
   const auto revision = static_cast<std::int64_t>(prng_.below(revision_ + 2));
   if (number_of == pb::Compare::VERSION) compare.set_version(prng_.below(4));
@@ -142,8 +142,8 @@ void RandomRequests::set_operation(pb::RequestOp& operation, int depth) {
   }  // else: an operation of no kind
 }
 
-// In one transaction, etcd 3.4 does not see that a delete of everything from a key on meets a put; and if that put has
-// ignore_value or ignore_lease, it crashes. So no transaction has both.
+// In one transaction, etcd 3.4 does not notice that a delete of everything from a key on overlaps a put; and if that
+// put has ignore_value or ignore_lease, it crashes. So no transaction has both.
 pb::TxnRequest RandomRequests::whole_txn() {
   may_ignore_ = prng_.chance(0.5);
   pb::TxnRequest request = txn(1);

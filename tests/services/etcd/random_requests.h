@@ -14,16 +14,16 @@ namespace ingot {
 using KvRequest = std::variant<etcdserverpb::RangeRequest, etcdserverpb::PutRequest, etcdserverpb::DeleteRangeRequest,
                                etcdserverpb::TxnRequest, etcdserverpb::CompactionRequest>;
 
-// Keys are a dozen, so that requests meet, and so that etcd's sort, which is stable only for short lists, leaves equal
-// elements in the order of their keys. Most requests are right; about one in ten has a fault. Not thread-safe.
+// A dozen keys, so that requests interact, and so that etcd's sort, which is stable only for short lists, leaves equal
+// elements in the order of their keys. Most requests are valid; about one in ten has a fault. Not thread-safe.
 class RandomRequests {
  public:
-  // serializable: a part of the reads is; both servers must then answer those from the newest state.
+  // serializable: some of the reads are; both servers must then answer those from the newest state.
   RandomRequests(std::uint64_t seed, bool serializable) : prng_(seed), serializable_(serializable) {}
 
   KvRequest next();
 
-  // Revisions in requests are around these.
+  // Requests use revisions near this one.
   void observe(std::int64_t revision) { revision_ = std::max(revision_, revision); }
   void observe_compaction(std::int64_t revision) { compacted_ = std::max(compacted_, revision); }
 

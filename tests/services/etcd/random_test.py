@@ -1,4 +1,4 @@
-"""Thousands of random requests, answered alike by etcd and by Ingot, errors included."""
+"""etcd and Ingot answer thousands of random requests alike, errors included."""
 
 import random
 import subprocess
@@ -24,7 +24,7 @@ class RandomTest(unittest.TestCase):
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                       timeout=10 * WATCHDOG_S, errors="replace")
             print(done.stdout)
-            if "a server gave up" not in done.stdout:  # either may, when the machine keeps it waiting for seconds
+            if "a server gave up" not in done.stdout:  # either may, when the machine delays it for seconds
                 break
         self.assertEqual(done.returncode, 0, "compare_servers found a difference, see above")
 

@@ -1,4 +1,4 @@
-// Ranges that are longer than one page: whole, of one revision, whatever happens between the pages.
+// Ranges longer than one page: complete and of one revision, whatever happens between the pages.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace pb = etcdserverpb;
 using Model = std::map<std::string, std::string>;
 
 constexpr int kKeys = 500;
-constexpr std::size_t kValueBytes = 10 * 1024;  // some five pages
+constexpr std::size_t kValueBytes = 10 * 1024;  // about five pages
 
 std::string key_of(int i) { return "key/" + std::to_string(100000 + i); }
 std::string value_of(int i, char salt) { return std::string(kValueBytes, salt) + std::to_string(i * 7919 % kKeys); }

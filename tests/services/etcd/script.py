@@ -1,4 +1,4 @@
-"""The commands that etcd and Ingot must answer alike: etcdctl's arguments, and what goes to its standard input.
+"""The commands that etcd and Ingot must answer alike: etcdctl's arguments and standard input.
 
 A step is a list of words, or a pair of such a list and the text for standard input. They run in order, on one store.
 """
@@ -46,7 +46,7 @@ READS = [
     ["get", "--prefix", "fruit", "--count-only", "-w", "json"],
     ["get", "--prefix", "fruit", "--keys-only", "-w", "json"],
     ["get", "fruit/apple", "fruit/date"],
-    ["get", "fruit/date", "fruit/apple"],                   # nothing in between
+    ["get", "fruit/date", "fruit/apple"],                   # an empty range
     ["get", "--from-key", "fruit/cherry"],
     ["get", "--from-key", ""],
     ["get", "--from-key", "zz"],
@@ -55,7 +55,7 @@ READS = [
     ["get", "--prefix", "fruit", "--limit", "6", "-w", "json"],    # all of them: no more
     ["get", "--prefix", "fruit", "--limit", "99", "-w", "json"],
     ["get", "stone", "--consistency", "l"],
-    ["get", "stone", "--rev", "2", "-w", "json"],           # before it was there
+    ["get", "stone", "--rev", "2", "-w", "json"],           # before it existed
 ]
 
 SORTS = [["get", "--prefix", "fruit", "--order", order, "--sort-by", by, "-w", "json"] + limit
@@ -116,7 +116,7 @@ ERRORS = [
     (["txn"], "\nput \"\" 1\n\n\n"),
     (["txn"], "\nget stone --rev=100000\n\n\n"),
     (["txn"], "\nput written 1\nget stone --rev=100000\n\n\n"),
-    ["get", "written"],                                     # not written: nothing of a failed transaction is
+    ["get", "written"],                                     # not written, since the transaction failed
     (["put", "large"], "x" * (1024 * 1024)),
     ["get", "large"],
     (["put", "larger"], "x" * (1536 * 1024 + 1)),

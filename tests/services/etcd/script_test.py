@@ -8,7 +8,7 @@ from etcd_servers import ETCDCTL, PATIENCE, Etcd, WATCHDOG_S, ctl_environment
 from tests.daemon.ingot_daemon import Daemon
 import script
 
-# What may differ: who answers and in which term, sizes and positions in the log, versions, times.
+# Parts that may differ: the member and its term, sizes and positions in the log, versions, times.
 MASKS = [
     (r'"(cluster_id|member_id|raft_term|raftTerm|raftIndex|raftAppliedIndex|leader|dbSize|dbSizeInUse|hash)":\d+',
      r'"\1":N'),
@@ -25,7 +25,7 @@ MASKS = [
 
 
 def run(endpoint, words, text):
-    """What a user sees: exit code, standard output, standard error; masked."""
+    """The visible result: exit code, standard output, standard error; masked."""
     done = subprocess.run([ETCDCTL, f"--endpoints={endpoint}", *PATIENCE, *words], input=text.encode(), env=ctl_environment(),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WATCHDOG_S)
     outputs = []
@@ -54,7 +54,7 @@ class ScriptTest(unittest.TestCase):
             self.assertRegex(seen["output"], r"^[0-9a-f]+, started, \S+, , http://ENDPOINT, false\n$")
             self.assertEqual(run(ingot.endpoint, ["endpoint", "health", "--cluster"], "")["exit code"], 0)
 
-    def test_what_is_missing_says_so(self):
+    def test_missing_calls_are_refused_with_a_sentence(self):
         expected = [
             (["lease", "grant", "10"], "Ingot does not have leases yet"),
             (["watch", "key"], "Ingot does not have watches yet"),

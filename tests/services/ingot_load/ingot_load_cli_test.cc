@@ -1,4 +1,4 @@
-// ingot-load as scripts use it: what it prints, and how it exits.
+// ingot-load's interface to scripts: its output and its exit codes.
 #include <sys/wait.h>
 
 #include <array>
@@ -18,7 +18,7 @@ struct Ran {
   std::string output;
 };
 
-// Standard output, or standard error if that is what `stream` names.
+// Captures standard output, or standard error if `stream` names it.
 Ran run(const std::string& flags, const std::string& stream = "2>/dev/null") {
   const std::string command = "services/ingot_load/ingot-load " + flags + " " + stream;
   std::FILE* pipe = popen(command.c_str(), "r");
@@ -55,7 +55,7 @@ TEST_CASE("a duration, a rate and a table") {
                       " --timeout=100s --duration=500ms --rate=100 --read-share=0.2 --distribution=zipf --read-kind=serializable");
   CHECK(ran.exit_code == 0);
   CHECK(ran.output.find("reads (serializable)") != std::string::npos);
-  CHECK(ran.output.find("p99.9") == std::string::npos);  // titles are capitals
+  CHECK(ran.output.find("p99.9") == std::string::npos);  // the table's titles are in capitals
   CHECK(ran.output.find("P99.9") != std::string::npos);
   CHECK(ran.output.find("no errors") != std::string::npos);
 }
@@ -104,7 +104,7 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
   }
 }
 
-TEST_CASE("a server that is not there is exit code 1") {
+TEST_CASE("a missing server gives exit code 1") {
   const Ran ran = complaint("--endpoint=127.0.0.1:1 --timeout=100ms");
   CHECK(ran.exit_code == 1);
   CHECK(ran.output.find("nothing answers on 127.0.0.1:1") != std::string::npos);

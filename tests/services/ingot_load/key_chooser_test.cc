@@ -1,4 +1,4 @@
-// Keys come as often as their law says, and their names come back as their numbers.
+// Keys have the frequencies of their law, and a key's name gives its number back.
 #include "services/ingot_load/key_chooser.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ std::vector<double> shares(Distribution distribution, std::uint32_t keys, int dr
   return shares;
 }
 
-// Six standard deviations of a share p measured with that many draws: chance does not reach it.
+// Six standard deviations of a share p measured with that many draws: practically never exceeded by chance.
 double tolerance(double p, int draws) { return 6 * std::sqrt(p * (1 - p) / draws); }
 
 TEST_CASE("uniform: every key equally often") {

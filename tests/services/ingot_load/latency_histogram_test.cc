@@ -1,4 +1,4 @@
-// The histogram against sorting everything.
+// The histogram against a sorted list of all values.
 #include "services/ingot_load/latency_histogram.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::uint64_t quantile_by_sorting(std::vector<std::uint64_t> values, double q) {
   return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
 }
 
-// Durations as a server has them: most within a decade, some far out.
+// Durations like a server's: most within a decade, some far out.
 std::uint64_t random_duration(Prng& prng) {
   const auto bits = 5 + prng.below(prng.chance(0.05) ? 34 : 20);
   return prng.below(std::uint64_t{1} << bits);
@@ -48,7 +48,7 @@ TEST_CASE("a quantile is the true one or at most 1/128 above it") {
 }
 
 TEST_CASE("values at the edges of buckets keep their order") {
-  // One value at a time: the quantile of a single value is bounded by the maximum, so put a larger one beside it.
+  // One value at a time: the quantile of a single value is bounded by the maximum, so a larger one is recorded, too.
   std::uint64_t last = 0;
   for (int bit = 0; bit < LatencyHistogram::kValueBits; ++bit) {
     for (const int offset : {-1, 0, 1}) {

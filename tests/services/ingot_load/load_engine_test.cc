@@ -82,7 +82,7 @@ TEST_CASE("the mix of reads and writes is what was asked for") {
 
 TEST_CASE("a check catches a server that loses, cuts or repeats writes, or shows old values") {
   CHECK(load_and_check({}).held());
-  // Every second: only a key whose last write is hit shows it, and each of fifty could escape.
+  // Every second write: only a key whose last write is lost shows it, and each of fifty could escape.
   const CheckReport lost = load_and_check({.lose_every = 2});
   CHECK(lost.lost > 0);
   CHECK_FALSE(lost.held());
@@ -93,7 +93,7 @@ TEST_CASE("a check catches a server that loses, cuts or repeats writes, or shows
   CHECK(load_and_check({.stale_reads = true}).bad_reads > 0);
 }
 
-TEST_CASE("a check accepts what may be: writes refused, and writes of unknown outcome, done or not") {
+TEST_CASE("a check accepts refused writes, and writes of unknown outcome, done or not") {
   CHECK(load_and_check({.refuse_every = 7}).held());
   CHECK(load_and_check({.hide_every = 29}).held());
   CHECK(load_and_check({.hide_undone_every = 29}).held());
@@ -146,8 +146,8 @@ TEST_CASE("a server that dies and comes back costs each client at most a few unk
   LoadOptions options = options_for(store);
   options.count = 0;
   options.duration = std::chrono::hours(1);
-  // The server is there until something is acknowledged, away from then on until the clients have noticed and for a while
-  // longer, and there again until more is acknowledged.
+  // The server runs until a write is acknowledged, is down until the clients have noticed and a while longer, and runs
+  // again until more writes are acknowledged.
   enum class Phase { kUp, kDown, kAway, kBack } phase = Phase::kUp;
   std::uint64_t acknowledged = 0;
   std::atomic<bool> stop{false};
@@ -160,7 +160,7 @@ TEST_CASE("a server that dies and comes back costs each client at most a few unk
           phase = Phase::kDown;
         } else if (phase == Phase::kDown && totals.unknown + totals.failed > 0) {
           phase = Phase::kAway;
-        } else if (phase == Phase::kAway) {  // a look later: what had been acknowledged has been counted
+        } else if (phase == Phase::kAway) {  // one check later: acknowledged requests have been counted
           acknowledged = totals.acknowledged;
           std::this_thread::sleep_for(kAway);
           store.start_again();
@@ -192,11 +192,11 @@ TEST_CASE("in an open loop a stall shows in every request that was due meanwhile
     return share;
   };
   const double open_loop = slow_share(300);
-  CHECK(open_loop > 0.2);  // what was due in 500 ms, 150 of 600, had to wait 100 ms or longer
+  CHECK(open_loop > 0.2);  // of the requests due in 500 ms, 150 of 600, waited 100 ms or longer
   CHECK(slow_share(0) < open_loop / 2);
 }
 
-TEST_CASE("an open loop keeps its rate, and says what it could not start") {
+TEST_CASE("an open loop keeps its rate, and counts the requests that it could not start") {
   TestStore store;
   LoadOptions options = options_for(store);
   options.count = 0;
@@ -232,7 +232,7 @@ TEST_CASE("a run can be stopped early") {
   CHECK(check(options, *result).held());
 }
 
-TEST_CASE("a server that is not there is one sentence") {
+TEST_CASE("a missing server gives one sentence") {
   LoadOptions options;
   options.endpoint = "127.0.0.1:1";
   options.timeout = 100ms;

@@ -1,4 +1,4 @@
-// A value names its write, and no damaged or misplaced value passes for one.
+// A value identifies its write, and no damaged or misplaced value is accepted.
 #include "services/ingot_load/stamped_value.h"
 
 #include <random>
@@ -27,7 +27,7 @@ TEST_CASE("a value has the wanted size and gives its stamp back") {
   }
 }
 
-TEST_CASE("a value too small for its stamp has its size and proves nothing") {
+TEST_CASE("a value too small for its stamp has its size and cannot be checked") {
   for (std::size_t size = 0; size < kStampBytes; ++size) {
     const std::string value = value_of(kStamp, "k", size);
     CHECK(value.size() == size);
@@ -49,7 +49,7 @@ TEST_CASE("every flipped bit is noticed") {
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
       INFO("byte " << at << " bit " << bit);
       const auto stamp = read_stamp("key", damaged);
-      // The dots between the fields carry nothing, but they are under the checksum, too.
+      // The dots between the fields hold no information, but the checksum covers them, too.
       CHECK_FALSE(stamp);
     }
   }
@@ -71,7 +71,7 @@ TEST_CASE("cut, lengthened and pieced-together values are refused") {
   }
 }
 
-TEST_CASE("text that is no value of ours is refused") {
+TEST_CASE("text that make_value did not write is refused") {
   CHECK_FALSE(read_stamp("key", ""));
   CHECK_FALSE(read_stamp("key", std::string(64, 'x')));
   CHECK_FALSE(read_stamp("key", std::string(64, '0')));

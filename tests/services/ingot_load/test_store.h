@@ -1,5 +1,5 @@
-// A small key-value server of etcd's API in the test's own process, that can be told to misbehave: the load generator
-// must notice. It is an opponent, not a stand-in for ingotd; that one is loaded in tests/daemon.
+// A small key-value server of etcd's API in the test's process, with faults that the load generator must detect. Loads
+// of ingotd itself are in tests/daemon.
 #pragma once
 
 #include <netinet/in.h>
@@ -23,21 +23,21 @@
 
 namespace ingot::load {
 
-// What goes wrong with every n-th put; 0: never.
+// Faults of every n-th put; 0: never.
 struct Faults {
   int lose_every = 0;         // acknowledged, not done
   int corrupt_every = 0;      // done with a value cut short
-  int repeat_every = 0;       // done now and once more when the next put arrives
+  int repeat_every = 0;       // done now and again when the next put arrives
   int refuse_every = 0;       // RESOURCE_EXHAUSTED, not done
   int hide_every = 0;         // done, but answered UNAVAILABLE
   int hide_undone_every = 0;  // not done, answered UNAVAILABLE
-  bool stale_reads = false;  // reads answer as if no key had been written
-  // The stall_at-th request, put or range, and every one that arrives in the meantime are answered after that time.
+  bool stale_reads = false;  // reads find no key
+  // The stall_at-th request, put or range, and all that arrive before its answer are answered after that time.
   std::uint64_t stall_at = 0;
   std::chrono::milliseconds stall{0};
 };
 
-// A port of this machine that is nobody else's as long as this lives; a server of this process may listen on it.
+// A port of this machine reserved for this object's lifetime; a server of this process may listen on it.
 class ReservedPort {
  public:
   ReservedPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -65,7 +65,7 @@ class TestStore final : public etcdserverpb::KV::Service {
   explicit TestStore(Faults faults = Faults{}) : faults_(faults) { start(); }
   ~TestStore() override { stop(); }
 
-  // Ends the server, connections and all; the data stays.
+  // Stops the server and its connections; the data stays.
   void stop() {
     if (server_) server_->Shutdown(std::chrono::system_clock::now());
     server_.reset();
@@ -78,7 +78,7 @@ class TestStore final : public etcdserverpb::KV::Service {
     const std::lock_guard lock(mutex_);
     faults_ = faults;
   }
-  // Forgets keys, not the revision.
+  // Forgets the keys, but not the revision.
   void lose_all() {
     const std::lock_guard lock(mutex_);
     store_.clear();
@@ -97,7 +97,7 @@ class TestStore final : public etcdserverpb::KV::Service {
     INGOT_CHECK(server_ != nullptr);
   }
 
-  // REQUIRES: mutex_ is held, so that others wait, too.
+  // REQUIRES: mutex_ is held, so that other requests wait, too.
   void perhaps_stall() {
     if (++requests_ == faults_.stall_at) std::this_thread::sleep_for(faults_.stall);
   }
@@ -151,7 +151,7 @@ class TestStore final : public etcdserverpb::KV::Service {
     return grpc::Status::OK;
   }
 
-  std::mutex mutex_;  // guards what follows but the server and its port
+  std::mutex mutex_;  // guards all following members but the server and its port
   Faults faults_;
   std::map<std::string, mvccpb::KeyValue> store_;
   etcdserverpb::PutRequest repeat_;

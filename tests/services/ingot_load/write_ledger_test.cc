@@ -1,5 +1,5 @@
-// The rule by which a store is judged: what it must catch, what it must accept, and a random store against a dumb
-// model that remembers everything.
+// The rule by which a store is checked: violations that it must detect, outcomes that it must accept, and a random
+// store against a simple model that remembers everything.
 #include "services/ingot_load/write_ledger.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ TEST_CASE("an unknown write may appear or not") {
 TEST_CASE("a newer revision needs a write that explains it") {
   // A write carried out twice: its second effect comes after it was acknowledged.
   CHECK(verify(two_acknowledged(), 21, value_of(kSecond)) == Verdict::kUnexplained);
-  // A write that was said to have failed.
+  // A write reported as failed.
   CHECK(verify(two_acknowledged(), 21, value_of(kThird)) == Verdict::kUnexplained);
   CHECK(verify(two_acknowledged(), 21, "garbage") == Verdict::kUnexplained);
 }
@@ -108,7 +108,7 @@ TEST_CASE("the floor of reads is the highest acknowledged revision") {
   CHECK(ledger.acknowledged_count() == 3);
 }
 
-// What happened to one key, kept whole: every write that took effect, in order, and whether its client knows.
+// The full history of one key: every write that took effect, in order, and whether its client knows.
 struct Effect {
   Revision revision;
   WriteId id;
@@ -117,7 +117,7 @@ struct Effect {
 
 struct History {
   std::vector<std::vector<Effect>> effects;  // by key
-  std::vector<WriteLedger> ledgers;          // several workers', each with its own writers
+  std::vector<WriteLedger> ledgers;          // one a worker, each with its own writers
 };
 
 History random_history(Prng& prng, std::uint32_t keys) {
@@ -137,8 +137,8 @@ History random_history(Prng& prng, std::uint32_t keys) {
   return history;
 }
 
-// The rule again, from the whole history: held exactly if the store shows an effect of the key that really took
-// place, and every acknowledged one came before it or is it.
+// The rule again, from the full history: held exactly if the store shows an effect of the key that really happened, and
+// no acknowledged one came after it.
 bool held_by_model(const std::vector<Effect>& effects, const Effect* shown) {
   bool real = !shown;
   for (const Effect& effect : effects) {

@@ -1,4 +1,4 @@
-"""ingotctl against a real daemon: what scripts rely on, and what people see."""
+"""ingotctl against a real daemon: its output for scripts and for people."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class WithDaemon(unittest.TestCase):
         return json.loads(self.ctl(*words, "-o", "json", **arguments))
 
     def refused(self, *words):
-        """Exit code 1 and one sentence."""
+        """Fails with exit code 1 and one sentence."""
         code, output, error = run(f"--endpoint={self.daemon.endpoint}", PATIENCE, *words)
         self.assertEqual((code, output), (1, ""))
         self.assertRegex(error, r"\Aingotctl: [^\n]+\n\Z")
@@ -159,7 +159,7 @@ class KeysTest(WithDaemon):
 
 
 class UnreachableTest(unittest.TestCase):
-    def test_nobody_there(self):
+    def test_a_missing_daemon_is_exit_code_1(self):
         for words in (["status"], ["topology"], ["watch-status"], ["get", "k"], ["put", "k", "v"], ["del", "k"]):
             code, output, error = run("--endpoint=127.0.0.1:1", *words)
             self.assertEqual((code, output), (1, ""), words)
@@ -186,7 +186,7 @@ class UnreachableTest(unittest.TestCase):
 
 
 class WatchTest(unittest.TestCase):
-    """Each test stops a replica, so each has a daemon of its own. (A dead one would be back before anybody looks.)"""
+    """Each test stops a replica, so each has its own daemon. (A dead one would be restarted too soon.)"""
 
     def setUp(self):
         self.daemon = self.enterContext(Daemon())
@@ -229,7 +229,7 @@ class WatchTest(unittest.TestCase):
         os.close(master)
         self.assertRegex(drawn, re.compile(r"\x1b\[7m[^\x1b]* stopped "))
 
-    def test_the_watch_goes_on_with_the_next_life_of_the_front_end(self):
+    def test_the_watch_goes_on_with_the_next_front_end(self):
         watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)
         watch.stdout.readline()
         os.kill(self.daemon.children()["@front-end"][0], signal.SIGKILL)

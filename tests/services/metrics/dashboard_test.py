@@ -1,4 +1,4 @@
-"""Every query of the dashboard and every alert, evaluated by Debian's Prometheus against a daemon at work."""
+"""Every query of the dashboard and every alert, evaluated by Debian's Prometheus against a daemon under load."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from tests.daemon import ingot_daemon
 from prometheus_server import Prometheus, scrape
 
 DASHBOARD = "deploy/grafana-dashboard.json"
-SCRAPES = 8  # before anything is evaluated
+SCRAPES = 8  # before any query is evaluated
 WINDOW = "20s"  # stands for the dashboard's $__rate_interval; longer than SCRAPES intervals
 
 
@@ -31,14 +31,14 @@ def fill_in(expression, instance):
 
 
 def truth_of(alert):
-    """The alert's expression with 1 or 0 instead of a sample or none: its last comparison says so with bool."""
+    """The alert's expression, with 1 or 0 instead of a sample or none: its last comparison gets the modifier bool."""
     truth, count = re.subn(r"(>=|<=|==|!=|>|<)\s*([\d.]+)\s*$", r"\1 bool \2", alert)
     assert count == 1, f"the alert must end in one comparison with a number: {alert}"
     return truth
 
 
 class Load:
-    """Requests of every kind until it is stopped: load through ingot-load, and by hand what that does not send."""
+    """Sends requests of every kind until it is stopped: by ingot-load, and directly those that it does not send."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -74,7 +74,7 @@ class DashboardTest(unittest.TestCase):
         Prometheus.wait_until(scraped, f"{SCRAPES} scrapes")
 
     def test_1_the_target_is_up_and_every_rule_is_sound(self):
-        # A single scrape may take too long on a busy machine; then all samples are missing until the next one.
+        # On a busy machine a scrape may take too long; then all samples are missing until the next one.
         Prometheus.wait_until(lambda: [value for _, value in self.prometheus.query('up{job="ingot"}')] == [1.0],
                               "the target to be up")
         rules = self.prometheus.rules()
@@ -91,7 +91,7 @@ class DashboardTest(unittest.TestCase):
                     samples = self.prometheus.query(fill_in(expression, self.daemon.metrics))
                     if any(math.isfinite(value) for _, value in samples):
                         return True
-                    self.load.once()  # what it asks for may have been too long ago
+                    self.load.once()  # the load's requests may be too old for the window
                     return False
                 Prometheus.wait_until(a_number, "a number")
 
@@ -104,13 +104,13 @@ class DashboardTest(unittest.TestCase):
     def test_4_every_alert_is_quiet_on_a_healthy_daemon(self):
         for name, rule in self.prometheus.rules().items():
             with self.subTest(alert=name):
-                # How fast this machine is just now says nothing of the daemon: alerts_test.yml judges that limit.
+                # This limit depends on the machine's speed; alerts_test.yml tests it.
                 query = truth_of(rule["query"])
                 if name == "IngotSlowWrites":
                     query = query.replace("0.05", "5")
                 Prometheus.wait_until(lambda: {value for _, value in self.prometheus.query(query)} == {0.0}, f"{name} is quiet")
 
-    # The last one, since it breaks the daemon.
+    # Runs last, since it breaks the daemon.
     def test_5_an_alert_sees_a_replica_stop(self):
         learner = self.daemon.status()["replicas"][2]
         os.kill(learner["pid"], signal.SIGSTOP)
@@ -137,7 +137,7 @@ class FilesTest(unittest.TestCase):
             fired = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts", tests.read()))
             self.assertEqual(set(re.findall(r"- alert: (\w+)", alerts.read())), fired)
 
-    def test_promtool_accepts_what_a_daemon_at_work_shows(self):
+    def test_promtool_accepts_the_metrics_of_a_daemon_under_load(self):
         with ingot_daemon.Daemon() as daemon, Load(daemon) as load:
             load.once()
             self.promtool("check", "metrics", text=scrape(daemon.metrics))

@@ -20,7 +20,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// One HTTP/1.0 request; the body of the answer.
+// Makes one HTTP/1.0 request; returns the body of the answer.
 std::string scrape(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -40,7 +40,7 @@ std::string scrape(int port) {
   return answer.substr(body + 4);
 }
 
-// What promtool says of a scrape: empty if it has nothing to say.
+// promtool's findings in a scrape; empty if there are none.
 std::string promtool(const std::string& text) {
   const std::string file = absl::StrCat(std::getenv("TEST_TMPDIR"), "/scrape");
   std::ofstream(file) << text;
@@ -52,7 +52,7 @@ std::string promtool(const std::string& text) {
   return code == 0 ? output : absl::StrCat("exit ", code, ": ", output);
 }
 
-TEST_CASE("a scrape shows pages, processes and requests, and promtool has nothing to say about it") {
+TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no fault") {
   PagesInMemory pages(3);
   pages.config.metrics_listen = "127.0.0.1:0";
   pages.daemon.supervisor_pid.set(static_cast<std::uint64_t>(::getpid()));
@@ -84,7 +84,7 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool has nothin
   CHECK(promtool(text) == "");
 }
 
-TEST_CASE("the checker notices what is wrong") {
+TEST_CASE("promtool's check finds faults") {
   CHECK(promtool("# HELP ingot_things_total Things.\n# TYPE ingot_things_total gauge\ningot_things_total 1\n") != "");
 }
 

@@ -16,7 +16,7 @@ std::uint64_t adjusted(CounterResetAdjuster& adjuster, Kind kind, std::uint64_t 
   return value;
 }
 
-TEST_CASE("events of all lives add up") {
+TEST_CASE("events of all incarnations add up") {
   CounterResetAdjuster adjuster;
   CHECK(adjusted(adjuster, Kind::kSum, 1, 5) == 5);
   CHECK(adjusted(adjuster, Kind::kSum, 1, 9) == 9);
@@ -25,29 +25,29 @@ TEST_CASE("events of all lives add up") {
   CHECK(adjusted(adjuster, Kind::kSum, 3, 30) == 42);
 }
 
-TEST_CASE("a life that is seen before it is ready counts once") {
+TEST_CASE("an incarnation that is seen before it is ready counts once") {
   CounterResetAdjuster adjuster;
   CHECK(adjusted(adjuster, Kind::kSum, 1, 5) == 5);
   CHECK(adjusted(adjuster, Kind::kSum, 0, 2) == 7);
   CHECK(adjusted(adjuster, Kind::kSum, 2, 4) == 9);
 }
 
-TEST_CASE("places in the order are held until a new life has climbed to them") {
+TEST_CASE("slots are held until a new incarnation has reached them") {
   CounterResetAdjuster adjuster;
   CHECK(adjusted(adjuster, Kind::kMax, 1, 100) == 100);
   CHECK(adjusted(adjuster, Kind::kMax, 2, 40) == 100);
   CHECK(adjusted(adjuster, Kind::kMax, 2, 101) == 101);
 }
 
-TEST_CASE("gauges are what they are") {
+TEST_CASE("gauges are not adjusted") {
   CounterResetAdjuster adjuster;
   CHECK(adjusted(adjuster, Kind::kGauge, 1, 100) == 100);
   CHECK(adjusted(adjuster, Kind::kGauge, 2, 4) == 4);
 }
 
-// The dumb model counts events as they happen. Readings come at random moments; lives end between them, but no
-// incarnation begins and ends unseen.
-TEST_CASE("counters of random lives never go back and miss nothing that was seen") {
+// The simple model counts events as they happen. Readings come at random moments; incarnations end between them, but
+// none begins and ends without a reading.
+TEST_CASE("counters of random incarnations never decrease and miss nothing that was read") {
   const std::uint64_t seed = GENERATE(1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u);
   CAPTURE(seed);
   Prng random(seed);

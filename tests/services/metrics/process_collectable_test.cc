@@ -16,7 +16,7 @@ namespace {
 
 std::uint64_t self() { return static_cast<std::uint64_t>(::getpid()); }
 
-TEST_CASE("what a process uses shows in its usage") {
+TEST_CASE("a process's usage shows its time, memory, descriptors and threads") {
   const ProcessUsage before = read_process_usage(self()).value();
   CHECK(before.resident_bytes > 100'000);
   CHECK(before.threads == 1);
@@ -33,7 +33,7 @@ TEST_CASE("what a process uses shows in its usage") {
   ::close(fd);
 }
 
-TEST_CASE("no process, no usage") { CHECK(!read_process_usage(0xffffffff)); }
+TEST_CASE("a missing process has no usage") { CHECK(!read_process_usage(0xffffffff)); }
 
 std::set<std::string> names(const prometheus::MetricFamily& family) {
   std::set<std::string> names;
@@ -52,7 +52,7 @@ TEST_CASE("processes are named by their part, and one that replicas share is cou
         Names{"supervisor", "front-end", "replica-0", "replica-1"});
   pages.daemon.replicas[1].pid.set(0);
   CHECK(names(ProcessCollectable(pages.config, view).Collect()[1]) == Names{"supervisor", "front-end", "replica-0"});
-  pages.config.isolation = "thread";
+  pages.config.isolation = Isolation::kThread;
   CHECK(names(ProcessCollectable(pages.config, view).Collect()[1]) == Names{"supervisor", "front-end", "replicas"});
 }
 

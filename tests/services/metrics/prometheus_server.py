@@ -1,4 +1,4 @@
-"""Debian's Prometheus on a free loopback port, scraping one daemon with the configuration that we ship."""
+"""Debian's Prometheus on a free loopback port, scraping one daemon with the shipped configuration."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import urllib.request
 
 CONFIG = "deploy/prometheus.yml"
 ALERTS = "deploy/alerts.yml"
-WATCHDOG_S = 300  # ends a test that hangs; nothing here limits a time
+WATCHDOG_S = 300  # ends a test that hangs; it limits no time
 
 
 def free_port():
@@ -23,13 +23,13 @@ def free_port():
 
 
 def scrape(address):
-    """What a daemon shows at its metrics address."""
+    """The page at a daemon's metrics address."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=WATCHDOG_S) as answer:
         return answer.read().decode()
 
 
 class Prometheus:
-    """Use as a context manager. The shipped files are used as they are, but for the daemon's address and intervals."""
+    """Use as a context manager. The shipped files are used unchanged but for the daemon's address and the intervals."""
 
     def __init__(self, target, interval="1s"):
         self.target = target

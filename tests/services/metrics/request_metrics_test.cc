@@ -85,7 +85,7 @@ TEST_CASE("a timer counts its request once, and as cancelled if it was never fin
   CHECK(metric(family(families, "ingot_grpc_requests_started_total"), "Range").counter.value == 2);
 }
 
-// The dumb model: one map behind no lock, filled by replaying each thread's requests afterwards.
+// The simple model: one map without locks, filled by replaying each thread's requests afterwards.
 TEST_CASE("requests of many threads all count, whatever shards they share") {
   constexpr int kThreads = 2 * kRequestMetricShards + 1;
   constexpr int kRequests = 5000;

@@ -1,4 +1,6 @@
 // What a process knows of its instance, and hands to the next supervisor, over real sockets and segments.
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -6,11 +8,11 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "services/process/adoption.h"
 #include "services/process/handover_state.h"
 #include "transport/host/segment.h"
@@ -24,12 +26,16 @@ ino_t inode(int fd) {
   return info.st_ino;
 }
 
+// A NewIncarnation message with its descriptors.
+struct Start {
+  supervision_v1::NewIncarnation message;
+  std::vector<Descriptor> fds;
+};
+
 // An instance of so many replicas with a segment for everything, and the descriptors that its creator holds.
 struct Made {
   explicit Made(int replicas) {
-    std::vector<int> fabric;
-    for (int i = 0; i < 1 + 2 * (replicas + 1); ++i) fabric.push_back(make());
-    spec.fabric = absl::StrJoin(fabric, ",");
+    for (int i = 0; i < 1 + 2 * (replicas + 1); ++i) spec.fabric_fds.push_back(make());
     spec.config.name = "made";
     spec.config.replicas = replicas;
     spec.daemon_page_fd = make();
@@ -47,14 +53,13 @@ struct Made {
     owned.push_back(*std::move(fd));
     return owned.back().get();
   }
-  ControlWord start(int endpoint, std::uint32_t incarnation) {
-    ControlWord word;
-    word.kind = ControlWord::Kind::kLife;
-    word.endpoint = endpoint;
-    word.incarnation = incarnation;
+  Start start(int endpoint, std::uint32_t incarnation) {
+    Start start;
+    start.message.set_endpoint(endpoint);
+    start.message.set_incarnation(incarnation);
     const int parts = endpoint < spec.config.replicas ? 2 : 1;
-    for (int i = 0; i < parts; ++i) word.fds.emplace_back(::fcntl(make(), F_DUPFD_CLOEXEC, 0));
-    return word;
+    for (int i = 0; i < parts; ++i) start.fds.emplace_back(::fcntl(make(), F_DUPFD_CLOEXEC, 0));
+    return start;
   }
   LaunchSpec spec;
   std::vector<Descriptor> owned;
@@ -65,17 +70,11 @@ std::vector<ino_t> parts(const LaunchSpec& spec) {
   std::vector<ino_t> inodes;
   LaunchSpec copy = spec;
   copy.for_each_descriptor([&](int& fd) { inodes.push_back(inode(fd)); });
-  for (const std::string& fd : std::vector<std::string>(absl::StrSplit(spec.fabric, ','))) {
-    inodes.push_back(inode(std::stoi(fd)));
-  }
+  for (const int fd : spec.fabric_fds) inodes.push_back(inode(fd));
   return inodes;
 }
 
-std::vector<int> fabric_of(const LaunchSpec& spec) {
-  std::vector<int> fds;
-  for (const std::string& fd : std::vector<std::string>(absl::StrSplit(spec.fabric, ','))) fds.push_back(std::stoi(fd));
-  return fds;
-}
+bool begin(HandoverState& known, const Start& start) { return known.begin_incarnation(start.message, start.fds); }
 
 HandoverState copy(const LaunchSpec& spec) {
   auto known = HandoverState::copy(spec);
@@ -86,11 +85,13 @@ HandoverState copy(const LaunchSpec& spec) {
 HandoverState sent_and_received(const HandoverState& known) {
   int fds[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
-  const Descriptor left(fds[0]), right(fds[1]);
-  REQUIRE(known.send(left.get()).ok());
+  SupervisionChannel left{Descriptor(fds[0])}, right{Descriptor(fds[1])};
+  REQUIRE(known.send(left).ok());
   HandoverStateReceiver receiver;
   for (;;) {
-    const auto complete = receiver.add(receive_message(right.get()));
+    auto received = right.receive();
+    REQUIRE(received.outcome == SupervisionChannel::Received::Outcome::kMessage);
+    const auto complete = receiver.add(received.message, std::move(received.fds));
     REQUIRE(complete.ok());
     if (*complete) return receiver.take();
   }
@@ -109,9 +110,9 @@ TEST_CASE("what is sent arrives, with the same memory under other numbers") {
 TEST_CASE("an instance of the largest size needs several datagrams") {
   Made made(48);
   for (int i = 0; i < 3; ++i) {
-    for (ReplicaLaunch& launch : made.spec.replicas) launch.earlier.push_back({1u, made.make()});
+    for (ReplicaLaunch& launch : made.spec.replicas) launch.earlier.push_back({launch.incarnation++, made.make()});
   }
-  REQUIRE(parts(made.spec).size() > kControlDescriptorsMax);
+  REQUIRE(parts(made.spec).size() > kSupervisionDescriptorsMax);
   CHECK(parts(sent_and_received(copy(made.spec)).spec()) == parts(made.spec));
 }
 
@@ -119,11 +120,11 @@ TEST_CASE("a life replaces the inbox and keeps the stable segment of the life be
   Made made(3);
   HandoverState known = copy(made.spec);
   const ino_t first = inode(made.spec.replicas[1].stable_fd);
-  const ControlWord start = made.start(1, 2);
-  REQUIRE(known.begin_incarnation(start));
+  const Start start = made.start(1, 2);
+  REQUIRE(begin(known, start));
   const ReplicaLaunch& launch = known.spec().replicas[1];
   CHECK(launch.incarnation == 2);
-  CHECK(inode(fabric_of(known.spec())[2]) == inode(start.fds[0].get()));
+  CHECK(inode(known.spec().fabric_fds[2]) == inode(start.fds[0].get()));
   CHECK(inode(launch.stable_fd) == inode(start.fds[1].get()));
   REQUIRE(launch.earlier.size() == 1);
   CHECK(launch.earlier[0].incarnation == 1);
@@ -135,16 +136,16 @@ TEST_CASE("a life replaces the inbox and keeps the stable segment of the life be
 TEST_CASE("a life that is known, or of nobody here, changes nothing") {
   Made made(3);
   HandoverState known = copy(made.spec);
-  REQUIRE(known.begin_incarnation(made.start(3, 4)));  // the front end
+  REQUIRE(begin(known, made.start(3, 4)));  // the front end
   CHECK(known.spec().front_end_incarnation == 4);
   const auto before = parts(known.spec());
-  CHECK_FALSE(known.begin_incarnation(made.start(3, 4)));
-  CHECK_FALSE(known.begin_incarnation(made.start(3, 2)));
-  CHECK_FALSE(known.begin_incarnation(made.start(0, 1)));
-  CHECK_FALSE(known.begin_incarnation(made.start(4, 2)));
-  ControlWord without_stable = made.start(0, 2);
+  CHECK_FALSE(begin(known, made.start(3, 4)));
+  CHECK_FALSE(begin(known, made.start(3, 2)));
+  CHECK_FALSE(begin(known, made.start(0, 1)));
+  CHECK_FALSE(begin(known, made.start(4, 2)));
+  Start without_stable = made.start(0, 2);
   without_stable.fds.pop_back();
-  CHECK_FALSE(known.begin_incarnation(without_stable));
+  CHECK_FALSE(begin(known, without_stable));
   CHECK(parts(known.spec()) == before);
 }
 
@@ -153,7 +154,7 @@ TEST_CASE("lives without end need descriptors with end") {
   HandoverState known = copy(made.spec);
   std::size_t most = 0;
   for (std::uint32_t incarnation = 2; incarnation < 50; ++incarnation) {
-    REQUIRE(known.begin_incarnation(made.start(1, incarnation)));
+    REQUIRE(begin(known, made.start(1, incarnation)));
     most = std::max(most, parts(known.spec()).size());
   }
   CHECK(most <= parts(made.spec).size() + 4);
@@ -179,44 +180,63 @@ TEST_CASE("what the document named is closed, and the duplicates stay") {
 TEST_CASE("the newest snapshot wins, and is news") {
   Made made(1);
   HandoverState known = copy(made.spec);
-  const auto snapshot = [&](std::uint64_t slot) {
-    ControlWord word;
-    word.kind = ControlWord::Kind::kSnapshot;
-    word.slot = slot;
-    word.fds.emplace_back(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
-    return word;
+  const auto keep = [&](std::uint64_t slot) {
+    supervision_v1::Snapshot published;
+    published.set_slot(slot);
+    known.keep_snapshot(published, Descriptor(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)));
   };
   const std::uint64_t before = known.generation();
-  known.keep_snapshot(snapshot(100));
+  keep(100);
   const ino_t kept = inode(known.spec().snapshot_fd);
-  known.keep_snapshot(snapshot(99));
+  keep(99);
   CHECK(known.spec().snapshot_slot == 100);
   CHECK(inode(known.spec().snapshot_fd) == kept);
   CHECK(known.generation() == before + 100);
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
+std::vector<Descriptor> descriptors(std::size_t count) {
+  std::vector<Descriptor> fds;
+  for (std::size_t i = 0; i < count; ++i) fds.emplace_back(::dup(0));
+  return fds;
+}
+
+SupervisionMessage announcement(std::size_t count) {
+  SupervisionMessage message;
+  message.mutable_handover_document()->set_descriptors(static_cast<std::uint32_t>(count));
+  return message;
+}
+
+SupervisionMessage more_descriptors() {
+  SupervisionMessage message;
+  message.mutable_handover_descriptors();
+  return message;
+}
+
+std::vector<Descriptor> document_of(const LaunchSpec& spec) {
+  auto document = write_launch_spec(spec);
+  REQUIRE(document.ok());
+  std::vector<Descriptor> fds;
+  fds.push_back(*std::move(document));
+  return fds;
+}
+
+bool refused(const absl::StatusOr<bool>& added) { return absl::IsInvalidArgument(added.status()); }
+
 TEST_CASE("a description that is none is refused") {
-  for (const char* text : {"described", "described x", "described 3", "descriptors", "ready"}) {
-    HandoverStateReceiver receiver;
-    ReceivedMessage message;
-    message.outcome = ReceivedMessage::Outcome::kMessage;
-    message.text = text;
-    CAPTURE(text);
-    CHECK(absl::IsInvalidArgument(receiver.add(std::move(message)).status()));
+  for (const SupervisionMessage& message : {ready_message(), more_descriptors(), announcement(3)}) {
+    CHECK(refused(HandoverStateReceiver().add(message, {})));
+    CHECK(refused(HandoverStateReceiver().add(message, descriptors(1))));  // no document
   }
   Made made(1);
+  HandoverStateReceiver receiver;
+  REQUIRE(receiver.add(announcement(parts(made.spec).size()), document_of(made.spec)).ok());
+  CHECK(refused(receiver.add(ready_message(), {})));
   for (const int wrong : {-1, 1}) {  // fewer and more descriptors than the document has places for
-    HandoverStateReceiver receiver;
-    const auto document = write_launch_spec(made.spec);
-    REQUIRE(document.ok());
-    ReceivedMessage first, second;
-    first.text = absl::StrCat("described ", static_cast<int>(parts(made.spec).size()) + wrong);
-    first.fds.emplace_back(::fcntl(document->get(), F_DUPFD_CLOEXEC, 0));
-    REQUIRE(receiver.add(std::move(first)).ok());
-    second.text = "descriptors";
-    for (std::size_t i = 0; i < parts(made.spec).size() + wrong; ++i) second.fds.emplace_back(::dup(0));
-    CHECK(absl::IsInvalidArgument(receiver.add(std::move(second)).status()));
+    HandoverStateReceiver other;
+    const std::size_t count = parts(made.spec).size() + wrong;
+    REQUIRE(other.add(announcement(count), document_of(made.spec)).ok());
+    CHECK(refused(other.add(more_descriptors(), descriptors(count))));
   }
 }
 
@@ -227,18 +247,86 @@ TEST_CASE("a supervisor finds who listens, and nobody else") {
   REQUIRE(listener.ok());
   CHECK(absl::IsAlreadyExists(listen_for_supervisor(name, "replica/0").status()));
   CHECK_FALSE(accept_supervisor(listener->get()).valid());
-  const auto connection = connect_to_child(name, "replica/0");
+  auto connection = connect_to_child(name, "replica/0");
   REQUIRE(connection.ok());
   CHECK(connection->pid == ::getpid());
-  const Descriptor accepted = accept_supervisor(listener->get());
-  REQUIRE(accepted.valid());
-  const OrphanGreeting greeting{"1.2.3", 17, 4000};
-  REQUIRE(send_message(accepted.get(), greeting.text()).ok());
-  const auto heard = OrphanGreeting::parse(receive_message(connection->fd.get()).text);
-  REQUIRE(heard.ok());
-  CHECK((heard->version == "1.2.3" && heard->generation == 17 && heard->orphan_ms == 4000));
-  CHECK_FALSE(OrphanGreeting::parse("failed 6 it has a supervisor").ok());
-  CHECK_FALSE(OrphanGreeting::parse("instance 1.2.3 x 0").ok());
+  SupervisionChannel accepted{accept_supervisor(listener->get())};
+  REQUIRE(accepted.open());
+  SupervisionMessage greeting;
+  greeting.mutable_orphaned()->set_version("1.2.3");
+  greeting.mutable_orphaned()->set_generation(17);
+  greeting.mutable_orphaned()->set_orphan_ms(4000);
+  REQUIRE(accepted.send(greeting).ok());
+  const auto received = SupervisionChannel(std::move(connection->fd)).receive();
+  REQUIRE(received.message.has_orphaned());
+  const supervision_v1::Orphaned& orphaned = received.message.orphaned();
+  CHECK((orphaned.version() == "1.2.3" && orphaned.generation() == 17 && orphaned.orphan_ms() == 4000));
+}
+
+// ---- The launch document ----
+
+TEST_CASE("a launch document says what was written, whatever bytes its texts are") {
+  Made made(3);
+  made.spec.config.machine = "odd \xff\xfe path";
+  made.spec.config.fence = true;
+  made.spec.config.orphan_grace_ms = 12345;
+  made.spec.config.cluster_id = ~std::uint64_t{0};
+  made.spec.control_fd = 4;
+  made.spec.replica = 2;
+  made.spec.shared_cores = false;
+  made.spec.front_end_incarnation = 7;
+  made.spec.snapshot_fd = 9;
+  made.spec.snapshot_slot = std::uint64_t{1} << 62;
+  made.spec.replicas[1].core = 5;
+  made.spec.replicas[1].earlier.push_back({made.spec.replicas[1].incarnation++, 8});
+  made.spec.trees = {std::string("\0\xc7", 2), "{}", {1, 0, 2}};
+  const auto read = decode_launch_spec(encode_launch_spec(made.spec));
+  REQUIRE(read.ok());
+  CHECK(read->config.name == "made");
+  CHECK(read->config.machine == made.spec.config.machine);
+  CHECK((read->config.fence && read->config.orphan_grace_ms == 12345 && read->config.cluster_id == ~std::uint64_t{0}));
+  CHECK((read->control_fd == 4 && read->replica == 2 && !read->shared_cores && read->front_end_incarnation == 7));
+  CHECK((read->snapshot_fd == 9 && read->snapshot_slot == std::uint64_t{1} << 62));
+  const ReplicaLaunch& launch = read->replicas[1];
+  CHECK((launch.core == 5 && launch.incarnation == 2 && launch.earlier[0].stable_fd == 8));
+  CHECK((read->trees.initial == made.spec.trees.initial && read->trees.machine == "{}"));
+  CHECK(read->trees.cores == made.spec.trees.cores);
+  CHECK(read->descriptors() == made.spec.descriptors());
+  CHECK(read->fabric_fds == made.spec.fabric_fds);
+}
+
+TEST_CASE("a launch document whose parts do not fit each other is refused") {
+  const auto accepted = [](void (*spoil)(LaunchSpec&)) {
+    Made made(3);
+    spoil(made.spec);
+    return decode_launch_spec(encode_launch_spec(made.spec)).ok();
+  };
+  CHECK(accepted([](LaunchSpec&) {}));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.config.replicas = 4; }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas.clear(); }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.fabric_fds.pop_back(); }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { std::swap(spec.replicas[0], spec.replicas[1]); }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replica = 3; }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replica = -2; }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].core = -1; }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].incarnation = 0; }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].earlier.push_back({1u, 3}); }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.front_end_incarnation = 0; }));
+}
+
+TEST_CASE("a launch document that is cut short, empty or of another make is refused") {
+  const Made made(2);
+  const std::string bytes = encode_launch_spec(made.spec);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const auto read = decode_launch_spec(std::string_view(bytes).substr(0, length));
+    CHECK((!read.ok() || read->fabric_fds == made.spec.fabric_fds));
+  }
+  CHECK_FALSE(decode_launch_spec("").ok());
+  CHECK_FALSE(decode_launch_spec(R"({"config":{}})").ok());
+  const Descriptor empty(::memfd_create("empty", MFD_CLOEXEC));
+  CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
+  REQUIRE(::ftruncate(empty.get(), static_cast<off_t>(kLaunchDocumentBytesMax) + 1) == 0);
+  CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace ingot {
 namespace {
 
-using Kind = ControlWord::Kind;
+using Kind = SupervisionMessage::KindCase;
 
 constexpr int kGraceMs = 1;
 constexpr const char* kChild = "replica/0";
@@ -30,7 +30,7 @@ class Child final : private Pollable {
   Child() {
     int fds[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
-    supervisor = Descriptor(fds[0]);
+    supervisor = SupervisionChannel(Descriptor(fds[0]));
     auto page = create_segment("page", 1);
     REQUIRE(page.ok());
     page_ = *std::move(page);
@@ -39,7 +39,7 @@ class Child final : private Pollable {
     spec.config.orphan_grace_ms = kGraceMs;
     spec.control_fd = fds[1];
     spec.daemon_page_fd = page_.get();
-    spec.fabric = std::to_string(page_.get());
+    spec.fabric_fds = {page_.get()};
     name_ = spec.config.name;
     link_ = SupervisorLink::open(spec, kChild);
     REQUIRE(link_ != nullptr);
@@ -52,24 +52,26 @@ class Child final : private Pollable {
   // Takes one step each time that a word has been heard, the first at once, and one after the last ends it.
   std::vector<Kind> run(std::vector<std::function<void()>> steps) {
     steps_ = std::move(steps);
-    link_->watch(*loop_, [this](ControlWord word) { heard_.push_back(word.kind); });
+    link_->watch(*loop_, [this](const SupervisionMessage& message, std::vector<Descriptor>) {
+      received_.push_back(message.kind_case());
+    });
     loop_->run();
-    return heard_;
+    return received_;
   }
 
   void connect() {
     auto connection = connect_to_child(name_, kChild);
     REQUIRE(connection.ok());
-    supervisor = std::move(connection->fd);
+    supervisor = SupervisionChannel(std::move(connection->fd));
   }
-  void say(const char* word) { REQUIRE(send_message(supervisor.get(), word).ok()); }
+  void send(const SupervisionMessage& message) { REQUIRE(supervisor.send(message).ok()); }
   void outlast_grace() { std::this_thread::sleep_for(std::chrono::milliseconds(2 * kGraceMs)); }
 
-  Descriptor supervisor;  // this test's end
+  SupervisionChannel supervisor;  // this test's end
 
  private:
   int poll(std::uint64_t) override {
-    if (heard_.size() < taken_) return 0;
+    if (received_.size() < taken_) return 0;
     if (taken_ < steps_.size()) steps_[taken_]();
     else loop_->stop();
     ++taken_;
@@ -84,24 +86,24 @@ class Child final : private Pollable {
   std::unique_ptr<EventLoop> loop_;
   std::vector<std::function<void()>> steps_;
   std::size_t taken_ = 0;
-  std::vector<Kind> heard_;
+  std::vector<Kind> received_;
 };
 
 TEST_CASE("an orphan that nobody adopts leaves") {
   Child child;
-  CHECK(child.run({[&] { child.supervisor.reset(); }}) == std::vector{Kind::kLeave});
+  CHECK(child.run({[&] { child.supervisor.close(); }}) == std::vector{Kind::kLeave});
 }
 
 TEST_CASE("who was adopted while it was stopped stays, though its grace is over when it wakes") {
   Child child;
   const auto end = [&] {
-    child.say("drain");
-    child.supervisor.reset();
+    child.send(drain_message());
+    child.supervisor.close();
   };
   const auto adopt = [&] {
     child.connect();
-    child.say("adopted");
-    child.say("drain");
+    child.send(adopted_message());
+    child.send(drain_message());
     child.outlast_grace();
   };
   CHECK(child.run({end, adopt}) == std::vector{Kind::kDrain, Kind::kDrain});
@@ -110,12 +112,12 @@ TEST_CASE("who was adopted while it was stopped stays, though its grace is over 
 TEST_CASE("the same if it knew the new supervisor, and sees first that its grace is over") {
   Child child;
   const auto change = [&] {
-    child.say("drain");
+    child.send(drain_message());
     child.connect();
   };
   const auto adopt = [&] {
-    child.say("adopted");
-    child.say("drain");
+    child.send(adopted_message());
+    child.send(drain_message());
     child.outlast_grace();
   };
   CHECK(child.run({change, adopt}) == std::vector{Kind::kDrain, Kind::kDrain});
@@ -124,17 +126,33 @@ TEST_CASE("the same if it knew the new supervisor, and sees first that its grace
 TEST_CASE("a supervisor that adopted it and died at once leaves it an orphan with a grace of its own") {
   Child child;
   const auto end = [&] {
-    child.say("drain");
-    child.supervisor.reset();
+    child.send(drain_message());
+    child.supervisor.close();
   };
   const auto adopt_and_die = [&] {
     child.connect();
-    child.say("adopted");
-    child.say("drain");
-    child.supervisor.reset();
+    child.send(adopted_message());
+    child.send(drain_message());
+    child.supervisor.close();
     child.outlast_grace();
   };
   CHECK(child.run({end, adopt_and_die, [] {}}) == std::vector{Kind::kDrain, Kind::kDrain, Kind::kLeave});
+}
+
+TEST_CASE("what is not a message is refused, and what comes behind it is received") {
+  Child child;
+  const auto send_raw = [&](const std::string& bytes) {
+    REQUIRE(::send(child.supervisor.fd(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  };
+  const auto damage = [&] {
+    send_raw("drain");
+    send_raw(std::string(2 * kSupervisionMessageBytesMax, 'x'));
+    send_raw(incarnation_message(0, 2).SerializeAsString());  // without its descriptors
+    for (int i = 0; i < 60; ++i) send_raw(std::string(1 + i % 50, static_cast<char>(i)));
+    child.send(ready_message());  // a process's own
+    child.send(drain_message());
+  };
+  CHECK(child.run({damage}) == std::vector{Kind::kDrain});
 }
 
 }  // namespace

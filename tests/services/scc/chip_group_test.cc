@@ -1,5 +1,5 @@
-// Groups on the simulated chip without a daemon: requests in, replies out, cores stopped and killed, and the same run
-// again from the same inputs.
+// Groups on the simulated chip without a daemon: requests, replies, stopped and killed cores, and replays from the same
+// inputs.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 
 using Progress = ChipGroup::Progress;
 
-// Runs a group and notes what it does, as the daemon does.
+// Runs a group and records its inputs, as the daemon does.
 class Session {
  public:
   Session(const DaemonConfig& config, const SccConfig& scc) {
@@ -46,7 +46,7 @@ class Session {
     return ids_;
   }
 
-  // Runs until that request has its answer.
+  // Runs until the request is answered.
   ChipReply answer(std::uint64_t id) {
     for (int i = 0; !replies_.contains(id); ++i) {
       REQUIRE(i < 100'000);
@@ -78,9 +78,9 @@ class Session {
 
 DaemonConfig config_of(const std::string& agreement, const std::string& transport, int replicas = 3) {
   DaemonConfig config;
-  config.backend = "scc";
-  config.agreement = agreement;
-  config.transport = transport;
+  config.backend = Backend::kScc;
+  config.agreement = *value_of<AgreementKind>(agreement);
+  config.transport = *value_of<TransportKind>(transport);
   config.replicas = replicas;
   config.voters = std::min(replicas, 5);
   return config;
@@ -97,7 +97,7 @@ int leader_of(ChipGroup& group) {
   return -1;
 }
 
-TEST_CASE("every agreement over every transport answers, and all replicas end alike") {
+TEST_CASE("every agreement over every transport answers, and all replicas end with equal states") {
   for (const char* agreement : {"1paxos", "multipaxos", "2pc"}) {
     for (const char* transport : {"nvp", "srbp"}) {
       INFO(agreement << " over " << transport);
@@ -187,7 +187,7 @@ TEST_CASE("the same inputs give the same run, bit for bit, and another seed anot
   Recording other = recording;
   other.scc.seed = 8;
   const auto elsewhere = replay(other);
-  REQUIRE_FALSE(elsewhere.ok());  // the replay notices
+  REQUIRE_FALSE(elsewhere.ok());  // the replay detects it
 
   CHECK(run(8).end->trace_hash != recording.end->trace_hash);
 }

@@ -33,7 +33,7 @@ def heat(daemon):
 
 
 def leader_of(daemon):
-    """The replica that leads, is up, and is alone in that."""
+    """The running leader; waits until there is exactly one."""
     found = []
 
     def one_leads():
@@ -78,7 +78,7 @@ class OnChip(unittest.TestCase):
             chip = heat(daemon)
             self.assertEqual({core["core"]: core["runs"] for core in chip["cores"] if core["runs"]},
                              {0: "replica 0", 12: "replica 1", 24: "replica 2", 47: "replica 3", 5: "gateway"})
-            # What cores that run nothing were asked for is nothing, and packets only go between neighbours.
+            # Ports of unused cores have no load, and packets go between neighbours only.
             self.assertEqual({port["tile"] for port in chip["mpb_ports"] if port["lines"] > 0}, {0, 2, 6, 12, 23})
             self.assertTrue(chip["links"])
             for link in chip["links"]:
@@ -152,7 +152,7 @@ class OnChip(unittest.TestCase):
             self.assertIn("bit for bit", error)
             print(f"{len(lines) - 2} inputs, {end['accesses']} accesses, {end['core_cycles']} cycles")
 
-            # As a crash leaves it: no end, and half a line.
+            # As after a crash: no end, and half a line.
             self.write(path, "".join(lines[:50]) + lines[50][:20])
             code, output, error = run_ingotd(f"--scc-replay={path}")
             self.assertEqual((code, "no end" in error), (0, True), error)
@@ -167,13 +167,13 @@ class OnChip(unittest.TestCase):
             file.write(text)
 
     def refused(self, *flags, backend="scc"):
-        """Exit code 2 and one sentence."""
+        """Fails with exit code 2 and one sentence."""
         code, output, error = run_ingotd(*flags, backend=backend)
         self.assertEqual((code, output), (2, ""), (flags, error))
         self.assertRegex(error, r"\Aingotd: [^\n]+\n\Z", flags)
         return error
 
-    def test_what_cannot_be_is_one_sentence(self):
+    def test_impossible_flags_give_one_sentence(self):
         for flags, word in (
             (["--scc-cores=0,48,1"], "core 48"),
             (["--scc-cores=0,-1,1"], "core -1"),

@@ -1,4 +1,4 @@
-// What every gRPC tool expects of a server: health, reflection, and a clear no to an address that is taken.
+// Features that every gRPC tool expects of a server: health, reflection, and an error for an address in use.
 #include "services/serving/grpc_server.h"
 
 #include <arpa/inet.h>
@@ -43,8 +43,8 @@ std::string text(const grpc::ByteBuffer& bytes) {
   return all;
 }
 
-// Sends one message on a call of any method and returns the first that comes back. Requests and answers are protobuf
-// by hand, so that the test needs no generated code of services that are not ours.
+// Sends one message on a call of any method and returns the first answer. Messages are protobuf encoded by hand, so
+// that the test needs no generated code for gRPC's own services.
 std::string exchange(const std::string& address, const std::string& method, const std::string& request) {
   grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   grpc::CompletionQueue queue;
@@ -109,7 +109,7 @@ TEST_CASE("reflection lists the services") {
   REQUIRE_THAT(answer, Catch::Contains("grpc.health.v1.Health"));
 }
 
-TEST_CASE("an address that is taken is refused with a sentence, not shared") {
+TEST_CASE("an address in use is refused with a sentence, not shared") {
   RunningServer running;
   const auto second = start_grpc_server(running.address, {});
   REQUIRE_FALSE(second.ok());

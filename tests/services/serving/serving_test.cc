@@ -18,6 +18,8 @@
 namespace ingot {
 namespace {
 
+namespace control_v1 = ::ingot::control::v1;
+
 class NoReplicas final : public ReplicaClient {
  public:
   void submit(RequestKind, std::string, Callback callback, EndpointId) override {
@@ -76,7 +78,7 @@ class EmptyChip final : public control_v1::Scc::Service {
 
 }  // namespace
 
-TEST_CASE("the control plane is served, and what one backend adds beside it") {
+TEST_CASE("the control plane is served, and what one backend adds besides") {
   Instance instance;
   const auto serving = instance.make();
   serving->add(std::make_unique<EmptyChip>());

@@ -1,4 +1,4 @@
-// The pages of an instance in this process's own memory, for a test to write what processes would.
+// The pages of an instance in this process's memory; a test writes what the processes would.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// All replicas are up, in their first incarnation, with process ids from 1000 on, until a test says otherwise.
+// All replicas are up, in their first incarnation, with process ids from 1000 on, unless a test changes it.
 class PagesInMemory {
  public:
   explicit PagesInMemory(int replicas) {
@@ -38,7 +38,7 @@ class PagesInMemory {
   void set_role(std::size_t id, Role role) {
     (*pages_[id])[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(role));
   }
-  // The process's and its page's.
+  // Sets the incarnation of the process and of its page.
   void set_incarnation(std::size_t id, std::uint64_t incarnation) {
     daemon.replicas[id].incarnation.set(incarnation);
     pages_[id]->incarnation.set_release(incarnation);

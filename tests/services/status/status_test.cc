@@ -9,7 +9,7 @@ namespace {
 
 using control_v1::GetStatusResponse;
 
-TEST_CASE("the status says what the instance was started with and for how long it has run") {
+TEST_CASE("the status shows the instance's options and its uptime") {
   PagesInMemory pages(3);
   pages.config.voters = 2;
   const GetStatusResponse status = read_status(pages.config, pages.view(), 1'002'345);
@@ -26,7 +26,7 @@ TEST_CASE("the status says what the instance was started with and for how long i
   CHECK(read_status(pages.config, pages.view(), 5).instance().uptime().seconds() == 0);  // the clock was set back
 }
 
-TEST_CASE("a replica is up once the page of its own life says that it is ready") {
+TEST_CASE("a replica is up once the page of its own incarnation says that it is ready") {
   struct Case {
     ProcessState state;
     std::uint64_t incarnation, ready_incarnation;
@@ -51,7 +51,7 @@ TEST_CASE("a replica is up once the page of its own life says that it is ready")
   }
 }
 
-TEST_CASE("a dead replica has no process and plays no part, whatever its page still says") {
+TEST_CASE("a dead replica has no process and no role, whatever its page still says") {
   PagesInMemory pages(3);
   pages.set_role(0, Role::kLeader);
   pages.set_role(1, Role::kAcceptor);
@@ -85,7 +85,7 @@ TEST_CASE("lag is what is decided anywhere and not applied here") {
   CHECK(status.replicas(2).lag() == 7);
 }
 
-TEST_CASE("who blocks is the leader's word, and a dead replica has none") {
+TEST_CASE("the leader's report names the blocking replica, and a dead replica's does not count") {
   PagesInMemory pages(4);
   CHECK(!read_status(pages.config, pages.view(), 0).has_blocked());
   pages[1][ReplicaCounter::kBlocked].set(1);
@@ -104,7 +104,7 @@ TEST_CASE("who blocks is the leader's word, and a dead replica has none") {
   CHECK(!read_status(pages.config, pages.view(), 0).has_blocked());
 }
 
-TEST_CASE("what blocks is told with its cause, its slots and its time, and time alone is no change") {
+TEST_CASE("a block is shown with its cause, slots and time, and time alone is no change") {
   PagesInMemory pages(2);
   pages.set_role(0, Role::kLeader);
   ReplicaPage& page = pages[0];
@@ -117,17 +117,17 @@ TEST_CASE("what blocks is told with its cause, its slots and its time, and time 
     const auto blocked = read_status(pages.config, pages.view(), 0).blocked();
     CHECK(blocked.why() == text_of(static_cast<Blocked>(why)));
     CHECK(blocked.details() == blocked.why() + "; slots 4 to 6 wait");
-    CHECK(blocked.duration().seconds() == 0);  // nobody said since when
+    CHECK(blocked.duration().seconds() == 0);  // without the time of the beginning
   }
   const std::string before = fingerprint(read_status(pages.config, pages.view(), 0));
-  page[ReplicaCounter::kBlockedSinceNs].set(1);  // since the machine was started
+  page[ReplicaCounter::kBlockedSinceNs].set(1);  // since the start of the machine
   const GetStatusResponse later = read_status(pages.config, pages.view(), 0);
   CHECK(later.blocked().duration().seconds() > 0);
   CHECK_THAT(later.blocked().details(), Catch::Matchers::Contains("; nothing was decided for "));
   CHECK(fingerprint(later) == before);
 }
 
-TEST_CASE("who is blocked by nobody in particular is told which voters are missing") {
+TEST_CASE("a block without a particular replica names the voters that are missing") {
   PagesInMemory pages(5);
   pages.config.voters = 4;
   pages[1][ReplicaCounter::kBlocked].set(1);
@@ -143,7 +143,7 @@ TEST_CASE("who is blocked by nobody in particular is told which voters are missi
   CHECK(read_status(pages.config, pages.view(), 0).blocked().details() == why);
 }
 
-TEST_CASE("progress and time change no fingerprint, anything else does") {
+TEST_CASE("progress and time do not change the fingerprint, every other field does") {
   PagesInMemory pages(3);
   const auto read = [&](std::int64_t now_ms) { return read_status(pages.config, pages.view(), now_ms); };
   const std::string before = fingerprint(read(0));

@@ -1,5 +1,5 @@
-// A schedule that is run again and again allocates nothing. Counts all allocations of the process, so not under
-// sanitizers, which bring their own.
+// A schedule that runs again and again allocates nothing. Counts all allocations of the process, so not for sanitizers,
+// which have their own.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -12,8 +12,8 @@ namespace {
 std::atomic<std::uint64_t> allocations{0};
 }
 
-// Counts what the whole test allocates; C++ wants all of these replaced together. Not inlined: GCC would pair a new with
-// a free, and warn.
+// Counts the whole test's allocations; C++ requires that all of these are replaced together. Not inlined: GCC would
+// pair a new with a free, and warn.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes)) return memory;
@@ -35,7 +35,7 @@ class Repeater {
                                          std::as_writable_bytes(std::span(values_)), 64));
   }
 
-  // Starts the next operation if the last one is done and fewer than `count` have been.
+  // Starts the next operation if the last one is done and fewer than `count` have run.
   void go_on(int count) {
     Schedule& last = schedules_[static_cast<std::size_t>(started_ % 2)];
     if (last.state() == Schedule::State::kRunning || started_ == count) return;
@@ -67,7 +67,7 @@ TEST_CASE("a schedule that is run again and again allocates nothing") {
       world.step();
     }
   };
-  run_to(2000);  // by then everything has been held that ever will
+  run_to(2000);  // by then every buffer has reached its largest size
   const std::uint64_t warm = allocations.load();
   CHECK(warm > 0);
   run_to(2000 + rounds);

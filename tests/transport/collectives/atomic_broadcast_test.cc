@@ -1,5 +1,5 @@
-// Atomic broadcast under random schedules: everybody delivers prefixes of one sequence, whatever dies, sleeps or is
-// moved in the tree meanwhile.
+// Atomic broadcast under random schedules: all members deliver prefixes of one sequence, through deaths, stops and
+// changes of the tree.
 #include "transport/collectives/atomic_broadcast.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Delivered {
 
 enum class Health { kWell, kSlow, kDead };
 
-// A group on one thread, and what must be true of it.
+// A group on one thread, and the properties that must hold.
 class OrderedWorld {
  public:
   OrderedWorld(std::string_view kind, std::uint64_t seed, int endpoints, std::size_t bytes_max)
@@ -47,7 +47,7 @@ class OrderedWorld {
     }
   }
 
-  // Runs `rounds` random steps with faults, then heals what can be healed and lets everything arrive.
+  // Runs `rounds` random steps with faults, then ends the temporary faults and delivers all messages.
   void run(int rounds) {
     for (int i = 0; i < rounds; ++i) {
       step();
@@ -84,7 +84,7 @@ class OrderedWorld {
   OrderedTree replan(const OrderedTree& tree, EndpointId dead) {
     auto members = tree.members;
     std::erase(members, dead);
-    if (random_.chance(0.2)) return {members, Tree(1, 0)};  // wrong: ours is taken
+    if (random_.chance(0.2)) return {members, Tree(1, 0)};  // invalid: the own tree is used
     return random_tree_under_root(members);
   }
 
@@ -143,7 +143,7 @@ class OrderedWorld {
     }
   }
 
-  // The root takes another tree, in which slow members have no children, and which now and then leaves one out.
+  // Gives the root another tree, in which slow members have no children, and which sometimes omits a member.
   void change_tree() {
     std::vector<EndpointId> fast, slow;
     for (const EndpointId member : members_[root_]->tree().members) {
@@ -159,7 +159,7 @@ class OrderedWorld {
     REQUIRE(members_[root_]->change_tree(tree).ok());
   }
 
-  // One survivor hears of one dead endpoint; false if all know all.
+  // Tells one survivor of one dead endpoint; false if all know all.
   bool tell_of_a_death() {
     for (std::size_t dead = 0; dead < members_.size(); ++dead) {
       if (health_[dead] != Health::kDead) continue;
@@ -196,13 +196,13 @@ class OrderedWorld {
   Prng random_;
   Fabric fabric_;
   std::size_t bytes_max_;
-  std::vector<Health> health_;  // as a fault says; who is slow is not polled for a while
+  std::vector<Health> health_;  // set by faults; a slow endpoint is not polled for a while
   OrderedTree tree_;
   std::size_t root_ = 0;
   std::vector<std::unique_ptr<Transport>> transports_;
   std::vector<std::unique_ptr<AtomicBroadcast>> members_;
   std::vector<std::vector<Delivered>> logs_;  // by endpoint
-  std::vector<Delivered> longest_;            // what the first to get so far delivered
+  std::vector<Delivered> longest_;            // the deliveries of the endpoint that is ahead
   std::map<EndpointId, std::uint64_t> next_of_origin_;
   std::vector<std::uint64_t> submitted_;
   std::vector<bool> knows_dead_;
@@ -280,7 +280,7 @@ TEST_CASE("a member that stops stops the others after a window, until it goes on
     const std::size_t before = trio.delivered[2];
     trio.settle({0, 1, 2});
     CHECK(trio.members[2]->excluded());
-    CHECK(trio.delivered[2] <= before + kOrderedWindow);  // a prefix: what was on its way
+    CHECK(trio.delivered[2] <= before + kOrderedWindow);  // a prefix: the messages in flight
     CHECK(absl::IsFailedPrecondition(trio.members[2]->submit({}).status()));
   } else {
     flood({0, 1, 2});
@@ -291,7 +291,7 @@ TEST_CASE("a member that stops stops the others after a window, until it goes on
   CHECK(trio.members[0]->sequencer()->kept() < kOrderedWindow);
 }
 
-TEST_CASE("the death of the root is said, and delivers nothing more") {
+TEST_CASE("the death of the root is reported, and ends deliveries") {
   Trio trio("nvp");
   REQUIRE(trio.members[1]->submit({}).ok());
   trio.settle({0, 1, 2});
@@ -327,7 +327,7 @@ TEST_CASE("bad trees and messages are refused with one sentence") {
         "a message of 1048577 bytes is too long: at most 1048576 are allowed");
 }
 
-TEST_CASE("noise changes nothing") {
+TEST_CASE("invalid messages change nothing") {
   Trio trio("nvp");
   Prng random(3);
   const std::string right = encode(OrderedMessage{OrderedType::kNewEpoch, GroupId(0), 1, 0, 0, EndpointId(0), false,
@@ -337,7 +337,7 @@ TEST_CASE("noise changes nothing") {
     for (auto flips = random.below(4); flips > 0; --flips) noise[4 + random.below(noise.size() - 4)] ^= static_cast<char>(1 + random.below(255));
     noise[1] = static_cast<char>(random.below(9));
     noise.resize(random.chance(0.5) ? noise.size() : kOrderedHeaderBytes);
-    // From a peer that is neither root nor parent: only a later epoch's message may be kept for later.
+    // From a peer that is neither root nor parent: only a later epoch's message may be kept.
     trio.members[2]->receive(EndpointId(1), as_bytes(noise));
     if (noise[1] != static_cast<char>(OrderedType::kSubmit)) trio.members[0]->receive(EndpointId(7), as_bytes(noise));
   }

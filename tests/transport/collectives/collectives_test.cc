@@ -1,4 +1,4 @@
-// Broadcast, reduction, allreduce and barrier against what they should do, on random trees under random schedules.
+// Broadcast, reduction, allreduce and barrier against their definitions, on random trees under random schedules.
 #include "transport/collectives/collectives.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace ingot::test {
 namespace {
 
-// One operation as the test sees it: what everybody puts in and should get out.
+// One operation with the input and the expected result of every endpoint.
 struct Operation {
   enum class Kind { kBroadcast, kReduction, kAllreduce, kBarrier };
   Kind kind = Kind::kBarrier;
@@ -25,13 +25,13 @@ struct Operation {
   Reducer reducer{};
   std::size_t chunk_bytes = kChunkBytes;
   std::vector<std::vector<std::byte>> data;      // by endpoint
-  std::vector<std::vector<std::byte>> expected;  // by endpoint; empty: not told
+  std::vector<std::vector<std::byte>> expected;  // by endpoint; empty: no result there
   std::vector<std::optional<Schedule>> schedules;
   std::vector<bool> started;
 };
 
-// Two bytes that say how a string of operands was combined: associative, not commutative. (a, b) is x -> a * x + b in
-// arithmetic modulo 256.
+// Two bytes that record how a string of operands was combined: associative, not commutative. (a, b) is x -> a * x + b
+// in arithmetic modulo 256.
 struct Affine {
   std::uint8_t factor, term;
 };
@@ -140,11 +140,11 @@ void check_results(const Operation& operation) {
   for (std::size_t i = 0; i < operation.data.size(); ++i) {
     if (operation.kind == Operation::Kind::kBarrier) continue;
     if (operation.kind == Operation::Kind::kReduction && operation.expected[i].empty()) continue;
-    CHECK((operation.data[i] == operation.expected[i]));  // in brackets: not printed, it is long
+    CHECK((operation.data[i] == operation.expected[i]));  // in brackets: too long to print
   }
 }
 
-// A barrier is done nowhere before it is started everywhere.
+// A barrier completes nowhere before all have started it.
 bool barrier_holds(const Operation& operation) {
   if (operation.kind != Operation::Kind::kBarrier) return true;
   const bool all_started = std::all_of(operation.started.begin(), operation.started.end(), [](bool s) { return s; });
@@ -152,7 +152,7 @@ bool barrier_holds(const Operation& operation) {
                                      [](const auto& schedule) { return schedule->done(); });
 }
 
-// Endpoints start a list of operations, each at random moments, up to kOperationsInFlightMax in flight.
+// Endpoints start a list of operations, each at random moments, with up to kOperationsInFlightMax in flight.
 void run_random(std::string_view kind, std::uint64_t seed) {
   Prng random(seed);
   const int endpoints = 1 + static_cast<int>(random.below(random.chance(0.2) ? 24 : 7));
@@ -185,7 +185,7 @@ void run_random(std::string_view kind, std::uint64_t seed) {
   for (int i = 0; i < endpoints; ++i) CHECK(world.engine(i).counters().stray == 0);
 }
 
-TEST_CASE("random collectives, many in flight, give what they should") {
+TEST_CASE("random collectives, many in flight, give the right results") {
   const std::string kind = GENERATE("nvp", "srbp");
   const int seeds = std::getenv("INGOT_LONG_TESTS") != nullptr ? 2000 : 20;
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(seeds); ++seed) {

@@ -24,7 +24,7 @@ TreeSeat seat_of(const Tree& tree, int self) {
   return *seat;
 }
 
-// A broadcast down a chain of two to four, repeated with one schedule each.
+// A broadcast down a chain of two to four endpoints, repeated with one schedule each.
 struct Repeated {
   Repeated(std::string_view kind, int endpoints, std::size_t bytes)
       : world(kind, endpoints, 1), data(static_cast<std::size_t>(endpoints), std::vector<std::byte>(bytes)) {
@@ -66,11 +66,11 @@ TEST_CASE("a root is at most a window ahead of a member that starts nothing, and
   CHECK(followed > 1000);
   CHECK(ahead >= followed);
   CHECK(repeated.world.engine(1).counters().stray == 0);
-  // The member says how far it is now and then only.
+  // The member announces its progress only now and then.
   CHECK(repeated.world.engine(1).counters().announced <= followed / kAnnounceOperations + 1);
 }
 
-TEST_CASE("what is too long to be held waits until its receiver has started") {
+TEST_CASE("a message too long to be buffered waits until its receiver has started") {
   const std::string kind = GENERATE("nvp", "srbp");
   Repeated repeated(kind, 3, kEagerBytes + 1);
   std::fill(repeated.data[0].begin(), repeated.data[0].end(), std::byte{9});
@@ -176,7 +176,7 @@ TEST_CASE("a death fails what needs the dead; the others go on in a new group on
   for (const Schedule& barrier : again) CHECK(barrier.done());
 }
 
-TEST_CASE("messages that are nobody's, or not as they should be, are counted and dropped") {
+TEST_CASE("foreign and malformed messages are counted and dropped") {
   World world("nvp", 2, 1);
   auto& engine = world.engine(1);
   const auto send = [&](std::vector<std::uint8_t> bytes) {
@@ -188,7 +188,7 @@ TEST_CASE("messages that are nobody's, or not as they should be, are counted and
   CHECK(send({0x40}) == 2);                                   // too short
   CHECK(send({0x40, 0xff, 0xff, 0, 0, 0, 0, 0}) == 3);        // no such group
   CHECK(send({0x40, 1, 0, 0, 0, kEagerOperations, 0, 0}) == 4);  // beyond the window
-  CHECK(send({0x40, 1, 0, 0, 0, 0xff, 0xff, 0xff}) == 5);     // of an operation that is over
+  CHECK(send({0x40, 1, 0, 0, 0, 0xff, 0xff, 0xff}) == 5);     // of an operation that has ended
   CHECK(engine.counters().held == 0);
   Prng random(1);
   for (int i = 0; i < 5000; ++i) {

@@ -1,4 +1,4 @@
-// The example of docs/collectives.md, compiled and run; the page shows what stands between the two marks.
+// The example of docs/collectives.md, compiled and run; the page shows the text between the two marks.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

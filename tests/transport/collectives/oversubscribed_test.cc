@@ -1,4 +1,4 @@
-// Many endpoints as threads with real event loops on few cores: everything finishes, and nobody spins.
+// Many endpoints as threads with real event loops on few cores: all operations finish, and no loop spins.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ struct Counted {
   Counter wakeups, sleeps, polls;
 };
 
-// Whether it holds at one of many looks: some of the threads may have to wait for a core first, for seconds.
+// Whether it holds at one of many checks: some of the threads may wait for a core for seconds.
 bool at_some_time(const std::function<bool()>& holds) {
   constexpr int kPollsMax = 1000;
   for (int i = 0; i < kPollsMax; ++i) {
@@ -28,7 +28,7 @@ bool at_some_time(const std::function<bool()>& holds) {
   return false;
 }
 
-// Runs one pollable per endpoint, each in a thread with a loop of its own, and stops them.
+// Runs one pollable per endpoint, each in its own thread with a loop, and stops them.
 class Threads {
  public:
   using Make = std::function<std::unique_ptr<Pollable>(Transport& transport)>;
@@ -60,7 +60,7 @@ class Threads {
   std::uint64_t polls() const { return sum(&Counted::polls); }
   std::uint64_t sleeps() const { return sum(&Counted::sleeps); }
 
-  // True if at some time no loop runs for a while: all sleep, and nothing makes them look.
+  // True if no loop runs for a while: all sleep, without wake-ups.
   bool come_to_rest() const {
     return at_some_time([this] {
       const std::uint64_t before = polls();
@@ -86,7 +86,7 @@ void wait_for(const std::atomic<int>& count, int target) {
   while (count.load() < target) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// What all members of a run share. Written before they start, but for the counts.
+// State that all members of a run share. Written before they start, except for the counts.
 struct Plan {
   int endpoints = 2;
   int rounds = 10;
@@ -96,7 +96,7 @@ struct Plan {
   std::atomic<std::uint64_t> received{0};  // messages, when finished
 };
 
-// Starts its group's operations, two of each kind in flight, and checks what comes out.
+// Starts its group's operations, two of each kind in flight, and checks the results.
 class Member final : public Pollable {
  public:
   Member(Transport& transport, Plan& plan) : engine_(transport, plan.endpoints), plan_(plan) {
@@ -181,8 +181,8 @@ void run_members(const std::string& kind, int endpoints, int rounds) {
   wait_for(plan.finished, endpoints);
   CHECK(plan.wrong == 0);
   CHECK(threads.come_to_rest());
-  // A round that finds something has a message to show for it, or one operation that it starts. One that finds nothing
-  // is a yield, of which a sleep follows after kYieldsSharedCore. And a sleep ends with a message, or a retry.
+  // A round that finds work received a message or started one operation. A round that finds none yields, and
+  // kYieldsSharedCore yields are followed by a sleep. A sleep ends with a message or a retry.
   const std::uint64_t work = plan.received.load() + static_cast<std::uint64_t>(endpoints * rounds * 6);
   INFO(kind << ": " << threads.polls() << " rounds, " << threads.sleeps() << " sleeps, " << work << " pieces of work");
   CHECK(threads.polls() <= (work + threads.sleeps() + static_cast<std::uint64_t>(endpoints)) * (kYieldsSharedCore + 2));
@@ -193,9 +193,11 @@ TEST_CASE("48 endpoints on these few cores finish their collectives and sleep") 
   run_members(GENERATE("nvp", "srbp"), 48, 20);
 }
 
-TEST_CASE("few endpoints, with loops of their own") { run_members(GENERATE("nvp", "srbp"), 3, 300); }
+TEST_CASE("a few endpoints with their own loops finish their collectives and sleep") {
+  run_members(GENERATE("nvp", "srbp"), 3, 300);
+}
 
-// A root that runs into the window, and into a full channel, sleeps until somebody goes on.
+// A root that fills the window and the channel, and sleeps until a receiver goes on.
 class Flood final : public Pollable {
  public:
   Flood(Transport& transport, std::atomic<bool>& open, std::atomic<int>& finished, std::size_t bytes)
@@ -218,7 +220,7 @@ class Flood final : public Pollable {
     return work;
   }
   bool readable() override { return engine_.readable(); }
-  // The member that starts nothing yet looks now and then whether it may.
+  // A member that has not started yet checks now and then whether it may.
   std::uint64_t deadline_ns() const override {
     return engine_.self() == EndpointId(0) || told_ ? engine_.deadline_ns() : monotonic_ns() + 20'000'000;
   }
@@ -239,8 +241,8 @@ TEST_CASE("a sender that cannot send sleeps") {
   std::atomic<bool> open{false};
   std::atomic<int> finished{0};
   Threads threads(kind, 2, [&](Transport& transport) { return std::make_unique<Flood>(transport, open, finished, bytes); });
-  // Once the root has sent what it can. The member looks every 20 ms, the root at most every 5 ms; each look is followed by
-  // at most so many yields.
+  // After the root has sent all that it can. The member checks every 20 ms, the root at most every 5 ms; at most this
+  // many yields follow each check.
   CHECK(at_some_time([&] {
     const std::uint64_t before = threads.polls();
     const auto start = std::chrono::steady_clock::now();
@@ -255,7 +257,7 @@ TEST_CASE("a sender that cannot send sleeps") {
   CHECK(threads.come_to_rest());
 }
 
-// Submits, and remembers what it is given.
+// Submits messages, and records its deliveries.
 class Talker final : public Pollable {
  public:
   Talker(Transport& transport, const OrderedTree& tree, int endpoints, std::uint64_t messages,

@@ -1,4 +1,4 @@
-// What a schedule must be, and one sentence for each way in which it is not.
+// Valid schedules, and one sentence for each defect.
 #include "transport/collectives/schedule.h"
 
 #include <array>
@@ -58,7 +58,7 @@ TEST_CASE("bad schedules are refused with one sentence") {
         "a send to endpoint 1 has 4194297 bytes: at most 4194296 are allowed, so cut it into several");
 }
 
-// The schedules of endpoints 0 and 1.
+// The error for the schedules of endpoints 0 and 1; empty if they fit.
 std::string unfit(const std::function<void(ScheduleBuilder&)>& first, const std::function<void(ScheduleBuilder&)>& second) {
   ScheduleBuilder builders[] = {ScheduleBuilder(kSelf, 3), ScheduleBuilder(kPeer, 3)};
   first(builders[0]), second(builders[1]);
@@ -69,7 +69,7 @@ std::string unfit(const std::function<void(ScheduleBuilder&)>& first, const std:
   return status.ok() ? "" : refusal(status);
 }
 
-TEST_CASE("schedules that do not make one operation together are found out") {
+TEST_CASE("schedules that do not form one operation are detected") {
   const auto nothing = [](auto&) {};
   CHECK(unfit([](auto& b) { b.send(kPeer, 7, bytes(8)); }, [](auto& b) { b.receive(kSelf, 7, bytes(8)); }) == "");
   CHECK(unfit([](auto& b) { b.send(kPeer, 7, bytes(8)); }, [](auto& b) { b.receive(kSelf, 7, bytes(9)); }) ==

@@ -1,5 +1,5 @@
-// The tree barrier on the incoherent machine: with every order in place it separates what was before from what comes
-// after, on any tree and under any schedule; and no order can be taken away unnoticed.
+// The tree barrier on the incoherent machine: with every order in place it separates accesses before it from those
+// after it, on any tree and under any schedule; and a missing order is always detected.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ using namespace ingot::test;
 
 namespace {
 
-// Two lines of payload that each core writes in turn, behind the lines of the barrier.
+// Two lines of payload that each core writes in turn, after the lines of the barrier.
 constexpr std::uint32_t kPayloadLine = tree_barrier_lines(kCoresMax - 1);
 constexpr std::uint32_t kInboxLines = kPayloadLine + 2;
 
-// Looks again and again: the machine decides who runs. Sometimes it gives up, where a test asks for it.
+// Polls; the machine decides which core runs next. Sometimes gives up, if a test asks for it.
 struct Looking {
   template <typename Done>
   void until(Done&& done) {
@@ -69,7 +69,7 @@ class Run {
     TreeBarrier<IncoherentMemory> barrier(memory, tree_, 0, start_);
     Prng random(static_cast<std::uint64_t>(core) + 99);
     for (std::uint32_t round = 1; round <= rounds_; ++round) {
-      // What is written here was last read two barriers ago.
+      // This payload line was last read two barriers ago.
       memory.copy_in(payload(memory, core, round), 0, std::as_bytes(std::span(&round, 1)));
       barrier.wait(Looking{give_up_, &random});
       for (int other = 0; other < cores_; ++other) {
@@ -89,7 +89,7 @@ class Run {
   Prng prng_;
   const int cores_;
   const std::uint32_t rounds_;
-  const Word start_;  // epochs are about to wrap around in half of the runs
+  const Word start_;  // in half of the runs epochs soon wrap around
   const Tree tree_;
   const bool give_up_;
   IncoherentMachine machine_;
@@ -121,4 +121,4 @@ TEST_CASE("the tree barrier needs every order it names") {
   }
 }
 
-TEST_CASE("a participant that does not wait is noticed") { CHECK(seed_that_catches(Site::kCount, true) != 0); }
+TEST_CASE("a participant that does not wait is detected") { CHECK(seed_that_catches(Site::kCount, true) != 0); }

@@ -23,7 +23,7 @@ struct alignas(64) HostLine {
   std::byte bytes[64]{};
 };
 
-// What each thread writes in plain memory, one line each: a thread sanitizer reports what the barrier does not order.
+// Plain memory that each thread writes, one line each: TSan reports accesses that the barrier does not order.
 struct alignas(64) Cell {
   std::uint64_t value = 0;
 };
@@ -95,7 +95,7 @@ TEST_CASE("no wake-up is lost between two threads that sleep at once") {
   }
 }
 
-TEST_CASE("who gives up goes on, and lets the others go on") {
+TEST_CASE("a thread that gives up goes on, and so do the others") {
   Party party(3, 5, {});
   std::atomic<bool> give_up{false};
   const auto gives_up = [&] { return give_up.load(); };
@@ -104,7 +104,7 @@ TEST_CASE("who gives up goes on, and lets the others go on") {
     all.emplace_back([&, i] {
       TreeBarrier<HostMemory> barrier(party.memory(i), party.tree);
       ThreadWaiting waiting(party.words, EndpointId(static_cast<std::uint16_t>(i)), {}, gives_up);
-      barrier.wait(waiting);  // the third never comes
+      barrier.wait(waiting);  // the third never arrives
     });
   }
   give_up.store(true);

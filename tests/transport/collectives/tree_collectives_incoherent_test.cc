@@ -1,5 +1,5 @@
-// Broadcast, reduction and allreduce over lines, on the incoherent machine: right on any tree and under any schedule, and
-// no order can be taken away unnoticed.
+// Broadcast, reduction and allreduce over lines, on the incoherent machine: correct on any tree and under any schedule;
+// and a missing order is always detected.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class Run {
       if (kind == 0) collectives.broadcast(bytes, Looking());
       if (kind == 1) collectives.reduce(bytes, add_words, Looking());
       if (kind == 2) collectives.allreduce(bytes, add_words, Looking());
-      if (kind == 1 && core != tree_.root) continue;  // used up
+      if (kind == 1 && core != tree_.root) continue;  // overwritten by the operation
       for (std::size_t i = 0; i < words; ++i) {
         std::uint32_t right = value(tree_.root, n, i);
         for (int other = 0; kind != 0 && other < cores_; ++other) right += other == tree_.root ? 0 : value(other, n, i);

@@ -53,7 +53,7 @@ void add_words(std::span<std::byte> target, std::span<const std::byte> source) {
   for (std::size_t i = 0; i < target.size() / 8; ++i) to[i] += from[i];
 }
 
-// A reduction, an allreduce and a broadcast of the same random size in each round; sizes are the same for everybody.
+// A reduction, an allreduce and a broadcast of the same random size in each round; all threads draw the same sizes.
 void work(Party& party, int self, std::uint64_t rounds) {
   TreeCollectives<HostMemory> collectives(party.memory(self), party.tree, kRingLines);
   ThreadWaiting<> waiting(party.words, EndpointId(static_cast<std::uint16_t>(self)), party.options);

@@ -1,4 +1,4 @@
-// Endpoints with progress engines over a real transport, all on one thread: who is polled next follows from a seed.
+// Endpoints with progress engines over a real transport, all on one thread, polled in an order that a seed determines.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace ingot::test {
 
-// As REQUIRE, for the inside of loops, where that is dear.
+// Like REQUIRE, but cheap enough for the inside of loops.
 #define MUST(condition)                     \
   do {                                      \
     if (!(condition)) FAIL("not so: " #condition); \
@@ -54,8 +54,8 @@ inline std::vector<EndpointId> shuffled_endpoints(int count, Prng& random) {
   return members;
 }
 
-// Every core but the first of a random order hangs under one before it; `reach`: how far before at most, so that 1 is
-// a chain and a large one bushy.
+// In a random order, every core but the first is a child of an earlier one; `reach`: how much earlier at most, so that
+// 1 gives a chain and a large number a bushy tree.
 inline Tree random_tree(Prng& random, int cores, std::uint64_t reach) {
   std::vector<int> order(static_cast<std::size_t>(cores));
   std::iota(order.begin(), order.end(), 0);
@@ -83,7 +83,7 @@ class World {
   Transport& transport(int endpoint) { return *transports_[static_cast<std::size_t>(endpoint)]; }
   Prng& random() { return random_; }
 
-  // Is not polled any more.
+  // Ends polls of the endpoint.
   void stop(int endpoint) { stopped_[static_cast<std::size_t>(endpoint)] = true; }
 
   // Polls a random endpoint.
@@ -93,7 +93,7 @@ class World {
     return stopped_[at] ? 0 : engines_[at]->poll(now_ns_);
   }
 
-  // Polls random endpoints until `done`; false if nothing happens for long before.
+  // Polls random endpoints until `done`; false if they are idle for long before.
   bool run_until(const std::function<bool()>& done) {
     const int patience = 3000 + 500 * size();
     for (int idle = 0; idle < patience; idle = step() > 0 ? 0 : idle + 1) {
@@ -102,7 +102,7 @@ class World {
     return done();
   }
 
-  // Until nothing happens any more.
+  // Polls until all endpoints are idle.
   void settle() {
     static_cast<void>(run_until([] { return false; }));
   }

@@ -1,4 +1,4 @@
-// A child process for tests: runs a function, and is killed and reaped with this object if it still runs.
+// A child process for tests: runs a function; destruction kills and reaps it if it still runs.
 #pragma once
 
 #include <signal.h>
@@ -21,7 +21,7 @@ class Child {
     pid_ = ::fork();
     INGOT_CHECK(pid_ >= 0, "a test can fork");
     if (pid_ != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left behind when the test itself is killed
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child dies with the test
     if (::getppid() != parent) ::_exit(126);
     ::_exit(std::forward<Body>(body)());
   }
@@ -37,7 +37,7 @@ class Child {
   pid_t pid() const { return pid_; }
   void kill(int signal = SIGKILL) const { ::kill(pid_, signal); }
 
-  // Waits for its end. Returns the exit code, or minus the signal that killed it.
+  // Waits until it has ended. Returns the exit code, or minus the signal that killed it.
   int wait() {
     int status = 0;
     INGOT_CHECK(::waitpid(std::exchange(pid_, -1), &status, 0) > 0);

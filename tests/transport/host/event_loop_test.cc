@@ -1,4 +1,4 @@
-// The loop: it polls, sleeps when nothing is to be done, and no wake-up is ever lost, whoever dies.
+// The event loop: it polls, sleeps when there is no work, and loses no wake-up, whichever process dies.
 #include "transport/host/event_loop.h"
 
 #include <pthread.h>
@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "core/check.h"
-#include "core/limits.h"
 #include "core/prng.h"
 #include "core/planning/topology.h"
 #include "tests/transport/host/child.h"
+#include "transport/host/limits.h"
 
 namespace ingot {
 namespace {
@@ -71,7 +71,7 @@ TEST_CASE("a deadline ends the sleep, and not before it is due") {
   timer.on_poll = [&](std::uint64_t now_ns) {
     if (now_ns < timer.deadline) return 0;
     timer.deadline = now_ns + 3'000'000;
-    // One that is due before the loop gets to sleep, since the machine paused it, is no case of this test.
+    // A deadline that passes before the loop sleeps, since the machine paused it, does not count here.
     if (++fired >= 5 && counted.sleeps.get() >= 5) loop->stop();
     return 1;
   };
@@ -158,7 +158,7 @@ TEST_CASE("stop works before the run, from a thread, and from a signal handler")
   CHECK(loop->stopped());
 }
 
-TEST_CASE("news that no poll can take do not keep the loop awake for ever") {
+TEST_CASE("messages that no poll can take do not keep the loop awake for ever") {
   Counted counted;
   auto loop = make_loop(kSleepAtOnce, counted.all());
   Task liar;
@@ -173,7 +173,7 @@ TEST_CASE("news that no poll can take do not keep the loop awake for ever") {
   CHECK(counted.polls.get() >= static_cast<std::uint64_t>(kSpuriousWakeupsMax));
 }
 
-// A counter that one side raises for the other: the smallest message there is.
+// A counter that one side raises for the other: the smallest possible message.
 struct PingPong {
   std::atomic<std::uint64_t> value[2];
 };
@@ -230,8 +230,9 @@ std::uint64_t polls_on_one_core(CoreId core, std::uint64_t rounds) {
   return counted.polls.get();
 }
 
-// A loop that spun would poll for a millisecond before the other one gets to answer: thousands of times a round. One that
-// has noticed spins again after a while: rarely, unless a busy machine makes each round last that long. So once is enough.
+// A loop that spun would poll for a millisecond before the other one could answer: thousands of polls a round. A loop
+// that has noticed that it shares its core spins again only after a while, which is rare unless a busy machine
+// stretches each round. So one measurement is enough.
 TEST_CASE("loops that share a core notice it and stop spinning") {
   auto machine = this_machine();
   REQUIRE(machine.ok());
@@ -250,7 +251,7 @@ TEST_CASE("no wake-up is lost between threads") {
   other.join();
 }
 
-TEST_CASE("ringers that die at any instant take no wake-up with them") {
+TEST_CASE("senders that die at any instant while they ring lose no wake-up") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
   Prng prng(seed);

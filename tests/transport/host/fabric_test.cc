@@ -1,4 +1,5 @@
-// The fabric: who owns which bytes, how a child attaches, and that the sleeping words lose no wake-up.
+// The fabric: the owners of its bytes, how a child attaches, and sleep words that lose no wake-up.
+#include "core/limits.h"
 #include "transport/host/fabric.h"
 
 #include <fcntl.h>
@@ -8,10 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "core/limits.h"
 #include "tests/transport/host/child.h"
 
 namespace ingot {
@@ -36,7 +37,7 @@ TEST_CASE("every endpoint has its own pages, zero-filled, and its own line") {
     std::memset(inbox.data(), i + 1, inbox.size());
     fabric->sleeping(EndpointId(i)).raise();
   }
-  for (std::uint16_t i = 0; i < 5; ++i) {  // nobody wrote into anybody else's
+  for (std::uint16_t i = 0; i < 5; ++i) {  // each endpoint's bytes are its own
     for (const std::byte byte : fabric->inbox(EndpointId(i))) REQUIRE(byte == static_cast<std::byte>(i + 1));
     CHECK(fabric->asleep(EndpointId(i)));
   }
@@ -54,11 +55,11 @@ TEST_CASE("of many rings of one sleep the first makes the word even, and the bel
   word.raise();
   CHECK(fabric->asleep(sleeper));
   fabric->notify(sleeper);
-  CHECK_FALSE(fabric->asleep(sleeper));  // others need not ring
+  CHECK_FALSE(fabric->asleep(sleeper));  // senders need not ring
   CHECK(rings(fabric->bell(sleeper)));
   CHECK_FALSE(rings(fabric->bell(EndpointId(0))));
   fabric->bell(sleeper).drain();
-  fabric->bell(sleeper).drain();  // silent already: no harm
+  fabric->bell(sleeper).drain();  // already silent: no effect
   CHECK_FALSE(rings(fabric->bell(sleeper)));
   word.lower();
   CHECK(word.sleeps.load() == 2);
@@ -68,11 +69,11 @@ TEST_CASE("a ringer that was stopped half-way does not wake a later sleep's word
   auto bell = Doorbell::create();
   SleepingWord word;
   word.raise();
-  std::uint64_t seen_by_ringer = word.sleeps.load();  // ... and here the ringer is stopped, its bell rung
+  std::uint64_t seen_by_ringer = word.sleeps.load();  // the ringer is stopped here, with its bell rung
   bell->ring();
   word.lower();
   word.raise();
-  // The ringer goes on, exactly as Doorbell::ring does.
+  // The ringer goes on, as in Doorbell::ring.
   CHECK_FALSE(word.sleeps.compare_exchange_strong(seen_by_ringer, seen_by_ringer + 1));
   CHECK(word.asleep());
 }
@@ -85,7 +86,12 @@ TEST_CASE("ring always rings, asleep or not") {
 }
 
 TEST_CASE("child: attaches and answers", "[.fabric_child]") {
-  auto fabric = Fabric::attach(std::getenv("INGOT_TEST_FABRIC"));
+  std::vector<int> fds;
+  for (std::istringstream in(std::getenv("INGOT_TEST_FABRIC")); in;) {
+    int fd = -1;
+    if (in >> fd) fds.push_back(fd);
+  }
+  auto fabric = Fabric::attach(fds);
   REQUIRE(fabric.ok());
   REQUIRE(fabric->endpoints() == 3);
   REQUIRE(fabric->inbox(EndpointId(2))[0] == std::byte{5});
@@ -93,7 +99,7 @@ TEST_CASE("child: attaches and answers", "[.fabric_child]") {
   fabric->notify(EndpointId(0));
 }
 
-TEST_CASE("a child attaches by the description across exec") {
+TEST_CASE("a child attaches by the descriptors across exec") {
   auto fabric = Fabric::create("ingot-test-exec", 3, page_bytes());
   REQUIRE(fabric.ok());
   const std::vector<int> fds = fabric->descriptors();
@@ -101,10 +107,12 @@ TEST_CASE("a child attaches by the description across exec") {
   fabric->inbox(EndpointId(2))[0] = std::byte{5};
   fabric->sleeping(EndpointId(0)).raise();
   Child child([&] {
-    ::setenv("INGOT_TEST_FABRIC", fabric->describe().c_str(), 1);
+    std::string numbers;
     for (const int fd : fabric->descriptors()) {
       if (!set_inherited(fd, true)) return 99;
+      numbers += std::to_string(fd) + " ";
     }
+    ::setenv("INGOT_TEST_FABRIC", numbers.c_str(), 1);
     if (::freopen("/dev/null", "w", stdout) == nullptr) return 98;
     ::execl("/proc/self/exe", "fabric_test", "[.fabric_child]", nullptr);
     return 97;
@@ -114,7 +122,7 @@ TEST_CASE("a child attaches by the description across exec") {
   CHECK(rings(fabric->bell(EndpointId(0))));
 }
 
-TEST_CASE("the next life of an endpoint has an empty inbox; who holds the old one writes where nobody reads") {
+TEST_CASE("the next incarnation of an endpoint has an empty inbox; writes to the old one are not read") {
   auto fabric = Fabric::create("ingot-test-renew", 3, page_bytes());
   const EndpointId dead(1), other(2);
   auto late = Segment::map(fabric->descriptors()[1 + dead.value()], Segment::Access::kReadWrite);  // a stopped sender
@@ -134,10 +142,10 @@ TEST_CASE("the next life of an endpoint has an empty inbox; who holds the old on
   CHECK(fabric->inbox(dead)[1] == std::byte{10});
   auto foreign = create_segment("ingot-test-foreign", 2 * page_bytes());
   CHECK(fabric->map_inbox(foreign->get()).status().code() == absl::StatusCode::kInvalidArgument);
-  CHECK(::fcntl(foreign->get(), F_GETFD) >= 0);  // it stays the caller's
+  CHECK(::fcntl(foreign->get(), F_GETFD) >= 0);  // it remains the caller's
 }
 
-TEST_CASE("first lives are accepted from the start, later ones when the receiver says so, and that wakes them") {
+TEST_CASE("first incarnations are accepted from the start, later ones when the receiver says so, and that wakes them") {
   auto fabric = Fabric::create("ingot-test-accept", 3, 1);
   for (std::uint16_t receiver = 0; receiver < 3; ++receiver) {
     for (std::uint16_t sender = 0; sender < 3; ++sender) {
@@ -152,22 +160,20 @@ TEST_CASE("first lives are accepted from the start, later ones when the receiver
   CHECK(rings(fabric->bell(EndpointId(2))));
 }
 
-TEST_CASE("what is not a fabric is refused with a sentence") {
+TEST_CASE("an invalid fabric is refused with a sentence") {
   CHECK(Fabric::create("none", 0, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("many", kEndpointsMax + 1, 1).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("empty", 1, 0).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK(Fabric::create("huge", 1, ~std::size_t{0}).status().code() == absl::StatusCode::kInvalidArgument);
-  for (const char* text : {"", ",", "x", "-1", "3,", "99999", "1000,1001"}) {
-    INFO("description \"" << text << "\"");
-    CHECK(Fabric::attach(text).status().code() == absl::StatusCode::kInvalidArgument);
+  for (const std::vector<int>& fds : {std::vector<int>{}, {-1}, {1, -1}, {99999}, {1000, 1001}}) {
+    CAPTURE(fds);
+    CHECK(Fabric::attach(fds).status().code() == absl::StatusCode::kInvalidArgument);
   }
 
   const auto attach_copy = [](const Fabric& fabric, std::size_t descriptors) {
-    std::string description;
-    for (std::size_t i = 0; i < descriptors; ++i) {
-      description += (i == 0 ? "" : ",") + std::to_string(::dup(fabric.descriptors()[i]));
-    }
-    return Fabric::attach(description).status();
+    std::vector<int> copies;
+    for (std::size_t i = 0; i < descriptors; ++i) copies.push_back(::dup(fabric.descriptors()[i]));
+    return Fabric::attach(copies).status();
   };
   auto fabric = Fabric::create("ingot-test-refuse", 3, 1);
   CHECK(attach_copy(*fabric, 7).ok());
@@ -177,7 +183,7 @@ TEST_CASE("what is not a fabric is refused with a sentence") {
 
   auto other = create_segment("ingot-test-other", 64 * page_bytes());
   const int bell = ::dup(fabric->bell(EndpointId(0)).fd());
-  const std::string foreign = std::to_string(other->release()) + "," + std::to_string(bell);
+  const std::vector<int> foreign{other->release(), bell};
   CHECK(Fabric::attach(foreign).status().message().find("another layout") != std::string::npos);
 }
 

@@ -1,6 +1,6 @@
-// Endpoints die, come back and stop at random, and go over to each other's next incarnations: what each receives of another is,
-// incarnation after incarnation, a beginning of what that incarnation sent, in order; and in the end everybody can talk
-// with everybody.
+// Endpoints die, restart and stop at random, and switch to each other's next incarnations: from each incarnation of a
+// peer an endpoint receives a prefix of what it sent, in order and incarnation by incarnation; and in the end all can
+// exchange messages.
 #include "transport/host/peer_incarnations.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 struct Message {
   std::uint32_t sender_incarnation;
-  std::uint32_t number;  // from 0, of those that incarnation sent to this endpoint, whatever the receiver's incarnation
+  std::uint32_t number;  // from 0, of its messages to this endpoint, across the receiver's incarnations
   std::uint32_t bytes;
 };
 
@@ -44,7 +44,7 @@ class World {
 
   void kill(int id) { ends_[id].reset(); }
 
-  // The next incarnations of some who are dead begin together: each is started with the others' new inboxes.
+  // Starts the next incarnations of several dead endpoints together, each with the others' new inboxes.
   void restart(const std::vector<int>& ids) {
     for (const int id : ids) {
       const auto fd = fabric_->renew_inbox(endpoint(id));
@@ -68,7 +68,7 @@ class World {
     if (alive(id)) ends_[id]->running = running;
   }
 
-  // One word, if it is there; then everything that a round of a loop does.
+  // Reads one control message, if there is one; then does everything that a round of a loop does.
   void step(int id) {
     if (!alive(id) || !ends_[id]->running) return;
     End& end = *ends_[id];
@@ -124,7 +124,7 @@ class World {
     bool running = true;
     std::map<int, std::uint32_t> sent;
     std::map<int, Heard> heard;
-    std::map<int, std::uint32_t> went_over;  // to which incarnation
+    std::map<int, std::uint32_t> went_over;  // by peer: the incarnation switched to
     int received = 0;
   };
 
@@ -145,7 +145,7 @@ class World {
     return end;
   }
 
-  // A new incarnation of the receiver may begin anywhere in what a living sender sends, but misses nothing from there
+  // A new incarnation of the receiver may begin anywhere in a living sender's messages, but misses none after that.
   // on.
   void receive(End& end, int from, std::span<const std::byte> bytes) {
     Message head{};
@@ -157,7 +157,7 @@ class World {
     Heard& heard = end.heard[from];
     const bool first_of_pair = heard.incarnation == 0;
     REQUIRE(head.sender_incarnation >= heard.incarnation);
-    // All that an incarnation had sent is handed out before its successor takes its place.
+    // All messages of an incarnation are delivered before its successor takes its place.
     if (end.went_over.contains(from)) REQUIRE(head.sender_incarnation == end.went_over[from]);
     if (head.sender_incarnation > heard.incarnation) {
       if (!first_of_pair) REQUIRE(head.number == 0);
@@ -195,7 +195,7 @@ void check_everybody_talks(World& world) {
 
 }  // namespace
 
-TEST_CASE("lives follow one another at random, and nobody is left out") {
+TEST_CASE("incarnations follow one another at random, and all exchange messages") {
   const std::string kind = GENERATE("nvp", "srbp");
   const std::uint64_t seed = 20261123 + GENERATE(range(0, 40));
   CAPTURE(kind, seed);
@@ -218,7 +218,7 @@ TEST_CASE("lives follow one another at random, and nobody is left out") {
   check_everybody_talks(world);
 }
 
-TEST_CASE("a stopped endpoint holds up the traffic with itself only") {
+TEST_CASE("a stopped endpoint delays its own traffic only") {
   const std::string kind = GENERATE("nvp", "srbp");
   CAPTURE(kind);
   World world(kind, 1);

@@ -1,4 +1,5 @@
-// Sealed shared memory: what it allows, what it forbids for ever, and how it crosses fork and exec.
+// Sealed shared memory: what it permits, what it forbids for ever, and how it passes fork and exec.
+#include "transport/host/limits.h"
 #include "transport/host/segment.h"
 
 #include <sys/mman.h>
@@ -10,7 +11,6 @@
 #include <string>
 #include <utility>
 
-#include "core/limits.h"
 #include "tests/transport/host/child.h"
 
 namespace ingot {
@@ -44,7 +44,7 @@ TEST_CASE("a new segment is zero-filled, page-sized, and shared by its mappings"
   CHECK(reader->data() != writer->data());
 }
 
-TEST_CASE("nobody can shrink or grow a segment") {
+TEST_CASE("a segment can be neither shrunk nor grown") {
   auto fd = create_segment("ingot-test-size", 4 * page_bytes());
   REQUIRE(fd.ok());
   CHECK(::ftruncate(fd->get(), 0) == -1);
@@ -54,7 +54,7 @@ TEST_CASE("nobody can shrink or grow a segment") {
   CHECK(Segment::map(fd->get(), Access::kReadOnly)->size() == 4 * page_bytes());
 }
 
-TEST_CASE("after forbid_new_writers only the mapping that was there writes") {
+TEST_CASE("after forbid_new_writers only the existing mapping writes") {
   auto fd = create_segment("ingot-test-seal", page_bytes());
   REQUIRE(fd.ok());
   auto writer = Segment::map(fd->get(), Access::kReadWrite);
@@ -73,7 +73,7 @@ TEST_CASE("after forbid_new_writers only the mapping that was there writes") {
   CHECK(::mprotect(reader->data(), reader->size(), PROT_READ | PROT_WRITE) == -1);
 }
 
-TEST_CASE("a write through a read-only mapping kills the one who tries, and harms nobody") {
+TEST_CASE("a write through a read-only mapping kills the writer, and affects no other") {
   auto fd = create_segment("ingot-test-ro", page_bytes());
   auto reader = Segment::map(fd->get(), Access::kReadOnly);
   REQUIRE(reader.ok());
@@ -117,7 +117,7 @@ TEST_CASE("bad sizes, names and descriptors are refused with a sentence") {
   CHECK_FALSE(forbid_new_writers(unsealed.get() + 1000).ok());
 }
 
-// Run by the test below in a process of its own, after exec.
+// Run by the test below in a separate process, after exec.
 TEST_CASE("child: finds the inherited segment", "[.segment_child]") {
   const int fd = std::atoi(std::getenv("INGOT_TEST_FD"));
   auto segment = Segment::map(fd, Access::kReadWrite);

@@ -1,4 +1,4 @@
-// What transport.h promises, for both protocols on the simulated chip, each endpoint on a core of its own.
+// The guarantees of transport.h, for both protocols on the simulated chip, each endpoint on its own core.
 #include "tests/transport/scc/make_chip.h"
 
 #include <array>
@@ -24,7 +24,7 @@ std::vector<int> spread(int endpoints) {
   return cores;
 }
 
-// Each call is a program of its own on the endpoint's core.
+// Each call is a separate program on the endpoint's core.
 class ChipTable final : public ContractTable {
  public:
   ChipTable(std::string_view kind, int endpoints, const std::vector<LinkHooks>& links_of_0)
@@ -47,7 +47,7 @@ class ChipTable final : public ContractTable {
   std::vector<std::unique_ptr<Transport>> ends_;
 };
 
-// Everybody sends everything to everybody, at the same time; who has nothing to do waits for news.
+// Each core sends messages to all others, at the same time; an idle core waits for messages.
 void exchange(std::string_view kind, int endpoints, std::uint32_t messages, std::size_t bytes_max) {
   const auto chip = make_chip({.seed = 3, .start_skew_core_cycles = 1000});
   const scc::ChipFabric fabric = *scc::lay_out(kind, spread(endpoints));
@@ -83,7 +83,7 @@ void exchange(std::string_view kind, int endpoints, std::uint32_t messages, std:
       waiting = transport->flush();
       for (int to = 0; to < endpoints; ++to) waiting = waiting || (to != self && sent[to] < messages);
       if (!moved && (left != 0 || waiting)) {
-        // Fragments of anybody's message may wait for room anywhere.
+        // A fragment may wait for room at any receiver.
         if (waiting && full.empty()) full = {id((self + 1) % endpoints)};
         scc::wait_readable(fabric, core, *transport, core.now_ps() + 50'000'000, full);
       }
@@ -102,7 +102,7 @@ std::unique_ptr<ContractTable> ingot::test::make_contract_table(std::string_view
 }
 ContractBounds ingot::test::contract_bounds() { return {scc::kCores, {20'000}}; }
 
-TEST_CASE("everybody sends to everybody") {
+TEST_CASE("every endpoint sends to all others") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   exchange(kind, 2, 200, 60);
   exchange(kind, 4, 50, 2000);

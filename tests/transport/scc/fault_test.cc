@@ -23,7 +23,7 @@ std::uint32_t count_at(Chip& chip, int core) {
   return count;
 }
 
-// Counts up in the own MPB, a thousand cycles a step.
+// Counts up in its own MPB, one step every thousand cycles.
 void count_to(Core& core, std::uint32_t end) {
   for (std::uint32_t n = 1; n <= end; ++n) {
     core.compute(1000);
@@ -32,7 +32,7 @@ void count_to(Core& core, std::uint32_t end) {
   }
 }
 
-// What a child process that runs `body` writes to its standard error, and how it ends.
+// The standard error and the end of a child process that runs `body`.
 struct Ended {
   std::string text;
   int status = 0;
@@ -67,7 +67,7 @@ int dig(volatile char* above, Core& core) {
   return dig(here, core) + here[1];
 }
 
-// Its frame is larger than many pages, also before the compiler makes one of several.
+// The frame is larger than many pages, even before the compiler merges several.
 int dig_wide(volatile char* above, Core& core) {
   volatile char here[20 * 1024];
   here[0] = above[0];
@@ -92,7 +92,7 @@ TEST_CASE("a killed core does nothing more, and its stack is unwound") {
     int& said;
     ~Goodbye() {
       ++said;
-      core.store<std::uint32_t>(mpb_address(1, 0), 99);  // nobody is to see it
+      core.store<std::uint32_t>(mpb_address(1, 0), 99);  // no core may see this
       core.flush_wcb();
       if (core.id() == 2) core.clear_test_and_set(5);
     }
@@ -111,7 +111,7 @@ TEST_CASE("a killed core does nothing more, and its stack is unwound") {
   CHECK(count_at(*chip, 2) < 51);
   CHECK(chip->killed(2));
   CHECK(chip->run(cores, [](Core&) {}).code() == absl::StatusCode::kInvalidArgument);
-  // What it held stays held.
+  // A lock held by the dead core stays locked.
   const std::array<int, 1> one{1};
   CHECK(chip->run(one, [](Core& core) { core.lock(5); }).code() == absl::StatusCode::kFailedPrecondition);
 }
@@ -135,7 +135,7 @@ TEST_CASE("a core may be killed while it polls, waits for interrupts, or waits f
   }
 }
 
-TEST_CASE("a stopped core stands still, and goes on as if nothing had been") {
+TEST_CASE("a stopped core does nothing, and goes on where it stopped") {
   const auto chip = make_chip();
   const Costs& costs = chip->costs();
   std::uint32_t before = 0, after = 0;
@@ -155,7 +155,7 @@ TEST_CASE("a stopped core stands still, and goes on as if nothing had been") {
   CHECK(count_at(*chip, 2) == 50);
 }
 
-TEST_CASE("a core that is stopped while it polls sees what came meanwhile") {
+TEST_CASE("a core that is stopped while it polls sees stores of the meantime") {
   const auto chip = make_chip();
   chip->at(1'000'000, [&] { chip->stop(2); });
   chip->at(900'000'000, [&] { chip->resume(2); });
@@ -214,7 +214,7 @@ TEST_CASE("a program that never leaves its caches can be stopped, killed and end
   CHECK(chip->run(one, spin).code() == absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_CASE("a chip may go while its programs wait") {
+TEST_CASE("a chip may be destroyed while its programs wait") {
   int unwound = 0;
   struct Count {
     int& count;
@@ -235,7 +235,7 @@ TEST_CASE("a chip may go while its programs wait") {
   CHECK(unwound == 5);
 }
 
-// Once a guard of one page was stepped over by large frames, and nothing was printed.
+// Regression: large frames stepped over a guard of one page, and no message was printed.
 TEST_CASE("a stack that overflows ends the process with a sentence, whatever the size of its frames") {
   const bool wide = GENERATE(false, true);
   const Ended ended = wide ? in_child([] { overflow_core_13(dig_wide); }) : in_child([] { overflow_core_13(dig); });
@@ -245,7 +245,7 @@ TEST_CASE("a stack that overflows ends the process with a sentence, whatever the
   CHECK(WIFSIGNALED(ended.status));
 }
 
-TEST_CASE("an access to what is not mapped is a bug that says so") {
+TEST_CASE("an access to unmapped memory ends the process with a sentence") {
   const Ended ended = in_child([] {
     const auto chip = make_chip();
     const std::array<int, 1> cores{6};

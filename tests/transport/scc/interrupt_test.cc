@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t bit(int core) { return std::uint64_t{1} << core; }
 constexpr std::uint64_t kAll = bit(kCores) - 1;
 
-// Core 0 interrupts `targets`; returns by core how many core cycles later its handler began, 0 for none.
+// Core 0 interrupts `targets`; returns for each core after how many core cycles its handler began, 0 for none.
 std::array<double, kCores> latencies(std::uint64_t targets) {
   const auto chip = make_chip();
   std::array<double, kCores> cycles{};
@@ -74,7 +74,7 @@ TEST_CASE("a handler runs in the middle of a computation, which ends so much lat
                                           .margin(10));
 }
 
-TEST_CASE("a masked interrupt waits, and meets others") {
+TEST_CASE("a masked interrupt waits, and merges with others") {
   const auto chip = make_chip();
   const std::array<int, 4> cores{0, 1, 2, 9};
   std::vector<std::uint64_t> handled;
@@ -141,7 +141,7 @@ TEST_CASE("a handler may send, lock and interrupt; it is not interrupted itself"
   CHECK(handled == kRounds);
 }
 
-TEST_CASE("nobody is interrupted who has no handler, and waiting for what nobody sends is a deadlock") {
+TEST_CASE("a core without a handler is not interrupted, and a wait for an interrupt that is never sent is a deadlock") {
   const auto chip = make_chip();
   const std::array<int, 2> cores{0, 9};
   on_cores(*chip, cores, [](Core& core) { core.interrupt(bit(9)); });

@@ -1,4 +1,4 @@
-// What the primitive operations cost, against the papers' figures (docs/scc.md has the table).
+// The costs of the primitive operations, against the papers' figures (docs/scc.md has the table).
 #include "tests/transport/scc/make_chip.h"
 
 #include <array>
@@ -74,7 +74,8 @@ TEST_CASE("a copied line costs what the OC-Bcast paper measured") {
     CHECK(per_line(mpb_address(47, 0), mpb_address(0, 0)) == Approx(126 + 90 + 126 + 10).epsilon(0.01));
     // o_mem_r + 2 d L_hop: fresh lines of private memory.
     CHECK(per_line(mpb_address(0, 0), private_address(1 << 20)) == Approx(208 + 10 + 126 + 10).epsilon(0.01));
-    // o_mem_w: once the caches are full of dirty lines. Ours pays the mesh twice, for the line and for its victim.
+    // o_mem_w: once the caches are full of dirty lines. The simulator pays the mesh twice, for the line and for its
+    // victim.
     for (std::size_t at = 0; at < 512 * 1024; at += kBytes) {
       core.copy(private_address((2 << 20) + at), mpb_address(0, 0), kBytes);
     }
@@ -126,7 +127,7 @@ TEST_CASE("the WGR model charges its own table, in its clock setting") {
 
 TEST_CASE("requests that meet at a port are served one after the other") {
   const auto chip = make_chip();
-  // Both cores of tile 5 ask for a line of tile 20 at once, and again and again.
+  // Both cores of tile 5 read a line of tile 20 at once, again and again.
   const std::array<int, 2> two{10, 11};
   std::array<double, kCores> took{};
   on_cores(*chip, two, [&](Core& core) { took[core.id()] = read_ns(core, mpb_address(40, 0)); });

@@ -1,4 +1,4 @@
-// A chip for a test, and one value out of a program on one core.
+// Creates a chip for a test, and runs single programs on it.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ inline std::unique_ptr<scc::Chip> make_chip(const scc::ChipOptions& options = {}
   return *std::move(chip);
 }
 
-// Runs a program on one core alone.
+// Runs a program on one core, the others idle.
 inline void on_core(scc::Chip& chip, int core, const scc::Chip::Program& program) {
   const std::array<int, 1> cores{core};
   const absl::Status status = chip.run(cores, program);
@@ -34,7 +34,7 @@ inline void on_cores(scc::Chip& chip, std::span<const int> cores, const scc::Chi
   REQUIRE(status.ok());
 }
 
-// How long something takes on an otherwise idle chip, in nanoseconds.
+// The duration of `what` on an otherwise idle chip, in nanoseconds.
 inline double nanoseconds(scc::Core& core, const std::function<void()>& what) {
   const scc::Picoseconds from = core.now_ps();
   what();

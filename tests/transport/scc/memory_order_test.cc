@@ -1,4 +1,4 @@
-// What a core sees of what others store: stale lines, the write-combining buffer, and what cures them.
+// What a core sees of other cores' stores: stale lines, the write-combining buffer, and the remedies.
 #include "tests/transport/scc/make_chip.h"
 
 #include <cstdint>
@@ -90,7 +90,7 @@ TEST_CASE("uncached memory is never stale, and passes the write-combining buffer
     CHECK(core.load<Word>(shared) == 0);
     core.store<Word>(mpb_address(1, 0), 1);
     core.store<Word>(shared, 5);
-    CHECK(in_memory(*chip, 1, 0) == 0);  // stored before, still not there
+    CHECK(in_memory(*chip, 1, 0) == 0);  // stored earlier, but still in the buffer
   });
   on_core(*chip, 2, [&](Core& core) { CHECK(core.load<Word>(shared) == 5); });
 }

@@ -1,4 +1,4 @@
-// Bad input is refused with one sentence; address translation tables; the table of constants.
+// Invalid options are refused with one sentence; address translation tables; the table of constants.
 #include "tests/transport/scc/make_chip.h"
 
 #include <array>
@@ -122,7 +122,7 @@ TEST_CASE("a fabric that does not fit is refused") {
 
 TEST_CASE("a LUT entry leads elsewhere after it was changed") {
   const auto chip = make_chip();
-  // Core 0 hands a page of its private memory to core 1, which reads what core 0 wrote, without any copy.
+  // Core 0 gives a page of its private memory to core 1, which reads what core 0 wrote, without a copy.
   on_core(*chip, 0, [&](Core& core) {
     core.store<std::uint32_t>(private_address(3 * kLutEntryBytes + 64), 1234);
     CHECK(core.lut(3).page == private_page(0, 3));
@@ -132,7 +132,7 @@ TEST_CASE("a LUT entry leads elsewhere after it was changed") {
     CHECK(core.set_lut(0x60, entry(kMemory, MemoryType::kCached, private_page(0, 3))).ok());
     CHECK(core.load<std::uint32_t>(0x60000040) == 1234);
     const double near = nanoseconds(core, [&] { core.load<std::uint32_t>(0x60000080); });
-    // The same entry, a page behind another controller.
+    // The same entry, for a page behind another controller.
     CHECK(core.set_lut(0x60, entry(kMemory, MemoryType::kUncached, shared_page(3))).ok());
     const double far = nanoseconds(core, [&] { core.load<std::uint32_t>(0x60000080); });
     CHECK(far > near + 30);

@@ -17,7 +17,7 @@ namespace ingot::test {
 namespace {
 
 constexpr int kPartiesMax = 4;
-constexpr double kVirtualSecondsMax = 0.02;  // then the run counts as stuck
+constexpr double kVirtualSecondsMax = 0.02;  // beyond this the run counts as stuck
 constexpr scc::Picoseconds kMicrosecond = 1'000'000;
 
 EndpointId endpoint(int party) { return EndpointId(static_cast<std::uint16_t>(party)); }
@@ -116,11 +116,11 @@ class Run {
       for (int peer = 0; peer < parties_; ++peer) {
         if (!chip_->killed(cores_[peer]) || known_dead[peer] || !prng.chance(0.1)) continue;
         known_dead[peer] = true;
-        core.invalidate_mpb();  // what tells of a death tells of all that the dead did before
+        core.invalidate_mpb();  // the report of a death also makes visible all that the dead core did
         transport->peer_gone(endpoint(peer));
       }
       bool busy = send_some(party, *transport, prng);
-      // Who only sends never looks for messages, and so never drops lines by the way.
+      // A core that only sends never reads its inbox, which would drop stale lines.
       if (prng.chance(0.8) && (!one_way_ || party == 0)) {
         busy |= receive_some(party, *transport, static_cast<int>(1 + prng.below(6))) > 0;
       }
@@ -175,9 +175,9 @@ class Run {
   std::array<bool, kPartiesMax> resumes_{};
   int faults_ = 0;
   std::string failure_;
-  Table accepted_{};  // send said yes
-  Table trying_{};    // accepted, and the one that is being sent
-  Table complete_{};  // accepted, and no fragment was waiting afterwards
+  Table accepted_{};  // send returned true
+  Table trying_{};    // accepted, and the one being sent
+  Table complete_{};  // accepted, and no fragment waited afterwards
   Table received_{};
   scc::ChipFabric fabric_;
   std::unique_ptr<scc::Chip> chip_;  // last: its programs use the rest

@@ -1,4 +1,4 @@
-// One run of NVP or SRBP on the simulated chip: everything about it follows from its seed.
+// One run of NVP or SRBP on the simulated chip, determined by its seed.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ProtocolResult {
 
 // Two to four cores anywhere on the chip send one another messages of many sizes through channels of a few lines, with
 // delays, while some are stopped or killed at any moment. Checked: every message arrives whole, once and in its
-// sender's order; who is neither dead nor stopped finishes. `weakened`: that site's order is taken away.
+// sender's order; every core that is neither dead nor stopped finishes. `weakened`: that site's order is removed.
 ProtocolResult run_protocol(std::string_view kind, std::uint64_t seed, Site weakened = Site::kCount);
 
 }  // namespace ingot::test

@@ -1,5 +1,5 @@
 // NVP and SRBP on the simulated chip, from the same templates as on the host: with every order in place they hold on
-// every seed; where the chip is weak enough to show it, no order can be taken away.
+// every seed; where the chip is weak enough, a missing order is detected.
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::uint64_t seeds(std::uint64_t usual) {
   return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
 }
 
-// The first seed on which the weakened site shows, or 0.
+// The first seed that detects the weakened site, or 0.
 std::uint64_t seed_that_catches(std::string_view kind, Site weakened) {
   constexpr std::uint64_t kSeedsMax = 200;
   for (std::uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
@@ -32,7 +32,7 @@ std::uint64_t seed_that_catches(std::string_view kind, Site weakened) {
 
 }  // namespace
 
-TEST_CASE("both protocols hold on the chip, whoever is stopped or killed when") {
+TEST_CASE("both protocols hold on the chip, whichever core is stopped or killed at any time") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   int faults = 0;
   std::uint64_t delivered = 0;
@@ -60,17 +60,17 @@ TEST_CASE("a run of a protocol repeats bit for bit") {
   CHECK(hashes.size() == 10);
 }
 
-TEST_CASE("no order can be taken away from NVP on the chip") {
+TEST_CASE("NVP needs every order on the chip") {
   for (const Site site : {Site::kNvpNotify, Site::kNvpPoll, Site::kNvpReturnCredit, Site::kNvpTakeCredit}) {
     INFO("site " << static_cast<int>(site) << " of transport/sites.h made relaxed");
     CHECK(seed_that_catches("nvp", site) != 0);
   }
 }
 
-// The chip is stronger than transport/memory.h allows: its cores are in order, and every acquire drops all lines. So
-// SRBP's draw, its looks at parked tickets, at given-up ones and at blocked places never see old lines here: another
+// The chip is stronger than transport/memory.h requires: its cores are in order, and every acquire drops all lines. So
+// SRBP's draw and its checks of parked tickets, given-up ones and blocked places never see old lines here: another
 // acquire shortly before has dropped them. tests/transport/incoherent_test shows that memory.h needs those orders, too.
-TEST_CASE("no order of SRBP can be taken away on the chip, where it is not doubled by another") {
+TEST_CASE("SRBP needs every order on the chip that no other order implies") {
   for (const Site site :
        {Site::kSrbpPublish, Site::kSrbpPoll, Site::kSrbpReturnHead, Site::kSrbpTakeHead, Site::kSrbpGiveUp}) {
     INFO("site " << static_cast<int>(site) << " of transport/sites.h made relaxed");

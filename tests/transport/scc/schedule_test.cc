@@ -79,7 +79,7 @@ TEST_CASE("seeds give different interleavings and one result") {
   CHECK(hashes.size() == 10);
 }
 
-TEST_CASE("who is first at one time is decided by the seed") {
+TEST_CASE("the seed decides the order of accesses at one time") {
   std::set<std::uint32_t> winners;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const auto chip = make_chip({.seed = seed});
@@ -92,7 +92,8 @@ TEST_CASE("who is first at one time is decided by the seed") {
   CHECK(winners.size() == 4);
 }
 
-// The dumb model: all accesses to one word, sorted by when the controller served them, applied to a plain variable.
+// The simple model: all accesses to one word, sorted by the time at which the controller served them, applied to a
+// variable.
 TEST_CASE("effects happen in the order of virtual time") {
   struct Seen {
     Picoseconds served;
@@ -128,7 +129,7 @@ TEST_CASE("effects happen in the order of virtual time") {
   }
 }
 
-TEST_CASE("private work runs ahead without a switch, and is in nobody's way") {
+TEST_CASE("private work runs ahead without a switch, and delays no other core") {
   const auto chip = make_chip();
   const std::vector<int> cores{0, 47};
   std::vector<int> order;

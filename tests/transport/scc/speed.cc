@@ -1,7 +1,7 @@
-// How many memory operations the simulator does a second, on one core of this machine (process time, so that other
-// programs on the machine count less). Each line is one kind of traffic; an operation is a load, store or copied half
-// line of Core, as Statistics::accesses counts them. Beside it, how many bare switches of fibres the machine would do in the
-// time of one operation.
+// Memory operations a second of the simulator on one core of this machine (by process time, which other programs
+// disturb less). Each line is one kind of traffic; an operation is a load, store or copied half line of Core, as
+// counted in Statistics::accesses. The last column: how many bare switches of fibres the machine makes in the time of
+// one operation.
 //
 //   bazel run -c opt //tests/transport/scc:speed
 #include <ctime>
@@ -44,7 +44,7 @@ void measure(const char* what, const Chip::Program& program) {
               rates.back(), bare_rate / rates[2]);
 }
 
-// The yardstick: fibres in a ring that do nothing but hand on to the next. Million switches a second.
+// The baseline: fibres in a ring that only resume the next one. Million switches a second.
 double bare_switches(int fibres) {
   Fibre host;
   std::vector<std::unique_ptr<Fibre>> ring;

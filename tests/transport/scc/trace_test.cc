@@ -1,4 +1,4 @@
-// What can be seen of a run from outside: the trace file, the counts, the links, the energy account.
+// A run seen from outside: the trace file, the counters, the links, the energy account.
 #include "tests/transport/scc/make_chip.h"
 
 #include <unistd.h>

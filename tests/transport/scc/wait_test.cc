@@ -1,4 +1,4 @@
-// Polling: the simulator leaves out the looks that find nothing, and nobody can tell.
+// Polling: the simulator skips polls that find nothing, without any visible difference.
 #include "tests/transport/scc/make_chip.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<int, 2> kTwo{3, 44};
 
-// One look after the other, each simulated.
+// Polls one by one, each simulated.
 void poll_by_hand(Core& core, Address at, std::uint32_t value) {
   for (;;) {
     core.invalidate_mpb();
@@ -56,13 +56,13 @@ TEST_CASE("a wait ends when polling by hand would have ended") {
   };
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     CHECK(times(seed, 0, poll) == times(seed, 0, poll_by_hand));
-    // Looks that are left out occupy no port: a writer may arrive 8 mesh cycles earlier.
+    // Skipped polls occupy no port: a writer may arrive 8 mesh cycles earlier.
     const auto left_out = times(seed, 8, poll), by_hand = times(seed, 8, poll_by_hand);
     CHECK(static_cast<double>(left_out.back()) == Approx(static_cast<double>(by_hand.back())).epsilon(0.002));
   }
 }
 
-TEST_CASE("a long wait costs the host nothing and the account everything") {
+TEST_CASE("a long wait costs no host time, and counts in full in the account") {
   const auto chip = make_chip();
   on_cores(*chip, kTwo, [](Core& core) {
     if (core.id() == kTwo[0]) return poll(core, mpb_address(kTwo[0], 0), 1);
@@ -143,7 +143,7 @@ TEST_CASE("the host may ring a waiting core, and advance a chip step by step") {
   CHECK(chip->advance(begin + 1'000'000'000'000) == Chip::Progress::kFinished);
 }
 
-TEST_CASE("a deadlock is found, and told who waits for what") {
+TEST_CASE("a deadlock is detected, and reported with each core's reason") {
   const auto chip = make_chip();
   const absl::Status status = chip->run(kTwo, [](Core& core) {
     if (core.id() == kTwo[0]) core.lock(9);

@@ -81,7 +81,7 @@ void ActiveMessages::serve_group(Requests::Caller caller, std::string_view body)
     return requests_.answer(
         caller, absl::NotFoundError(absl::StrCat("the table of endpoint ", self().value(), " has no such combiner")));
   }
-  // Binomial: the rear half to its first member, then the rear half of what is left, and so on.
+  // Binomial: the rear half goes to its first member, then the rear half of the rest, and so on.
   const auto run = std::make_shared<GroupRun>(call.operation, combiner, [this, caller](const auto& result) {
     requests_.answer(caller, result);
   });
@@ -90,7 +90,7 @@ void ActiveMessages::serve_group(Requests::Caller caller, std::string_view body)
   run->expect(heads.size() + 1);
   std::size_t end = call.members.size();
   for (std::size_t i = 0; i < heads.size(); end = heads[i++]) {
-    const std::size_t part = heads.size() - i;  // the own one is part 0, and the nearest is part 1
+    const std::size_t part = heads.size() - i;  // this member's own is part 0, the nearest is part 1
     const absl::Status status = requests_.request(
         call.members[heads[i]].endpoint, static_cast<std::uint8_t>(Kind::kGroup), call.encode(heads[i], end),
         [run, part](absl::StatusOr<std::string_view> result) { run->part_done(part, std::move(result)); });

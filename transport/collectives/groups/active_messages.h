@@ -1,10 +1,10 @@
 // Active messages and groups in TACO's manner (papers, section 6): calls of methods on objects of other endpoints, and
 // collective operations on groups of objects, over the transport of the host or of the simulated SCC.
 //
-//   ActiveMessages messages(*transport, endpoints, table);                // table: method_table.h, the same everywhere
+//   ActiveMessages messages(*transport, endpoints, table);                // table: method_table.h, equal everywhere
 //   GlobalPointer<Counter> mine = *messages.publish(counter);             // may travel as an argument or a result
 //   messages.call(other, add, [](absl::StatusOr<int> sum) { ... }, 5);    // other: GlobalPointer<Counter>
-//   messages.post(other, add, 5);                                         // one way: nobody hears of an error
+//   messages.post(other, add, 5);                                         // one way: errors are not reported
 //   messages.reduce(group, get, sum, [](absl::StatusOr<int> all) { ... });
 //   ... poll() from the endpoint's loop: methods and callbacks run in there ...
 //
@@ -14,7 +14,7 @@
 //   INVALID_ARGUMENT     the object or the arguments are of another type; no such endpoint; more than
 //                        kActiveMessageBytesMax
 //   RESOURCE_EXHAUSTED   a bound of group_limits.h was reached, here or on the way; an answer would be too long
-//   UNAVAILABLE          an endpoint is gone (endpoint_gone); what it was asked may have been done
+//   UNAVAILABLE          an endpoint is gone (endpoint_gone); the call may have been executed
 // Errors that call, post or a group operation return at once come with no callback. Every accepted call calls back
 // once, in a later poll().
 //
@@ -48,7 +48,7 @@ class ActiveMessages final : public Pollable {
 
   // ---- Objects ----
 
-  // The object outlives this, or is withdrawn. Numbers are not used again. Errors: RESOURCE_EXHAUSTED (kObjectsMax).
+  // The object outlives this, or is withdrawn. Numbers are not reused. Errors: RESOURCE_EXHAUSTED (kObjectsMax).
   template <typename T>
   absl::StatusOr<GlobalPointer<T>> publish(T& object) {
     const auto number = publish_any(&object, typeid(T));
@@ -74,7 +74,8 @@ class ActiveMessages final : public Pollable {
   // ---- Groups: down a binomial tree over the group's members, and back up ----
   //
   // Every member is called once, with the same arguments. The caller need not be a member. If calls fail, the callback
-  // gets the error of the first in the group's order, once all that were reached have answered; the others were done.
+  // gets the error of the first failed member in the group's order, after all reached members have answered; the other
+  // members' calls were executed.
 
   template <typename T, typename R, typename... Args>
   absl::Status map(const ObjectGroup<T>& group, Method<T, R, Args...> method, std::function<void(absl::Status)> done,
@@ -95,7 +96,7 @@ class ActiveMessages final : public Pollable {
                       });
   }
 
-  // The results combined in the group's order; how they are bracketed follows from the group's size alone.
+  // The results, combined in the group's order. The bracketing depends only on the group's size.
   template <typename T, typename R, typename... Args>
   absl::Status reduce(const ObjectGroup<T>& group, Method<T, R, Args...> method,
                       Combiner<typename AnswerOf<R>::Value> combiner, std::function<void(Answer<R>)> done,
@@ -109,17 +110,17 @@ class ActiveMessages final : public Pollable {
   int poll(std::uint64_t now_ns = 0) override;
   bool readable() override { return requests_.readable(); }
   std::uint64_t deadline_ns() const override { return retry_at_ns_; }
-  // Something waits for room at these peers. Before a loop ends it polls until this is empty.
+  // Peers for whose room messages wait. An ending loop polls until this is empty.
   std::vector<EndpointId> full_peers() const { return requests_.full_peers(); }
   bool unsent() const { return requests_.unsent(); }
 
-  // The endpoint is dead. Not from a method or callback.
+  // The endpoint is dead. Not to be called from a method or callback.
   void endpoint_gone(EndpointId endpoint) { requests_.endpoint_gone(endpoint); }
 
   const Requests& requests() const { return requests_; }
 
  private:
-  static constexpr std::uint64_t kRetryNs = 100'000;  // until a full channel is tried again
+  static constexpr std::uint64_t kRetryNs = 100'000;  // retry interval for a full channel
 
   enum class Kind : std::uint8_t { kCall, kGroup };
   struct Published {

@@ -1,5 +1,5 @@
-// One member's part of a group operation: its own result and those of its subtrees, put together in the group's order
-// when the last has come. Pure.
+// One member's part of a group operation: combines its own result and those of its subtrees in the group's order once
+// all have come. Pure.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class GroupRun {
   GroupRun(GroupOperation operation, const MethodTable::Entry* combiner, Done done)
       : operation_(operation), combiner_(combiner), done_(std::move(done)) {}
 
-  // The own part is number 0.
+  // This member's own part is number 0.
   void expect(std::size_t parts) {
     parts_.resize(parts, std::string());
     missing_ = parts;

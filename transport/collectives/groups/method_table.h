@@ -1,4 +1,4 @@
-// Methods that endpoints may call on one another's objects, by name: the registered handlers of active messages.
+// Methods that endpoints may call on each other's objects, by name: the registered handlers of active messages.
 //
 //   MethodTable table;
 //   const auto add = table.method("Counter.add", &Counter::add);      // Method<Counter, int, int>
@@ -28,7 +28,7 @@
 
 namespace ingot {
 
-// What the caller gets: absl::Status for void and absl::Status, else absl::StatusOr<T>.
+// The caller's result type: absl::Status for void and absl::Status, else absl::StatusOr<T>.
 template <typename R>
 struct AnswerOf {
   using Value = R;
@@ -46,7 +46,7 @@ struct AnswerOf<absl::StatusOr<T>> : AnswerOf<T> {};
 template <typename R>
 using Answer = typename AnswerOf<R>::Type;
 
-// Handles, to be had from a table. `R`: what the method returns.
+// Handles, returned by a table. `R`: the method's return type.
 template <typename T, typename R, typename... Args>
 struct Method {
   std::uint32_t id = 0;
@@ -58,17 +58,17 @@ struct Combiner {
 
 class MethodTable {
  public:
-  // On an object, with the arguments' bytes; the result's bytes, or the error.
+  // Calls the method on an object with the arguments' bytes; returns the result's bytes, or the error.
   using Invoke = std::function<absl::StatusOr<std::string>(void* object, std::string_view arguments)>;
   using Combine = std::function<absl::StatusOr<std::string>(std::string_view left, std::string_view right)>;
   struct Entry {
     std::string name;
     std::type_index type;  // of the object
     Invoke invoke;
-    Combine combine;  // one of the two
+    Combine combine;  // exactly one of the two is set
   };
 
-  // REQUIRES: no other entry has that name, or its number (which would be bad luck: choose another).
+  // REQUIRES: no other entry has that name or the same id_of() (then choose another name).
   template <typename T, typename R, typename... Args>
   Method<T, std::decay_t<R>, std::decay_t<Args>...> method(std::string_view name, R (T::*function)(Args...)) {
     return bind<T, std::decay_t<R>, std::decay_t<Args>...>(name, function);
@@ -78,7 +78,7 @@ class MethodTable {
     return bind<T, std::decay_t<R>, std::decay_t<Args>...>(name, function);
   }
 
-  // R o R; associative. The operands come in the group's order.
+  // `function`: associative, R x R -> R. Operands come in the group's order.
   template <typename R, typename Function>
   Combiner<R> combiner(std::string_view name, Function function) {
     const auto combine = [function](std::string_view left, std::string_view right) -> absl::StatusOr<std::string> {
@@ -92,13 +92,13 @@ class MethodTable {
     return {add({std::string(name), typeid(void), nullptr, combine})};
   }
 
-  // Null: there is none.
+  // Null: no such method.
   const Entry* find(std::uint32_t id) const {
     const auto found = entries_.find(id);
     return found == entries_.end() ? nullptr : &found->second;
   }
 
-  // FNV-1a. 0 is no method.
+  // FNV-1a. 0 means no method.
   static std::uint32_t id_of(std::string_view name) {
     std::uint32_t hash = 2166136261u;
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;

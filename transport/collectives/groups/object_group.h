@@ -22,15 +22,15 @@ struct AnyPointer {
   bool operator==(const AnyPointer&) const = default;
 };
 
-// To an object that its endpoint published as a T.
+// Points to an object that its endpoint published as a T.
 template <typename T>
 struct GlobalPointer : AnyPointer {};
 
-// The order of the members is the order of results. Const use is safe from any thread.
+// Results come in the order of the members. Const use is safe from any thread.
 template <typename T>
 class ObjectGroup {
  public:
-  // Errors: INVALID_ARGUMENT: nobody, or more than kGroupMembersMax.
+  // Errors: INVALID_ARGUMENT: no members, or more than kGroupMembersMax.
   static absl::StatusOr<ObjectGroup> create(const std::vector<GlobalPointer<T>>& members) {
     if (members.empty() || members.size() > kGroupMembersMax) {
       return absl::InvalidArgumentError(
@@ -60,9 +60,9 @@ struct GroupCall {
   std::vector<AnyPointer> members;
   std::string_view arguments;
 
-  // Of members [first, end).
+  // Encodes members [first, end).
   std::string encode(std::size_t first, std::size_t end) const;
-  // False: not such bytes.
+  // False: not the bytes of a GroupCall.
   static bool decode(std::string_view body, GroupCall& call);
 };
 

@@ -102,7 +102,7 @@ void Requests::receive_answer(EndpointId from, std::uint8_t code, std::uint32_t 
     ++strays_;
     return;
   }
-  const Done done = std::move(found->second.done);  // which may ask for more
+  const Done done = std::move(found->second.done);  // it may send further requests
   outstanding_.erase(found);
   if (code == 0) return done(body);
   const absl::Status status(static_cast<absl::StatusCode>(code), absl::string_view(body.data(), body.size()));

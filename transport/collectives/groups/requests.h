@@ -1,14 +1,15 @@
-// Requests and answers between endpoints, as bytes, over any machine's transport: what active messages are made of.
+// Requests and answers between endpoints, as bytes, over any machine's transport: the layer below active messages.
 //
-// A request goes to an endpoint, which may be this one; whoever asked for an answer gets exactly one, unless this
-// object ends before. What the transport has no room for waits here, in order, up to kWaitingMessagesMax a peer.
+// A request goes to an endpoint, which may be this one. A request that wants an answer gets exactly one, unless this
+// object is destroyed before. Messages that the transport has no room for wait here, in order, up to
+// kWaitingMessagesMax a peer.
 //
 //   byte 0       class: kRequest or kAnswer
-//        1       what kind of request; of an answer: its status code, 0: done
-//        2..5    number that the caller gave the request; 0: no answer wanted
-//        6..     the request's or result's bytes; with another code than 0 the error's text
+//        1       the request's kind; of an answer: its status code, 0: OK
+//        2..5    the caller's number for the request; 0: no answer wanted
+//        6..     the request's or result's bytes; with another code than 0: the error's text
 //
-// Used by the thread of its endpoint's loop only. Nothing waits, nothing runs but in poll().
+// Used by the thread of its endpoint's loop only. No call blocks, and all work is done in poll().
 #pragma once
 
 #include <cstdint>
@@ -29,41 +30,42 @@ namespace ingot {
 
 class Requests {
  public:
-  enum class Class : std::uint8_t { kRequest = 0x50, kAnswer = 0x51 };  // apart from schedules and replicas
+  enum class Class : std::uint8_t { kRequest = 0x50, kAnswer = 0x51 };  // unlike schedules' and replicas'
 
   using Done = std::function<void(absl::StatusOr<std::string_view> result)>;
   struct Caller {
     EndpointId endpoint{};
     std::uint32_t number = 0;  // 0: wants no answer
   };
-  // Gives an answer to the caller now or later.
+  // Called for each request; answers the caller at once or later.
   using Handler = std::function<void(std::uint8_t kind, Caller caller, std::string_view body)>;
 
-  // `transport` outlives this; its fabric has so many endpoints.
+  // `transport` outlives this; `endpoints` is the number of endpoints of its fabric.
   Requests(Transport& transport, int endpoints, Handler handler);
 
   EndpointId self() const { return transport_.self(); }
 
   // `done` may be empty: one way. It is called in a later poll(), or in endpoint_gone(). Errors, after which nothing
-  // was sent: INVALID_ARGUMENT (no such endpoint, too long), UNAVAILABLE (it is gone), RESOURCE_EXHAUSTED (too many
-  // requests without an answer, too many messages that wait for that peer).
+  // was sent: INVALID_ARGUMENT (no such endpoint, too long), UNAVAILABLE (the endpoint is gone), RESOURCE_EXHAUSTED
+  // (too many requests without an answer, or too many messages waiting for that peer).
   absl::Status request(EndpointId to, std::uint8_t kind, std::string_view body, Done done);
 
   void answer(Caller caller, const absl::StatusOr<std::string>& result);
 
-  // The endpoint is dead: what it was asked fails with UNAVAILABLE, whether or not it was done. Not from a handler.
+  // The endpoint is dead: outstanding requests to it fail with UNAVAILABLE, executed or not. Not to be called from a
+  // handler.
   void endpoint_gone(EndpointId endpoint);
 
   // One bounded round; returns how much was done.
   int poll();
   bool readable() { return !local_.empty() || transport_.readable(); }
 
-  // Something waits for room at a peer: come back soon. peers(): whose room, as far as it is known.
+  // Messages wait for room at a peer: poll again soon. peers(): those peers, as far as known.
   bool unsent() const { return fragments_wait_ || waiting_messages_ > 0; }
   std::vector<EndpointId> full_peers() const;
 
   std::size_t outstanding() const { return outstanding_.size(); }
-  std::uint64_t strays() const { return strays_; }  // messages that fit nothing, dropped
+  std::uint64_t strays() const { return strays_; }  // unexpected messages, dropped
 
  private:
   struct Outstanding {

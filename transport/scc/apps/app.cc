@@ -58,7 +58,7 @@ absl::Status check_names(const AppPoint& point) {
                                                  ": bucketsort has root and spread, the others have none"));
 }
 
-// Time of a finished run.
+// Times of a finished run.
 AppResult result_of(Chip& chip, const std::array<std::unique_ptr<Worker>, kCores>& workers, Picoseconds duration) {
   Picoseconds compute = 0;
   for (const auto& worker : workers) {

@@ -78,7 +78,7 @@ class BucketSort final : public Application {
   Address scratch() const { return private_address(3 * stride_); }
   static int owner_of(Key key, int ranks) { return bucket_of(key) * ranks / kBuckets; }
 
-  // Every rank sees all keys; one operation for each. Returns how many are its own.
+  // Every rank checks all keys, one operation for each. Returns the number of its own.
   std::size_t take_from_broadcast(Worker& worker) const {
     Communication& all = worker.communication();
     std::vector<Message> messages;
@@ -96,7 +96,7 @@ class BucketSort final : public Application {
     return held;
   }
 
-  // Keys of a part by owner, into `to`; one operation for each. Returns where each owner's begin, and the end.
+  // Sorts a part's keys by owner into `to`, one operation for each. Returns where each owner's keys begin, and the end.
   std::vector<std::size_t> cut(Worker& worker, Share part, std::size_t to) const {
     const auto from = keys(worker.memory(), kKeys).subspan(part.begin, part.size());
     std::vector<std::size_t> begin(static_cast<std::size_t>(worker.ranks()) + 1);

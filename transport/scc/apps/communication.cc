@@ -8,8 +8,8 @@ namespace ingot::scc {
 
 int pair_rounds(int ranks) { return ranks % 2 == 0 ? ranks - 1 : ranks; }
 
-// One rank stays in the middle (with an odd number an empty chair), the others sit in a circle; in round r those whose
-// numbers add up to r, modulo the circle, face one another, and the one who faces itself goes to the middle.
+// One rank stays in the middle (with an odd number, an empty place), the others form a circle. In round r, ranks whose
+// numbers add up to r, modulo the circle, are partners; the rank that would be its own partner pairs with the middle.
 int partner_of(int rank, int round, int ranks) {
   const int circle = pair_rounds(ranks);
   const auto facing = [&](int r) { return (round - r + circle) % circle; };
@@ -24,8 +24,8 @@ int partner_of(int rank, int round, int ranks) {
 }
 
 void Communication::empty_mpb() {
-  if (rcce_ == nullptr && broadcast_ == nullptr) return;  // nobody has used it yet
-  barrier(core_, group());  // nobody reads the own MPB any more, or writes to it
+  if (rcce_ == nullptr && broadcast_ == nullptr) return;  // not used yet
+  barrier(core_, group());  // no core accesses this one's MPB any more
   rcce_ = nullptr;
   broadcast_ = nullptr;
   constexpr std::byte kZeros[kLineBytes] = {};
@@ -82,7 +82,7 @@ void Communication::exchange(absl::FunctionRef<Piece(int to_rank)> outgoing,
     const int peer = partner_of(rank, round, group().size());
     if (peer < 0) continue;
     const auto where = [&](std::size_t bytes) { return incoming(peer, bytes); };
-    if (rank < peer) send_sized(outgoing(peer), peer, scratch);  // sends are synchronous: one of the two begins
+    if (rank < peer) send_sized(outgoing(peer), peer, scratch);  // sends are synchronous: one of the two sends first
     receive_sized(where, peer, scratch + sizeof(std::uint64_t));
     if (rank > peer) send_sized(outgoing(peer), peer, scratch);
   }

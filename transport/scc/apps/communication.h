@@ -1,8 +1,8 @@
-// How an application's core speaks to others: by one of the broadcasts, and by RCCE's sends where one speaks to one.
+// An application's communication: by one of the broadcasts, and by RCCE's sends between two cores.
 //
-// Broadcasts lay out the message buffers (MPBs) in ways of their own. So going from sends to broadcasts or back is a
-// step that all cores take together: all meet, each empties its MPB, all meet again, and both sides begin anew. That
-// counts as communication. Versions that only send, or only broadcast, never pay it.
+// Each broadcast has its own layout of the message buffers (MPBs). So switching between sends and broadcasts is a
+// collective step: all cores meet, each clears its MPB, all meet again, and both sides start afresh. That counts as
+// communication. Versions that only send, or only broadcast, never need it.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,16 @@
 
 namespace ingot::scc {
 
-// Whom a rank exchanges with in which round, so that each pair of ranks meets once and nobody meets two at a time:
-// -1: nobody. There are pair_rounds(ranks) rounds. (A round-robin tournament, by the circle method.)
+// The partner of a rank in a round, such that each pair of ranks meets once and no rank has two partners at a time; -1:
+// none. There are pair_rounds(ranks) rounds. (A round-robin tournament, by the circle method.)
 int pair_rounds(int ranks);
 int partner_of(int rank, int round, int ranks);
 
-// Used by its core's program. All members are collective but `group` and `point_to_point`.
+// Used by its core's program. All members except `group` and `point_to_point` are collective.
 class Communication {
  public:
-  // `algorithm`: null for point to point. REQUIRES: all lines of the group's MPBs are 0.
+  // `algorithm`: null for point to point.
+  // REQUIRES: all lines of the group's MPBs are 0.
   Communication(Core& core, const BroadcastSetup& setup, const BroadcastAlgorithm* algorithm)
       : core_(core), setup_(setup), algorithm_(algorithm) {}
 
@@ -34,15 +35,15 @@ class Communication {
   // REQUIRES: !point_to_point().
   void broadcast(std::span<const Message> messages);
 
-  // ---- Sends; ranks, not cores ----
+  // ---- Sends; by ranks, not cores ----
 
-  // The sends that all cores are about to make are RCCE's: returns its object.
+  // Prepares for RCCE's sends by all cores; returns its object.
   Rcce& sends();
   void send(Address from, std::size_t bytes, int to_rank);
   void receive(Address to, std::size_t bytes, int from_rank);
 
-  // Every pair of ranks: what `outgoing` names goes to the peer, and what it sends goes to where `incoming` says, which
-  // is asked with its size. Sizes travel first. `scratch`: two words of private memory.
+  // For every pair of ranks: sends the piece that `outgoing` returns to the peer, and receives the peer's piece at the
+  // place that `incoming` returns for its size. Sizes travel first. `scratch`: two words of private memory.
   struct Piece {
     Address at = 0;
     std::size_t bytes = 0;
@@ -50,7 +51,7 @@ class Communication {
   void exchange(absl::FunctionRef<Piece(int to_rank)> outgoing,
                 absl::FunctionRef<Address(int from_rank, std::size_t bytes)> incoming, Address scratch);
 
-  // Like send and receive, of a size that the receiver does not know. Returns it.
+  // Like send and receive, for a size that the receiver does not know. Returns it.
   void send_sized(Piece piece, int to_rank, Address scratch);
   std::size_t receive_sized(absl::FunctionRef<Address(std::size_t bytes)> where, int from_rank, Address scratch);
 
@@ -60,7 +61,7 @@ class Communication {
   Core& core_;
   const BroadcastSetup setup_;
   const BroadcastAlgorithm* const algorithm_;
-  std::unique_ptr<Rcce> rcce_;            // one of these two at most
+  std::unique_ptr<Rcce> rcce_;            // at most one of the two
   std::unique_ptr<Broadcast> broadcast_;
 };
 

@@ -1,4 +1,4 @@
-// C = A x B of n x n whole numbers of 32 bits, modulo 2^32, row by row. Rank 0 begins with A and B and ends with C.
+// C = A x B of n x n whole numbers of 32 bits, modulo 2^32, row by row. Rank 0 starts with A and B and ends with C.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -33,7 +33,7 @@ class MatrixProduct final : public Application {
     collect(worker);
   }
 
-  // By scalar products, from a transposed B: another order of the loops than multiply's.
+  // By scalar products, from a transposed B: a different order of loops than multiply's.
   absl::Status check(Chip& chip, const Group& group) override {
     const auto memory = chip.private_memory(group.core(0));
     const auto a = matrix(memory, kA * stride_), b = matrix(memory, kB * stride_), c = matrix(memory, kC * stride_);
@@ -52,7 +52,7 @@ class MatrixProduct final : public Application {
   }
 
  private:
-  static constexpr std::size_t kA = 0, kB = 1, kC = 2;  // in the order in which they stand
+  static constexpr std::size_t kA = 0, kB = 1, kC = 2;  // in their order in memory
 
   std::span<std::uint32_t> matrix(std::span<std::byte> memory, std::size_t at) const {
     return array_at<std::uint32_t>(memory, at, n_ * n_);

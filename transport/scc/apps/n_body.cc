@@ -1,5 +1,5 @@
-// Particles that attract one another, every pair of them, in steps of fixed length. A particle is 32 bytes, as in the
-// papers. Each rank moves its own; before each step all ranks tell all where theirs are.
+// Particles that attract each other, every pair of them, in steps of fixed length. A particle is 32 bytes, as in the
+// papers. Each rank moves its own; before each step all ranks exchange positions.
 //
 // A rank adds up the forces on a particle in the order of all particles, as the sequential run does, so results are the
 // same to the last bit.
@@ -21,7 +21,7 @@ struct Particle {
 static_assert(sizeof(Particle) == 32);
 
 constexpr float kStepSeconds = 0.01f;
-constexpr float kSoftening = 0.05f;  // squared distance that is added, so that nothing is divided by 0
+constexpr float kSoftening = 0.05f;  // added to squared distances, against division by 0
 
 void move(std::span<const Particle> all, Share share, std::span<Particle> moved) {
   for (std::size_t i = share.begin; i < share.end; ++i) {

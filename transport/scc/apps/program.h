@@ -1,4 +1,4 @@
-// What an application is made of, and what its program on one core works with.
+// An application's interface, and the objects that its program on one core uses.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace ingot::scc {
 
-// A share of `size` things: each rank's is as large as any other's, or by one larger.
+// A rank's share of `size` things: shares differ by one at most.
 struct Share {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
@@ -26,7 +26,7 @@ inline Share share_of(std::size_t size, int rank, int ranks) {
   return {edge(rank), edge(rank + 1)};
 }
 
-// Arrays in private memory begin on a line.
+// Arrays in private memory start on a line.
 constexpr std::size_t whole_lines(std::size_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
 
 // Private memory as an array. REQUIRES: `at` is a multiple of 8, and T one of plain values.
@@ -35,7 +35,7 @@ std::span<T> array_at(std::span<std::byte> memory, std::size_t at, std::size_t c
   return {reinterpret_cast<T*>(memory.data() + at), count};
 }
 
-// One core's work: its communication, and its computation's time.
+// One core's work: its communication and its computing time.
 class Worker {
  public:
   Worker(Core& core, const BroadcastSetup& setup, const BroadcastAlgorithm* algorithm, std::uint64_t cycles)
@@ -46,7 +46,7 @@ class Worker {
   Communication& communication() { return communication_; }
   std::span<std::byte> memory() { return core_.private_memory(); }
 
-  // To be called for what was computed natively.
+  // Charges natively computed operations.
   void computed(std::uint64_t operations) {
     const Picoseconds ps = core_.costs().core_cycles(operations * cycles_);
     core_.trace_begin("compute");
@@ -67,14 +67,14 @@ class Worker {
 class Application {
  public:
   virtual ~Application() = default;
-  virtual std::size_t private_bytes() const = 0;  // that it uses from address 0 on, of each core
+  virtual std::size_t private_bytes() const = 0;  // used on each core, from address 0 on
   virtual void fill(Chip& chip, const Group& group) = 0;
   virtual void run(Worker& worker) = 0;
-  // INTERNAL: the result is not that of the sequential run.
+  // INTERNAL: the result differs from the sequential run's.
   virtual absl::Status check(Chip& chip, const Group& group) = 0;
 };
 
-// `seed` is for the inputs.
+// `seed`: of the inputs.
 std::unique_ptr<Application> make_matrix_product(const AppPoint& point, std::uint64_t seed);
 std::unique_ptr<Application> make_n_body(const AppPoint& point, std::uint64_t seed);
 std::unique_ptr<Application> make_bucket_sort(const AppPoint& point, std::uint64_t seed);

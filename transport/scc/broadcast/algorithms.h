@@ -1,4 +1,4 @@
-// How each algorithm's objects are made; the algorithms themselves stand in the files of their families.
+// The factories of the algorithms, which are in the files of their families.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ const PlaceInTree& AsyncBroadcast::place(int source) {
   return found->second;
 }
 
-// ---- What the program calls ----
+// ---- Called by the program ----
 
 void AsyncBroadcast::broadcast_all(std::span<const Message> messages) {
   start(messages);
@@ -28,7 +28,7 @@ void AsyncBroadcast::broadcast_all(std::span<const Message> messages) {
 }
 
 void AsyncBroadcast::start(std::span<const Message> messages) {
-  interrupts_.attach();  // this may be another program than the last one
+  interrupts_.attach();  // this may be a new program
   const Interrupts::Mask mask(interrupts_);
   delivered();
   for (const Message& message : messages) {
@@ -59,7 +59,7 @@ void AsyncBroadcast::wait() {
       "broadcasts");
 }
 
-// ---- Receiving: in a handler, or masked ----
+// ---- Receiving: in a handler, or with interrupts masked ----
 
 void AsyncBroadcast::take_announcements(CoreSet senders) {
   for (; senders != 0; senders &= senders - 1) {
@@ -131,9 +131,9 @@ void AsyncBroadcast::acknowledge(int sender, std::size_t sender_slot, const Head
   core_.flush_wcb();
 }
 
-// ---- Sending: in a handler, or masked ----
+// ---- Sending: in a handler, or with interrupts masked ----
 
-// The chunk stands in the slot.
+// The chunk is in the slot.
 void AsyncBroadcast::publish(std::size_t slot, Header header) {
   const std::vector<int>& children = place(static_cast<int>(header.source)).children;
   slots_[slot].readers = children.size();
@@ -154,7 +154,7 @@ void AsyncBroadcast::progress() {
   }
 }
 
-// Others' chunks first: more cores wait for them.
+// Other sources' chunks first: more cores wait for them.
 std::optional<AsyncBroadcast::Outgoing> AsyncBroadcast::next_outgoing() {
   if (!forwards_.empty()) {
     const Outgoing outgoing = forwards_.front();

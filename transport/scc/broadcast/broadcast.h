@@ -18,8 +18,8 @@
 
 namespace ingot::scc {
 
-// Who has it, how long it is, and where it stands (at the source) or goes (everywhere else) in private memory. Each
-// core gives its own `at`; the rest is the same everywhere.
+// The source, length and place of a message in private memory: its place at the source, its destination elsewhere. Each
+// core gives its own `at`; the rest is the same on all cores.
 struct Message {
   int source = 0;
   std::size_t bytes = 0;  // 0 is allowed
@@ -32,14 +32,15 @@ class Broadcast {
   Broadcast& operator=(const Broadcast&) = delete;
   virtual ~Broadcast() = default;
 
-  // Returns when the own part is done: receivers have the message in private memory, the source may change its copy.
+  // Returns when this core's part is done: receivers have the message in private memory, the source may change its
+  // copy.
   // REQUIRES: the source is one of the group.
   void broadcast(const Message& message);
 
-  // Several, in this order; an algorithm that can lets them overtake one another.
+  // Several messages, in this order; some algorithms let them overlap.
   virtual void broadcast_all(std::span<const Message> messages);
 
-  // When this core had the last message in private memory; for its source, when the call began.
+  // When this core had the last message in private memory; on its source, when the call started.
   Picoseconds delivered_ps() const { return delivered_ps_; }
 
  protected:
@@ -47,7 +48,7 @@ class Broadcast {
 
   virtual void run(const Message& message) = 0;
 
-  // To be called when the message is in private memory, before it is passed on from there.
+  // Called when the message is in private memory, before it is forwarded from there.
   void delivered() { delivered_at(core_.now_ps()); }
   void delivered_at(Picoseconds when) { delivered_ps_ = when; }
 
@@ -60,11 +61,11 @@ class Broadcast {
 
 class PlannedTrees;  // planned_trees.h
 
-// What the objects of all cores are made from.
+// The inputs of the objects on all cores.
 struct BroadcastSetup {
   Group group;
-  int k = kDefaultK;  // children of a core, where the algorithm has such a number
-  std::shared_ptr<PlannedTrees> plans;  // shared by all cores, so that each tree is planned once; see prepare()
+  int k = kDefaultK;  // children of a core, in algorithms with such a parameter
+  std::shared_ptr<PlannedTrees> plans;  // shared by all cores, so each tree is planned once; see prepare()
 
   static constexpr int kDefaultK = 7;
 };
@@ -81,8 +82,7 @@ std::span<const BroadcastAlgorithm> broadcast_algorithms();
 // Null: no such algorithm.
 const BroadcastAlgorithm* find_broadcast(std::string_view name);
 
-// Checks a setup and completes it (plans) for chips with these options.
-// Errors: INVALID_ARGUMENT: k not from 1 to 47.
+// Checks a setup and completes it (plans) for chips with these options. Errors: INVALID_ARGUMENT: k not from 1 to 47.
 absl::Status prepare(BroadcastSetup& setup, const ChipOptions& options);
 
 }  // namespace ingot::scc

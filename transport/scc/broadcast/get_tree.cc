@@ -84,7 +84,7 @@ void GetTree::push(const Message& message) {
     core_.flush_wcb();
   }
   if (place_->parent < 0) return;
-  core_.charge(core_.costs().get_memory_call);  // the line is in L1 still, and is written again after the done flag only
+  core_.charge(core_.costs().get_memory_call);  // the line stays in L1 until the done flag is written
   core_.copy(message.at, mpb_line(core_.id(), line_number) + sizeof(line.chunk), message.bytes);
   delivered();
   write_flag(core_, done_flag(place_->position), chunk_, place_->parent);
@@ -105,7 +105,7 @@ void GetTree::notify_children() {
   for (std::size_t i = 0; i < count; ++i) write_flag(core_, kNotify, chunk_, place_->children[i]);
 }
 
-// Until nobody needs the chunk that stood in this one's buffer.
+// Waits until no child needs the former chunk in this chunk's buffer.
 void GetTree::await_buffer() {
   if (chunk_ - first_chunk_ < kGetBuffers) return;
   for (std::size_t i = 0; i < place_->children.size(); ++i) {

@@ -1,5 +1,5 @@
-// hybrid (Matienzo and Enright Jerger; papers, section 4): the best of three by size. Off-chip below 64 bytes, as
-// printed; modmpb for what takes more than one chunk, since overlapping chunks is what it does; mpb between.
+// hybrid (Matienzo and Enright Jerger; papers, section 4): the best of three, by size. Off-chip below 64 bytes, as
+// printed in the paper; modmpb for messages of several chunks, since it overlaps chunks; mpb in between.
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/shared_buffers.h"
 

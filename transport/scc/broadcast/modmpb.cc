@@ -1,9 +1,9 @@
 // modmpb (Matienzo and Enright Jerger; papers, section 4): as mpb, but ceil(n / 12) broadcasters share the readers, and
 // readers get a chunk into their **own MPB first**, acknowledge it, and copy it to private memory afterwards. So the
-// source reads its next chunk from off-chip memory while the others write this one there.
+// source reads its next chunk from off-chip memory while the others write this one to it.
 //
-// The cores in ascending order are cut into rows of 12. The source serves its own row and the left-most core of each
-// other row, which serves the rest of that row from its own MPB.
+// The cores in ascending order form rows of 12. The source serves its own row and the left-most core of each other row,
+// which serves the rest of that row from its own MPB.
 #include <algorithm>
 
 #include "transport/scc/broadcast/algorithms.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRowCores = 2 * kColumns;
 
-// Whom a core reads from and who reads from it.
+// The core that a core reads from, and its readers.
 struct Part {
   int broadcaster = -1;  // -1: the source
   std::vector<int> readers;
@@ -27,7 +27,7 @@ Part part_of(const Group& group, int core, int source) {
   Part part;
   if (core != source) part.broadcaster = core == leader(row) ? source : leader(row);
   if (core != leader(row)) return part;
-  if (core == source) {  // the other broadcasters first: others wait for them
+  if (core == source) {  // the other broadcasters first: their readers wait
     for (int other = 0; other * kRowCores < group.size(); ++other) {
       if (other != source_row) part.readers.push_back(leader(other));
     }
@@ -40,7 +40,7 @@ Part part_of(const Group& group, int core, int source) {
 
 }  // namespace
 
-// The chunk in the own MPB is there for these to be read.
+// The chunk is in this core's MPB, for these cores to read.
 void ModMpbBroadcast::serve(const std::vector<int>& readers) {
   for (const int reader : readers) rcce_->announce(reader);
 }

@@ -1,6 +1,6 @@
 // mpb (Matienzo and Enright Jerger; papers, section 4): the source puts 4 KiB into its own MPB and raises a flag at
-// everybody; all of them get the chunk at the same time, straight into private memory, and raise a flag at the source,
-// which waits for all before it puts the next chunk. Contention at the source's MPB is the price.
+// every other core. All get the chunk at the same time, straight into private memory, and raise a flag at the source,
+// which waits for all before it puts the next chunk. The price is contention at the source's MPB.
 #include <algorithm>
 
 #include "transport/scc/broadcast/algorithms.h"

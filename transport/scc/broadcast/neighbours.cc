@@ -17,12 +17,12 @@ struct Rectangle {
   }
 };
 
-// Which core speaks for each cell, or -1.
+// The core that receives and forwards for each cell, or -1.
 class Grid {
  public:
   Grid(const Group& group, Cells cells) : per_cell_(cells == Cells::kTiles ? 2 : 1), columns_(2 * kColumns / per_cell_) {
     cores_.fill(-1);
-    for (const int core : group.cores()) {  // ascending: the left core of a tile comes first
+    for (const int core : group.cores()) {  // ascending: a tile's left core comes first
       int& speaker = cores_[static_cast<std::size_t>(core / per_cell_)];
       if (speaker < 0) speaker = core;
     }
@@ -63,8 +63,8 @@ class Grid {
   std::array<int, kCores> cores_;
 };
 
-// XY order: along the row first; every cell that was reached along the row begins its column. So each cell is reached
-// once. The row's neighbours come first: they have the longest way before them.
+// XY order: along the row first; each cell reached along the row starts its column. So each cell is reached once. The
+// row's neighbours come first, since they have the longest remaining way.
 void spread(const Grid& grid, const Rectangle& within, int from, Forwarding& to) {
   const auto walk = [&](int core, int dx, int dy, auto& visit) {
     int last = core, column = grid.column(core) + dx, row = grid.row(core) + dy;
@@ -108,13 +108,13 @@ Forwarding forward_to_neighbours(const Group& group, int source, Cells cells, bo
   }
   std::array<bool, kCores> reached{};
   reached[static_cast<std::size_t>(source)] = true;
-  for (auto& children : to) {  // the source has it already
+  for (auto& children : to) {  // the source has the message already
     std::erase(children, source);
     for (const int child : children) reached[static_cast<std::size_t>(child)] = true;
   }
   auto& first = to[static_cast<std::size_t>(source)];
   if (broadcaster != source) {
-    // Its speaker may be nobody's child, or that of a cell which waits for the broadcaster: both are right.
+    // Its core may have no parent, or be the child of a cell that waits for the broadcaster: both are right.
     first.insert(first.begin(), broadcaster);
     reached[static_cast<std::size_t>(broadcaster)] = true;
   }

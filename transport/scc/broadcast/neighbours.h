@@ -9,13 +9,14 @@
 
 namespace ingot::scc {
 
-// Whom each core sends to, in order; by core.
+// The receivers of each core, in order; by core.
 using Forwarding = std::array<std::vector<int>, kCores>;
 
-// A cell is a core (12 x 4 cells), or a tile (6 x 4), where the left core, or the only one, speaks for both.
+// A cell is a core (12 x 4 cells), or a tile (6 x 4), whose left core, or only one, receives and forwards for both.
 enum class Cells { kCores, kTiles };
 
-// From the source, or if `from_centre` and it lies on the edge, from the centre of the largest full rectangle of cells.
+// From the source; or, if `from_centre` and it lies on the edge, from the centre of the largest full rectangle of
+// cells.
 Forwarding forward_to_neighbours(const Group& group, int source, Cells cells, bool from_centre);
 
 }  // namespace ingot::scc

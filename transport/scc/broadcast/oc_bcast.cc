@@ -1,11 +1,11 @@
-// OC-Bcast and two joining replicas on the same pipeline (get_tree.h).
+// OC-Bcast and two planned trees on the same pipeline (get_tree.h).
 //
 // oc-bcast  Petrovic et al. (papers, section 5): a k-ary tree by rank; a parent flags two children, and each notified
 //           child its two siblings.
 // smelt     a tree by Smelt's rule for the chip's own costs (papers, section 1); a parent flags its children in the
 //           order that the planner chose. Messages that fit into one line are pushed, which is how Smelt sends.
-// ingot     likewise by Ingot's planner: for messages of few chunks the tree with the shortest way to the last core, for
-//           many the one whose busiest core is least busy. Children notify one another as in OC-Bcast.
+// ingot     likewise by Ingot's planner: for messages of few chunks the tree with the shortest way to the last core,
+//           for many the one whose busiest core is least busy. Children notify each other as in OC-Bcast.
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/get_tree.h"
 #include "transport/scc/broadcast/planned_trees.h"

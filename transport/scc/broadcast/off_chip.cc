@@ -1,10 +1,10 @@
 // off-chip (Matienzo and Enright Jerger; papers, section 4): the source copies the whole message to shared memory
-// behind its own controller and raises a flag at everybody; everybody copies it from there to private memory. There are
-// no handshakes by chunk: one flag there, one flag back. Shared memory is as the chip maps it (ChipOptions:
-// uncached by default, so words travel one by one).
+// behind its own controller and raises a flag at every other core; each copies it from there to private memory. There
+// are no handshakes by chunk: one flag there, one flag back. Shared memory has the type that the chip maps it with
+// (ChipOptions: uncached by default, so words travel one by one).
 //
-// Each source has a place of its own, so that the next broadcast need not wait for this one's readers; a longer message
-// goes in several parts.
+// Each source has a place of its own, so the next broadcast does not wait for this one's readers; a longer message goes
+// in several parts.
 #include <algorithm>
 
 #include "transport/scc/broadcast/algorithms.h"
@@ -33,7 +33,7 @@ void OffChipBroadcast::run(const Message& message) {
     const Address at = message.at + static_cast<Address>(done);
     if (core_.id() == message.source) {
       core_.copy(shared, at, part);
-      core_.flush_wcb();  // for shared memory that is MPB-typed
+      core_.flush_wcb();  // if shared memory is MPB-typed
       for (const int other : group_.cores()) {
         if (other != message.source) rcce_->announce(other);
       }

@@ -1,5 +1,5 @@
-// parallel and its kin (Matienzo and Enright Jerger; papers, section 4): whoever has a chunk in private memory sends it
-// on to its neighbours (neighbours.h), with RCCE's handshake for each chunk and neighbour.
+// parallel and its kin (Matienzo and Enright Jerger; papers, section 4): a core with a chunk in private memory
+// sends it on to its neighbours (neighbours.h), with RCCE's handshake for each chunk and neighbour.
 //
 // parallel            cells are cores; a chunk is 4 KiB
 // optimized-parallel  a source at the edge sends to a core in the middle first, which does the rest
@@ -8,7 +8,7 @@
 //                     meanwhile, unless it is the source, and then nothing is borrowed.
 // optimized-tiled-parallel  both
 //
-// How the chunks of one message follow one another is not known; here each is forwarded as soon as it is there.
+// The papers do not say how the chunks of one message follow each other; here each is forwarded as soon as it arrives.
 #include <algorithm>
 #include <map>
 
@@ -42,13 +42,13 @@ class ParallelBroadcast : public Broadcast {
     return found->second;
   }
 
-  // How much that core sends at once.
+  // Bytes that this core sends at once.
   std::size_t chunk_of(int sender, int source) const {
     const bool borrows = cells_ == Cells::kTiles && sender % 2 == 0 && source != sender + 1;
     return borrows ? 2 * kRcceChunkBytes : kRcceChunkBytes;
   }
 
-  // What does not fit into the sender's half of the tile's MPB stands in its mate's.
+  // Bytes that do not fit into the sender's half of the tile's MPB are in its mate's.
   void send(Address from, std::size_t bytes, int to) {
     const std::size_t first = std::min(bytes, kRcceChunkBytes);
     put(core_, core_.id(), 0, from, first);

@@ -1,4 +1,4 @@
-// Trees over the ranks of a group, and what one core needs to know of one.
+// Trees over the ranks of a group, and one core's place in them.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace ingot::scc {
 
 // Cores, not ranks.
 struct PlaceInTree {
-  int parent = -1;            // -1: the root
-  std::vector<int> children;  // in the order in which they are served
+  int parent = -1;            // -1: this is the root
+  std::vector<int> children;  // in the order of service
   std::vector<int> siblings;  // the parent's children, this core among them; empty for the root
   int position = 0;           // of this core among them
 };

@@ -13,7 +13,7 @@ namespace {
 std::size_t kind(std::size_t n, std::size_t most) { return n >= most ? most : std::min(std::bit_ceil(n), most); }
 constexpr std::size_t kChunksMax = 1024;
 
-// From the start of an access to its end, no queue.
+// From the start of an access to its end, without queueing.
 double round_trip_ps(const Path& path, int from, int to) {
   const auto n = static_cast<std::size_t>(routers(tile_of(from), tile_of(to)));
   return static_cast<double>(path.request[n] + path.reply[n]);

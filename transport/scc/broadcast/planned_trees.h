@@ -1,11 +1,11 @@
-// Trees for a group of cores by Ingot's planners, from the chip's own constants; nothing is measured.
+// Trees for a group of cores by Ingot's planners, from the chip's constants; nothing is measured.
 //
-// What the pipeline of get_tree.h costs, as pairwise costs: a parent is busy with a child for one flag, and a child with
-// its parent for a look at its flag, the get of a chunk and its done flag. All by the chip's tables, for cores that
-// are alone; queues at the ports of MPBs are not in it. Both are for chunks of a given number of lines. Where a message
-// is pushed, a parent is busy for the line and a child for looking at it.
+// The costs of get_tree.h's pipeline, as pairwise costs: a parent is busy with a child for one flag; a child with its
+// parent for reading its flag, the get of a chunk and its done flag. All from the chip's tables for idle cores, without
+// queues at the MPBs' ports. Both are for chunks of a given number of lines. If a message is pushed, a parent is busy
+// for the line and a child for reading it.
 //
-// Thread safety: for one thread, as the chip.
+// Thread safety: used by one thread, like the chip.
 #pragma once
 
 #include <map>
@@ -18,18 +18,18 @@
 
 namespace ingot::scc {
 
-// Cores of the group by rank. In core cycles. `lines`: of a chunk, at most kGetChunkLines; 0: a line that is pushed.
+// In core cycles, with the cores of the group by rank. `lines`: of a chunk, at most kGetChunkLines; 0: a pushed line.
 ::ingot::CostModel model_of_gets(const Group& group, const ChipOptions& options, std::size_t lines);
 
-// How long a core is busy with a chunk beside messages to and from others: private memory <-> own MPB.
+// How long a core is busy with a chunk besides messages to and from others: private memory <-> own MPB.
 double private_copy_cycles(const ChipOptions& options, std::size_t lines);
 
 class PlannedTrees {
  public:
   PlannedTrees(const Group& group, const ChipOptions& options) : group_(group), options_(options) {}
 
-  // What a message is planned as: its chunk's lines (rounded up to a power of two, or a whole chunk; 0: pushed), and the
-  // number of chunks (rounded likewise), so that there are few kinds.
+  // The classes that messages are planned as: the chunk's lines (rounded up to a power of two, or a whole chunk; 0:
+  // pushed) and the number of chunks (rounded likewise), so that there are few of them.
   struct Kind {
     std::size_t lines = 1;
     std::size_t chunks = 1;
@@ -37,9 +37,9 @@ class PlannedTrees {
   };
   static Kind kind_of(std::size_t bytes);
 
-  // By Smelt's rule: the broadcast tree for one chunk, whatever their number.
+  // By Smelt's rule: the broadcast tree for one chunk, whatever the number of chunks.
   const Tree& smelt(int source_rank, Kind kind);
-  // The better of two by fill + (chunks - 1) x bottleneck: planned for one broadcast, planned for throughput.
+  // The better of two by fill + (chunks - 1) x bottleneck: one planned for one broadcast, one for throughput.
   const Tree& ingot(int source_rank, Kind kind);
 
  private:

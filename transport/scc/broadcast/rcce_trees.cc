@@ -2,8 +2,8 @@
 //
 // binomial: RCCE_comm's broadcast of small messages. Ranks count from the root. A core receives the whole message once,
 // from the rank that lacks its lowest set bit, and then sends it to the ranks with one lower bit set in addition, the
-// furthest first. All sends are RCCE's, synchronous. (papers, section 5; which broadcasts RCCE_comm had is as
-// remembered.)
+// furthest first. All sends are RCCE's, synchronous. (papers, section 5; which broadcasts RCCE_comm had is from
+// memory.)
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/rcce/rcce.h"
 

@@ -1,7 +1,7 @@
-// scatter-allgather: RCCE_comm's broadcast of large messages, as remembered (papers, section 5). The message is cut into
-// n pieces, one a rank, ranks counted from the root. First a binomial scatter: a core receives the pieces of all ranks
-// below it in the tree at once, and passes on the upper half of what it has, again and again. Then a ring: n - 1 times
-// each core sends the piece that it got last to its right neighbour and receives the next from its left. Sends are
+// scatter-allgather: RCCE_comm's broadcast of large messages, described from memory (papers, section 5). The message is
+// divided into n pieces, one for each rank, counted from the root. First a binomial scatter: a core receives the pieces
+// of all ranks below it in the tree at once, and repeatedly sends the upper half of what it has left. Then a ring: n -
+// 1 times each core sends the last received piece to its right neighbour and receives the next from its left. Sends are
 // RCCE's, synchronous, so even ranks send first and odd ones receive first.
 #include <algorithm>
 
@@ -16,7 +16,7 @@ class ScatterAllgather : public Broadcast {
   ScatterAllgather(Core& core, const Group& group) : Broadcast(core, group), rcce_(core, group) {}
 
  private:
-  std::size_t piece(int rank) const {  // where it begins
+  std::size_t piece(int rank) const {  // its first byte
     return message_.bytes * static_cast<std::size_t>(rank) / static_cast<std::size_t>(group_.size());
   }
   int core_at(int rank) const { return group_.core_at(rank, message_.source); }

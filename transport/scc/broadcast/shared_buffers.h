@@ -1,5 +1,5 @@
 // The broadcasts of Matienzo and Enright Jerger that read from one place (papers, section 4), as classes, since hybrid
-// is made of the three. They share RCCE's layout, chunk and flags; all flags are 0 between two broadcasts.
+// uses all three. They share RCCE's layout, chunk and flags; all flags are 0 between two broadcasts.
 #pragma once
 
 #include <memory>

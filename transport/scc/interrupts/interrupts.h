@@ -1,11 +1,11 @@
 // Interrupts between cores for programs in user space: send to one or to many, mask, handle.
 //
-// On the chip a kernel module turns the interrupt into a signal; what that costs is a constant of the chip
-// (interrupt_core_cycles). One request reaches any number of cores for the price of one: the global interrupt
-// controller takes a bit mask of targets (papers, sections 2 and 5).
+// On the chip a kernel module turns the interrupt into a signal, whose cost is a constant of the chip
+// (interrupt_core_cycles). One request reaches any number of cores at the cost of one: the global interrupt controller
+// takes a bit mask of targets (papers, sections 2 and 5).
 //
-// Requests that meet a pending one are merged: a handler learns who has asked since it last ran, not how often. So
-// whoever sends says in memory what it is about, before it sends.
+// Requests to a core with a pending one are merged: a handler gets the set of requesting cores since its last run, not
+// how often. So a sender writes the request's content to memory before it sends.
 //
 // One object a core, used by that core's program and by its handler.
 #pragma once
@@ -29,15 +29,15 @@ constexpr CoreSet core_set(std::span<const int> cores) {
 
 class Interrupts {
  public:
-  // Called on the core's own stack between two instructions, with those who asked. It is not interrupted itself.
+  // Called on the core's own stack between two instructions, with the requesting cores. It is not interrupted itself.
   using Handler = Core::InterruptHandler;
 
-  // Takes interrupts that are pending from before as well. The object must live until the program ends.
+  // Takes interrupts that are pending already, too. The object must live until the program ends.
   Interrupts(Core& core, Handler handler) : core_(core), handler_(std::move(handler)) { attach(); }
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  // A core forgets its handler when its program ends: to be called at the begin of the next one.
+  // A core forgets its handler when its program ends: call this at the start of the next program.
   void attach() { core_.on_interrupt(handler_); }
 
   void send(int to_core) { core_.interrupt(CoreSet{1} << to_core); }
@@ -45,7 +45,7 @@ class Interrupts {
     if (to_cores != 0) core_.interrupt(to_cores);
   }
 
-  // While a mask lives, interrupts stay pending. Masks nest.
+  // While a Mask exists, interrupts stay pending. Masks nest.
   class Mask {
    public:
     explicit Mask(Interrupts& interrupts) : interrupts_(interrupts) {
@@ -61,7 +61,8 @@ class Interrupts {
     Interrupts& interrupts_;
   };
 
-  // Halts until at least one interrupt was handled. REQUIRES: no mask lives.
+  // Halts until at least one interrupt was handled.
+  // REQUIRES: no Mask exists.
   void wait() {
     INGOT_CHECK(masks_ == 0, "who masks interrupts would wait for ever");
     core_.wait_for_interrupt();

@@ -1,5 +1,5 @@
-// The cores that take part in something together, in ascending order. A core's rank is its place in that order.
-// A plain value; const use is safe from any thread.
+// The cores that take part in an operation, in ascending order. A core's rank is its place in that order. A plain
+// value; const use is safe from any thread.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace ingot::scc {
 
 class Group {
  public:
-  // Errors: INVALID_ARGUMENT: no core at all, a number that is none of 0 to 47, one twice.
+  // Errors: INVALID_ARGUMENT: no core, a number outside of 0 to 47, a core twice.
   static absl::StatusOr<Group> create(std::span<const int> cores);
   // Cores 0 to n - 1. REQUIRES: 1 <= n <= kCores.
   static Group first(int n);
@@ -30,7 +30,7 @@ class Group {
     return ranks_[static_cast<std::size_t>(core)];
   }
 
-  // Ranks as seen from a root, which has 0.
+  // Ranks counted from a root, which has 0.
   int relative(int core, int root) const { return (rank(core) - rank(root) + size()) % size(); }
   int core_at(int relative, int root) const { return this->core((relative + rank(root)) % size()); }
 

@@ -1,4 +1,4 @@
-// RCCE, the SCC's own message library: its upper level of interface. One object a core, used by that core's program.
+// RCCE, the SCC's own message library: its upper interface. One object a core, used by that core's program.
 //
 // send and receive are synchronous. The sender puts a chunk into its **own** MPB, raises `sent` at the receiver and
 // spins on `ready`; the receiver spins on `sent`, clears it, gets the chunk into private memory and raises `ready`; the
@@ -8,7 +8,7 @@
 //    line 0 ....... 127   128 ....... 175   176 ........ 223   224 ..... 253   254, 255
 //    |  chunk            | sent, by sender | ready, by recv.  | gory: free     | barrier
 //
-// Every flag is 0 whenever no message is under way, so whoever uses the same layout may come next.
+// Every flag is 0 while no message is under way, so another user of the same layout may come next.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ class Rcce {
   Rcce(Core& core, const Group& group);
 
   // Both are called with the same number of bytes; 0 is allowed and sends nothing. They return when the message is in
-  // the receiver's private memory. REQUIRES: the other core is another one of the group.
+  // the receiver's private memory.
+  // REQUIRES: the other core is another one of the group.
   void send(Address from, std::size_t bytes, int to_core);
   void receive(Address to, std::size_t bytes, int from_core);
 
@@ -36,7 +37,7 @@ class Rcce {
   // The root sends to every other core in turn: n - 1 unicasts. Collective.
   void broadcast(Address at, std::size_t bytes, int root);
 
-  // ---- One chunk at a time, for protocols that handle chunks in their own way ----
+  // ---- One chunk at a time, for protocols that process chunks in their own way ----
 
   // `ready` has been cleared when these return; the chunk may be overwritten.
   void announce(int to_core) { write_flag(core_, sent_from(core_.id()), 1, to_core); }

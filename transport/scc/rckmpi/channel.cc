@@ -16,13 +16,13 @@ RckmpiChannel::RckmpiChannel(Core& core, const Group& group)
   INGOT_CHECK(section_lines_ >= 2, "a section has a header and a line of payload");
 }
 
-// Behind the sections, in the sender's MPB.
+// After the sections, in the sender's MPB.
 Address RckmpiChannel::free_word(int at_core, int receiver) const {
   return mpb_line(at_core, kGoryLines - free_lines_) +
          static_cast<Address>(static_cast<std::size_t>(group_.rank(receiver)) * sizeof(std::uint32_t));
 }
 
-// All lines that a progress loop looks at.
+// All lines that a progress loop reads.
 std::vector<Watch> RckmpiChannel::watch_all() const { return {{mpb_line(core_.id(), 0), kGoryLines * kLineBytes}}; }
 
 void RckmpiChannel::send(int to_core, std::uint32_t tag, std::span<const std::byte> message) {
@@ -48,7 +48,7 @@ void RckmpiChannel::send_packet(int to_core, const Header& header, std::span<con
       [&] {
         core_.invalidate_mpb();
         if (core_.load<std::uint32_t>(free) == peer.sent) return true;
-        poll_peers();  // else two that send to each other would wait for ever
+        poll_peers();  // else two cores that send to each other would deadlock
         return false;
       },
       "a free section");

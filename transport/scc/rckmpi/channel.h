@@ -1,16 +1,16 @@
 // A channel in the manner of RCKMPI, the SCC's MPI: the baseline for NVP and SRBP (papers, section 6).
 //
-// Each MPB is cut into as many sections as there are cores in the group, one by sender. A section is a header line and
-// payload lines. The sender writes payload and then the header into **its** section at the **receiver**; the receiver
-// polls one header line by peer, in turn, copies what it finds to private memory, frees the section by a word at the
-// sender, and matches it with what the program asked for.
+// Each MPB is divided into as many sections as there are cores in the group, one for each sender. A section is a header
+// line and payload lines. The sender writes payload and then the header into **its** section at the **receiver**; the
+// receiver polls one header line for each peer, in turn, copies the payload to private memory, frees the section by a
+// word at the sender, and matches the message with the program's receives.
 //
 //    section of a sender:  line 0  header: number, tag, bytes, bytes of the message | lines 1 ...  payload
 //    free flags            one word by receiver, at the sender: the number that its receiver has emptied last
 //
-// With 48 cores a section has four lines, 96 bytes of payload; longer messages go in packets. What MPI itself costs
-// beside that (requests, communicators, datatypes) is left out, except that matching looks at one entry after the other
-// for kMatchCycles each. So this is a lower bound of RCKMPI.
+// With 48 cores a section has four lines, 96 bytes of payload; longer messages go in packets. The further costs of MPI
+// (requests, communicators, datatypes) are left out, except that matching checks one entry after the other for
+// kMatchCycles each. So this is a lower bound of RCKMPI.
 //
 // One object a core, used by that core's program.
 #pragma once
@@ -35,7 +35,7 @@ class RckmpiChannel {
   // REQUIRES: the group contains the core; all of the group's MPBs are 0.
   RckmpiChannel(Core& core, const Group& group);
 
-  // Returns when all of the message is in the receiver's MPB; until then it also takes in what others send.
+  // Returns when the whole message is in the receiver's MPB; until then it also receives other cores' messages.
   // REQUIRES: another core of the group; at most kMessageBytesMax bytes.
   void send(int to_core, std::uint32_t tag, std::span<const std::byte> message);
 
@@ -43,7 +43,7 @@ class RckmpiChannel {
     int source = -1;
     std::vector<std::byte> bytes;
   };
-  // The first message with that tag from that core, or from anybody (kAnySource). FIFO for a pair of cores and a tag.
+  // The first message with that tag from that core, or from any core (kAnySource). FIFO for a pair of cores and a tag.
   Received receive(int source, std::uint32_t tag);
 
  private:
@@ -65,7 +65,7 @@ class RckmpiChannel {
   struct Peer {
     std::uint32_t sent = 0;      // packets to it
     std::uint32_t received = 0;  // packets from it
-    bool partial = false;        // its last message in unexpected_ is not complete
+    bool partial = false;        // its last message in unexpected_ is incomplete
   };
 
   static constexpr std::size_t kWordsPerLine = kLineBytes / sizeof(std::uint32_t);
@@ -82,7 +82,7 @@ class RckmpiChannel {
   const std::size_t free_lines_;
   const std::size_t section_lines_;
   std::vector<Peer> peers_;         // by rank
-  std::deque<Message> unexpected_;  // in the order in which they began to arrive
+  std::deque<Message> unexpected_;  // in the order of their first packets
 };
 
 }  // namespace ingot::scc

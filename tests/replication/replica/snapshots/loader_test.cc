@@ -1,4 +1,4 @@
-// A snapshot that is decoded beside its loop, or in it: the same state, the same refusals.
+// A snapshot decoded in the background or in the loop: the same state, the same refusals.
 #include "replication/replica/snapshots/loader.h"
 
 #include <atomic>
@@ -15,7 +15,7 @@
 namespace ingot {
 namespace {
 
-// Its state is the last command. Decoding says that it has begun, and goes on when it may.
+// A state that is its last command. Decoding reports its start, and waits for permission to go on.
 class Register final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view command) override { return value = command; }
@@ -90,7 +90,7 @@ TEST_CASE("the state is as it was until the load is called; the file's memory is
   CHECK(applier.digest() == former.digest());
 }
 
-TEST_CASE("beside the loop the state can be used while a snapshot is decoded") {
+TEST_CASE("the state can be used while a snapshot is decoded in the background") {
   Register saved, state;
   Applier former(saved), applier(state);
   for (std::uint64_t i = 1; i <= 3; ++i) put(former, i, "former");
@@ -111,7 +111,7 @@ TEST_CASE("beside the loop the state can be used while a snapshot is decoded") {
   CHECK(applier.digest() == former.digest());
 }
 
-TEST_CASE("what is no snapshot is refused, the state is as it was, and the next one is loaded") {
+TEST_CASE("an invalid snapshot is refused, the state is unchanged, and the next one is loaded") {
   Register saved, state;
   Applier former(saved), applier(state);
   put(former, 1, "good");
@@ -133,7 +133,7 @@ TEST_CASE("what is no snapshot is refused, the state is as it was, and the next 
   CHECK(state.value == "good");
 }
 
-TEST_CASE("whoever goes while a snapshot is decoded waits for its end") {
+TEST_CASE("destruction during a decode waits for its end") {
   Register saved, state;
   Applier former(saved), applier(state);
   put(former, 1, "value");

@@ -1,4 +1,4 @@
-// What comes part by part: its checksum, and where it is kept.
+// A file received in parts: its checksum, and its memory.
 #include "replication/replica/snapshots/received_file.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_CASE("a checksum is the same however the bytes are cut, and another one for
   }
 }
 
-TEST_CASE("a received file is all that was added, far beyond the room it began with, whatever length was promised") {
+TEST_CASE("a received file holds all that was added, far beyond its first capacity, whatever length was announced") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
   Prng rng(seed);

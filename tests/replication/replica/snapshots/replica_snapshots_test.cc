@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kSegmentBytes = 64 * 1024 * 1024;
 constexpr std::size_t kSlotBytes = 512 * 1024;
 
-// A state that says how large it is.
+// A state machine with a chosen size.
 class Sized final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view) override { return ""; }
@@ -28,8 +28,8 @@ class Sized final : public StateMachine {
   std::size_t bytes = 0;
 };
 
-// One replica of three that neither leads nor accepts, so that it is its turn; what it hands over is sealed when the test
-// says so.
+// One replica of three that neither leads nor accepts, so that it makes the snapshots; the test decides when a snapshot
+// is published.
 struct Maker {
   Maker() {
     status.leader = EndpointId(0);
@@ -47,7 +47,7 @@ struct Maker {
     return all;
   }
 
-  // A slot of kSlotBytes, and the round after it.
+  // Applies a slot of kSlotBytes, and runs a round.
   void apply_slot() {
     const Slot slot = applier.applied();
     applier.apply(slot, "", [](const Applier::Applied&) {});
@@ -84,7 +84,7 @@ struct Maker {
     }
   }
 
-  // And then there is log for the next one.
+  // Then the log is long enough for the next one.
   void hand_over_one() {
     apply_bytes(kSnapshotLogBytesMin);
     round();
@@ -108,7 +108,7 @@ struct Maker {
   ReplicaSnapshots snapshots{options(), applier, peers, queue};
 };
 
-TEST_CASE("while one waits to be sealed no other is made, however much is applied") {
+TEST_CASE("while a snapshot waits to be published no other is made, however much is applied") {
   Maker maker;
   maker.hand_over_one();
   CHECK(maker.handed_over.size() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("while one waits to be sealed no other is made, however much is applie
   CHECK(maker.handed_over.size() == 2);
 }
 
-TEST_CASE("one that was held back is looked at again when the other is sealed, however quiet it is meanwhile") {
+TEST_CASE("a postponed snapshot is considered again when the other is published, even in an idle group") {
   Maker maker;
   maker.hand_over_one();
   maker.ticks(kSnapshotQuietTicks + 1);
@@ -127,7 +127,7 @@ TEST_CASE("one that was held back is looked at again when the other is sealed, h
   CHECK(maker.handed_over.size() == 2);
 }
 
-TEST_CASE("who has never made one knows how large the state is, too") {
+TEST_CASE("a replica that has never made a snapshot knows the size of the state, too") {
   Maker maker;
   maker.state.bytes = 1024 * 1024 * 1024;
   maker.apply_bytes(kSegmentBytes / kSnapshotSegmentParts - kSlotBytes);
@@ -137,7 +137,7 @@ TEST_CASE("who has never made one knows how large the state is, too") {
   CHECK(maker.handed_over.size() == 1);
 }
 
-TEST_CASE("after a change of the acceptor one is made, once, later for a larger state, and not before all is applied") {
+TEST_CASE("after a change of the acceptor one snapshot is made, later for a larger state, after all is applied") {
   Maker maker;
   maker.state.bytes = 10 * kSnapshotBytesPerTick;
   maker.apply_slot();
@@ -155,13 +155,13 @@ TEST_CASE("after a change of the acceptor one is made, once, later for a larger 
   REQUIRE(maker.handed_over == std::vector<std::uint64_t>{3});
   maker.apply_slot();
   maker.ticks(3);
-  CHECK(maker.handed_over.size() == 1);  // the bug: as long as it was not sealed, another one was due at once
+  CHECK(maker.handed_over.size() == 1);  // regression: until it was published, another one was due at once
   maker.publish_newest();
   maker.ticks(3);
   CHECK(maker.handed_over.size() == 1);
 }
 
-TEST_CASE("a newcomer that has got a state waits for it as others do") {
+TEST_CASE("a joining replica that has received a state waits as others do") {
   Maker maker;
   maker.apply_slot();
   maker.status.epoch = Epoch(1);
@@ -190,7 +190,7 @@ TEST_CASE("a snapshot that peers' logs have overtaken is read no further") {
   maker.apply_slot();
   maker.ticks(kSnapshotQuietTicks + 1);
   CHECK_FALSE(maker.snapshots.wants_tick());
-  maker.snapshots.receive(EndpointId(1), part);  // was on its way
+  maker.snapshots.receive(EndpointId(1), part);  // was in flight
   CHECK(maker.snapshots.refused() == 0);
 }
 

@@ -1,4 +1,4 @@
-// A snapshot on its way from peer to peer: whatever is lost, dies, lies or is cut short, what arrives is what was sent.
+// A snapshot sent from peer to peer: despite losses, deaths, forgeries and cuts, the received file equals the sent one.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::shared_ptr<const SnapshotServer::File> offer_of(const std::string& file) {
       SnapshotServer::File{read_snapshot(*bytes)->name, *bytes, bytes});
 }
 
-// Servers and readers, and what is under way between them, in order for each pair.
+// Servers and readers, and the messages between them, FIFO for each pair.
 class Net {
  public:
   explicit Net(std::uint64_t seed) : rng_(seed) {}
@@ -39,7 +39,7 @@ class Net {
         .first->second;
   }
 
-  // What a message may become before it arrives; empty: lost.
+  // Returns what arrives of a message; empty: lost.
   std::function<std::string(EndpointId from, EndpointId to, std::string)> fate;
   std::set<EndpointId> dead;
   std::map<EndpointId, std::uint64_t> sent_bytes;  // of parts, by server
@@ -69,7 +69,7 @@ class Net {
     for (auto& [self, server] : servers_) server.peer_gone(gone);
   }
 
-  // Each server sends a few parts; some of what is under way arrives; now and then time passes.
+  // One round: each server sends a few parts, some messages arrive, and sometimes time passes.
   void round() {
     for (auto& [self, server] : servers_) {
       if (dead.contains(self)) continue;
@@ -84,7 +84,7 @@ class Net {
       }
       std::size_t bytes = 0;
       for (const std::string& message : messages) bytes += message.size();
-      REQUIRE(bytes <= 2 * kSnapshotWindowBytes + 64 * 1024);  // of a round that began anew, too; and headers
+      REQUIRE(bytes <= 2 * kSnapshotWindowBytes + 64 * 1024);  // of an aborted round, too, and headers
     }
     if (++rounds_ % 2 != 0) return;
     for (auto& [self, reader] : readers_) reader.tick(sender(self));
@@ -140,7 +140,7 @@ TEST_CASE("a snapshot of several MiB arrives, in windows") {
   REQUIRE_FALSE(reader.complete());
 }
 
-TEST_CASE("a peer makes one for who asks, and says so meanwhile") {
+TEST_CASE("a peer makes a snapshot on request, and reports that it is busy meanwhile") {
   Net net(kSeed);
   SnapshotServer& server = net.add_server(0);
   SnapshotReader& reader = net.add_reader(2);
@@ -154,7 +154,7 @@ TEST_CASE("a peer makes one for who asks, and says so meanwhile") {
   REQUIRE(reader.take().bytes() == file);
 }
 
-TEST_CASE("who asks for more than anybody has is told so, and one that is too old is not offered") {
+TEST_CASE("a request beyond every peer's state is refused, and a snapshot that is too old is not offered") {
   Net net(kSeed);
   net.applied = Slot(7);
   SnapshotServer& server = net.add_server(0);
@@ -210,7 +210,7 @@ TEST_CASE("a peer that falls silent is given up") {
   REQUIRE(reader.take().bytes() == file);
 }
 
-TEST_CASE("two newcomers are served at once, each by turns") {
+TEST_CASE("two joining replicas are served at once, in turns") {
   Net net(kSeed);
   const std::string file = make_file(Slot(7), 2'000'000, 1);
   SnapshotServer& server = net.add_server(0);
@@ -220,7 +220,7 @@ TEST_CASE("two newcomers are served at once, each by turns") {
   net.start(2, Slot(3), {0});
   net.start(3, Slot(0), {0});
   for (int i = 0; i < 5; ++i) net.round();
-  server.offer(offer_of(make_file(Slot(8), 1000, 2)), net.sender(kServer));  // they read on what they have begun
+  server.offer(offer_of(make_file(Slot(8), 1000, 2)), net.sender(kServer));  // readers finish the file that they began
   REQUIRE(net.run(first));
   REQUIRE(net.run(second));
   REQUIRE(first.take().bytes() == file);
@@ -239,7 +239,7 @@ TEST_CASE("lost, repeated, altered and cut messages cost time only") {
     net.add_server(0).offer(offer_of(file), net.sender(kServer));
     net.add_server(1).offer(offer_of(rng.chance(0.5) ? file : make_file(Slot(8), 500'000, seed + 1)),
                             net.sender(kOther));
-    std::uint64_t troubles = 30;  // then all is well
+    std::uint64_t troubles = 30;  // after these, no more faults
     net.fate = [&](EndpointId, EndpointId, std::string message) {
       if (troubles == 0 || !rng.chance(0.2)) return message;
       --troubles;
@@ -251,7 +251,7 @@ TEST_CASE("lost, repeated, altered and cut messages cost time only") {
     SnapshotReader& reader = net.add_reader(2);
     for (int rounds = 0; !reader.complete(); ++rounds) {
       REQUIRE(rounds < 100'000);
-      if (!reader.active()) net.start(2, Slot(3), {1, 0});  // all were asked in vain: it is still needed
+      if (!reader.active()) net.start(2, Slot(3), {1, 0});  // all servers failed: it is still needed
       net.round();
     }
     const std::string arrived(reader.take().bytes());
@@ -277,8 +277,8 @@ TEST_CASE("a file with a wrong content is refused, and the next peer asked") {
   REQUIRE(reader.take().bytes() == good);
 }
 
-TEST_CASE("a peer that answers nonsense is given up after its first word") {
-  // Each of these would be accepted if one check were left out.
+TEST_CASE("a peer that answers nonsense is given up after its first message") {
+  // Each of these would be accepted if one check were missing.
   const int lie = GENERATE(0, 1, 2, 3);
   CAPTURE(lie);
   Net net(kSeed);
@@ -289,8 +289,8 @@ TEST_CASE("a peer that answers nonsense is given up after its first word") {
   net.start(2, Slot(3), {0, 1});
   SnapshotMessage part{.type = SnapshotMessageType::kPart, .incarnation = Incarnation(2), .round = 1,
                        .above = {}, .name = {Slot(9), 1000, 17}, .offset = 0, .data = "abc"};
-  if (lie == 0) part.name.slot = Slot(3);        // older than what is here
-  if (lie == 1) part.offset = 500;               // not what comes next
+  if (lie == 0) part.name.slot = Slot(3);        // older than the reader's state
+  if (lie == 1) part.offset = 500;               // not the next offset
   if (lie == 2) part.name.bytes = 49;            // shorter than its part: does not decode
   if (lie == 3) part.incarnation = Incarnation(1);  // for another incarnation
   const std::string bytes = encode(part);
@@ -324,7 +324,7 @@ TEST_CASE("old chunks, of an earlier round or another peer, are refused") {
   REQUIRE(reader.take().bytes() == file);
 }
 
-TEST_CASE("a new life of a reader is served anew, and its former life no more") {
+TEST_CASE("a new incarnation of a reader is served anew, and its former one no more") {
   Net net(kSeed);
   const std::string file = make_file(Slot(9), 600'000, 1);
   SnapshotServer& server = net.add_server(0);

@@ -1,4 +1,4 @@
-// The child that writes a snapshot, and what becomes of one that is stopped.
+// The child that writes a snapshot, and a child that is stopped.
 #include "replication/replica/snapshots/writer.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 namespace ingot {
 namespace {
 
-// A state that can stop whoever writes it, as an operator might.
+// A state machine that can stop the process that writes it, as an operator might.
 class Stopping final : public StateMachine {
  public:
   std::string apply(Slot, std::string_view) override { return ""; }
@@ -37,7 +37,7 @@ TEST_CASE("a child that is stopped is ended after a while, not sooner, and the n
     writer.tick();
   }
   auto outcome = writer.poll();
-  while (!outcome) {  // it may have run until now, and the kernel takes its time
+  while (!outcome) {  // the child may have run until now, and the kernel needs some time
     writer.tick();
     ::usleep(100);
     outcome = writer.poll();

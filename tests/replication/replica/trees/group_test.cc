@@ -1,5 +1,5 @@
-// Whole groups whose broadcasts travel on trees: an inner replica that stops under load is by-passed by agreement, the
-// others keep up, and in the end everybody has the same state and the same trees.
+// Whole groups whose broadcasts travel on trees: an inner replica that stops under load is bypassed by agreement, the
+// others keep up, and in the end all have the same state and the same trees.
 #include <catch2/catch.hpp>
 
 #include "replication/replica/trees/limits.h"
@@ -37,7 +37,7 @@ int load(GroupOnOneThread& group, int puts, Done done) {
   return submitted;
 }
 
-// Somebody who passes the decided slots on to others.
+// A replica that forwards decided slots to others.
 int inner_replica(const GroupOnOneThread& group, int root) {
   const RootedTree* tree = group.trees(0).table().current().of(root);
   for (int id = 0; id < group.replicas(); ++id) {
@@ -68,13 +68,13 @@ TEST_CASE("every agreement applies everything everywhere, whatever the trees") {
   for (const auto& answer : answers) REQUIRE(answer->result().code == kv::Code::kOk);
   REQUIRE(std::get<kv::RangeResult>(group.get("key-19").body).kvs.at(0).value == "99");
   require_equal_digests(group);
-  // Every broadcast was passed on by somebody else than its root.
+  // Every broadcast was forwarded by other replicas than its root.
   std::uint64_t relayed = 0;
   for (int id = 0; id < replicas; ++id) relayed += group.page(id)[ReplicaCounter::kRelayedMessages].get();
   REQUIRE(relayed > 0);
 }
 
-TEST_CASE("a stopped inner replica is by-passed by agreement, and comes back when it is well") {
+TEST_CASE("a stopped inner replica is bypassed by agreement, and returns when it has recovered") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const std::string transport = GENERATE("nvp", "srbp");
   const bool reported = GENERATE(true, false);  // by a supervisor, or found by its lag alone
@@ -129,7 +129,7 @@ TEST_CASE("those below a stopped inner replica catch up though nothing more is w
   require_equal_digests(group);
 }
 
-// Regression: looks are 20 ms apart, and one that was not due when the last message was sent was never made up for.
+// Regression: checks are 20 ms apart, and one that was not due when the last message was sent never happened.
 TEST_CASE("likewise if the inner replica stops just after a look, with the last message in its hands") {
   const int since_check_ms = GENERATE(range(0, 24, 3));
   const bool reported = GENERATE(true, false);
@@ -163,7 +163,7 @@ TEST_CASE("in 2PC equal votes and acknowledgements travel as one") {
     star.put("k", std::to_string(i));
     tree.put("k", std::to_string(i));
   }
-  // The coordinator's legs: prepare, vote, outcome, acknowledgement, to and from each replica or each child.
+  // The coordinator's messages: prepare, vote, outcome, acknowledgement, to and from each replica or each child.
   REQUIRE(handled(star, 0) >= 20 * 4 * (replicas - 1));
   REQUIRE(handled(tree, 0) * 2 < handled(star, 0));
   require_equal_digests(tree);

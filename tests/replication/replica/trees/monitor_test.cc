@@ -1,4 +1,4 @@
-// When trees change, with injected progress and costs: by-pass, return, leader, drift, and that nothing goes to and fro.
+// When trees change, with injected progress and costs: bypass, return, leader, drift; and no oscillation.
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
@@ -10,7 +10,7 @@ namespace {
 
 using State = ReplicaSample::State;
 
-// A group of which only samples exist; whatever the monitor wishes is agreed on at once.
+// A group that consists of samples only; every tree that the monitor requests is agreed on at once.
 class World {
  public:
   explicit World(int replicas) : monitor(replicas), samples(static_cast<std::size_t>(replicas)) {
@@ -20,7 +20,7 @@ class World {
     trees = plan_trees(plan, {});
   }
 
-  // Everybody advances by ten slots, but for those in `still`; then the leader looks.
+  // All replicas but those in `still` advance by ten slots; then the leader checks.
   bool check(ReplicaSet still = {}, int slots = 10) {
     for (int i = 0; i < plan.replicas; ++i) {
       if (!still.contains(i)) samples[i].applied = top + static_cast<std::uint64_t>(slots);
@@ -35,7 +35,7 @@ class World {
     return true;
   }
 
-  // Looks until the trees change; returns how many it took.
+  // Checks until the trees change; returns the number of checks.
   int check_until_change(ReplicaSet still, int checks_max, int slots = 10) {
     for (int checks = 1; checks <= checks_max; ++checks) {
       if (check(still, slots)) return checks;
@@ -62,13 +62,13 @@ class World {
 
 }  // namespace
 
-TEST_CASE("nothing is wrong, nothing changes") {
+TEST_CASE("without a fault the trees do not change") {
   World world(24);
   REQUIRE(world.check_until_change({}, 5000) == -1);
   REQUIRE_FALSE(world.monitor.wants_check());
 }
 
-TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slow one later") {
+TEST_CASE("a dead inner endpoint is bypassed at once, a stopped one soon, a slow one later") {
   World world(24);
   world.check();
   const int victim = world.an_inner();
@@ -85,7 +85,7 @@ TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slo
     REQUIRE(world.check_until_change(world.subtree(victim), 10) == kStoppedChecks);
   }
   SECTION("slow: it and those below stand still, and it is the one to blame") {
-    REQUIRE(world.check_until_change(world.subtree(victim), 100) == kSlowChecks + 1);  // behind what was there before
+    REQUIRE(world.check_until_change(world.subtree(victim), 100) == kSlowChecks + 1);  // added to the lag from before
   }
   SECTION("stopped, and nothing more is decided") {
     world.samples[victim].state = State::kStopped;
@@ -99,7 +99,7 @@ TEST_CASE("a dead inner endpoint is by-passed at once, a stopped one soon, a slo
   REQUIRE(world.trees.of(1)->tree.children[1].back() == victim);  // a leaf of the root, the last one
 }
 
-TEST_CASE("a slow leaf is nobody's business") {
+TEST_CASE("a slow leaf changes no tree") {
   World world(24);
   int leaf = 23;
   while (world.trees.inner().contains(leaf)) --leaf;
@@ -115,13 +115,13 @@ TEST_CASE("slow for a moment is not slow") {
   }
 }
 
-TEST_CASE("who is well again returns, each time later, and is forgiven in the end") {
+TEST_CASE("a recovered endpoint returns, each time later, until a long time without faults resets the delay") {
   World world(24);
   const int victim = world.an_inner();
   int expected = kReturnChecks;
   for (int round = 0; round < 10; ++round) {
     CAPTURE(round);
-    // The victim is inner again only if the plan says so; two-level plans take the first of equals.
+    // The victim is inner again only if the plan makes it so; two-level plans take the first of equals.
     REQUIRE(world.check_until_change(world.subtree(victim), 100) > 0);
     REQUIRE(world.bypassed(victim));
     REQUIRE(world.check_until_change({}, 2 * kReturnChecksMax) == expected);
@@ -140,7 +140,7 @@ TEST_CASE("an endpoint that is always slow changes the trees ever more seldom") 
   int changes = 0;
   const int checks = 40'000;  // more than ten minutes
   for (int i = 0; i < checks; ++i) {
-    // Slow whenever somebody depends on it, well when not: the worst case of oscillation.
+    // Slow while other replicas depend on it, well when not: the worst case for oscillation.
     changes += world.check(world.bypassed(victim) ? ReplicaSet() : world.subtree(victim)) ? 1 : 0;
   }
   REQUIRE(changes >= 4);
@@ -180,7 +180,7 @@ TEST_CASE("costs that drift change the trees once, and back once when the neighb
     }
     return -1;
   };
-  REQUIRE(until_change(2000) == -1);  // noise of 30 % is none
+  REQUIRE(until_change(2000) == -1);  // noise of 30 % is no change
   noise = 1.8;
   REQUIRE(until_change(2000) == -1);  // within the hysteresis
   noise = 10;

@@ -1,5 +1,5 @@
-// Agreed trees as values: planned so that everybody is reached and nobody depends on who should not be, encoded in one
-// way only, applied in one order only.
+// Agreed trees as values: every replica is reached, no replica depends on a bypassed one, each tree has one encoding,
+// and changes are applied in one order.
 #include <catch2/catch.hpp>
 
 #include "core/planning/cost_model_derive.h"
@@ -37,7 +37,7 @@ int busiest(const TreeSet& set, int root) {
 
 }  // namespace
 
-TEST_CASE("every shape reaches everybody, the leader first, the by-passed last, and nobody depends on either") {
+TEST_CASE("every shape reaches all, the leader first, bypassed ones last, and no endpoint depends on these") {
   const std::uint64_t seed = 20261120;
   Prng prng(seed);
   for (const std::string_view shape : tree_shapes()) {
@@ -73,7 +73,7 @@ TEST_CASE("every shape reaches everybody, the leader first, the by-passed last, 
   }
 }
 
-TEST_CASE("on few cores nobody handles more than about twice the square root, and one line crosses to each core") {
+TEST_CASE("on few cores no endpoint handles more than about twice the square root, and one line crosses to each core") {
   for (const int replicas : {7, 13, 24, 48}) {
     const TreeSet one_core = plan_trees(plan_of(replicas, "best", 1), {});
     REQUIRE(busiest(one_core, 1) <= 2 + static_cast<int>(std::ceil(std::sqrt(replicas))));
@@ -84,7 +84,7 @@ TEST_CASE("on few cores nobody handles more than about twice the square root, an
       const int parent = two_cores.of(1)->parent[i];
       if (parent >= 0 && i != 0 && plan.core[i] != plan.core[parent]) ++crossings;
     }
-    REQUIRE(crossings == 1);  // the leader, which is sent to first, not counted
+    REQUIRE(crossings == 1);  // not counting the leader, which is the first child
   }
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("small groups and stars need no relays") {
   REQUIRE_FALSE(is_plain_star(plan_of(3, "binary", 1)));
 }
 
-TEST_CASE("who is slow is no inner endpoint where others can be") {
+TEST_CASE("a slow endpoint is no inner one if others can be") {
   for (const int cores : {1, 48}) {
     const TreePlan plan = plan_of(24, "best", cores);
     TreeConditions conditions;

@@ -1,6 +1,6 @@
-// Broadcasts by trees against a dumb model: whatever the trees do and whoever dies, each replica gets each of a root's
-// messages once at most and in the root's order; and if nobody dies and nothing is dropped, none goes missing but those
-// that newer ones overtook, which are counted.
+// Broadcasts by trees against a simple model: through changes of trees and deaths, each replica gets each of a root's
+// messages at most once and in the root's order; without deaths and drops, only messages overtaken by newer ones are
+// missing, and these are counted.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -45,7 +45,7 @@ TreeSet random_trees(int replicas, std::uint32_t version, Prng& prng) {
   return set;
 }
 
-// Replicas with nothing but relays, over FIFO links that deliver in random order between links.
+// Replicas that consist of relays only, with FIFO links and random delivery between links.
 class Network {
  public:
   struct Node {
@@ -172,7 +172,7 @@ void run(std::uint64_t seed, const Faults& faults) {
 
 }  // namespace
 
-TEST_CASE("trees that stay: everybody gets everything once, in order") {
+TEST_CASE("fixed trees: all get every message once, in order") {
   for (int i = 0; i < budget(60); ++i) run(1000 + i, {});
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("trees that change, replicas that die, links that are full: nothing tw
   for (int i = 0; i < budget(150); ++i) run(3000 + i, {.changes = true, .deaths = true, .link_capacity = 4});
 }
 
-TEST_CASE("a restarted root begins anew, and what its former life sent is late") {
+TEST_CASE("a restarted root begins anew, and messages of its former incarnation are late") {
   Prng prng(7);
   const TreeTable table(random_trees(3, 0, prng));
   Relay first(id(0), Incarnation(1), table), second(id(0), Incarnation(2), table), receiver(id(1), Incarnation(1), table);
@@ -209,7 +209,7 @@ TEST_CASE("a restarted root begins anew, and what its former life sent is late")
   REQUIRE(receiver.counts().late == 2);
 }
 
-TEST_CASE("what waits for an unknown tree is bounded, and still handled") {
+TEST_CASE("messages that wait for an unknown tree are bounded, and handled later") {
   Prng prng(8);
   const TreeSet later = random_trees(4, 1, prng);
   const TreeTable known(random_trees(4, 0, prng));

@@ -1,4 +1,4 @@
-// What ingotctl makes of drills, moves and one status after the other.
+// ingotctl's output for drills, moves and successive statuses.
 #include <catch2/catch.hpp>
 
 #include "services/ingotctl/verbs/drill.h"
@@ -12,7 +12,7 @@ using control_v1::GetStatusResponse;
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 
-TEST_CASE("targets of drills, and what is none") {
+TEST_CASE("targets of drills are parsed, and other words refused") {
   CHECK(parse_target("leader")->target() == control_v1::DrillRequest::TARGET_LEADER);
   CHECK(parse_target("both")->target() == control_v1::DrillRequest::TARGET_BOTH);
   CHECK(parse_target("front-end")->target() == control_v1::DrillRequest::TARGET_FRONT_END);
@@ -36,15 +36,15 @@ control_v1::DrillResponse example() {
   return told;
 }
 
-TEST_CASE("a drill as text") {
+TEST_CASE("a drill is printed as a table, a line and JSON") {
   auto told = example();
   CHECK(drill_json("kill", told) ==
         R"({"action":"kill","hits":[{"process":"replica","id":2,"pid":4711,"incarnation":3,"role":"leader"},)"
         R"({"process":"supervisor","id":null,"pid":12,"incarnation":null,"role":null}],"outage":null})");
   CHECK(drill_table(told) ==
-        "PROCESS     ID   PID  LIFE  ROLE\n"
-        "replica      2  4711     3  leader\n"
-        "supervisor   -    12     -  -\n");
+        "PROCESS     ID   PID  INCARNATION  ROLE\n"
+        "replica      2  4711            3  leader\n"
+        "supervisor   -    12            -  -\n");
   told.mutable_outage()->mutable_gap()->set_nanos(1'500'000);
   told.mutable_outage()->set_writes(3);
   CHECK_THAT(drill_json("stop", told), EndsWith(R"("outage":{"gap_ms":1.5,"writes":3}})"));
@@ -78,7 +78,7 @@ void give(GetStatusResponse& status, int id, control_v1::Role role, std::uint64_
   status.mutable_replicas(id)->set_ballot(ballot);
 }
 
-TEST_CASE("a move is done when the one who was meant has the role in a newer configuration") {
+TEST_CASE("a move is done when the requested replica has the role in a newer configuration") {
   GetStatusResponse status = group();
   MoveWatch watch(control_v1::ROLE_LEADER, 2, 5);
   CHECK(watch.observe(status) == MoveWatch::Outcome::kPending);
@@ -93,10 +93,10 @@ TEST_CASE("a move is done when the one who was meant has the role in a newer con
         R"({"role":"leader","to":2,"asked":2,"done":null,"holder":null,"epoch":null,"ballot":null})");
 }
 
-TEST_CASE("a move is lost when somebody else keeps the role in a newer configuration, not for a glimpse") {
+TEST_CASE("a move is lost when another replica keeps the role in a newer configuration, not at one poll only") {
   GetStatusResponse status = group();
   MoveWatch watch(control_v1::ROLE_ACCEPTOR, 2, 5);
-  status.mutable_replicas(1)->set_ballot(6);  // read in the middle of what replica 1 writes
+  status.mutable_replicas(1)->set_ballot(6);  // read while replica 1 was writing
   CHECK(watch.observe(status) == MoveWatch::Outcome::kPending);
   CHECK(watch.observe(group()) == MoveWatch::Outcome::kPending);
   give(status, 0, control_v1::ROLE_ACCEPTOR, 7);
@@ -109,7 +109,7 @@ TEST_CASE("a move is lost when somebody else keeps the role in a newer configura
   CHECK(!watch.holder());
 }
 
-TEST_CASE("what happens between two statuses is told in words, newest last") {
+TEST_CASE("changes between two statuses are described in words, newest last") {
   RoleHistory history;
   const RoleHistory::Clock::time_point start;
   GetStatusResponse status = group();
@@ -157,7 +157,7 @@ TEST_CASE("what happens between two statuses is told in words, newest last") {
   status.clear_blocked();
   history.observe(status, start);
   CHECK(last() == "no longer blocked");
-  CHECK(history.lines().size() == 8);  // bounded: the oldest are gone
+  CHECK(history.lines().size() == 8);  // bounded: the oldest are dropped
 }
 
 }  // namespace

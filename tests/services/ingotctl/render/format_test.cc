@@ -1,4 +1,4 @@
-// What ingotctl prints.
+// ingotctl's tables, JSON and lines.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -114,7 +114,7 @@ TEST_CASE("digests and blocks come at the end, if there are any") {
              Catch::Matchers::EndsWith("blocked: replica 0 waits for replica 1: too few of the voters answer; slot 3 waits\n"));
 }
 
-TEST_CASE("who waits, and for whom: one, several, or nobody in particular") {
+TEST_CASE("a block names the replicas that wait and the one waited for, if there is one") {
   control_v1::Blocked blocked;
   blocked.set_by(2);
   blocked.add_reported_by(0);
@@ -124,7 +124,7 @@ TEST_CASE("who waits, and for whom: one, several, or nobody in particular") {
   CHECK(blocked_text(blocked, "why") == "blocked: replicas 0, 1: why");
 }
 
-TEST_CASE("a line says who leads, who is missing and how far the group is") {
+TEST_CASE("a line names the leader, missing replicas and the group's progress") {
   auto status = example();
   CHECK(status_line(status) == "leader 0  acceptor 1  epoch 2  ballot 3  decided 8  lag 1");
   status.mutable_replicas(0)->set_incarnation(4);

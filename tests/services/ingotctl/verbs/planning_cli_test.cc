@@ -1,4 +1,4 @@
-// `ingotctl machine` and `ingotctl plan` from the command line: what they print, and one sentence for what is wrong.
+// `ingotctl machine` and `ingotctl plan` from the command line: their output, and one sentence for each error.
 #include "services/ingotctl/verbs/planning_cli.h"
 
 #include <sys/wait.h>
@@ -43,8 +43,8 @@ struct Run {
   std::string output, error;
 };
 
-// The same command line as ingotctl's, without the commands that need a daemon. The arguments' defaults are kept
-// between runs by the commands themselves, so each run is a process of its own.
+// The same command line as ingotctl's, without the verbs that need a daemon. The verbs keep the defaults of their
+// arguments between runs, so each run is a separate process.
 Run run(std::vector<std::string> words) {
   const std::string out = temporary("stdout"), err = temporary("stderr");
   std::cout.flush();
@@ -153,14 +153,17 @@ TEST_CASE("a comparison has a row for each planner that takes the group, and non
   CHECK_THAT(run({"plan", kMachine, "--compare", "--group=0,2,20"}).output, Contains("exact"));
 }
 
-TEST_CASE("the other forms") {
+TEST_CASE("a plan is printed as a table, a dot graph and a picture") {
   CHECK_THAT(run({"plan", kMachine, "--planner=binary"}).output, Contains("broadcast") && Contains("cycles"));
   CHECK_THAT(run({"plan", kMachine, "--planner=binary", "-o", "dot"}).output,
              StartsWith("digraph tree {") && Contains("0 -> 2 [label=\"1: 62+220\"]") && EndsWith("}\n"));
   const Run picture = run({"plan", kMachine, "--planner=binary", "-o", "svg"});
   CHECK_THAT(picture.output, StartsWith("<svg ") && Contains("critical path") && EndsWith("</svg>\n"));
+  CHECK_THAT(run({"plan", kMachine, "--planner=binary", "--objective=barrier", "-o", "svg"}).output,
+             Contains(": a broadcast on the tree for barrier, in "));
+  // 48 cores: every second one has its number on the axes.
   CHECK_THAT(run({"machine", "show", "machines/intel-scc-48.json", "-o", "svg"}).output,
-             StartsWith("<svg ") && EndsWith("</svg>\n"));
+             StartsWith("<svg ") && Contains(">46</text>") && !Contains(">47</text>") && EndsWith("</svg>\n"));
   CHECK_THAT(run({"machine", "show", "machines/intel-scc-48.json"}).output,
              Contains("48 cores") && Contains("asymmetry"));
   const Run json = run({"machine", "show", "machines/intel-scc-48.json", "-o", "json"});
@@ -178,7 +181,7 @@ TEST_CASE("a derived machine is a machine file") {
   CHECK_THAT(refused({"machine", "derive", "--topology=package:1 core:1 pu:1"}), Contains("one core"));
 }
 
-TEST_CASE("what is wrong is said in one sentence, with exit code 2") {
+TEST_CASE("an error gives one sentence and exit code 2") {
   CHECK_THAT(refused({"plan", "--machine=/nowhere"}), Contains("cannot read /nowhere: No such file"));
   CHECK_THAT(refused({"plan"}), Contains("--machine"));
   CHECK_THAT(refused({"plan", kMachine, "--planner=bets"}), Contains("there is no planner 'bets'"));
@@ -205,7 +208,7 @@ TEST_CASE("what is wrong is said in one sentence, with exit code 2") {
              Contains("not JSON"));
 }
 
-TEST_CASE("a check says every defect on a line, and how many") {
+TEST_CASE("a check prints one line for each defect, and their number") {
   const std::string file = file_with("bad", R"({"name": "bad", "cores": [{"id": 0}, {"id": 1}],
       "send": [[0, -1], [50, 0]], "receive": [[0, null], [200, 0]]})");
   const Run result = run({"machine", "check", file});

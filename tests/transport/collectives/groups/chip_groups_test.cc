@@ -1,4 +1,4 @@
-// The same on the simulated SCC: every core has an object, and one core's calls reach them all through both protocols.
+// Groups on the simulated SCC: every core has an object, and one core's calls reach them all through both protocols.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -74,7 +74,7 @@ class ChipTown {
     scc::wait_readable(fabric_, core, transport, deadline_ps, full);
   }
 
-  // From core to core: each step is asked for when the one before has been answered.
+  // From core to core: each step is sent when the one before has been answered.
   void ask(scc::Core& core, ActiveMessages& messages, Transport& transport, Seen& seen) {
     const auto group = *ObjectGroup<Account>::create(accounts_);
     const auto until = [&](const auto& answer) {

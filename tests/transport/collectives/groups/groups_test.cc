@@ -1,5 +1,5 @@
-// Active messages and groups over both channel protocols: on one thread, where a seed says who is polled next, beside a
-// dumb model; and on threads.
+// Active messages and groups over both channel protocols: on one thread, polled in an order that a seed determines,
+// against a simple model; and on threads.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -44,7 +44,7 @@ class Town {
 
   void stop(std::size_t endpoint) { stopped_ = endpoint; }
 
-  // Until nothing happens any more.
+  // Polls until all endpoints are idle.
   void settle() {
     for (std::size_t idle = 0; idle < 200 * messages_.size();) {
       const std::size_t next = random_.below(messages_.size());
@@ -85,7 +85,7 @@ TEST_CASE("methods of other endpoints' objects are called, and errors come back"
     REQUIRE(here.call(account, town.bank.close, keep(closed)).ok());
     REQUIRE(here.call(account, town.bank.repeat, keep(many), 5000u).ok());
     REQUIRE(here.post(account, town.bank.deposit, 5).ok());
-    CHECK(!first.has_value());  // nothing runs but in poll
+    CHECK(!first.has_value());  // calls run in poll only
     town.settle();
     CHECK(first.value() == Amount(40));
     CHECK(second.value().status() == absl::FailedPreconditionError("not so much is there"));
@@ -96,7 +96,7 @@ TEST_CASE("methods of other endpoints' objects are called, and errors come back"
   }
 }
 
-TEST_CASE("what is not there, or not of that type, is said") {
+TEST_CASE("a missing object, or one of another type, is an error") {
   Town town("nvp", 2, 1);
   Stranger stranger;
   const GlobalPointer<Account> account = town.open(1, 0);
@@ -192,7 +192,7 @@ TEST_CASE("operations on groups are those on a vector of the objects") {
   }
 }
 
-TEST_CASE("the first error in the group's order is told, after all have answered") {
+TEST_CASE("the first error in the group's order is returned, after all have answered") {
   Town town("nvp", 4, 3);
   std::vector<GlobalPointer<Account>> members;
   for (std::size_t i = 0; i < 12; ++i) members.push_back(town.open(i % 4, 0));
@@ -245,8 +245,8 @@ TEST_CASE("bytes that are no message are dropped or refused") {
   CHECK(town.at(1).requests().strays() > 0);
 }
 
-// Each thread's account pays the next one's, all at the same time; sums are asked for meanwhile.
-TEST_CASE("endpoints on threads") {
+// Each thread's account pays the next one's, all at the same time; sums are requested meanwhile.
+TEST_CASE("endpoints on threads call each other's methods") {
   constexpr std::size_t kThreads = 4;
   constexpr int kPayments = 500;
   Town town("srbp", kThreads, 1);

@@ -1,5 +1,5 @@
-// Every application gives the sequential run's result (run_app compares), whatever carries its data, however many cores
-// there are, and in whatever order they come. More samples: INGOT_SCC_SAMPLES=1000.
+// Every application gives the sequential run's result (run_app compares), whatever carries its data, with any number of
+// cores in any order. More samples: INGOT_SCC_SAMPLES=1000.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void compare(const Work& work, const std::string& carrier, std::size_t size, int
   CHECK(result->communicate_s > 0);
 }
 
-// The papers' three versions of everything; the other broadcasts take turns.
+// The papers' three versions of each application; the other broadcasts take turns.
 TEST_CASE("the parallel result is the sequential one") {
   std::uint64_t seed = 100;
   std::size_t turn = 0;
@@ -75,14 +75,14 @@ TEST_CASE("the parallel result is the sequential one") {
   }
 }
 
-TEST_CASE("on all cores, too, and with fewer things than cores") {
+TEST_CASE("the parallel result is the same on all cores, and with fewer items than cores") {
   for (const Work& work : kWork) {
     compare(work, "modmpb", work.size_max, kCores, 7);
     compare(work, "point-to-point", 20, 31, 8);
   }
 }
 
-// What a broadcast leaves in the message buffers must not look like news to what comes next.
+// The next operation must not take the former broadcast's content of the message buffers for new data.
 TEST_CASE("broadcasts and sends take turns") {
   constexpr int kMembers = 20;
   constexpr std::size_t kBytes = 1000, kPiece = 40;
@@ -141,7 +141,7 @@ TEST_CASE("the same seed gives the same run") {
   CHECK(hash(2) != first);
 }
 
-TEST_CASE("each pair of ranks meets once, and nobody meets two at a time") {
+TEST_CASE("each pair of ranks meets once, and no rank meets two at a time") {
   for (int ranks = 2; ranks <= kCores; ++ranks) {
     std::set<std::pair<int, int>> met;
     for (int round = 0; round < pair_rounds(ranks); ++round) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/scc_app: its keys, and wrong flags refused by one sentence and exit code 2."""
+"""bench/scc_app: its keys, and one sentence and exit code 2 for wrong flags."""
 import json
 import subprocess
 import unittest

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The benches of the simulated SCC: their keys, and wrong flags refused by one sentence and exit code 2."""
+"""The benches of the simulated SCC: their keys, and one sentence and exit code 2 for wrong flags."""
 import json
 import subprocess
 import unittest
@@ -48,7 +48,7 @@ class BenchTest(unittest.TestCase):
         self.assertLess(many["cycles"], 2 * few["cycles"])
 
     def test_round_trips_among_48_take_less_than_2000_cycles(self):
-        """SRBP's took 6400 while its receiver looked at 48 lines with each poll."""
+        """SRBP's took 6400 while its receiver read 48 lines with each poll."""
         cycles = {}
         for row in self.objects("scc_round_trip", "--to=1,47", "--round-trips=20"):
             cycles[row["protocol"], row["to"]] = row["cycles"]

@@ -1,6 +1,5 @@
-// Every broadcast of the simulated chip brings every byte, whatever the size, the group, the source, k, the number of
-// sources at once and the order in which cores come. measure_broadcast checks the bytes. More samples:
-// INGOT_SCC_SAMPLES=1000.
+// Every broadcast of the simulated chip delivers every byte, for any size, group, source, k, number of concurrent
+// sources and order of cores. measure_broadcast checks the bytes. More samples: INGOT_SCC_SAMPLES=1000.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -80,7 +79,7 @@ TEST_CASE("a message of 1 MiB arrives whole") {
   }
 }
 
-// Other runs, and the same result: measure_broadcast compares every byte.
+// Different runs with the same result: measure_broadcast compares every byte.
 TEST_CASE("the same seed gives the same run, and other seeds other runs with the same result") {
   for (const BroadcastAlgorithm& algorithm : broadcast_algorithms()) {
     BroadcastPoint point{.algorithm = std::string(algorithm.name), .bytes = 700, .cores = 9, .source = 7};
@@ -102,7 +101,7 @@ TEST_CASE("the same seed gives the same run, and other seeds other runs with the
   }
 }
 
-// The dumb model: follow the sends, count who is reached how often.
+// The simple model: follows the sends, and counts how often each core is reached.
 TEST_CASE("forwarding to neighbours reaches every core of any group once") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Prng random(seed);
@@ -145,7 +144,7 @@ TEST_CASE("planned trees are right, and short ones are short") {
   CHECK(predict(model, ingot).broadcast <= predict(model, k_ary_tree(group, 5, 7)).broadcast);
 }
 
-// All 48 at once, while every program computes: interrupts do the work, and nobody waits for a lock.
+// All 48 at once, while every program computes: interrupts do the work, and no core waits for a lock.
 TEST_CASE("asynchronous broadcasts of all cores proceed together") {
   for (const std::uint64_t seed : {1, 2}) {
     ChipOptions options;
@@ -181,7 +180,7 @@ TEST_CASE("asynchronous broadcasts of all cores proceed together") {
   }
 }
 
-TEST_CASE("background traffic slows down what goes through memory, and ends with the run") {
+TEST_CASE("background traffic slows broadcasts through memory, and ends with the run") {
   BroadcastPoint point{.algorithm = "modmpb", .bytes = 20'000};
   point.warm_caches = false;
   point.repetitions = point.messages = 1;

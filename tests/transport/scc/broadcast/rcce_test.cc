@@ -113,7 +113,7 @@ TEST_CASE("gory: allocation is first fit, and ends at the barrier's lines") {
   CHECK(flags == kGoryLines - 6);
 }
 
-TEST_CASE("nobody leaves a barrier before all have come") {
+TEST_CASE("no core leaves a barrier before all have entered") {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     ChipOptions options;
     options.seed = seed;
@@ -134,7 +134,7 @@ TEST_CASE("nobody leaves a barrier before all have come") {
   }
 }
 
-TEST_CASE("a receive that nobody sends to is a deadlock, and says who waits for what") {
+TEST_CASE("a receive without a sender is a deadlock, reported with its core and its reason") {
   auto chip = *Chip::create({});
   const Group group = Group::first(2);
   const absl::Status status = chip->run(group.cores(), [&](Core& core) {

@@ -1,0 +1,34 @@
+// Bounds of a replica: pipeline, backlogs, queues and sessions, with their units, and what happens at them.
+#pragma once
+
+#include <cstddef>
+
+#include "core/limits.h"
+#include "replication/store/limits.h"
+
+namespace ingot {
+
+// Slots undecided beyond which the leader lets a batch grow until it is full. Where replicas share cores, each slot costs
+// every one of them a switch, so one at a time; on cores of their own, switches are no reason to wait.
+inline constexpr int kPipelineSlotsSharedCore = 1;
+inline constexpr int kPipelineSlotsOwnCore = 16;
+inline constexpr int kTrimSlots = 256;  // slots applied everywhere before the stable segment is trimmed again
+// Messages that wait for one peer whose channel is full. At the limit new ones are dropped; agreement sends again
+// when the peer drains (Agreement::peer_drained).
+inline constexpr std::size_t kBacklogBytesMax = 64 * 1024 * 1024;
+inline constexpr int kBacklogMessagesMax = 16 * 1024;
+// Commands at the leader that are not decided yet. At the limit a request is answered "busy".
+inline constexpr int kLeaderQueueCommandsMax = 16 * 1024;
+inline constexpr std::size_t kLeaderQueueBytesMax = 64 * 1024 * 1024;
+inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that wait; at the limit "busy"
+inline constexpr int kSessionsMax = 256;                // clients remembered; the longest silent one is forgotten
+inline constexpr int kSessionWindow = 16 * 1024;        // requests of one client that may be outstanding
+// Results kept for retries, of one client and of all; beyond, the oldest go and a retry of theirs is told so.
+inline constexpr std::size_t kSessionResultsBytesMax = 64 * 1024 * 1024;
+inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
+
+static_assert(2 * kMessageBytesMax < kBacklogBytesMax);
+static_assert(kResultBytesMax < kSessionResultsBytesMax, "the newest result is kept");
+static_assert(kSessionResultsBytesMax <= kSessionsBytesMax);
+
+}  // namespace ingot

@@ -1,0 +1,17 @@
+// Bounds of requests and of the batches that they make, with their units, and what happens at them.
+#pragma once
+
+#include <cstddef>
+
+#include "core/limits.h"
+
+namespace ingot {
+
+inline constexpr std::size_t kRequestBytesMax = 1536 * 1024;  // a client's request, as in etcd: "request is too large"
+inline constexpr std::size_t kBatchBytesMax = 2 * 1024 * 1024;     // commands that one slot agrees on; the rest waits
+inline constexpr int kBatchCommandsMax = 1024;                     // commands that one slot agrees on; the rest waits
+
+static_assert(kRequestBytesMax < kBatchBytesMax, "a batch holds the largest request with its header");
+static_assert(kBatchBytesMax < kMessageBytesMax, "a message holds the largest batch with its header");
+
+}  // namespace ingot

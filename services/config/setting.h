@@ -1,0 +1,90 @@
+// What a row of the table of settings (services/config/settings.h) is made of.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace ingot {
+
+namespace settings {
+
+// What follows from a setting besides its flag and its place in the launch document; any sum of these.
+using Uses = unsigned;
+inline constexpr Uses kNone = 0;
+inline constexpr Uses kIdentity = 1;   // an instance keeps it: a new supervisor attaches only with the same value
+inline constexpr Uses kRecorded = 2;   // the head of a recording holds it, and a replay runs with it
+inline constexpr Uses kStatus = 4;     // the control API's Instance has a field of that name
+inline constexpr Uses kLabel = 8;      // a label of the metric ingot_build_info
+inline constexpr Uses kHostOnly = 16;  // the simulated chip refuses it
+inline constexpr Uses kFlagOnly = 32;  // no environment variable: it is for one run
+
+// Where other values are refused: on the command line, by check_ranges (services/config/ranges.h) once all settings are
+// known, or by the code that uses the setting.
+enum class Checked { kByUse, kByFlag, kAtStart };
+
+// Which values a setting takes.
+struct Range {
+  std::int64_t min = std::numeric_limits<std::int64_t>::min();  // of numbers, both included
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  // Texts: what is wrong with one, as a sentence; empty: nothing. Null: every text is right.
+  std::string (*fault)(const std::string& text) = nullptr;
+  Checked checked = Checked::kByUse;
+  bool duration = false;  // a number of milliseconds, written as a duration
+  std::size_t choices_max = std::numeric_limits<std::size_t>::max();  // of an enumeration; what follows is no choice
+  const char* form = nullptr;         // how a value is written, for people
+  const char* placeholder = nullptr;  // in --help, instead of the type
+
+  // Every value of the type.
+  constexpr Range unbounded() const { return {.duration = duration}; }
+};
+
+constexpr Range any() { return {}; }
+
+// Numbers.
+constexpr Range within(std::int64_t min, std::int64_t max) { return {.min = min, .max = max}; }
+constexpr Range between(std::int64_t min, std::int64_t max) {
+  return {.min = min, .max = max, .checked = Checked::kAtStart};
+}
+
+constexpr Range number(std::int64_t min, std::int64_t max, const char* placeholder) {
+  return {.min = min, .max = max, .checked = Checked::kByFlag, .placeholder = placeholder};
+}
+
+constexpr Range written(const char* placeholder) { return {.form = placeholder, .placeholder = placeholder}; }
+
+// A text that is judged where it is used; `form` is for docs/configuration.md.
+constexpr Range text_like(const char* form) { return {.form = form}; }
+
+constexpr Range duration() {
+  return {.min = 0, .checked = Checked::kByFlag, .duration = true, .placeholder = "DURATION"};
+}
+
+// The first values of an enumeration; the others are set by the program itself.
+constexpr Range first(std::size_t choices) { return {.choices_max = choices}; }
+
+// "HOST:PORT".
+Range address();
+
+}  // namespace settings
+
+// One setting: a member of Config and all that is known of it.
+template <typename Config, typename T>
+struct Setting {
+  using Value = T;
+
+  T Config::*member;
+  const char* key;   // the member's name: in the launch document, in a recording and in the control API
+  const char* flag;  // with its dashes
+  T initial;         // unless something else is given
+  settings::Range range;
+  settings::Uses uses;
+  std::string help;
+
+  bool has(settings::Uses use) const { return (uses & use) != 0; }
+};
+
+// "INGOT_ORPHAN_GRACE" for "--orphan-grace".
+std::string environment_name(const std::string& flag);
+
+}  // namespace ingot

@@ -1,0 +1,71 @@
+// Every setting of ingotd, in one table. What follows from a row:
+//
+//   a member of DaemonConfig or SccConfig, with its default         services/config/daemon_config.h, scc_config.h
+//   a flag of ingotd, its environment variable and its help         services/ingotd/flags.h
+//   an entry of the launch document                                 services/config/config_message.h
+//   whether a new supervisor must be given the same value           services/supervision/flag_agreement.h
+//   the status and the labels of the metric ingot_build_info        services/status/status.h, services/metrics
+//   an entry of a recording's head                                  services/scc/recording.h
+//   a row of docs/configuration.md, which a test compares
+//
+// X(type, member, flag, default, range, uses, help). The type is bool, int, std::int64_t, std::uint64_t, std::string,
+// std::vector<int> or an enumeration with names (core/enum_names.h); ranges and uses are those of setting.h.
+#pragma once
+
+// Of every backend.
+#define INGOT_DAEMON_SETTINGS(X)                                                                                      \
+  X(int, replicas, "--replicas", 3, between(1, kReplicasMax), kIdentity | kRecorded,                                  \
+    absl::StrCat("copies of the state, 1 to ", kReplicasMax))                                                         \
+  X(int, voters, "--voters", 0, within(0, kVotersMax), kIdentity | kRecorded,                                         \
+    absl::StrCat("replicas that may lead, accept and vote, 1 to ", kVotersMax, "; 0: as many as replicas, at most ",  \
+                 kVotersDefault))                                                                                     \
+  X(AgreementKind, agreement, "--agreement", AgreementKind::kOnePaxos, any(),                                         \
+    kIdentity | kRecorded | kStatus | kLabel,                                                                         \
+    "how replicas agree on writes: " + choices_of<AgreementKind>(any()))                                              \
+  X(bool, fence, "--fence", false, any(), kIdentity | kRecorded,                                                      \
+    "1Paxos: kill a stopped acceptor when only its end lets the group go on, instead of waiting for it")              \
+  X(TransportKind, transport, "--transport", TransportKind::kNvp, any(), kIdentity | kRecorded | kStatus | kLabel,    \
+    "how messages travel between cores: " + choices_of<TransportKind>(any()))                                         \
+  X(Backend, backend, "--backend", Backend::kShm, any(), kIdentity | kStatus | kLabel,                                \
+    "the machine below: shm (this one's shared memory) or scc (a simulated Intel SCC)")                               \
+  X(Isolation, isolation, "--isolation", Isolation::kProcess, first(2), kIdentity | kStatus | kLabel | kHostOnly,     \
+    "replicas as processes or as threads of one: " + choices_of<Isolation>(first(2)))                                 \
+  X(std::string, tree, "--tree", "best", text_like("shape"), kIdentity | kRecorded,                                   \
+    "shape of the trees that broadcasts travel on: best, star, two-level, or a planner of `ingotctl plan`")           \
+  X(std::string, machine, "--machine", "", text_like("FILE"), kIdentity | kHostOnly,                                  \
+    "machine file that trees are planned from; default: derived from this machine's topology")                        \
+  X(std::string, listen, "--listen", "127.0.0.1:2379", address(), kIdentity | kStatus,                                \
+    "HOST:PORT of the gRPC API; port 0 takes a free one")                                                             \
+  X(std::string, metrics_listen, "--metrics-listen", "127.0.0.1:9464", text_like("HOST:PORT or empty"),               \
+    kIdentity | kStatus,                                                                                              \
+    "HOST:PORT of the Prometheus metrics; empty: none")                                                               \
+  X(std::string, name, "--name", "", any(), kStatus, "name of this instance; default: ingot-PORT")                    \
+  X(std::string, etcd_version, "--etcd-version", kEtcdVersionDefault, any(), kIdentity,                               \
+    "the etcd version that clients are told")                                                                         \
+  X(std::int64_t, orphan_grace_ms, "--orphan-grace", 30'000, duration(), kIdentity,                                   \
+    "how long everything goes on without this process, until another ingotd of the same name and flags attaches; "    \
+    "0: not at all")
+
+// Of the simulated chip alone (--backend=scc); every flag begins with --scc-.
+#define INGOT_SCC_SETTINGS(X)                                                                                         \
+  X(std::vector<int>, cores, "--scc-cores", {}, written("CORE,..."), kRecorded,                                       \
+    "core of each replica, 0 to 47, comma-separated; default: spread over the mesh")                                  \
+  X(int, gateway, "--scc-gateway", -1, number(0, 47, "CORE"), kRecorded,                                              \
+    "core where requests enter and leave; default: a free one amid the replicas")                                     \
+  X(std::string, clocks, "--scc-clocks", "533/800/800", clocks(), kRecorded, "MHz of cores, mesh and memory")         \
+  X(scc::CostModel, cost_model, "--scc-cost-model", scc::CostModel::kLogP, any(), kRecorded,                          \
+    "how writes to message buffers are charged: " + choices_of<scc::CostModel>(any()))                                \
+  X(std::uint64_t, seed, "--scc-seed", 1, written("NUMBER"), kRecorded,                                               \
+    "decides who goes first among cores at the same virtual time")                                                    \
+  X(std::uint64_t, cycles_per_message, "--scc-cycles-per-message", 2000, number(0, kCyclesPerMessageMax, "NUMBER"),   \
+    kRecorded, "core cycles charged for each message that is handled; an assumption")                                 \
+  X(std::string, record, "--scc-record", "", written("FILE"), kNone,                                                  \
+    "write every input with its virtual time to a new file")                                                          \
+  X(std::string, replay, "--scc-replay", "", written("FILE"), kFlagOnly,                                              \
+    "run a recording again, compare, print where it ended, and leave")
+
+// Within a struct: its members.
+#define INGOT_SETTING_MEMBER(type, member, flag, initial, range, uses, help) type member = initial;
+// Within a function: visit(Setting<Config, type>) for one row.
+#define INGOT_SETTING_VISIT(type, member, flag, initial, range, uses, help) \
+  visit(Setting<Config, type>{&Config::member, #member, flag, initial, range, uses, help});

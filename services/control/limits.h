@@ -1,0 +1,11 @@
+// Bounds of the control plane and of metrics, with their units, and what happens at them.
+#pragma once
+
+namespace ingot {
+
+inline constexpr int kStatusWatchersMax = 64;      // WatchStatus streams; further ones are RESOURCE_EXHAUSTED
+inline constexpr int kStatusPollMs = 50;           // how soon a watcher sees a change; nobody polls without watchers
+inline constexpr int kStatusIntervalMsDefault = 1000;  // between answers that tell of nothing but progress
+inline constexpr int kStatusIntervalMsMax = 3600 * 1000;  // a longer interval is cut to this
+
+}  // namespace ingot

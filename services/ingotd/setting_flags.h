@@ -1,0 +1,63 @@
+// A flag for each setting of a configuration.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_join.h"
+#include "services/config/setting.h"
+#include "services/config/setting_text.h"
+
+namespace ingot {
+
+// The checks of the command line are those of the launch document.
+template <typename Config, typename T>
+CLI::Validator check_of(const Setting<Config, T>& setting, const std::string& description) {
+  const auto check = [range = setting.range](const std::string& text) {
+    T ignored{};
+    return std::string(parse_setting(range, text, ignored).message());
+  };
+  return CLI::Validator(check, description);
+}
+
+template <typename Config, typename T>
+CLI::Option* add_setting(CLI::App& app, const Setting<Config, T>& setting, Config& config) {
+  T& value = config.*setting.member;
+  if constexpr (std::is_same_v<T, bool>) {
+    return app.add_flag(setting.flag, value, setting.help);
+  } else if constexpr (NamedEnum<T> || std::is_same_v<T, std::int64_t>) {
+    const auto store = [range = setting.range, &value](const std::string& text) {
+      return parse_setting(range, text, value).ok();
+    };
+    CLI::Option* option = app.add_option_function<std::string>(setting.flag, store, setting.help);
+    std::string description;
+    if constexpr (NamedEnum<T>) description = absl::StrJoin(choice_names<T>(setting.range), "|");
+    return option->check(check_of(setting, description));
+  } else {
+    CLI::Option* option = app.add_option(setting.flag, value, setting.help);
+    if constexpr (std::is_same_v<T, std::vector<int>>) option->delimiter(',');
+    if (setting.range.checked != settings::Checked::kByFlag) return option;
+    const bool described = setting.range.form != nullptr && setting.range.placeholder == nullptr;
+    return option->check(check_of(setting, described ? setting.range.form : ""));
+  }
+}
+
+// Every setting with its default, its check and its environment variable. Flags win over the environment. `config` must
+// outlive the parse.
+template <typename Config>
+void add_settings(CLI::App& app, Config& config, const std::string& group = "Options") {
+  visit_settings(config, [&](const auto& setting) {
+    config.*setting.member = setting.initial;
+    CLI::Option* option = add_setting(app, setting, config);
+    option->group(group);
+    if (!setting.has(settings::kFlagOnly)) option->envname(environment_name(setting.flag));
+    if (setting.range.placeholder != nullptr) option->type_name(setting.range.placeholder);
+    using Value = typename std::remove_cvref_t<decltype(setting)>::Value;
+    if (!std::is_same_v<Value, bool>) option->default_str(default_text(setting));
+  });
+}
+
+}  // namespace ingot

@@ -1,0 +1,153 @@
+#include "services/process/supervision_channel.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace ingot {
+
+namespace {
+
+using Received = SupervisionChannel::Received;
+
+// Room for the kernel's part of a datagram: one header with as many descriptors as may come.
+struct alignas(cmsghdr) DescriptorRoom {
+  char bytes[CMSG_SPACE(kSupervisionDescriptorsMax * sizeof(int))] = {};
+};
+
+absl::Status send_failure(int error) {
+  switch (error) {
+    case EAGAIN:
+    case EINTR:
+    case ENOBUFS:
+    case ETOOMANYREFS:  // too many descriptors of this user are on their way
+      return absl::UnavailableError("the supervision channel is full");
+    case EPIPE:
+    case ECONNRESET:
+    case ENOTCONN:
+      return absl::FailedPreconditionError("the other end of the supervision channel is closed");
+    default:
+      return absl::InternalError(absl::StrCat("cannot send over the supervision channel: ", std::strerror(error)));
+  }
+}
+
+std::vector<Descriptor> take_descriptors(msghdr& header) {
+  std::vector<Descriptor> fds;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+  return fds;
+}
+
+void add_descriptors(msghdr& header, DescriptorRoom& room, std::span<const int> fds) {
+  header.msg_control = room.bytes;
+  header.msg_controllen = CMSG_SPACE(fds.size_bytes());
+  cmsghdr* rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(fds.size_bytes());
+  std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
+}
+
+// True if `older` need not be sent once `newer` is.
+bool same_subject(const SupervisionMessage& older, const SupervisionMessage& newer) {
+  if (older.kind_case() != newer.kind_case()) return false;
+  return !newer.has_incarnation() || older.incarnation().endpoint() == newer.incarnation().endpoint();
+}
+
+}  // namespace
+
+void SupervisionChannel::close() {
+  pending_.clear();
+  fd_.reset();
+}
+
+absl::Status SupervisionChannel::send(const SupervisionMessage& message, std::span<const int> fds) {
+  if (!open()) return absl::FailedPreconditionError("the supervision channel is closed");
+  const std::string bytes = message.SerializeAsString();
+  INGOT_CHECK(!bytes.empty(), "a datagram of no bytes would look like the end");
+  INGOT_CHECK(bytes.size() <= kSupervisionMessageBytesMax, "the receiver would refuse the message");
+  INGOT_CHECK(fds.size() <= kSupervisionDescriptorsMax, "more descriptors need more datagrams");
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  DescriptorRoom room;
+  if (!fds.empty()) add_descriptors(header, room, fds);
+  if (::sendmsg(fd(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return absl::OkStatus();
+  return send_failure(errno);
+}
+
+void SupervisionChannel::post(const SupervisionMessage& message, std::span<const int> fds) {
+  if (!open()) return;
+  if (!pending() && !absl::IsUnavailable(send(message, fds))) return;
+  make_room_for(message);
+  Pending last{message, {}};
+  for (const int fd : fds) last.fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  pending_.push_back(std::move(last));
+}
+
+void SupervisionChannel::make_room_for(const SupervisionMessage& message) {
+  const auto same = [&](const Pending& each) { return same_subject(each.message, message); };
+  const std::size_t most = message.has_incarnation() ? kPendingIncarnationsPerEndpointMax : kPendingPerKindMax;
+  if (std::count_if(pending_.begin(), pending_.end(), same) < static_cast<std::ptrdiff_t>(most)) return;
+  pending_.erase(std::find_if(pending_.begin(), pending_.end(), same));
+}
+
+void SupervisionChannel::flush() {
+  while (!pending_.empty()) {
+    std::vector<int> fds;
+    for (const Descriptor& fd : pending_.front().fds) fds.push_back(fd.get());
+    if (absl::IsUnavailable(send(pending_.front().message, fds))) return;
+    pending_.pop_front();
+  }
+}
+
+Received SupervisionChannel::receive() {
+  Received received;
+  char bytes[kSupervisionMessageBytesMax];
+  iovec part{bytes, sizeof bytes};
+  DescriptorRoom room;
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = room.bytes;
+  header.msg_controllen = sizeof room.bytes;
+  ssize_t size = ::recvmsg(fd(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  // An end that closes with something unread shows once, before what it had sent itself.
+  if (size < 0 && errno == ECONNRESET) size = ::recvmsg(fd(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (size < 0) {
+    const bool nothing = errno == EAGAIN || errno == EINTR;
+    received.outcome = nothing ? Received::Outcome::kNothing : Received::Outcome::kEnd;
+    return received;
+  }
+  std::vector<Descriptor> fds = take_descriptors(header);
+  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    ++refused_;
+    received.outcome = Received::Outcome::kTruncated;
+  } else if (size == 0) {
+    received.outcome = Received::Outcome::kEnd;
+  } else if (auto message = decode_supervision_message({bytes, static_cast<std::size_t>(size)}, fds.size())) {
+    received = {Received::Outcome::kMessage, *std::move(message), std::move(fds)};
+  } else {
+    ++refused_;
+    received.outcome = Received::Outcome::kMalformed;
+  }
+  return received;
+}
+
+}  // namespace ingot

@@ -1,0 +1,125 @@
+#include "services/process/supervision_messages.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "replication/agreement/limits.h"
+
+namespace ingot {
+
+namespace {
+
+using supervision_v1::TakeDescriptors;
+using supervision_v1::TakeRole;
+
+bool well_formed(const TakeDescriptors& take, std::size_t descriptors) {
+  return static_cast<std::size_t>(take.numbers_size()) == descriptors &&
+         std::all_of(take.numbers().begin(), take.numbers().end(),
+                     [&](int number) { return number > STDERR_FILENO && number < take.floor(); });
+}
+
+bool well_formed(const TakeRole& take) {
+  return !take.role().empty() && take.launch_fd() > STDERR_FILENO && take.control_fd() > STDERR_FILENO;
+}
+
+bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
+  switch (message.kind_case()) {
+    case SupervisionMessage::kReady:
+    case SupervisionMessage::kDrain:
+    case SupervisionMessage::kLeave:
+    case SupervisionMessage::kDescribe:
+    case SupervisionMessage::kAdopted:
+      return descriptors == 0;
+    case SupervisionMessage::kFailed:
+      return descriptors == 0 && message.failed().code() != 0;
+    case SupervisionMessage::kOrphaned:
+      return descriptors == 0 && message.orphaned().orphan_ms() >= 0;
+    case SupervisionMessage::kHandoverDocument:
+      return descriptors == 1 && message.handover_document().descriptors() > 0;
+    case SupervisionMessage::kHandoverDescriptors:
+      return descriptors > 0;
+    case SupervisionMessage::kSnapshot:
+      return descriptors == 1 && message.snapshot().slot() <= kSlotsMax;
+    case SupervisionMessage::kIncarnation:
+      return (descriptors == 1 || descriptors == 2) && message.incarnation().endpoint() >= 0 &&
+             message.incarnation().incarnation() > 0;
+    case SupervisionMessage::kTakeDescriptors:
+      return well_formed(message.take_descriptors(), descriptors);
+    case SupervisionMessage::kTakeRole:
+      return descriptors == 0 && well_formed(message.take_role());
+    case SupervisionMessage::KIND_NOT_SET:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<SupervisionMessage> decode_supervision_message(std::string_view bytes, std::size_t descriptors) {
+  SupervisionMessage message;
+  if (bytes.size() > kSupervisionMessageBytesMax || descriptors > kSupervisionDescriptorsMax) return std::nullopt;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+  if (!well_formed(message, descriptors)) return std::nullopt;
+  return message;
+}
+
+SupervisionMessage ready_message() {
+  SupervisionMessage message;
+  message.mutable_ready();
+  return message;
+}
+
+SupervisionMessage drain_message() {
+  SupervisionMessage message;
+  message.mutable_drain();
+  return message;
+}
+
+SupervisionMessage leave_message() {
+  SupervisionMessage message;
+  message.mutable_leave();
+  return message;
+}
+
+SupervisionMessage describe_message() {
+  SupervisionMessage message;
+  message.mutable_describe();
+  return message;
+}
+
+SupervisionMessage adopted_message() {
+  SupervisionMessage message;
+  message.mutable_adopted();
+  return message;
+}
+
+SupervisionMessage failed_message(const absl::Status& why) {
+  INGOT_CHECK(!why.ok(), "a failure has a cause");
+  SupervisionMessage message;
+  message.mutable_failed()->set_code(static_cast<int>(why.code()));
+  message.mutable_failed()->set_text(std::string(why.message().substr(0, kFailureTextBytesMax)));
+  return message;
+}
+
+SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation) {
+  INGOT_CHECK(endpoint >= 0 && incarnation > 0, "the receiver would refuse the message");
+  SupervisionMessage message;
+  message.mutable_incarnation()->set_endpoint(endpoint);
+  message.mutable_incarnation()->set_incarnation(incarnation);
+  return message;
+}
+
+SupervisionMessage snapshot_message(Slot slot, Incarnation from) {
+  SupervisionMessage message;
+  message.mutable_snapshot()->set_slot(slot.value());
+  message.mutable_snapshot()->set_incarnation(from.value());
+  return message;
+}
+
+absl::Status status_of(const supervision_v1::Failed& failed) {
+  return absl::Status(static_cast<absl::StatusCode>(failed.code()), failed.text());
+}
+
+}  // namespace ingot

@@ -1,0 +1,14 @@
+// Bounds of the gRPC server, with their units, and what happens at them.
+#pragma once
+
+#include <cstddef>
+
+#include "replication/requests/limits.h"
+
+namespace ingot {
+
+inline constexpr int kPingIntervalMinMs = 5000;          // as etcd; clients that ping more often are disconnected
+inline constexpr int kStreamsPerConnectionMax = 1024;    // concurrent calls of one connection; further ones wait in it
+inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd; then gRPC's own error
+
+}  // namespace ingot

@@ -1,0 +1,19 @@
+// Roles as the replicas name them and as the control API does: the same, but for proto3's "unspecified" in front.
+#pragma once
+
+#include "proto/ingot/control/v1/control.pb.h"
+#include "replication/agreement/status.h"
+
+namespace ingot {
+
+namespace control_v1 = ::ingot::control::v1;
+
+constexpr control_v1::Role to_control(Role role) {
+  return static_cast<control_v1::Role>(static_cast<int>(role) + control_v1::ROLE_REPLICA);
+}
+
+static_assert(to_control(Role::kReplica) == control_v1::ROLE_REPLICA);
+static_assert(to_control(Role::kLeader) == control_v1::ROLE_LEADER);
+static_assert(to_control(Role::kAcceptor) == control_v1::ROLE_ACCEPTOR);
+
+}  // namespace ingot

@@ -1,0 +1,210 @@
+"""What the documents name exists: links and their anchors, paths, build targets, flags, and identifiers in code spans.
+
+It reads the repository through the link to its root. What it cannot see: whether a sentence is true.
+"""
+import fnmatch
+import functools
+import os
+import re
+import unittest
+
+ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
+CODE = (".h", ".cc", ".bazelrc", ".py", ".sh", ".bzl", ".bazel", ".proto", ".tla", ".cfg", ".lds", ".yml", ".go", ".txt",
+        ".json", ".service")
+# Names of other projects that no source of ours has.
+FOREIGN = {"nlohmann_json"}
+PATH = r"\.?[A-Za-z_][\w.@-]*(/[\w.@*-]+)+/?|[\w-]+\.(h|cc|py|sh|proto|tla|bazel|md|txt|yml|service)"
+# History: what it names need not be there any more.
+HISTORY = {"CHANGELOG.md"}
+
+
+def documents():
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [f for f in folders if not f.startswith((".", "bazel-")) and f != "third_party"]
+        found += [os.path.relpath(os.path.join(folder, f), ROOT) for f in files if f.endswith(".md")]
+    return sorted(found)
+
+
+@functools.lru_cache(maxsize=None)
+def tree():
+    """All files of the repository, and all folders."""
+    files, folders = set(), set()
+    for folder, below, names in os.walk(ROOT):
+        below[:] = [f for f in below if f != ".git" and not f.startswith("bazel-")]
+        folders.add(os.path.relpath(folder, ROOT))
+        files |= {os.path.relpath(os.path.join(folder, n), ROOT) for n in names}
+    return files, folders
+
+
+def text_of(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+@functools.lru_cache(maxsize=None)
+def words():
+    """Every word that stands in a source file."""
+    found = set()
+    for path in tree()[0]:
+        if path.endswith(CODE):
+            found |= set(re.findall(r"\w+", text_of(path)))
+    # The metrics of a page are its counters behind a prefix.
+    return found | {f"ingot_{word}" for word in found}
+
+
+@functools.lru_cache(maxsize=None)
+def targets():
+    """(package, name) of every rule with a name of its own."""
+    found = set()
+    for path in tree()[0]:
+        if os.path.basename(path) == "BUILD.bazel":
+            package = os.path.dirname(path)
+            text = text_of(path)
+            found |= {(package, name) for name in re.findall(r'name = "([^"]+)"', text)}
+            for listed in re.findall(r"for \w+ in \[([^\]]*)\]\s*\]", text):  # rules that are made from a list of names
+                found |= {(package, name) for name in re.findall(r'"([^"]+)"', listed)}
+    return found
+
+
+def without_blocks(text):
+    """The text without fenced and indented blocks: what is left is prose, with its code spans."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    return "\n".join("" if line.startswith("    ") else line for line in text.split("\n"))
+
+
+def anchors(text):
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", without_blocks(text), flags=re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        while slug in found:
+            slug += "-1"
+        found.add(slug)
+    return found
+
+
+def broken_links(document, text):
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_blocks(text)):
+        if re.match(r"\w+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        goal = os.path.normpath(os.path.join(os.path.dirname(document), path)) if path else document
+        if not os.path.exists(os.path.join(ROOT, goal)):
+            yield f"no such file: {target}"
+        elif anchor and anchor not in anchors(text if goal == document else text_of(goal)):
+            yield f"no such heading: {target}"
+
+
+def spans(text):
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", without_blocks(text))]
+
+
+@functools.lru_cache(maxsize=None)
+def places():
+    """Every file and folder by all ends of its path, files without their extension, too, and every build target."""
+    files, folders = tree()
+    paths = files | folders | {os.path.splitext(file)[0] for file in files} | {f"{p}/{name}" for p, name in targets()}
+    found = set()
+    for path in paths:
+        parts = path.split("/")
+        found |= {"/".join(parts[i:]) for i in range(len(parts))}
+    return found
+
+
+def is_there(path, document):
+    """A path from the root or from the document's folder, or the end of one."""
+    path = path.removeprefix("./").rstrip("/")
+    if "*" in path:
+        return bool(fnmatch.filter(places(), path))
+    return path in places() or os.path.normpath(os.path.join(os.path.dirname(document), path)) in places()
+
+
+def broken_paths(document, text):
+    for span in spans(text):
+        if re.fullmatch(PATH, span):
+            if not span.startswith(("/", "bazel-bin/", "//")) and not is_there(span, document):
+                yield f"no such path: `{span}`"
+    for path in re.findall(r"(?<![\w/])bazel-bin/([\w./-]*\w)", text):
+        package, _, name = path.rpartition("/")
+        if (package, name) not in targets():
+            yield f"nothing builds bazel-bin/{path}"
+    for package, name in re.findall(r"(?<![\w:/])//([\w/.-]*\w)(?::([\w.-]*\w))?(?=[\s`,;)]|$)", text):
+        if not package.endswith("...") and name != "all":
+            if (package, name or package.rpartition("/")[2]) not in targets() and "." not in package.split("/")[0]:
+                yield f"no such target: //{package}" + (f":{name}" if name else "")
+
+
+def broken_identifiers(text):
+    for span in spans(text):
+        name = re.sub(r"\(.*\)$", "", span)
+        parts = re.split(r"::|\.", name)
+        named = re.fullmatch(r"k[A-Z]\w+|[A-Za-z]\w*(::\w+)+|([A-Z][a-z0-9]+){2,}|[a-z]+(_[a-z0-9]+)+", name)
+        if named and name not in FOREIGN:
+            missing = [part for part in parts if part not in words()]
+            if missing and not is_there(name, ""):
+                yield f"no such identifier: `{span}`"
+
+
+@functools.lru_cache(maxsize=None)
+def flags():
+    found = {"--help", "--version", "--config"}  # the command-line library's own, and Bazel's
+    for path in tree()[0]:
+        if path.endswith(CODE):
+            found |= set(re.findall(r"--[a-z][a-z_-]*[a-z]", text_of(path)))
+    return found
+
+
+def unknown_flags(text):
+    for span in spans(text):
+        for flag in re.findall(r"(?<![\w-])--[a-z][a-z_-]*[a-z]", span):
+            if flag not in flags():
+                yield f"no such flag: `{flag}`"
+
+
+class Documents(unittest.TestCase):
+    def complaints(self, check):
+        found = [f"{path}: {complaint}" for path in documents() for complaint in check(path, text_of(path))]
+        self.assertFalse(found, "\n" + "\n".join(found))
+
+    def test_every_relative_link_leads_to_a_file_and_a_heading(self):
+        self.complaints(broken_links)
+
+    def test_every_path_and_target_exists(self):
+        self.complaints(lambda document, text: () if document in HISTORY else broken_paths(document, text))
+
+    def test_every_identifier_stands_in_the_code(self):
+        self.complaints(lambda document, text: () if document in HISTORY else broken_identifiers(text))
+
+
+    def test_every_flag_stands_in_the_code(self):
+        self.complaints(lambda document, text: () if document in HISTORY else unknown_flags(text))
+
+
+class TheChecks(unittest.TestCase):
+    """Each check sees what is wrong, and nothing else."""
+
+    def test_links(self):
+        good = "# A `b` c?\n[one](docs/terms.md#agreement) [two](#a-b-c) [three](https://example.org/x)\n"
+        self.assertEqual(list(broken_links("README.md", good)), [])
+        self.assertEqual(len(list(broken_links("README.md", "[x](docs/no.md) [y](docs/terms.md#no)"))), 2)
+
+    def test_paths(self):
+        good = "`core/types.h` `types.h` `//core:core` `deploy/run.sh` bazel-bin/services/ingotd/ingotd\n"
+        self.assertEqual(list(broken_paths("README.md", good)), [])
+        bad = "`core/no.h` `no.h` //core:no bazel-bin/services/ingotd/no\n"
+        self.assertEqual(len(list(broken_paths("README.md", bad))), 4)
+
+    def test_identifiers(self):
+        self.assertEqual(list(broken_identifiers("`EndpointId` `kTickMs` `Agreement::peer_died` `a b` `etcd`")), [])
+        # Put together here, or this file would hold the words.
+        bad = f"`{'kNo' + 'where'}` `{'No' + 'Where'}` `Agreement::{'lost_' + 'peer'}`"
+        self.assertEqual(len(list(broken_identifiers(bad))), 3)
+
+    def test_flags(self):
+        self.assertEqual(list(unknown_flags("`--replicas=3` `bazel test --config=asan`")), [])
+        self.assertEqual(len(list(unknown_flags(f"`--{'rep' + 'licants'}`"))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

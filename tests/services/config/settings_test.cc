@@ -1,0 +1,131 @@
+// What follows from a row of the table of settings.
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+
+#include "replication/agreement/registry.h"
+#include "services/config/config_message.h"
+#include "services/config/daemon_settings.h"
+#include "services/config/ranges.h"
+#include "services/config/scc_settings.h"
+#include "transport/host/channel_transport.h"
+
+namespace ingot {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// Another value of each type.
+bool other(bool value) { return !value; }
+template <NamedEnum Enum>
+Enum other(Enum value) {
+  return value == Enum{} ? static_cast<Enum>(1) : Enum{};
+}
+template <typename Number>
+  requires std::is_arithmetic_v<Number>
+Number other(Number value) {
+  return value + 1;
+}
+std::string other(const std::string& value) { return value + "\xff=, \n"; }
+
+DaemonConfig all_changed() {
+  DaemonConfig config;
+  visit_settings(config, [&](const auto& setting) { config.*setting.member = other(setting.initial); });
+  config.cluster_id = 7;
+  config.member_id = 8;
+  return config;
+}
+
+void check_equal(const DaemonConfig& a, const DaemonConfig& b) {
+  visit_settings(a, [&](const auto& setting) {
+    CAPTURE(setting.key);
+    CHECK(a.*setting.member == b.*setting.member);
+  });
+  CHECK(a.cluster_id == b.cluster_id);
+  CHECK(a.member_id == b.member_id);
+}
+
+TEST_CASE("the launch document carries every setting, whatever its value") {
+  check_equal(from_message(to_message(DaemonConfig{})).value(), DaemonConfig{});
+  config_v1::Config message;
+  REQUIRE(message.ParseFromString(to_message(all_changed()).SerializeAsString()));
+  check_equal(from_message(message).value(), all_changed());
+}
+
+TEST_CASE("a launch document with other settings is refused with a sentence") {
+  const auto refused = [](const auto& change) {
+    config_v1::Config message = to_message(DaemonConfig{});
+    change(message);
+    const auto config = from_message(message);
+    CHECK(absl::IsInvalidArgument(config.status()));
+    return std::string(config.status().message());
+  };
+  CHECK_THAT(refused([](auto& message) { message.mutable_settings()->RemoveLast(); }), Contains("orphan_grace_ms"));
+  CHECK_THAT(refused([](auto& message) { *message.add_settings() = message.settings(0); }), Contains("replicas"));
+  CHECK_THAT(refused([](auto& message) { message.add_settings()->set_name("colour"); }), Contains("colour"));
+  CHECK_THAT(refused([](auto& message) { message.mutable_settings(0)->set_value("x"); }), Contains("replicas: 'x'"));
+  CHECK_THAT(refused([](auto& message) { message.mutable_settings(2)->set_value("raft"); }),
+             Contains("agreement: 'raft'"));
+  CHECK_THAT(refused([](auto& message) { message.set_cluster_id(0); }), Contains("cluster"));
+}
+
+TEST_CASE("a text is a value of its type within its range, or is refused and changes nothing") {
+  int number = 5;
+  CHECK(parse_setting(settings::between(1, 7), "7", number).ok());
+  CHECK(number == 7);
+  for (const char* wrong : {"0", "8", "", "x", "1.5", "99999999999", " "}) {
+    CAPTURE(wrong);
+    CHECK(absl::IsInvalidArgument(parse_setting(settings::between(1, 7), wrong, number)));
+    CHECK(number == 7);
+  }
+  std::uint64_t wide = 0;
+  CHECK(parse_setting(settings::any(), "18446744073709551615", wide).ok());
+  CHECK(wide == ~std::uint64_t{0});
+  CHECK(absl::IsInvalidArgument(parse_setting(settings::any(), "-1", wide)));
+  CHECK(absl::IsInvalidArgument(parse_setting(settings::any(), "18446744073709551616", wide)));
+  bool flag = false;
+  CHECK(parse_setting(settings::any(), "on", flag).ok());
+  CHECK(flag);
+  CHECK(absl::IsInvalidArgument(parse_setting(settings::any(), "yes", flag)));
+  std::vector<int> list;
+  CHECK(parse_setting(settings::any(), "3,1,2", list).ok());
+  CHECK(list == std::vector<int>{3, 1, 2});
+  CHECK(setting_text(settings::any(), list) == "3,1,2");
+  CHECK(absl::IsInvalidArgument(parse_setting(settings::any(), "3,x", list)));
+}
+
+TEST_CASE("a setting out of its range is named with its flag, its value and what it takes") {
+  DaemonConfig config;
+  CHECK(check_ranges(config).ok());
+  config.replicas = 0;
+  CHECK(check_ranges(config).message() == "--replicas=0 is out of range; give 1 to 48");
+  config.replicas = 49;
+  CHECK(absl::IsInvalidArgument(check_ranges(config)));
+}
+
+TEST_CASE("every setting has a flag, a key and a help of its own") {
+  std::set<std::string> flags, keys;
+  const auto visit = [&](const auto& setting) {
+    CAPTURE(setting.flag);
+    CHECK(std::string(setting.flag).substr(0, 2) == "--");
+    CHECK(flags.insert(setting.flag).second);
+    CHECK(keys.insert(setting.key).second);
+    CHECK(!setting.help.empty());
+  };
+  visit_settings(DaemonConfig{}, visit);
+  visit_settings(SccConfig{}, [&](const auto& setting) {
+    visit(setting);
+    CHECK(std::string(setting.flag).substr(0, 6) == "--scc-");
+  });
+  CHECK(environment_name("--orphan-grace") == "INGOT_ORPHAN_GRACE");
+}
+
+TEST_CASE("every agreement and every transport that can be chosen exists") {
+  for (const char* name : enum_names(AgreementKind{})) CHECK(make_agreement(name, {}) != nullptr);
+  for (const char* name : enum_names(TransportKind{})) CHECK(is_transport_kind(name));
+  CHECK(value_of<AgreementKind>("2pc") == AgreementKind::kTwoPhaseCommit);
+  CHECK(value_of<AgreementKind>("raft") == std::nullopt);
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,25 @@
+// Bounds of channels, with their units, and what happens at them.
+#pragma once
+
+#include <cstddef>
+
+#include "core/limits.h"
+
+namespace ingot {
+
+inline constexpr int kProbeMessagesMax = 256;  // messages that one probe hands out before it returns to its loop
+inline constexpr int kChannelEndpointsMax = 512;  // endpoints that one channel can connect; more is a bug (CHECK)
+inline constexpr int kNvpSlotsPerSender = 64;     // lines one sender may have unread in one inbox; then "full"
+inline constexpr int kSrbpSlotsPerSender = 64;    // likewise for SRBP, whose senders share one ring
+// How soon an SRBP receiver works around a sender that stopped between drawing its ticket and publishing: after so many
+// looks at an empty place it looks ahead once, and after so many looks ahead that found later messages it parks the
+// place. Too soon costs a little work, never a message.
+inline constexpr int kSrbpPollsPerScan = 32;
+inline constexpr int kSrbpScansToPark = 2;
+// A buffer for long messages is given back after one that needed more than this.
+inline constexpr std::size_t kReassemblyKeepBytes = 64 * 1024;
+
+static_assert(kEndpointsMax <= kChannelEndpointsMax);
+static_assert(kNvpSlotsPerSender <= 128, "NVP tells 128 new lines from none by a byte");
+
+}  // namespace ingot

@@ -1,0 +1,13 @@
+// The transports by name: the values of --transport.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace ingot {
+
+enum class TransportKind : std::uint8_t { kNvp, kSrbp };
+
+constexpr std::array<const char*, 2> enum_names(TransportKind) { return {"nvp", "srbp"}; }
+
+}  // namespace ingot
