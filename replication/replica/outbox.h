@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "core/limits.h"
 #include "core/types.h"
+#include "replication/replica/limits.h"
 #include "transport/transport.h"
 
 namespace ingot {
