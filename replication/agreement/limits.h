@@ -6,6 +6,7 @@
 
 #include "core/limits.h"
 #include "replication/requests/limits.h"
+#include "replication/stable/write.h"
 
 namespace ingot {
 
@@ -40,7 +41,6 @@ static_assert(kWindowSlots <= kLearnerAheadSlots && kWindowSlots <= kVoteAheadSl
 static_assert(kWindowBytesMax + kBatchBytesMax < kLearnerAheadBytesMax, "else a decided slot could be forgotten by all");
 static_assert(kFetchBytesMax + kBatchBytesMax < kMessageBytesMax, "the last entry of an answer may be a large one");
 static_assert(kWindowBytesMax + kBatchBytesMax < kPreparedBytesMax, "an honest coordinator never makes one vote no");
-
 
 // ---- What an AcceptorChange carries ---------------------------------------------------------------------------------
 // The in-flight entries go by value, since any next leader must know them even while their author is stopped. So all of
