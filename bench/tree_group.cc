@@ -18,6 +18,7 @@
 #include "replication/replica/trees/limits.h"
 #include "services/process/shared_core_wait.h"
 #include "transport/host/channel_transport.h"
+#include "transport/limits.h"
 
 namespace ingot::bench {
 

@@ -11,10 +11,10 @@ import unittest
 ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
 CODE = (".h", ".cc", ".bazelrc", ".py", ".sh", ".bzl", ".bazel", ".proto", ".tla", ".cfg", ".lds", ".yml", ".go", ".txt",
         ".json", ".service")
-# Names of other projects that no source of ours has.
+# Names of other projects, which are in no source here.
 FOREIGN = {"nlohmann_json"}
 PATH = r"\.?[A-Za-z_][\w.@-]*(/[\w.@*-]+)+/?|[\w-]+\.(h|cc|py|sh|proto|tla|bazel|md|txt|yml|service)"
-# History: what it names need not be there any more.
+# History: its names need not exist any more.
 HISTORY = {"CHANGELOG.md"}
 
 
@@ -44,7 +44,7 @@ def text_of(path):
 
 @functools.lru_cache(maxsize=None)
 def words():
-    """Every word that stands in a source file."""
+    """Every word in a source file."""
     found = set()
     for path in tree()[0]:
         if path.endswith(CODE):
@@ -68,7 +68,7 @@ def targets():
 
 
 def without_blocks(text):
-    """The text without fenced and indented blocks: what is left is prose, with its code spans."""
+    """The text without fenced and indented blocks: prose with its code spans."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     return "\n".join("" if line.startswith("    ") else line for line in text.split("\n"))
 
@@ -182,7 +182,7 @@ class Documents(unittest.TestCase):
 
 
 class TheChecks(unittest.TestCase):
-    """Each check sees what is wrong, and nothing else."""
+    """Each check finds the errors, and only these."""
 
     def test_links(self):
         good = "# A `b` c?\n[one](docs/terms.md#agreement) [two](#a-b-c) [three](https://example.org/x)\n"

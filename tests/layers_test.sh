@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Layers: core <- transport <- replication <- services; client beside services, on replication's published view.
-# Within a layer, folders use one another without cycles.
-# Bazel's visibility says the same of targets; this says it of includes, which a build without sandbox would let pass.
+# Checks the layers: core <- transport <- replication <- services; client beside services, on replication's published
+# view. Within a layer, folders use one another without cycles.
+# Bazel's visibility checks targets; this checks includes, which a build without a sandbox does not.
 set -u
 cd "$(dirname "$(readlink -f WORKSPACE)")" || exit 1
 bad=0

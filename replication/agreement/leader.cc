@@ -4,10 +4,6 @@
 
 namespace ingot {
 
-// Everything that is sent when a backlog has drained (all outstanding proposals, an entry, a question, a commit hint)
-// fits into an empty backlog. Otherwise each drain would cause the next.
-static_assert(kWindowSlots + 4 < kBacklogMessagesMax && kRetransmitBytesMax + 2 * kMessageBytesMax < kBacklogBytesMax);
-
 // A later incarnation of the first leader does not lead: it does not know what its predecessor proposed.
 Leader::Leader(const GroupConfig& group, EndpointId first_leader, Epoch epoch, Ballot ballot, Mailbox& mailbox)
     : mailbox_(mailbox),

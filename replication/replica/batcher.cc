@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "core/check.h"
+#include "replication/replica/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
 

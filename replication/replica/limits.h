@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/limits.h"
+#include "replication/agreement/limits.h"
 #include "replication/store/limits.h"
 
 namespace ingot {
@@ -30,5 +31,8 @@ inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
 static_assert(2 * kMessageBytesMax < kBacklogBytesMax);
 static_assert(kResultBytesMax < kSessionResultsBytesMax, "the newest result is kept");
 static_assert(kSessionResultsBytesMax <= kSessionsBytesMax);
+// Everything that a leader sends when a backlog has drained (all outstanding proposals, an entry, a question, a commit
+// hint) fits into an empty backlog. Otherwise each drain would cause the next.
+static_assert(kWindowSlots + 4 < kBacklogMessagesMax && kRetransmitBytesMax + 2 * kMessageBytesMax < kBacklogBytesMax);
 
 }  // namespace ingot

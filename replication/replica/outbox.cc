@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "core/wire.h"
+#include "replication/replica/limits.h"
 
 namespace ingot {
 

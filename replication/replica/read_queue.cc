@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "replication/replica/limits.h"
+
 namespace ingot {
 
 std::optional<std::uint64_t> ReadQueue::add(PendingRead read) {

@@ -1,4 +1,4 @@
-// The words in which a value of a command line or of a file is refused. Thread-safe.
+// Error texts for values of a command line or of a file. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ingot {
 // "a, b or c".
 std::string join_or(const std::vector<std::string>& words);
 
-// What is wrong with a text, as a sentence; empty: nothing.
+// The defect of a text, as a sentence; empty: none.
 std::string fault_in_choice(const std::string& given, const std::vector<std::string>& allowed);
 // For a whole number within these bounds, both included.
 std::string fault_in_number(const std::string& given, std::int64_t min,

@@ -1,3 +1,5 @@
+
+#include "core/limits.h"
 // Every setting of ingotd, in one table. What follows from a row:
 //
 //   a member of DaemonConfig or SccConfig, with its default         services/config/daemon_config.h, scc_config.h

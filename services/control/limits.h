@@ -4,8 +4,8 @@
 namespace ingot {
 
 inline constexpr int kStatusWatchersMax = 64;      // WatchStatus streams; further ones are RESOURCE_EXHAUSTED
-inline constexpr int kStatusPollMs = 50;           // how soon a watcher sees a change; nobody polls without watchers
-inline constexpr int kStatusIntervalMsDefault = 1000;  // between answers that tell of nothing but progress
+inline constexpr int kStatusPollMs = 50;           // a watcher's delay of a change; no polls without watchers
+inline constexpr int kStatusIntervalMsDefault = 1000;  // between answers that differ in progress only
 inline constexpr int kStatusIntervalMsMax = 3600 * 1000;  // a longer interval is cut to this
 
 }  // namespace ingot

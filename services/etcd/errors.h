@@ -11,7 +11,7 @@
 
 namespace ingot::etcd {
 
-// The errors of etcd that the store knows nothing of: X(name, gRPC code, text).
+// The errors of etcd that the store does not raise: X(name, gRPC code, text).
 #define INGOT_ETCD_ERRORS(X)                                                    \
   X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")    \
   X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")     \

@@ -1,4 +1,4 @@
-// Who has a role, and whether a move of it is done, as one status after the other tells.
+// Finds the holder of a role, and decides from one status after the other whether a move of it is done.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
 
-// Who has the role: of those who are up and believe so, the one in the newest configuration. Null: nobody.
+// The holder of the role: of the running replicas that claim it, the one in the newest configuration. Null: none.
 const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status);
 
 // Not thread-safe.

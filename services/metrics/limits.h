@@ -3,6 +3,6 @@
 
 namespace ingot {
 
-inline constexpr int kRequestMetricShards = 8;     // sets of request counters; more threads share them, only slower
+inline constexpr int kRequestMetricShards = 8;     // sets of request counters; more threads share them, which is slower
 
 }  // namespace ingot

@@ -35,7 +35,7 @@ class RoomWatch final : public Transport {
  private:
   Transport& transport_;
   const int endpoints_;
-  ReplicaSet full_;  // endpoints
+  ReplicaSet full_;  // endpoints with a full inbox
   bool fragments_wait_ = false;
 };
 

@@ -12,7 +12,7 @@ std::uint64_t virtual_ns(const scc::Core& core) { return core.now_ps() / 1000; }
 
 }  // namespace
 
-// The session with the requests that wait outside for it. No other thread submits, so it needs no lock.
+// The session, with the requests that wait outside the chip. No other thread submits, so it needs no lock.
 class Gateway::Endpoint final : public Pollable {
  public:
   Endpoint(Gateway& gateway, scc::Core& core, SessionEndpoint& session)

@@ -1,4 +1,4 @@
-// The settings in a recording's head: those that decide the course of a run, each under its key and with the JSON type
+// The settings in a recording's head: those that determine the run, each under its key and with the JSON type
 // of its value; an enumeration by its name.
 #pragma once
 

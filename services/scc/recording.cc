@@ -29,7 +29,7 @@ namespace {
 constexpr int kVersion = 1;
 constexpr std::size_t kHashDigits = 16;
 static_assert(2 * kRequestBytesMax + 4096 < kRecordLineBytesMax, "the largest request has room on a line");
-// By RequestKind from kCommand on, then by ChipInput::Kind from kStop on.
+// Names by RequestKind from kCommand on, and those of ChipInput::Kind from kStop on.
 constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", "local_query", "digest", "move"};
 constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
@@ -89,7 +89,7 @@ ChipSummary summary_from(const Json& json) {
   return summary;
 }
 
-// What one setting alone does not show; the rest is up to ChipGroup::create.
+// Checks settings against each other; ChipGroup::create checks the rest.
 void check_head(const DaemonConfig& config) {
   const auto shapes = tree_shapes();
   const bool good = config.replicas <= kSccReplicasMax && config.voters >= 1 && config.voters <= config.replicas &&

@@ -1,4 +1,4 @@
-// Roles as the replicas name them and as the control API does: the same, but for proto3's "unspecified" in front.
+// The replicas' Role and the control API's: the same enumerators, after proto3's "unspecified".
 #pragma once
 
 #include "proto/ingot/control/v1/control.pb.h"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kReplicas = 2;
 
-// Memory that every descriptor of the instance names.
+// The memory behind every descriptor of the instance.
 int memory() {
   static const Descriptor fd = *create_segment("fuzz", 1);
   return fd.get();
@@ -47,7 +47,7 @@ std::vector<Descriptor> descriptors(std::size_t count) {
   return fds;
 }
 
-// A process's side: what it knows of its instance takes any message.
+// A process's side: its handover state takes any message.
 void receive_in_process(const SupervisionMessage& message, std::size_t fds) {
   Prng rng(1);
   auto state = HandoverState::copy(sample_spec(rng));
@@ -58,7 +58,7 @@ void receive_in_process(const SupervisionMessage& message, std::size_t fds) {
   INGOT_CHECK(state->generation() >= before, "no message makes a process forget");
 }
 
-// A new supervisor's side, which puts together what a process hands over.
+// A new supervisor's side, which assembles the state that a process hands over.
 void receive_handover(const SupervisionMessage& message, std::size_t fds) {
   HandoverStateReceiver receiver;
   for (int i = 0; i < 3; ++i) {
@@ -68,7 +68,7 @@ void receive_handover(const SupervisionMessage& message, std::size_t fds) {
 
 }  // namespace
 
-// The first byte says how many descriptors came with the rest.
+// The first byte is the number of descriptors of the message after it.
 void run_supervision_message(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::size_t fds = static_cast<unsigned char>(bytes[0]) % 4;

@@ -1,22 +1,23 @@
 ------------------------------ MODULE OnePaxos ------------------------------
 (***************************************************************************)
 (* 1Paxos with its configuration log: normal path, LeaderChange,           *)
-(* AcceptorChange with carried proposals, salvage, walk-back, fencing,     *)
+(* AcceptorChange with in-flight entries, salvage, walk-back, fencing,     *)
 (* snapshots, trimming, reads.  docs/model.md says which code implements   *)
 (* which action, and what is left out.                                     *)
 (*                                                                         *)
-(* A process that takes no step is slow or stopped; nobody can tell.       *)
-(* Death is different: stable and certain.  Messages are a set: they may   *)
-(* arrive late, in any order, twice or never.  What a replica stores in    *)
-(* its segment and what it says is one step: the code stores first, and    *)
-(* what is stored and unsaid is what is said and never arrives.            *)
+(* A process that takes no step is slow or stopped; no other process can   *)
+(* tell which.  Death is different: stable and certain.  Messages are a    *)
+(* set: they may arrive late, in any order, twice or never.  A store into  *)
+(* a replica's segment and the message about it are one step: the code     *)
+(* stores first, and a message that is never sent after its store equals   *)
+(* one that never arrives.                                                 *)
 (*                                                                         *)
 (* A majority chooses each entry of the configuration log                  *)
 (* (ConfigurationLog.tla); here that is one step.  With InDoubt, any entry *)
-(* proposed for the next index may be chosen, after its author gave up or  *)
-(* died, too.                                                              *)
+(* proposed for the next index may be chosen, even after its author gave   *)
+(* up or died.                                                             *)
 (*                                                                         *)
-(* Each rule whose omission is known to break something has a name, and    *)
+(* Each rule whose omission is known to break a property has a name, and   *)
 (* holds unless that name is in Without.                                   *)
 (***************************************************************************)
 EXTENDS Naturals, Sequences, FiniteSets, TLC
@@ -32,7 +33,7 @@ CONSTANTS
   Snapshots,    \* snapshots and trimming happen
   Reads,        \* one linearizable read happens
   Free,         \* base, from and who reads history are whatever safety allows; else as in the code, for Live
-  FalseUntil,   \* while the log is shorter, anybody may be suspected; afterwards only the dead and the stopped
+  FalseUntil,   \* while the log is shorter, any replica may be suspected; afterwards only dead and stopped ones
   Without       \* names of the rules that are left out
 
 VARIABLES
@@ -45,10 +46,10 @@ VARIABLES
   idx,          \* the entry that gave this replica its leadership, 0: none
   bal,          \* its ballot: the same, unless that rule is left out
   dec,          \* decided here; private
-  snap,         \* what the newest snapshot in a sealed segment holds
+  snap,         \* the content of the newest published snapshot
   msgs,
   hist,         \* every <<epoch, slot, command>> that an acceptor ever stored
-  acked,        \* slots that some client was told of
+  acked,        \* slots acknowledged to some client
   rd,           \* the read
   crashes, restarts
 
@@ -111,7 +112,7 @@ Init ==
 -----------------------------------------------------------------------------
 (* The normal path. *)
 
-Knows(r, d) ==                       \* r's decided slots become d; whoever has applied a command may answer its client
+Knows(r, d) ==                       \* r's decided slots become d; applied commands may be answered
   /\ dec' = [dec EXCEPT ![r] = d]
   /\ acked' = IF Reads THEN acked \cup 0..(Prefix(d) - 1) ELSE acked
 
@@ -149,7 +150,7 @@ CatchUp(r, q) ==
   /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
 
 -----------------------------------------------------------------------------
-(* Snapshots in sealed segments, which outlive every replica; and what may be forgotten for them. *)
+(* Published snapshots, which outlive every replica; and trimming, which they permit. *)
 
 TakeSnapshot(r) ==
   /\ Snapshots /\ Awake(r) /\ Applied(r) > SnapEnd
@@ -205,11 +206,11 @@ ReadLog(r) ==
 -----------------------------------------------------------------------------
 (* New leader, steps 2 to 4. *)
 
-(* What it accepted in former epochs counts no more, but is kept: it was chosen. *)
+(* Slots accepted in former epochs count no more, but are kept: they were chosen. *)
 NewEpoch(g, ep, prom) ==
   [Seg0 EXCEPT !.ep = ep, !.prom = prom, !.old = IF Keep("history-kept") THEN Merge(g.old, g.acc) ELSE Empty]
 
-(* Accepts that the acceptor would turn away from now on are dropped, to have fewer states. *)
+(* Accepts that the acceptor would refuse from now on are dropped, to have fewer states. *)
 OnPrepare(a, m) ==
   LET g == seg[m.to]
       new == IF m.ep > g.ep /\ Keep("prepare-activates") THEN NewEpoch(g, m.ep, m.bal) ELSE [g EXCEPT !.prom = m.bal]
@@ -241,7 +242,7 @@ Recovered(r, accepted) ==
 KnowsBelow(r, below) ==
   \A s \in Slots : s < Max({Base(idx[r]), below}) => dec[r][s] # None
 
-(* The first slot that is proposed again: all below is decided, and known to r. *)
+(* The first slot that is proposed again: all slots below are decided, and known to r. *)
 Firsts(r) ==
   LET lo == Base(idx[r]) IN
   IF Free THEN {f \in {lo, Applied(r)} : f >= lo} ELSE {Max({lo, Applied(r)})}
@@ -319,7 +320,7 @@ WalkBack(r) ==
 -----------------------------------------------------------------------------
 (* New acceptor. *)
 
-(* Below the base is only what the author knows to be decided. *)
+(* The author knows all slots below the base to be decided. *)
 Bases(r) ==
   IF ~Keep("author-knows-base") THEN 0..Max({Applied(q) : q \in R})
   ELSE IF Free THEN 0..Applied(r)
@@ -339,7 +340,7 @@ ChangeAcceptor(r, new, base) ==
      /\ st' = IF Keep("freeze") THEN [st EXCEPT ![r] = "frz"] ELSE st
      /\ UNCHANGED <<paused, disk, dec, msgs, idx, bal, life, seen>>
 
-Thaw(r) ==                           \* wrong: thinks better of it while the outcome is in doubt
+Thaw(r) ==                           \* wrong: leads again while the outcome is in doubt
   /\ ~Keep("stays-frozen") /\ Awake(r) /\ st[r] = "frz"
   /\ st' = [st EXCEPT ![r] = "lead"]
   /\ UNCHANGED <<log, pend, paused, disk, dec, msgs, idx, bal, life, seen>>
@@ -374,7 +375,7 @@ OnConfirm(r, m) ==
 (* Of those who die or stop in the middle of a broadcast.  Without fairness that needs no step. *)
 Unsaid(r, M) == {M} \cup (IF FalseUntil < MaxLog THEN {{m \in M : m.from[1] # r}} ELSE {})
 
-(* What was said to it is lost.  What it said may be, too. *)
+(* Messages to it are lost.  Messages from it may be, too. *)
 Die(r) ==
   LET rest == {m \in msgs : m.m = "L" \/ m.to[1] # r} IN
   /\ up' = [up EXCEPT ![r] = FALSE] /\ paused' = paused \ {r}
@@ -430,7 +431,7 @@ Agreement == \A x, y \in hist : x[2] = y[2] => x[3] = y[3]
 WriteOnce == \A x, y \in hist : x[1] = y[1] /\ x[2] = y[2] => x[3] = y[3]
 Distinct  == \A k \in 1..Tip : log[k].ldr[1] # log[k].acc[1]
 
-(* What was stored can be had from what is in segments alone, were every replica to die now. *)
+(* If every replica died now, the segments alone would hold all that was stored. *)
 Durable ==
   \A x \in hist : LET s == x[2]  c == x[3] IN
      \/ snap[s] = c

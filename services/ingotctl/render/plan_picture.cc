@@ -86,7 +86,7 @@ class Picture {
   double x(double cycles) const { return kLeft + cycles / std::max(plan_.prediction.broadcast, 1.0) * kPlot; }
 
   void draw_title() {
-    // The picture shows a broadcast, whatever the tree was planned for.
+    // The picture shows a broadcast, whatever the plan's objective.
     const std::string tree = plan_.objective == Objective::kBroadcast
                                  ? ""
                                  : absl::StrCat("on the tree for ", std::string(name_of(plan_.objective)), ", ");

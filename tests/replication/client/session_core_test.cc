@@ -275,7 +275,7 @@ TEST_CASE("a send whose submission is answered before it is taken is left out") 
   session.submit();
   session.take_sent();
   session.core.replica_died(kZero, session.now_ns);
-  session.core.tick(session.now_ns, [](EndpointId) { return false; });  // asks for a send, which stays
+  session.core.tick(session.now_ns, [](EndpointId) { return false; });  // requests a send, which remains
   session.respond(kOne, 1, kOk, kOne);
   REQUIRE(session.take_sent().empty());
   REQUIRE(session.answers.size() == 1);

@@ -1,4 +1,4 @@
-// A session core with a driver that keeps what it is asked to do, so that a test plays the replicas.
+// A session core with a driver that records the core's actions, so that a test plays the replicas.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kNsPerMs = 1'000'000;
 struct SentRequest {
   EndpointId to;
   Request request;
-  std::string payload;  // what request.payload was
+  std::string payload;  // the bytes of request.payload
 };
 
 struct ReceivedAnswer {
@@ -42,7 +42,7 @@ class SessionOnPaper {
     return options;
   }
 
-  // Returns the submission's number, by which `answers` has it; 0: it was not taken.
+  // Returns the submission's number, its key in `answers`; 0: it was refused.
   int submit(RequestKind kind = RequestKind::kCommand, const std::string& payload = "x",
              EndpointId wanted = ReplicaClient::kAnyReplica) {
     const int number = submissions_ + 1;
@@ -79,7 +79,7 @@ class SessionOnPaper {
     execute();
   }
 
-  // Everything up to then, each time when the core asks for it.
+  // Runs all ticks up to that time, each when the core is due.
   void pass_until(std::uint64_t end_ns) {
     while (core.deadline_ns() <= end_ns) pass_ns(core.deadline_ns() > now_ns ? core.deadline_ns() - now_ns : 0);
     now_ns = end_ns;

@@ -1,5 +1,5 @@
 // Replicas that refuse, lose answers, die and come back at random: every submission has one answer, a command that was
-// answered as not carried out was not, and no result is acknowledged that has not arrived.
+// answered as not carried out was not, and only received results are acknowledged.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class RandomReplicas {
     messages_.push_back({sent.to, request});
   }
 
-  // An attempt is carried out and answered, carried out without an answer, or refused, whatever became of others.
+  // An attempt is carried out and answered, carried out without an answer, or refused, independently of others.
   void handle() {
     const std::size_t place = prng_.below(messages_.size());
     const Message message = messages_[place];

@@ -1,5 +1,7 @@
 // A batch holds the requests that arrived together, within bounds, each once.
 #include "replication/replica/batcher.h"
+#include "replication/replica/limits.h"
+#include "replication/requests/limits.h"
 
 #include <catch2/catch.hpp>
 

@@ -186,7 +186,7 @@ TEST_CASE("segments of dead incarnations are read by name, those of others are n
 TEST_CASE("a first incarnation that never opened its segment stored nothing: that is known, not missing") {
   TestIncarnation first(1), second(2);
   Pair pair(first);
-  CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may yet
+  CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may open it
   pair.begin(second);
   const auto view = pair.segments->read(first.name());
   REQUIRE(view.ok());

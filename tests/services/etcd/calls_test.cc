@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "replication/store/limits.h"
 #include "tests/services/etcd/in_process_server.h"
 
 namespace ingot {

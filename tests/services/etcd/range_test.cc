@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "services/etcd/limits.h"
 #include "tests/services/etcd/in_process_server.h"
 
 namespace ingot {

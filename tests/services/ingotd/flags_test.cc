@@ -15,7 +15,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// What a command line makes of the settings, or the sentence that refuses it.
+// The settings of a command line, or its error.
 struct Parsed {
   DaemonConfig config;
   SccConfig scc;

@@ -11,6 +11,7 @@
 #include "tests/transport/collectives/world.h"
 #include "transport/collectives/atomic_broadcast.h"
 #include "transport/host/event_loop.h"
+#include "transport/host/limits.h"
 
 namespace ingot::test {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "transport/scc/rcce/gory.h"
 
 namespace ingot::scc {
