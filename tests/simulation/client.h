@@ -1,5 +1,5 @@
-// A simulated client: a driver of the real session core with several operations under way. It draws operations, and checks
-// what it is answered.
+// A simulated client: a driver of the real session core with several operations under way. It draws operations, and
+// checks the answers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Exactly once, and nothing lost: every write takes effect at most once in the state of each replica, and every write
-// that a client was told of is in the state of everybody who is up to date.
+// that a client was told of is in the state of each replica that is up to date.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The replicas of a simulated group through their incarnations, what their supervisor keeps, and who plays which role.
+// The replicas of a simulated group through their incarnations, what their supervisor keeps, and who leads and accepts.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ class SimulatedGroup {
     return {EndpointId(static_cast<std::uint16_t>(replica)), at(replica).incarnation};
   }
 
-  // The replica that leads with the highest ballot, dead ones aside; -1: nobody.
+  // The replica that leads with the highest ballot, dead ones aside; -1: none leads.
   int leader() const;
-  // Whom the leader takes for the acceptor; in protocols without one, another voter. -1: nobody leads.
+  // The acceptor as the leader knows it; in protocols without one, another voter. -1: none leads.
   int acceptor() const;
 
  private:

@@ -40,7 +40,8 @@ constexpr MutantFacts kFacts[] = {
      "1paxos", 4, 300},
     {Mutant::kForgottenSessions, "forgotten-sessions", "a repeated request passes for a new one", "1paxos", 3, 10},
     {Mutant::kSalvageOfTheLiving, "salvage-of-the-living", "a stopped replica is taken for dead", "1paxos", 4, 60},
-    {Mutant::kSuccessorWithoutVotes, "successor-without-votes", "a new incarnation is told that its predecessor stored nothing",
+    {Mutant::kSuccessorWithoutVotes, "successor-without-votes",
+     "a new incarnation is told that its predecessor stored nothing",
      "multipaxos", 3, 10},
 };
 

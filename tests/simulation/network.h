@@ -1,7 +1,7 @@
 // The channels of a simulated group: FIFO for each pair of endpoints, bounded, each message with its own delay.
 //
-// As between real processes: a channel that is full takes nothing, so that its sender's backlog grows. A channel outlives
-// both of its ends: what a replica sent before it died arrives after it died.
+// As between real processes: a channel that is full takes nothing, so that its sender's backlog grows. A channel
+// outlives both of its ends: what a replica sent before it died arrives after it died.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class Network {
   bool send(int from, int to, std::string_view message);
   bool has_room(int from, int to) const { return at(from, to).messages.size() < schedule_.channel_messages; }
 
-  // Moves the next message that has arrived at `to` from `from` into `message`. False: there is none. The reader says when
-  // it is done.
+  // Moves the next message that has arrived at `to` from `from` into `message`. False: there is none. The reader says
+  // when it is done.
   bool take(int from, int to, std::string& message);
   void done_reading(int to);
   // Bit n: something from endpoint n is on its way to `to`, or has arrived.

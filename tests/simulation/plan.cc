@@ -20,7 +20,11 @@ constexpr std::size_t kRecordBytes = 64;      // of a slot's record in a segment
 class Drawer {
  public:
   Drawer(const Options& options, Plan& plan)
-      : options_(options), plan_(plan), prng_(options.seed), rare_(options.seed ^ 0x72617265), room_(options.seed ^ 0x726f6f6d) {}
+      : options_(options),
+        plan_(plan),
+        prng_(options.seed),
+        rare_(options.seed ^ 0x72617265),
+        room_(options.seed ^ 0x726f6f6d) {}
 
   void draw() {
     draw_network();
@@ -99,7 +103,8 @@ class Drawer {
     client.bursts = 0.02 + 0.2 * prng_.unit();
     client.session.retry_ms = between(kMs, 50 * kMs) / kMs;
     client.session.scan_ms = 1 + room_.below(10);
-    client.session.suspect_ms = 1 + room_.below(client.session.retry_ms);  // a leader is suspected before it is asked again
+    // As the real bounds have it: a leader is suspected before it is asked again.
+    client.session.suspect_ms = 1 + room_.below(client.session.retry_ms);
     client.session.pause_us = 50 + room_.below(200);
     client.session.timeout_ms = room_.chance(0.15) ? 20 + room_.below(300) : kTimeoutMsNever;
     client.reads_anywhere = options_.agreement == "2pc";
@@ -161,7 +166,7 @@ class Drawer {
     return fault;
   }
 
-  // The acceptor's role goes round among the living, snapshots are late, and then everybody dies: what was decided in the
+  // The acceptor's role goes round among the living, snapshots are late, and then all die: what was decided in the
   // epochs before lies in segments only.
   void bring_the_acceptor_back() {
     late_snapshots_ = true;
@@ -177,8 +182,8 @@ class Drawer {
     plan_.faults.push_back(end);
   }
 
-  // Who promises to a new leader dies and is back in no time, and then hears of the old one. A promise that is not in its
-  // segment is broken.
+  // The replica that promises to a new leader dies and is back in no time, and then receives from the old one. A promise
+  // that is not in its segment is broken.
   Fault lose_a_promiser() {
     Fault fault;
     fault.kind = Kind::kKill;
@@ -229,11 +234,13 @@ class Drawer {
   // a batch are at most a sixth.
   void narrow_segments() {
     AgreementBounds& bounds = plan_.bounds;
-    const std::size_t batch = 2 * kCommandBytesMax * static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
+    const auto commands = static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
+    const auto slots = static_cast<std::size_t>(bounds.window_slots + 2);
     bounds.window_bytes = std::min(bounds.window_bytes, static_cast<std::size_t>(400 + room_.below(2000)));
-    const std::size_t window = bounds.window_bytes + batch + static_cast<std::size_t>(bounds.window_slots + 2) * kRecordBytes;
-    plan_.replica.segment_bytes = (6 * window + room_.below(12 * window)) / kStableRecordAlignment * kStableRecordAlignment;
-    bounds.repeat_bytes = std::min(bounds.repeat_bytes, static_cast<std::size_t>(room_.below(plan_.replica.segment_bytes / 24)));
+    const std::size_t window = bounds.window_bytes + 2 * kCommandBytesMax * commands + kRecordBytes * slots;
+    const std::size_t bytes = 6 * window + room_.below(12 * window);
+    plan_.replica.segment_bytes = bytes / kStableRecordAlignment * kStableRecordAlignment;
+    bounds.repeat_bytes = std::min(bounds.repeat_bytes, static_cast<std::size_t>(room_.below(bytes / 24)));
   }
 
   void draw_trees() {

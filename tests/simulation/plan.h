@@ -43,10 +43,10 @@ struct Fault {
   TimeNs at = 0;
   TimeNs lasts_ns = 0;      // until restart, waking up, or the end of slowness or pressure
   int steps = 0;            // of the victim's execution, after `at`, before it happens
-  std::uint64_t pick = 0;   // chooses among those who qualify
+  std::uint64_t pick = 0;   // chooses among those that qualify
   TimeNs slow_ns = 0;       // kSlowLink
   bool fresh_inbox = false;  // kKill: what was sent to the dead one is gone
-  bool for_good = false;     // kKill: nobody starts again, unless that would be too many for a majority of voters
+  bool for_good = false;     // kKill: no victim starts again, unless that would be too many for a majority of voters
   bool from_published = false;  // kKill: the successor begins with the newest published snapshot, not with a peer's
 };
 
@@ -63,7 +63,7 @@ struct Options {
   std::uint64_t seed = 1;
   Mutant mutant = Mutant::kNone;
   bool trace = false;
-  bool kills = true;  // false: replicas are stopped, links slow, roles moved, but nobody dies
+  bool kills = true;  // false: replicas are stopped, links slow, roles moved, but none dies
   // To find the shortest prefix that fails: no more than so many of the seed's faults, and of its writes.
   int faults_max = 1'000'000;
   int writes_max = 1'000'000;

@@ -1,5 +1,5 @@
-// The stable segments of a simulated group: shared by their writer with all who read them, and kept as the supervisor and
-// every replica keep the real ones.
+// The stable segments of a simulated group: their writer shares them with all readers, and the supervisor and every
+// replica keep them by the rule of the real ones.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class SimulatedSegment final : public StableStore {
   const bool& pressed_;
 };
 
-// Which segments of a group are known to one who keeps them: the supervisor, or a replica.
+// The segments of a group that the supervisor, or one replica, keeps.
 class KnownSegments {
  public:
   struct Known {

@@ -21,7 +21,7 @@ void SimulatedWorld::act(const Event& event) {
   using Kind = Event::Kind;
   if (event.kind == Kind::kFault) return begin(event.number);
   if (event.kind == Kind::kInject) {
-    if (plan_.faults[event.number].victims == Victims::kPromiser) victims_[event.number].clear();  // nobody promised
+    if (plan_.faults[event.number].victims == Victims::kPromiser) victims_[event.number].clear();  // none promised
     return inject(event.number);
   }
   if (event.kind == Kind::kEnd) return end(event.number, event.replica);
@@ -69,7 +69,7 @@ void SimulatedWorld::begin(std::size_t number) {
 }
 
 // A voter is asked to lead while a proposal of the leader is on its way, slowly. The news to the leader takes longer, and
-// what the leader still says to its successor longest: so it goes on, and reaches those who have promised.
+// what the leader still says to its successor longest: so it goes on, and reaches those that have promised.
 void SimulatedWorld::await_promise(std::size_t number) {
   if (injected_faults_[number]) return;
   const Fault& fault = plan_.faults[number];
@@ -84,7 +84,9 @@ void SimulatedWorld::await_promise(std::size_t number) {
   const int next = (leader + 1 + static_cast<int>(fault.pick % 64)) % group_.voters();
   if (leader < 0 || leader == next || !group_.at(leader).runs() || !group_.at(next).runs()) return;
   const AgreementStatus status = group_.at(leader).replica->agreement().status();
-  if (status.proposed <= status.decided) return post({.at = now_ + kPollNs, .kind = Event::Kind::kFault, .number = number});
+  if (status.proposed <= status.decided) {
+    return post({.at = now_ + kPollNs, .kind = Event::Kind::kFault, .number = number});
+  }
   wait_for_promise_.push_back({number, -1, fault.steps});
   network.slow_down(leader, next, kPromiseNsMax, now_ + kPromiseNsMax);
   network.slow_down(next, leader, 2 * fault.slow_ns, now_ + kPromiseNsMax);
@@ -115,7 +117,7 @@ bool SimulatedWorld::at_crash_point(int replica) {
   return false;
 }
 
-// An empty list: nobody qualifies.
+// An empty list: none qualifies.
 std::vector<int> SimulatedWorld::choose_victims(const Fault& fault) {
   const int leader = group_.leader();
   const int acceptor = group_.acceptor();
@@ -184,7 +186,7 @@ void SimulatedWorld::inject(std::size_t number) {
     case FaultKind::kKill:
     case FaultKind::kStop:
       if (take_down(number)) return;
-      slow_down(fault);  // nobody was there to be crashed
+      slow_down(fault);  // none was up to be crashed
       break;
   }
   open_ends_[number] = 1;
@@ -368,7 +370,8 @@ bool SimulatedWorld::fence(ReplicaIncarnation name) {
 }
 
 void SimulatedWorld::publish(PublishedSnapshot snapshot) {
-  post({.at = now_ + prng_.below(plan_.publish_ns_max), .kind = Event::Kind::kPublished, .snapshot = std::move(snapshot)});
+  const TimeNs at = now_ + prng_.below(plan_.publish_ns_max);
+  post({.at = at, .kind = Event::Kind::kPublished, .snapshot = std::move(snapshot)});
 }
 
 }  // namespace ingot::simulation

@@ -26,7 +26,8 @@ bool changes_something(Action::Kind kind) {
 
 bool is_promise(std::string_view message) {
   constexpr std::size_t kTypeOffset = 2;
-  if (message.size() <= kTypeOffset || static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
+  if (message.size() <= kTypeOffset) return false;
+  if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
   const auto type = static_cast<MessageType>(message[kTypeOffset]);
   return type == MessageType::kPromise || type == MessageType::kConfigPromise;
 }
@@ -126,7 +127,9 @@ void SimulatedReplica::handle(const Notice& notice) {
     case Notice::Kind::kSegment:
       return read_segment(notice);
     case Notice::Kind::kHistory:
-      if (const SimulatedSegment* segment = segments_.find(notice.name)) core_.history_read(segment->model().read(notice.slot));
+      if (const SimulatedSegment* segment = segments_.find(notice.name)) {
+        core_.history_read(segment->model().read(notice.slot));
+      }
       return;
     case Notice::Kind::kWritten:
       return notice.snapshot ? core_.snapshot_written(notice.snapshot) : core_.snapshot_failed();

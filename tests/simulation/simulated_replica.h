@@ -1,5 +1,5 @@
-// A simulated replica: a driver of the real replica core (replication/replica/core.h) that executes one action at a time,
-// and can die or stop between any two of them.
+// A simulated replica: a driver of the real replica core (replication/replica/core.h) that executes one action at a
+// time, and can die or stop between any two of them.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ class SimulatedReplica final : private AppliedSink {
 
   explicit SimulatedReplica(Setup setup);
 
-  // Does what is to be done at `now`. It may be crashed in the middle: then the rest is undone until it is polled again,
-  // which a dead one never is.
+  // Does what is to be done at `now`. It may be crashed in the middle: then the rest is undone until it is polled
+  // again, which a dead one never is.
   void poll(TimeNs now);
 
   // When it wants to be polled next, arrivals aside; no arrival is handled before busy_until().
@@ -115,7 +115,7 @@ class SimulatedReplica final : private AppliedSink {
   std::vector<StableWrite> deferred_;    // of a mutant
   std::vector<Incarnation> present_;     // by peer: the incarnation that the channel is with
   std::uint64_t dead_ = 0;               // bit by peer
-  std::uint64_t begun_ = 0;              // bit by peer: a newer incarnation runs, and this replica has not gone over to it
+  std::uint64_t begun_ = 0;              // bit by peer: a newer incarnation runs than the channel is with
   std::uint64_t requests_ = 0;           // of a mutant
   std::vector<std::size_t> moves_;       // faults that ask to move a role, and are not answered
   TimeNs now_ = 0;

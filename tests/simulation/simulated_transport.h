@@ -10,9 +10,9 @@
 
 namespace ingot::simulation {
 
-// Channels are with incarnations, as between real processes (transport/host/peer_incarnations.h): nothing is sent to one that is known
-// to be dead; its successor's messages are taken only when all that it had sent is read, and a successor sends nothing to
-// those who have not gone over to it. Not thread-safe.
+// Channels are with incarnations, as on the host (transport/host/peer_incarnations.h): nothing is sent to one that is
+// known to be dead; its successor's messages are taken only when all that it had sent is read, and a successor sends
+// nothing to endpoints that have not gone over to it. Not thread-safe.
 class SimulatedTransport final : public Transport {
  public:
   // `messages_max`: read from each peer by one probe. REQUIRES: network outlives this.

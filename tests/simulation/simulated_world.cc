@@ -12,11 +12,11 @@ namespace ingot::simulation {
 
 namespace {
 
-// After faults have stopped, everything is answered and everybody up to date within this time. Retransmission backs off
+// After faults have stopped, all is answered and each replica up to date within this time. Retransmission backs off
 // to kRetransmitTicksMax ticks of at most 5 ms, suspicion likewise.
 constexpr TimeNs kRecoveryNsMax = 60 * kSecond;
 
-// 2PC does not go on without one of its first replicas. After so long everybody has heard of the death.
+// 2PC does not go on without one of its first replicas. After so long every process has heard of the death.
 constexpr TimeNs kBlockedNs = 100 * kMs;
 
 // A run takes some thousands of events. One that takes so many is a storm of messages that feeds itself.
@@ -187,8 +187,8 @@ bool SimulatedWorld::finished() {
 
 bool SimulatedWorld::blocks_for_good() const { return options_.agreement == "2pc" && tally_.restarts > 0; }
 
-// Everybody says that it is blocked, and by whom: by the coordinator if that died, else by one that did. Nobody is told
-// anything wrong meanwhile.
+// Each replica says that it is blocked, and by which: by the coordinator if that died, else by one that did. No client is
+// told anything wrong meanwhile.
 void SimulatedWorld::check_blocked() {
   const bool coordinator_died = group_.at(0).incarnation > Incarnation(1);
   for (int replica = 0; replica < group_.replicas() && violation_.empty(); ++replica) {

@@ -112,7 +112,7 @@ class SimulatedWorld final : public Environment {
   const Plan plan_;
   Prng prng_;
   std::vector<std::vector<Incarnation>> accepted_;  // by replica and peer: whose messages it takes
-  PublishedSnapshot published_;                     // that the supervisor keeps; like accepted_, the group begins with it
+  PublishedSnapshot published_;                     // that the supervisor keeps
   SimulatedGroup group_;
   Workload workload_;
   std::deque<Client> clients_;  // which do not move
@@ -129,7 +129,7 @@ class SimulatedWorld final : public Environment {
   TimeNs now_ = 0;
   TimeNs calm_since_ = kNever;
   bool idle_ = false;     // nothing will happen any more
-  bool closing_ = false;  // a last write makes everybody notice what they missed
+  bool closing_ = false;  // a last write makes each replica notice what it missed
   std::string violation_;
   Ballot highest_ballot_;
   Epoch highest_epoch_;

@@ -1,4 +1,4 @@
-// How full a stable segment is, without the segment: the ring's records by their lengths, freed in the real one's order.
+// How full a stable segment is, without the segment: the ring's records by length, freed in the real one's order.
 #pragma once
 
 #include <algorithm>

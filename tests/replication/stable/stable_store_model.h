@@ -1,4 +1,4 @@
-// A stable segment that costs no shared memory: the model's state, and room for as many bytes as the real ring would have.
+// A stable segment that costs no shared memory: the model's state, and the room of the real ring.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace ingot {
 // Stores, refuses and frees as StableSegment does; a test holds the two side by side. Not thread-safe.
 class StableStoreModel final : public StableStore {
  public:
-  StableStoreModel(EndpointId replica, Incarnation incarnation, std::size_t capacity_bytes = StableRingModel::kUnbounded)
+  StableStoreModel(EndpointId replica, Incarnation incarnation,
+                   std::size_t capacity_bytes = StableRingModel::kUnbounded)
       : model_(replica, incarnation), ring_(capacity_bytes) {}
 
   bool store(const StableWrite& write) override {
