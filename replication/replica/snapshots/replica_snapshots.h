@@ -27,6 +27,7 @@ class ReplicaSnapshots {
  public:
   struct Options {
     GroupConfig group;
+    SnapshotBounds bounds{};
     std::size_t segment_bytes = 0;  // of a stable store's room for records
     // A keeper outlives all replicas: a snapshot that it has published may replace entries. False: trimming follows the
     // living alone.
