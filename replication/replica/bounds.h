@@ -6,7 +6,7 @@
 
 #include "replication/agreement/limits.h"
 #include "replication/replica/limits.h"
-
+#include "replication/replica/snapshots/limits.h"
 
 namespace ingot {
 
@@ -15,6 +15,7 @@ struct ReplicaBounds {
   int pipeline_slots = kPipelineSlotsOwnCore;
   std::size_t window_bytes = kWindowBytesMax;  // of own undecided proposals; further batches wait
   int trim_slots = kTrimSlots;                 // applied slots between two attempts to trim
+  SnapshotBounds snapshots{};
   std::uint64_t tick_ns = std::uint64_t{kTickMs} * 1'000'000;
 };
 

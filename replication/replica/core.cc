@@ -30,6 +30,7 @@ ReplicaCore::ReplicaCore(Parts parts)
       applier_(broadcaster_.state()),
       context_{group_, parts.endpoints, *agreement_, applier_, *parts.storage.state, page_, peers_, queue_, effects_},
       snapshots_({.group = group_,
+                  .bounds = bounds_.snapshots,
                   .segment_bytes = parts.storage.stable->capacity_bytes(),
                   .kept = parts.storage.keeps_snapshots,
                   .ready = std::move(parts.channel_ready),

@@ -17,16 +17,21 @@ void Outbox::send(EndpointId peer, std::string_view bytes) {
 }
 
 bool Outbox::send_now(EndpointId peer, std::string_view bytes) {
-  INGOT_CHECK(peer.value() < kEndpointsMax);
-  if (!backlogs_[peer.value()].messages.empty() || !transport_.send(peer, as_bytes(bytes))) return false;
+  if (waits_for(peer) || !transport_.send(peer, as_bytes(bytes))) return false;
   ++sent_messages_;
   return true;
 }
 
+Outbox::Backlog& Outbox::backlog_of(EndpointId peer) {
+  INGOT_CHECK(peer.value() < kEndpointsMax);
+  if (peer.value() >= backlogs_.size()) backlogs_.resize(peer.value() + std::size_t{1});
+  return backlogs_[peer.value()];
+}
+
 void Outbox::queue(EndpointId peer, Message message) {
-  Backlog& backlog = backlogs_[peer.value()];
+  Backlog& backlog = backlog_of(peer);
   if (backlog.dead) return;
-  if (backlog.messages.size() >= kBacklogMessagesMax || backlog.bytes + message->size() > kBacklogBytesMax) {
+  if (backlog.messages.size() >= bounds_.messages || backlog.bytes + message->size() > bounds_.bytes) {
     backlog.dropped = true;
     ++dropped_messages_;
     return;
@@ -38,7 +43,7 @@ void Outbox::queue(EndpointId peer, Message message) {
 }
 
 void Outbox::forget(EndpointId peer) {
-  Backlog& backlog = backlogs_[peer.value()];
+  Backlog& backlog = backlog_of(peer);
   waiting_messages_ -= static_cast<int>(backlog.messages.size());
   waiting_bytes_ -= backlog.bytes;
   backlog = {};

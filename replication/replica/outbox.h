@@ -1,28 +1,34 @@
 // Messages that wait for peers whose channels are full: agreement never blocks on a slow peer.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "core/limits.h"
 #include "core/types.h"
+#include "replication/replica/limits.h"
 #include "transport/transport.h"
 
 namespace ingot {
 
-// FIFO per peer. A peer's backlog holds at most kBacklogMessagesMax messages and kBacklogBytesMax bytes; beyond that
-// messages to it are dropped until it drains. Used by its endpoint's thread only.
+// Of the backlog of one peer; messages beyond either are dropped until it drains.
+struct OutboxBounds {
+  std::size_t messages = kBacklogMessagesMax;
+  std::size_t bytes = kBacklogBytesMax;
+};
+
+// FIFO per peer, each within the bounds. Used by its endpoint's thread only.
 class Outbox {
  public:
   using Message = std::shared_ptr<const std::string>;
 
   // REQUIRES: `transport` outlives this.
-  explicit Outbox(Transport& transport) : transport_(transport) {}
+  explicit Outbox(Transport& transport, OutboxBounds bounds = {}) : transport_(transport), bounds_(bounds) {}
 
   // Sends, or queues behind what waits already, or drops.
   void send(EndpointId peer, const Message& message);
@@ -33,14 +39,18 @@ class Outbox {
   void forget(EndpointId peer);
 
   // Somebody new is in its place.
-  void revive(EndpointId peer) { backlogs_[peer.value()].dead = false; }
+  void revive(EndpointId peer) {
+    if (peer.value() < backlogs_.size()) backlogs_[peer.value()].dead = false;
+  }
 
   // Sends what now fits. Calls `drained` for each peer that had messages dropped and has none waiting any more.
   // Returns the number of messages sent.
   int flush(absl::FunctionRef<void(EndpointId)> drained);
 
   bool empty() const { return waiting_messages_ == 0; }
-  bool waits_for(EndpointId peer) const { return !backlogs_[peer.value()].messages.empty(); }
+  bool waits_for(EndpointId peer) const {
+    return peer.value() < backlogs_.size() && !backlogs_[peer.value()].messages.empty();
+  }
   std::uint64_t waiting_bytes() const { return waiting_bytes_; }
   std::uint64_t dropped_messages() const { return dropped_messages_; }
   std::uint64_t sent_messages() const { return sent_messages_; }  // that the transport took
@@ -54,11 +64,13 @@ class Outbox {
   };
 
   bool send_now(EndpointId peer, std::string_view bytes);
+  Backlog& backlog_of(EndpointId peer);
   void queue(EndpointId peer, Message message);
   int flush_peer(EndpointId peer, Backlog& backlog);
 
   Transport& transport_;
-  std::array<Backlog, kEndpointsMax> backlogs_;
+  OutboxBounds bounds_;
+  std::vector<Backlog> backlogs_;  // by peer, up to the last that ever had one
   int waiting_messages_ = 0;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t dropped_messages_ = 0;

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "replication/agreement/agreement.h"
+#include "replication/stable/write.h"
 
 namespace ingot {
 

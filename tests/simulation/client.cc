@@ -1,19 +1,28 @@
 #include "tests/simulation/client.h"
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "core/check.h"
+#include "core/wire.h"
+#include "replication/requests/request.h"
 #include "tests/simulation/kv_operations.h"
 
 namespace ingot::simulation {
 
 namespace {
-constexpr TimeNs kRedirectNsMax = 100 * kUs;  // before a client follows a hint; twice that the next time, and so on
-constexpr int kRedirectDoublings = 7;
-constexpr TimeNs kBusyNs = kMs;
-constexpr int kRetryDoublings = 4;
+
+constexpr int kMessagesMax = 1024;  // of one poll
+
+SessionCore::Options session_options(int number, int replicas, const ClientSchedule& schedule) {
+  SessionCore::Options options;
+  options.replicas = replicas;
+  options.session = static_cast<std::uint64_t>(number);
+  options.self = EndpointId(static_cast<std::uint16_t>(replicas + number));
+  options.acceptor = EndpointId(static_cast<std::uint16_t>(replicas > 1 ? 1 : 0));
+  options.bounds = schedule.session;
+  return options;
+}
+
 }  // namespace
 
 Client::Client(int number, int replicas, const ClientSchedule& schedule, std::uint64_t seed, Environment& environment,
@@ -24,101 +33,132 @@ Client::Client(int number, int replicas, const ClientSchedule& schedule, std::ui
       prng_(seed),
       environment_(environment),
       workload_(workload),
-      last_seen_(schedule.keys),
-      acceptor_(replicas > 1 ? 1 : 0) {}
+      transport_(replicas + number, environment.network, kMessagesMax),
+      outbox_(transport_, schedule.outbox),
+      core_(session_options(number, replicas, schedule)),
+      present_(static_cast<std::size_t>(replicas), Incarnation(1)),
+      newest_(present_),
+      last_seen_(schedule.keys) {}
 
 void Client::poll(TimeNs now) {
-  environment_.network.flush(endpoint(), now, [](int) {});  // what was dropped is asked again
-  read_answers(now);
-  for (Pending& pending : pending_) {
-    if (pending.retry_at > now) continue;
-    if (pending.attempts > 0 && pending.target == leader_) leader_ = any_replica();  // it may be dead or stopped
-    attempt(pending, now);
-  }
-  const auto window = static_cast<std::size_t>(schedule_.window);
-  while (pending_.size() < window && workload_.writes_left > 0 && next_call_ <= now) call(now);
+  now_ = now;
+  for (const Notice& notice : std::exchange(notices_, {})) handle(notice, now);
+  transport_.probe(
+      [&](EndpointId from, std::span<const std::byte> message) {
+        core_.receive(from, as_view(message), now);
+        execute(now);
+      },
+      kMessagesMax);
+  go_over_to_replicas();
+  note_applied();
+  outbox_.flush([](EndpointId) {});  // what was dropped is asked again
+  core_.tick(now, [this](EndpointId replica) { return outbox_.waits_for(replica); });
+  execute(now);
+  while (may_call() && next_call_ <= now) call(now);
   schedule();
 }
 
-void Client::read_answers(TimeNs now) {
-  Network& network = environment_.network;
-  if (network.next_arrival(endpoint()) > now) return;
-  for (int from = 0; from < replicas_; ++from) {
-    while (const Message message = network.take(from, endpoint(), now)) {
-      const auto response = decode_response(*message);
-      INGOT_CHECK(response.has_value(), "replicas answer with responses");
-      take(*response, from, now);
+bool Client::may_flush() const {
+  if (outbox_.empty()) return false;
+  for (std::uint16_t replica = 0; replica < replicas_; ++replica) {
+    if (outbox_.waits_for(EndpointId(replica)) && transport_.has_room(EndpointId(replica))) return true;
+  }
+  return false;
+}
+
+// ---- Replicas that die and come back ---------------------------------------------------------------------------------
+
+void Client::handle(const Notice& notice, TimeNs now) {
+  Incarnation& newest = newest_[notice.name.id.value()];
+  if (notice.kind == Notice::Kind::kBegins && notice.name.incarnation > newest) {
+    died(notice.name.id, now);
+    newest = notice.name.incarnation;
+  } else if (notice.kind == Notice::Kind::kDied && notice.name.incarnation == newest) {
+    died(notice.name.id, now);
+  }
+}
+
+void Client::died(EndpointId replica, TimeNs now) {
+  if (!transport_.is_open(replica)) return;
+  transport_.peer_gone(replica);
+  outbox_.forget(replica);
+  core_.replica_died(replica, now);
+}
+
+// As PeerIncarnations does: what the former one had sent is handled first.
+void Client::go_over_to_replicas() {
+  for (std::uint16_t id = 0; id < replicas_; ++id) {
+    const EndpointId replica(id);
+    if (present_[id] == newest_[id] || !transport_.settled(replica)) continue;
+    present_[id] = newest_[id];
+    transport_.open(replica);
+    outbox_.revive(replica);
+    core_.replica_restarted(replica, /*lags=*/true);
+  }
+}
+
+void Client::note_applied() {
+  const Routing& routing = core_.routing();
+  for (std::uint16_t id = 0; routing.any_lags() && id < replicas_; ++id) {
+    const EndpointId replica(id);
+    const ReplicaPage& page = *environment_.pages[id];
+    if (routing.dead(replica) || !routing.lags(replica) || page.incarnation.get() != present_[id].value()) continue;
+    core_.replica_applied(replica, Slot(page[ReplicaCounter::kAppliedSlots].get()));
+  }
+}
+
+// ---- What the session asks for ---------------------------------------------------------------------------------------
+
+void Client::execute(TimeNs) {
+  while (auto action = core_.next()) {
+    if (const auto* message = std::get_if<SessionCore::Send>(&*action)) {
+      send(*message);
+    } else {
+      std::get<SessionCore::Answer>(*action).deliver();
     }
   }
-  network.done_reading(endpoint());
 }
 
-void Client::take(const Response& response, int from, TimeNs now) {
-  if (response.status == Response::Status::kOk) {
-    leader_ = response.leader.value();
-    acceptor_ = response.acceptor.value();
+void Client::send(const SessionCore::Send& send) {
+  ++workload_.repeats;  // but for the first time: call() counts that
+  EndpointId to = send.to;
+  if (schedule_.reads_anywhere || environment_.traces()) {
+    const auto request = decode_request(send.message);
+    INGOT_CHECK(request, "a session sends requests");
+    const bool read = request->kind == RequestKind::kLinearizableQuery;
+    if (read && schedule_.reads_anywhere) {
+      to = EndpointId(static_cast<std::uint16_t>(prng_.below(static_cast<std::uint64_t>(replicas_))));
+    }
+    if (environment_.traces()) {
+      environment_.trace("client " + std::to_string(number_) + " asks replica " + std::to_string(to.value()) + " for " +
+                          (read ? std::string("a read")
+                                : "operation " + std::to_string(environment_.operation_of(
+                                                     request->client, request->sequence))));
+    }
   }
-  const auto found = std::find_if(pending_.begin(), pending_.end(), [&](const Pending& pending) {
-    return pending.sequence == response.sequence;
-  });
-  if (found == pending_.end()) return;  // an answer to an earlier attempt was faster
-  switch (response.status) {
-    case Response::Status::kOk:
-      return finish(static_cast<std::size_t>(found - pending_.begin()), response);
-    case Response::Status::kNotLeader:
-      return follow(response, *found, from, now);
-    case Response::Status::kBusy:
-      found->retry_at = std::min(found->retry_at, now + kBusyNs);
-      return;
-    default:
-      violation_ = "exactly once: operation " + std::to_string(found->number) +
-                   " is refused, or its result is gone though it was never acknowledged";
-  }
-}
-
-void Client::finish(std::size_t place, const Response& response) {
-  const Pending pending = pending_[place];
-  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(place));
-  --workload_.open;
-  Operation& operation = this->operation(pending);
-  operation.answered = ++workload_.moment;
-  if (!decode_answer(response.payload, operation)) {
-    violation_ = "operation " + std::to_string(pending.number) + " has an answer that does not fit";
-    return;
-  }
-  environment_.checkers.revisions.answered(pending.number, operation, workload_.floors[pending.number - 1]);
-  const bool read = operation.kind == Operation::Kind::kRead;
-  ++(read ? workload_.reads : workload_.writes);
-  const bool wrote = operation.kind == Operation::Kind::kWrite || operation.succeeded;
-  last_seen_[operation.key] = wrote ? operation.written : operation.found;
-  if (!read) environment_.checkers.effects.acknowledged(pending.number);
-  if (environment_.traces()) environment_.trace("operation " + std::to_string(pending.number) + " is answered");
-}
-
-// A replica that names itself although it does not lead knows nothing better.
-void Client::follow(const Response& response, Pending& pending, int from, TimeNs now) {
-  const int hint = response.leader.value();
-  if (leader_ == pending.target) leader_ = hint != from && hint < replicas_ ? hint : any_replica();
-  pending.retry_at = std::min(pending.retry_at,
-                              now + 1 + prng_.below(kRedirectNsMax << std::min(pending.attempts, kRedirectDoublings)));
-  pending.target = -1;  // so that a retry does not blame the leader
+  outbox_.send(to, send.message);
 }
 
 void Client::call(TimeNs now) {
   Operation operation;
   draw(operation);
-  if (operation.kind != Operation::Kind::kRead) --workload_.writes_left;
+  const bool read = operation.kind == Operation::Kind::kRead;
   operation.invoked = ++workload_.moment;
-  Pending pending;
-  pending.number = static_cast<Value>(workload_.history.size() + 1);
-  pending.sequence = next_sequence_++;
-  if (operation.kind != Operation::Kind::kRead) operation.written = pending.number;
-  workload_.numbers[static_cast<std::size_t>(number_)].push_back(pending.number);
+  const auto number = static_cast<Value>(workload_.history.size() + 1);
+  if (!read) {
+    --workload_.writes_left;
+    operation.written = number;
+    workload_.commands[static_cast<std::size_t>(number_)].push_back(number);
+  }
   workload_.history.push_back(operation);
   workload_.floors.push_back(environment_.checkers.revisions.floor());
   ++workload_.open;
-  pending_.push_back(pending);
-  attempt(pending_.back(), now);
+  --workload_.repeats;
+  SessionCore::Callback callback = [this, number](const ReplicaReply& reply) { answered(number, reply); };
+  const bool taken = core_.submit(read ? RequestKind::kLinearizableQuery : RequestKind::kCommand,
+                                  encode_operation(operation), callback, ReplicaClient::kAnyReplica, now);
+  INGOT_CHECK(taken, "a client's window is smaller than its session's bounds");
+  execute(now);
   if (!hurries_ && prng_.chance(schedule_.bursts)) next_call_ = now + prng_.below(2 * schedule_.pause_ns);
 }
 
@@ -135,43 +175,44 @@ void Client::draw(Operation& operation) {
   }
 }
 
-void Client::attempt(Pending& pending, TimeNs now) {
-  const Operation& operation = this->operation(pending);
-  const std::string payload = encode_operation(operation);
-  const bool read = operation.kind == Operation::Kind::kRead;
-  Request request;
-  request.kind = read ? RequestKind::kLinearizableQuery : Request::Kind::kCommand;
-  request.client = static_cast<std::uint64_t>(number_);
-  request.sequence = pending.sequence;
-  request.acknowledged_below = read ? 0 : acknowledged_below();
-  request.reply_to = EndpointId(static_cast<std::uint16_t>(endpoint()));
-  request.responder = EndpointId(static_cast<std::uint16_t>((acceptor_ + pending.attempts) % replicas_));
-  request.payload = payload;
-  pending.target = read && schedule_.reads_anywhere ? any_replica() : leader_;
-  if (pending.attempts > 0) ++workload_.repeats;
-  pending.retry_at =
-      now + std::min(schedule_.retry_max_ns, schedule_.retry_ns << std::min(pending.attempts, kRetryDoublings)) +
-      prng_.below(schedule_.retry_ns);
-  ++pending.attempts;
-  if (environment_.traces()) {
-    environment_.trace("operation " + std::to_string(pending.number) + (read ? " (read)" : " (write)") +
-                        " asks replica " + std::to_string(pending.target));
+// An operation whose outcome is unknown may take effect later, or never; one that was refused must not.
+void Client::answered(Value number, const ReplicaReply& reply) {
+  --workload_.open;
+  switch (reply.outcome) {
+    case ReplicaReply::Outcome::kOk:
+      return finish(number, reply);
+    case ReplicaReply::Outcome::kUnknown:
+      ++workload_.unknown;
+      if (schedule_.session.timeout_ms < kTimeoutMsNever) return;
+      violation_ = "exactly once: operation " + std::to_string(number) +
+                   " is refused, or its result is gone though it was never acknowledged";
+      return;
+    case ReplicaReply::Outcome::kOverloaded:
+    case ReplicaReply::Outcome::kBlocked:
+      if (operation(number).kind != Operation::Kind::kRead) environment_.checkers.effects.refused(number);
+      return;
   }
-  environment_.network.send(endpoint(), pending.target, std::make_shared<const std::string>(encode(request)), now);
 }
 
-std::uint64_t Client::acknowledged_below() const {
-  std::uint64_t lowest = next_sequence_;
-  for (const Pending& pending : pending_) lowest = std::min(lowest, pending.sequence);
-  return lowest;
+void Client::finish(Value number, const ReplicaReply& reply) {
+  Operation& operation = this->operation(number);
+  operation.answered = ++workload_.moment;
+  if (!decode_answer(reply.payload, operation)) {
+    violation_ = "operation " + std::to_string(number) + " has an answer that does not fit";
+    return;
+  }
+  environment_.checkers.revisions.answered(number, operation, workload_.floors[number - 1]);
+  const bool read = operation.kind == Operation::Kind::kRead;
+  ++(read ? workload_.reads : workload_.writes);
+  const bool wrote = operation.kind == Operation::Kind::kWrite || operation.succeeded;
+  last_seen_[operation.key] = wrote ? operation.written : operation.found;
+  if (!read) environment_.checkers.effects.acknowledged(number);
+  if (environment_.traces()) environment_.trace("operation " + std::to_string(number) + " is answered");
 }
 
 void Client::schedule() {
-  next_poll_ = kNever;
-  for (const Pending& pending : pending_) next_poll_ = std::min(next_poll_, pending.retry_at);
-  if (workload_.writes_left > 0 && pending_.size() < static_cast<std::size_t>(schedule_.window)) {
-    next_poll_ = std::min(next_poll_, next_call_);
-  }
+  next_poll_ = core_.deadline_ns();
+  if (may_call()) next_poll_ = std::min(next_poll_, next_call_);
 }
 
 }  // namespace ingot::simulation

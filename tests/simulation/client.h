@@ -1,17 +1,23 @@
-// A simulated client: a session with several operations under way, which it repeats until it is told of each. It finds
-// the leader as the front end does: by what answers say, and by asking around.
+// A simulated client: a driver of the real session core with several operations under way. It draws operations, and
+// checks the answers.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/prng.h"
-#include "replication/requests/request.h"
+#include "replication/client/session_core.h"
+#include "replication/replica/outbox.h"
 #include "tests/simulation/history.h"
+#include "tests/simulation/simulated_transport.h"
 #include "tests/simulation/environment.h"
 
 namespace ingot::simulation {
+
+// A timeout that no run reaches: every operation is answered.
+inline constexpr std::uint64_t kTimeoutMsNever = 10'000'000;
 
 // How the clients of one run behave; drawn from its seed.
 struct ClientSchedule {
@@ -22,8 +28,8 @@ struct ClientSchedule {
   double compares = 0.3;    // of writes
   double bursts = 0.1;      // chance of a pause after an operation
   TimeNs pause_ns = 10 * kMs;  // between two bursts, on average
-  TimeNs retry_ns = 20 * kMs;  // without an answer; then twice that, and so on, up to retry_max_ns
-  TimeNs retry_max_ns = 200 * kMs;
+  SessionBounds session;
+  OutboxBounds outbox;
   bool reads_anywhere = false;  // any replica serves linearizable reads (2PC)
 };
 
@@ -31,13 +37,14 @@ struct ClientSchedule {
 struct Workload {
   History history;
   std::vector<std::int64_t> floors;  // by operation: RevisionChecker::floor() at its call
-  std::vector<std::vector<Value>> numbers;  // by client, by sequence - 1: the operation, 0: a read
+  std::vector<std::vector<Value>> commands;  // by client, by sequence - 1: the operation
   int writes_left = 0;
   Moment moment = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t repeats = 0;
-  int open = 0;  // called and not answered, or not called yet
+  std::uint64_t unknown = 0;  // operations whose outcome the client gave up to learn
+  int open = 0;  // called, and without an outcome
 };
 
 // Not thread-safe.
@@ -49,7 +56,13 @@ class Client {
 
   void poll(TimeNs now);
   TimeNs next_poll() const { return next_poll_; }
-  bool idle() const { return pending_.empty(); }
+  // Messages that wait can leave now.
+  bool may_flush() const;
+  // Of a replica's death, or its next incarnation; handled when it is polled next, soon.
+  void note(const Notice& notice) {
+    notices_.push_back(notice);
+    next_poll_ = 0;
+  }
   // No pauses from now on.
   void hurry(TimeNs now) {
     hurries_ = true;
@@ -60,26 +73,21 @@ class Client {
   const std::string& violation() const { return violation_; }
 
  private:
-  struct Pending {
-    Value number = 0;
-    std::uint64_t sequence = 0;
-    int attempts = 0;
-    int target = 0;
-    TimeNs retry_at = 0;
-  };
-
-  void read_answers(TimeNs now);
-  void take(const Response& response, int from, TimeNs now);
-  void finish(std::size_t place, const Response& response);
-  void follow(const Response& response, Pending& pending, int from, TimeNs now);
+  void handle(const Notice& notice, TimeNs now);
+  void died(EndpointId replica, TimeNs now);
+  void go_over_to_replicas();
+  void note_applied();
+  void execute(TimeNs now);
+  void send(const SessionCore::Send& send);
   void call(TimeNs now);
   void draw(Operation& operation);
-  void attempt(Pending& pending, TimeNs now);
+  void answered(Value number, const ReplicaReply& reply);
+  void finish(Value number, const ReplicaReply& reply);
   void schedule();
-  std::uint64_t acknowledged_below() const;
-  Operation& operation(const Pending& pending) { return workload_.history[pending.number - 1]; }
-  int endpoint() const { return replicas_ + number_; }
-  int any_replica() { return static_cast<int>(prng_.below(static_cast<std::uint64_t>(replicas_))); }
+  Operation& operation(Value number) { return workload_.history[number - 1]; }
+  bool may_call() const {
+    return workload_.writes_left > 0 && core_.in_flight() < static_cast<std::size_t>(schedule_.window);
+  }
 
   const int number_;
   const int replicas_;
@@ -87,11 +95,14 @@ class Client {
   Prng prng_;
   Environment& environment_;
   Workload& workload_;
-  std::vector<Pending> pending_;
-  std::vector<Value> last_seen_;  // by key
-  int leader_ = 0;
-  int acceptor_ = 0;
-  std::uint64_t next_sequence_ = 1;
+  SimulatedTransport transport_;
+  Outbox outbox_;
+  SessionCore core_;
+  std::vector<Notice> notices_;
+  std::vector<Incarnation> present_;  // by replica: the incarnation that the channel is with
+  std::vector<Incarnation> newest_;   // by replica: known to have begun
+  std::vector<Value> last_seen_;      // by key
+  TimeNs now_ = 0;
   TimeNs next_call_ = 0;
   TimeNs next_poll_ = 0;
   bool hurries_ = false;

@@ -21,4 +21,13 @@ void EffectChecker::check_durability(int replica) {
   }
 }
 
+void EffectChecker::check_refused(int replica) {
+  const Effects& effects = effects_[static_cast<std::size_t>(replica)];
+  for (const Value operation : refused_) {
+    if (operation >= effects.size() || !effects[operation]) continue;
+    return object("refusal: operation " + std::to_string(operation) + " was refused, and replica " +
+                  std::to_string(replica) + " has carried it out");
+  }
+}
+
 }  // namespace ingot::simulation

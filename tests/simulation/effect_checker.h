@@ -1,5 +1,5 @@
 // Exactly once, and nothing lost: every write takes effect at most once in the state of each replica, and every write
-// that a client was told of is in the state of everybody who is up to date.
+// that a client was told of is in the state of each replica that is up to date.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,8 @@ class EffectChecker : public Checker {
 
   // The state machine of a replica carries out a write.
   void carried_out(int replica, Value operation);
+  // A client is told that it was not carried out, and will not be.
+  void refused(Value operation) { refused_.push_back(operation); }
   // A client has its answer.
   void acknowledged(Value operation) { acknowledged_.push_back(operation); }
 
@@ -30,10 +32,12 @@ class EffectChecker : public Checker {
 
   // REQUIRES: the replica has applied all that is decided anywhere.
   void check_durability(int replica);
+  void check_refused(int replica);
 
  private:
   std::vector<Effects> effects_;  // by replica
   std::vector<Value> acknowledged_;
+  std::vector<Value> refused_;
 };
 
 }  // namespace ingot::simulation

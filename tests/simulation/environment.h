@@ -2,21 +2,42 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "replication/agreement/agreement.h"
+#include "replication/pages/pages.h"
+#include "replication/replica/snapshots/transfer.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/checkers.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/segments.h"
 
 namespace ingot::simulation {
 
-// A state as it was at some moment.
-struct Snapshot {
-  Slot applied;
-  std::string bytes;
-  EffectChecker::Effects effects;  // for the checker
+// A snapshot's file; null: none.
+using PublishedSnapshot = std::shared_ptr<const SnapshotServer::File>;
+
+// What a replica learns otherwise than by a message.
+struct Notice {
+  enum class Kind : std::uint8_t {
+    kDied,     // the kernel has marked the segment of `name`
+    kBegins,   // `name` runs, with `segment`
+    kSegment,  // the segment of `name` can be read, from `slot` on
+    kHistory,  // likewise, though its writer may live
+    kWritten,  // the snapshot that it writes is done; null: it could not be made
+    kDecoded,  // the snapshot that it loads is decoded
+    kMove,     // an operator moves `role` to `to`, as `fault` says
+  };
+  Kind kind = Kind::kDied;
+  ReplicaIncarnation name{};
+  Slot slot{};
+  std::shared_ptr<const SimulatedSegment> segment{};
+  PublishedSnapshot snapshot{};
+  Role role = Role::kReplica;
+  EndpointId to{};
+  std::size_t fault = 0;
 };
 
 // A client's session is its number, in so many bits; others stand above them only for a mutant.
@@ -25,32 +46,44 @@ inline constexpr int kSessionBits = 16;
 class Environment {
  public:
   Environment(int replicas, int endpoints, const NetworkFaultSchedule& schedule, std::uint64_t network_seed)
-      : network(endpoints, schedule, network_seed),
-        checkers(replicas), applied_pages(static_cast<std::size_t>(replicas)), alive(static_cast<std::size_t>(replicas)) {}
+      : network(endpoints, schedule, network_seed), checkers(replicas) {
+    for (int replica = 0; replica < replicas; ++replica) pages.push_back(std::make_unique<ReplicaPage>());
+  }
 
-  // A replica is about to take one step of its execution. True: it must stop there, now.
+  // A replica is about to execute one action. True: it must stop there, now.
   virtual bool at_crash_point(int replica) = 0;
   // A replica has just said that it promises something. True: likewise.
   virtual bool promised(int replica) = 0;
-  // A replica asked for what lies in a dead one's segment; for an end of a stopped one.
-  virtual void salvage(int replica, ReplicaIncarnation name) = 0;
-  virtual void history(int replica) = 0;
-  virtual void fence(ReplicaIncarnation name) = 0;
-  // The supervisor's newest published snapshot, which outlives every replica: what it holds may be trimmed.
+
+  // Whether that replica takes what this incarnation sends.
+  virtual bool accepts(int replica, ReplicaIncarnation name) const = 0;
+  // The replica takes it from now on.
+  virtual void gone_over(int replica, ReplicaIncarnation name) = 0;
+
+  // The notice reaches the replica after a while, if that incarnation still is.
+  virtual void answer_later(int replica, Notice notice) = 0;
+  virtual void move_answered(std::size_t fault, bool begun) = 0;
+  // Whether that incarnation ran, and is killed.
+  virtual bool fence(ReplicaIncarnation name) = 0;
+
+  // The supervisor keeps the newest snapshot that it was given, a while later; it outlives every replica.
+  virtual void publish(PublishedSnapshot snapshot) = 0;
   virtual Slot published_below() const = 0;
-  virtual void publish(Snapshot snapshot) = 0;
+
   // Which operation a client's command is.
   virtual Value operation_of(std::uint64_t client, std::uint64_t sequence) const = 0;
-  // Tells of a replica's step, if a trace is written.
+  // Adds to the trace, if one is written.
   virtual bool traces() const = 0;
   virtual void trace(const std::string& line) = 0;
 
   Network network;
   Checkers checkers;
-  std::vector<Slot> applied_pages;  // by replica: applied, as its page says; it survives its replica
-  std::vector<bool> alive;          // by replica: stopped ones, too
-  std::uint64_t steps = 0;          // of all replicas
-  bool pressed = false;             // segments are half full: trim what two replicas hold
+  std::vector<std::unique_ptr<ReplicaPage>> pages;  // by replica; a page survives its replica
+  std::uint64_t steps = 0;                          // of all replicas
+  std::uint64_t installed = 0;                      // snapshots, likewise
+  std::uint64_t snapshot_messages = 0;              // sent, likewise
+  std::uint64_t relayed_messages = 0;               // likewise: broadcasts by trees
+  bool pressed = false;                             // segments say that they are fuller than they are
 
  protected:
   ~Environment() = default;

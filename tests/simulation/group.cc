@@ -7,17 +7,52 @@
 
 namespace ingot::simulation {
 
-SimulatedGroup::SimulatedGroup(const Options& options, const Plan& plan)
-    : options_(options), plan_(plan), voters_(options.voters), places_(static_cast<std::size_t>(options.replicas)) {}
+SimulatedGroup::SimulatedGroup(const Options& options, const Plan& plan, Environment& environment)
+    : options_(options),
+      plan_(plan),
+      environment_(environment),
+      traits_(traits_of(options.agreement)),
+      voters_(options.voters),
+      places_(static_cast<std::size_t>(options.replicas)),
+      segments_(options.replicas) {
+  for (int replica = 0; replica < replicas(); ++replica) begin(replica);
+  for (int replica = 0; replica < replicas(); ++replica) start(replica, nullptr);
+}
+
+void SimulatedGroup::begin(int replica) {
+  Place& place = at(replica);
+  INGOT_CHECK(place.replica == nullptr, "one incarnation at a time");
+  place.incarnation = place.incarnation.next();
+  const ReplicaIncarnation name = name_of(replica);
+  place.segment = std::make_shared<SimulatedSegment>(name.id, name.incarnation, plan_.replica.segment_bytes,
+                                                     environment_.pressed);
+  const Slot history_from = traits_.votes_are_history ? environment_.published_below() : Slot(kSlotsMax);
+  segments_.begin(name, place.segment, history_from);
+}
+
+// What the incarnation before had stored, as far as this one inherits it.
+std::shared_ptr<const StableView> SimulatedGroup::predecessor(int replica) const {
+  const KnownSegments::Incarnations& known = segments_.of(name_of(replica).id);
+  if (known.size() < 2) return nullptr;
+  StableView view = known[known.size() - 2].memory->model().read();
+  if (traits_.votes_are_history) {
+    view.accepted.clear();
+    view.history.clear();
+    view.committed.clear();
+    view.proposed.clear();
+    view.accepted_end = view.proposed_end = Slot(0);
+  }
+  return std::make_shared<const StableView>(std::move(view));
+}
 
 GroupConfig SimulatedGroup::config(int replica) const {
   GroupConfig config;
   config.replicas = replicas();
   config.voters = voters_;
-  config.self = EndpointId(static_cast<std::uint16_t>(replica));
+  config.self = name_of(replica).id;
   config.incarnation = at(replica).incarnation;
   config.bounds = plan_.bounds;
-  config.predecessor = at(replica).heritage;
+  config.predecessor = predecessor(replica);
   if (options_.mutant == Mutant::kSuccessorWithoutVotes && config.predecessor) {
     config.predecessor = std::make_shared<const StableView>();
   }
@@ -29,46 +64,52 @@ GroupConfig SimulatedGroup::config(int replica) const {
   return config;
 }
 
-void SimulatedGroup::start(int replica, Environment& environment) {
+std::optional<TreeOptions> SimulatedGroup::trees() const {
+  if (plan_.tree_shape.empty()) return std::nullopt;
+  TreeOptions trees;
+  trees.plan = {.replicas = replicas(), .voters = voters_, .shape = plan_.tree_shape};
+  trees.initial = plan_trees(trees.plan, {});
+  trees.state_of = [this](int replica) {
+    const Place& place = at(replica);
+    if (place.replica == nullptr) return ReplicaSample::State::kDead;
+    return place.stopped ? ReplicaSample::State::kStopped : ReplicaSample::State::kRunning;
+  };
+  return trees;
+}
+
+void SimulatedGroup::start(int replica, PublishedSnapshot snapshot) {
   Place& place = at(replica);
-  INGOT_CHECK(place.node == nullptr, "one incarnation at a time");
-  if (!place.segments.empty()) place.incarnation = place.incarnation.next();
   place.stopped = false;
-  place.buried = nullptr;
   const GroupConfig group = config(replica);
-  place.node = std::make_unique<Node>(
-      Node::Setup{group, mutate(options_.mutant, make_agreement(options_.agreement, group), group), plan_.node,
-                  options_.mutant, &environment});
+  place.replica = std::make_unique<SimulatedReplica>(
+      SimulatedReplica::Setup{.group = group,
+                              .incarnation = place.incarnation,
+                              .agreement = mutate(options_.mutant, make_agreement(options_.agreement, group), group),
+                              .traits = traits_,
+                              .schedule = plan_.replica,
+                              .mutant = options_.mutant,
+                              .trees = trees(),
+                              .segment = place.segment,
+                              .segments = segments_,
+                              .snapshot = std::move(snapshot),
+                              .environment = &environment_});
 }
 
-std::unique_ptr<Node> SimulatedGroup::end(int replica) {
+std::unique_ptr<SimulatedReplica> SimulatedGroup::end(int replica) {
   Place& place = at(replica);
-  place.segments.push_back(std::make_shared<const StableView>(place.node->stable()));
-  if (place.node->has_started()) place.heritage = place.segments.back();
-  return std::move(place.node);
-}
-
-std::shared_ptr<const StableView> SimulatedGroup::segment_of(ReplicaIncarnation name) const {
-  const Place& place = at(name.id.value());
-  const std::size_t incarnation = name.incarnation.value() - 1;
-  return incarnation < place.segments.size() ? place.segments[incarnation] : place.buried;
-}
-
-std::shared_ptr<const StableView> SimulatedGroup::content_of(ReplicaIncarnation name) const {
-  const Place& place = at(name.id.value());
-  if (place.node && place.incarnation == name.incarnation) return std::make_shared<const StableView>(place.node->stable());
-  return segment_of(name);
+  place.segment->marked_dead = true;
+  return std::move(place.replica);
 }
 
 int SimulatedGroup::leader() const {
   int leader = -1;
   Ballot highest;
   for (int replica = 0; replica < replicas(); ++replica) {
-    if (!at(replica).node) continue;
-    const AgreementStatus status = at(replica).node->agreement().status();
-    if (status.role != Role::kLeader || (leader >= 0 && status.ballot < highest)) continue;
+    if (!at(replica).replica) continue;
+    const Agreement& agreement = at(replica).replica->agreement();
+    if (agreement.role() != Role::kLeader || (leader >= 0 && agreement.ballot() < highest)) continue;
     leader = replica;
-    highest = status.ballot;
+    highest = agreement.ballot();
   }
   return leader;
 }
@@ -76,7 +117,7 @@ int SimulatedGroup::leader() const {
 int SimulatedGroup::acceptor() const {
   const int leader = this->leader();
   if (leader < 0) return -1;
-  const int acceptor = at(leader).node->agreement().status().acceptor.value();
+  const int acceptor = at(leader).replica->agreement().acceptor().value();
   return acceptor != leader || voters_ == 1 ? acceptor : (leader + 1) % voters_;
 }
 

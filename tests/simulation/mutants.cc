@@ -40,7 +40,8 @@ constexpr MutantFacts kFacts[] = {
      "1paxos", 4, 300},
     {Mutant::kForgottenSessions, "forgotten-sessions", "a repeated request passes for a new one", "1paxos", 3, 10},
     {Mutant::kSalvageOfTheLiving, "salvage-of-the-living", "a stopped replica is taken for dead", "1paxos", 4, 60},
-    {Mutant::kSuccessorWithoutVotes, "successor-without-votes", "a new incarnation is told that its predecessor stored nothing",
+    {Mutant::kSuccessorWithoutVotes, "successor-without-votes",
+     "a new incarnation is told that its predecessor stored nothing",
      "multipaxos", 3, 10},
 };
 
@@ -110,7 +111,7 @@ class MutantAgreement final : public Agreement {
     agreement_->peer_started(name, effects);
     corrupt(effects);
   }
-  std::size_t stored_bytes_max(std::string_view message) const override { return agreement_->stored_bytes_max(message); }
+  void loading(bool begins) override { agreement_->loading(begins); }
   void history(const StableView& view, Effects& effects) override {
     agreement_->history(view, effects);
     corrupt(effects);
@@ -132,6 +133,14 @@ class MutantAgreement final : public Agreement {
     return status;
   }
   AgreementStatus status() const override { return agreement_->status(); }
+  Role role() const override { return agreement_->role(); }
+  EndpointId leader() const override { return agreement_->leader(); }
+  EndpointId acceptor() const override { return agreement_->acceptor(); }
+  Ballot ballot() const override { return agreement_->ballot(); }
+  Slot next_slot() const override { return agreement_->next_slot(); }
+  std::size_t stored_bytes_max(std::string_view message) const override {
+    return agreement_->stored_bytes_max(message);
+  }
   std::uint64_t refused_messages() const override { return agreement_->refused_messages(); }
 
  private:

@@ -1,5 +1,5 @@
-// Known bugs, switched on one by one, to see that the checkers notice. No protocol knows of them: each corrupts what
-// goes into a real agreement or comes out of it, or what the simulated replica or supervisor around it does.
+// Known bugs, switched on one by one, to see that the checkers notice. No protocol knows of them: each corrupts what goes
+// into a real agreement or comes out of it, or what the simulated replica or supervisor around it does.
 #pragma once
 
 #include <cstdint>

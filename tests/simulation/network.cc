@@ -9,50 +9,54 @@
 
 namespace ingot::simulation {
 
+namespace {
+constexpr std::size_t kBufferBytesMax = 16 * 1024;  // a larger one is not kept
+}
+
 Network::Network(int endpoints, const NetworkFaultSchedule& schedule, std::uint64_t seed)
     : endpoints_(endpoints),
       schedule_(schedule),
       prng_(seed),
       channels_(index(endpoints * endpoints)),
       next_arrival_(index(endpoints), kNever),
-      senders_(index(endpoints)),
-      waiting_(index(endpoints)) {
+      senders_(index(endpoints)) {
   static_assert(kEndpointsMax <= 64, "a bit for each sender");
   INGOT_CHECK(endpoints <= kEndpointsMax);
 }
 
-void Network::send(int from, int to, Message message, TimeNs now) {
+bool Network::send(int from, int to, std::string_view message) {
+  if (!has_room(from, to)) return false;
   ++sent_;
   Channel& channel = at(from, to);
-  if (channel.backlog.empty() && channel.messages.size() < schedule_.channel_messages) {
-    return transmit(from, to, std::move(message), now);
-  }
-  if (channel.backlog.size() >= schedule_.backlog_messages) {
-    channel.dropped = true;
-    ++dropped_;
-    return;
-  }
-  channel.backlog.push(std::move(message));
-  ++waiting_[index(from)];
-}
-
-void Network::transmit(int from, int to, Message message, TimeNs now) {
-  Channel& channel = at(from, to);
-  TimeNs delay = schedule_.delay_min_ns + prng_.below(schedule_.delay_spread_ns + 1);
-  if (now < channel.extra_until) delay += channel.extra_ns;
-  if (schedule_.straggler > 0 && prng_.chance(schedule_.straggler)) delay += prng_.below(schedule_.straggler_ns + 1);
-  channel.last_arrival = std::max(channel.last_arrival, now + delay);
-  channel.messages.push({channel.last_arrival, std::move(message)});
+  channel.messages.push({arrival(channel), buffer(message)});
   senders_[index(to)] |= std::uint64_t{1} << from;
   next_arrival_[index(to)] = std::min(next_arrival_[index(to)], channel.messages.front().arrives);
+  return true;
 }
 
-Message Network::take(int from, int to, TimeNs now) {
-  if (!readable(from, to, now)) return nullptr;
+TimeNs Network::arrival(Channel& channel) {
+  TimeNs delay = schedule_.delay_min_ns + prng_.below(schedule_.delay_spread_ns + 1);
+  if (now_ < channel.extra_until) delay += channel.extra_ns;
+  if (schedule_.straggler > 0 && prng_.chance(schedule_.straggler)) delay += prng_.below(schedule_.straggler_ns + 1);
+  channel.last_arrival = std::max(channel.last_arrival, now_ + delay);
+  return channel.last_arrival;
+}
+
+std::string Network::buffer(std::string_view content) {
+  if (buffers_.empty()) return std::string(content);
+  std::string buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  buffer.assign(content);
+  return buffer;
+}
+
+bool Network::take(int from, int to, std::string& message) {
   Channel& channel = at(from, to);
-  Message message = channel.messages.pop().message;
+  if (channel.messages.empty() || channel.messages.front().arrives > now_) return false;
+  std::string read = std::exchange(message, channel.messages.pop().message);
+  if (read.capacity() <= kBufferBytesMax) buffers_.push_back(std::move(read));
   if (channel.messages.empty()) senders_[index(to)] &= ~(std::uint64_t{1} << from);
-  return message;
+  return true;
 }
 
 void Network::done_reading(int to) {
@@ -61,26 +65,6 @@ void Network::done_reading(int to) {
     next = std::min(next, at(std::countr_zero(left), to).messages.front().arrives);
   }
   next_arrival_[index(to)] = next;
-}
-
-bool Network::flush(int from, int to, TimeNs now) {
-  Channel& channel = at(from, to);
-  bool moved = false;
-  while (!channel.backlog.empty() && channel.messages.size() < schedule_.channel_messages) {
-    transmit(from, to, channel.backlog.pop(), now);
-    --waiting_[index(from)];
-    moved = true;
-  }
-  return moved;
-}
-
-bool Network::may_flush(int from) const {
-  if (waiting_[index(from)] == 0) return false;
-  for (int to = 0; to < endpoints_; ++to) {
-    const Channel& channel = at(from, to);
-    if (!channel.backlog.empty() && channel.messages.size() < schedule_.channel_messages) return true;
-  }
-  return false;
 }
 
 void Network::slow_down(int from, int to, TimeNs extra_ns, TimeNs until) {
@@ -92,15 +76,6 @@ void Network::slow_down(int from, int to, TimeNs extra_ns, TimeNs until) {
 void Network::all_links_normal() {
   schedule_.straggler = 0;
   for (Channel& channel : channels_) channel.extra_until = 0;
-}
-
-void Network::died(int endpoint) {
-  for (int to = 0; to < endpoints_; ++to) {
-    Channel& channel = at(endpoint, to);
-    channel.backlog.clear();
-    channel.dropped = false;
-  }
-  waiting_[index(endpoint)] = 0;
 }
 
 void Network::forget_inbox(int endpoint) {

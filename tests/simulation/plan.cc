@@ -15,16 +15,21 @@ using Victims = Fault::Victims;
 constexpr int kWritesMin = 200;
 constexpr int kFaultsMin = 3;
 constexpr std::size_t kCommandBytesMax = 64;  // of one operation, in a batch
+constexpr std::size_t kRecordBytes = 64;      // of a slot's record in a segment, besides its command, generously
 
 class Drawer {
  public:
   Drawer(const Options& options, Plan& plan)
-      : options_(options), plan_(plan), prng_(options.seed), rare_(options.seed ^ 0x72617265) {}
+      : options_(options),
+        plan_(plan),
+        prng_(options.seed),
+        rare_(options.seed ^ 0x72617265),
+        room_(options.seed ^ 0x726f6f6d) {}
 
   void draw() {
     draw_network();
     draw_bounds();
-    draw_nodes();
+    draw_replicas();
     draw_clients();
     horizon_ns_ = between(5 * kMs, 150 * kMs);
     plan_.client.pause_ns = between(horizon_ns_ / 40, horizon_ns_ / 8);
@@ -38,6 +43,10 @@ class Drawer {
     if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05)) plan_.faults.push_back(lose_everybody_once());
     if (options_.kills && options_.agreement == "1paxos" && rare_.chance(0.08)) bring_the_acceptor_back();
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) plan_.bounds.repeat_bytes = rare_.below(1000);
+    draw_snapshots();
+    if (late_snapshots_) wait_for_snapshots();
+    else if (room_.chance(0.6)) narrow_segments();
+    if (options_.replicas > 2 && room_.chance(0.25)) draw_trees();
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -50,7 +59,7 @@ class Drawer {
   void draw_network() {
     NetworkFaultSchedule& network = plan_.network;
     network.channel_messages = prng_.chance(0.3) ? 1 + prng_.below(8) : 64;
-    network.backlog_messages = prng_.chance(0.3) ? 1 + prng_.below(20) : 1000;
+    plan_.replica.outbox.messages = prng_.chance(0.3) ? 1 + prng_.below(20) : 1000;
     network.delay_min_ns = between(100, 2000);
     network.delay_spread_ns = prng_.chance(0.5) ? between(100, 3000) : between(3000, 200 * kUs);
     network.straggler = prng_.chance(0.3) ? 0.01 * prng_.unit() : 0;
@@ -61,8 +70,9 @@ class Drawer {
     AgreementBounds& bounds = plan_.bounds;
     bounds.window_slots = between_int(1, 16);
     // As between real replicas: what is said when a backlog has drained fits into it.
-    plan_.network.backlog_messages =
-        std::max(plan_.network.backlog_messages, static_cast<std::size_t>(bounds.window_slots) + 4);
+    std::size_t& backlog = plan_.replica.outbox.messages;
+    backlog = std::max(backlog, static_cast<std::size_t>(bounds.window_slots) + 4);
+    plan_.client.outbox.messages = backlog;
     bounds.learner_ahead_slots = bounds.window_slots + between_int(0, 40);
     bounds.command_log_slots = prng_.chance(0.4) ? between_int(1, 40) : 400;
     bounds.suspect_ticks = between_int(2, 10);
@@ -70,15 +80,14 @@ class Drawer {
     if (options_.agreement == "2pc" && prng_.chance(0.4)) bounds.prepared_bytes = 250 + rare_.below(500);
   }
 
-  void draw_nodes() {
-    NodeFaultSchedule& node = plan_.node;
-    node.pipeline_slots = prng_.chance(0.3) ? 1 : between_int(1, 16);
-    node.poll_messages = prng_.chance(0.3) ? 1 : 16;
-    node.trim_slots = between_int(1, 40);
-    node.publish_slots = 1 + static_cast<int>(rare_.below(60));
-    node.tick_ns = between(200 * kUs, 5 * kMs);
-    node.poll_cost_ns = between(100, 1000);
-    node.message_cost_ns = between(20, 500);
+  void draw_replicas() {
+    ReplicaFaultSchedule& replica = plan_.replica;
+    replica.bounds.pipeline_slots = prng_.chance(0.3) ? 1 : between_int(1, 16);
+    replica.poll_messages = prng_.chance(0.3) ? 1 : 16;
+    replica.bounds.trim_slots = between_int(1, 40);
+    replica.bounds.tick_ns = between(200 * kUs, 5 * kMs);
+    replica.poll_cost_ns = between(100, 1000);
+    replica.message_cost_ns = between(20, 500);
     plan_.notice_ns_max = prng_.chance(0.7) ? 200 * kUs : 20 * kMs;
     plan_.snapshot_ns_max = prng_.chance(0.5) ? 100 * kUs : 10 * kMs;
     plan_.fencing = prng_.chance(0.2);
@@ -92,8 +101,12 @@ class Drawer {
     client.reads = 0.05 + 0.25 * prng_.unit();
     client.compares = 0.5 * prng_.unit();
     client.bursts = 0.02 + 0.2 * prng_.unit();
-    client.retry_ns = between(kMs, 50 * kMs);
-    client.retry_max_ns = 4 * client.retry_ns;
+    client.session.retry_ms = between(kMs, 50 * kMs) / kMs;
+    client.session.scan_ms = 1 + room_.below(10);
+    // As the real bounds have it: a leader is suspected before it is asked again.
+    client.session.suspect_ms = 1 + room_.below(client.session.retry_ms);
+    client.session.pause_us = 50 + room_.below(200);
+    client.session.timeout_ms = room_.chance(0.15) ? 20 + room_.below(300) : kTimeoutMsNever;
     client.reads_anywhere = options_.agreement == "2pc";
   }
 
@@ -153,10 +166,10 @@ class Drawer {
     return fault;
   }
 
-  // The acceptor's role goes round among the living, snapshots are late, and then everybody dies: what was decided in the
+  // The acceptor's role goes round among the living, snapshots are late, and then all die: what was decided in the
   // epochs before lies in segments only.
   void bring_the_acceptor_back() {
-    plan_.node.publish_slots += 500;
+    late_snapshots_ = true;
     const Fault end = lose_everybody_once();
     for (int i = 0; i < 4; ++i) {
       Fault move;
@@ -169,8 +182,8 @@ class Drawer {
     plan_.faults.push_back(end);
   }
 
-  // Who promises to a new leader dies and is back in no time, and then hears of the old one. A promise that is not in its
-  // segment is broken.
+  // The replica that promises to a new leader dies and is back in no time, and then receives from the old one. A promise
+  // that is not in its segment is broken.
   Fault lose_a_promiser() {
     Fault fault;
     fault.kind = Kind::kKill;
@@ -192,10 +205,55 @@ class Drawer {
                          static_cast<std::size_t>(bounds.window_slots + 1) * kInFlightSlotBytes;
   }
 
+  // Snapshots after little log, which travel in small pieces, and reach the supervisor late.
+  void draw_snapshots() {
+    SnapshotBounds& snapshots = plan_.replica.bounds.snapshots;
+    snapshots.log_bytes_min = 100 + room_.below(room_.chance(0.5) ? 1000 : 10'000);
+    snapshots.log_step_bytes = 1 + room_.below(500);
+    snapshots.part_bytes = 50 + room_.below(1000);
+    snapshots.window_bytes = snapshots.part_bytes * (2 + room_.below(10));
+    snapshots.confirm_bytes = 1 + room_.below(snapshots.window_bytes / 2);
+    snapshots.useful_slots = static_cast<std::uint64_t>(plan_.bounds.command_log_slots) / 2;
+    snapshots.parts_per_round = 1 + static_cast<int>(room_.below(4));
+    snapshots.after_change_ticks = static_cast<int>(room_.below(20));
+    snapshots.wait_ticks = 1 + static_cast<int>(room_.below(10));
+    snapshots.silent_ticks = 5 * snapshots.wait_ticks + static_cast<int>(room_.below(40));
+    snapshots.fruitless_ticks = 10 * snapshots.silent_ticks;
+    snapshots.quiet_ticks = 2 + static_cast<int>(room_.below(40));
+    plan_.publish_ns_max = room_.chance(0.7) ? 200 * kUs : 20 * kMs;
+    plan_.snapshot_fails = room_.chance(0.2) ? 0.3 * room_.unit() : 0;
+  }
+
+  // Until the end of the faults: so what is decided lies in segments only, which have room for it.
+  void wait_for_snapshots() {
+    plan_.publish_ns_max = 10 * kSecond;
+    plan_.snapshot_fails = 0;
+  }
+
+  // A leader that is deposed has at most a third of a segment, and one that takes over stores it again: so a window and
+  // a batch are at most a sixth.
+  void narrow_segments() {
+    AgreementBounds& bounds = plan_.bounds;
+    const auto commands = static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
+    const auto slots = static_cast<std::size_t>(bounds.window_slots + 2);
+    bounds.window_bytes = std::min(bounds.window_bytes, static_cast<std::size_t>(400 + room_.below(2000)));
+    const std::size_t window = bounds.window_bytes + 2 * kCommandBytesMax * commands + kRecordBytes * slots;
+    const std::size_t bytes = 6 * window + room_.below(12 * window);
+    plan_.replica.segment_bytes = bytes / kStableRecordAlignment * kStableRecordAlignment;
+    bounds.repeat_bytes = std::min(bounds.repeat_bytes, static_cast<std::size_t>(room_.below(bytes / 24)));
+  }
+
+  void draw_trees() {
+    constexpr const char* kShapes[] = {"two-level", "binary", "fibonacci"};
+    plan_.tree_shape = kShapes[room_.below(std::size(kShapes))];
+  }
+
   const Options& options_;
   Plan& plan_;
   Prng prng_;
   Prng rare_;  // for what came later: it leaves older seeds what they were
+  Prng room_;  // likewise
+  bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;
 };
 

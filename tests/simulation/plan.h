@@ -10,7 +10,7 @@
 #include "tests/simulation/client.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/network.h"
-#include "tests/simulation/node.h"
+#include "tests/simulation/simulated_replica.h"
 #include "tests/simulation/virtual_time.h"
 
 namespace ingot::simulation {
@@ -23,7 +23,7 @@ struct Fault {
     kSlowLink,   // one direction between two replicas, or between all and one
     kMoveLeader,
     kMoveAcceptor,
-    kPressure,   // segments are half full: trim what two replicas hold
+    kPressure,   // segments are a sixth fuller: trim what two replicas hold
   };
   static constexpr int kKinds = 6;
 
@@ -43,10 +43,10 @@ struct Fault {
   TimeNs at = 0;
   TimeNs lasts_ns = 0;      // until restart, waking up, or the end of slowness or pressure
   int steps = 0;            // of the victim's execution, after `at`, before it happens
-  std::uint64_t pick = 0;   // chooses among those who qualify
+  std::uint64_t pick = 0;   // chooses among those that qualify
   TimeNs slow_ns = 0;       // kSlowLink
   bool fresh_inbox = false;  // kKill: what was sent to the dead one is gone
-  bool for_good = false;     // kKill: nobody starts again, unless that would be too many for a majority of voters
+  bool for_good = false;     // kKill: no victim starts again, unless that would be too many for a majority of voters
   bool from_published = false;  // kKill: the successor begins with the newest published snapshot, not with a peer's
 };
 
@@ -63,7 +63,7 @@ struct Options {
   std::uint64_t seed = 1;
   Mutant mutant = Mutant::kNone;
   bool trace = false;
-  bool kills = true;  // false: replicas are stopped, links slow, roles moved, but nobody dies
+  bool kills = true;  // false: replicas are stopped, links slow, roles moved, but none dies
   // To find the shortest prefix that fails: no more than so many of the seed's faults, and of its writes.
   int faults_max = 1'000'000;
   int writes_max = 1'000'000;
@@ -74,10 +74,13 @@ struct Plan {
 
   AgreementBounds bounds;
   NetworkFaultSchedule network;
-  NodeFaultSchedule node;
+  ReplicaFaultSchedule replica;
   ClientSchedule client;
   TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
-  TimeNs snapshot_ns_max = 0;  // from asking for a snapshot until it is there
+  TimeNs snapshot_ns_max = 0;  // from the beginning of writing or decoding a snapshot to its end
+  TimeNs publish_ns_max = 0;   // from handing it to the supervisor until that keeps it
+  double snapshot_fails = 0;   // chance that one cannot be written
+  std::string tree_shape;      // of broadcasts; empty: a star without relays
   bool fencing = false;
   int writes = 0;
   std::vector<Fault> faults;  // by time

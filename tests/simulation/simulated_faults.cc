@@ -9,7 +9,6 @@ namespace ingot::simulation {
 
 namespace {
 constexpr TimeNs kArmedNsMax = 3 * kMs;  // a victim that takes too few steps is crashed all the same
-constexpr TimeNs kSnapshotRetryNs = kMs;
 constexpr TimeNs kFenceNsMax = 500 * kUs;
 constexpr TimeNs kPollNs = 50 * kUs;  // between two looks at whether the leader has proposed something
 constexpr TimeNs kPromiseNsMax = 40 * kMs;  // until somebody promises something
@@ -22,47 +21,38 @@ void SimulatedWorld::act(const Event& event) {
   using Kind = Event::Kind;
   if (event.kind == Kind::kFault) return begin(event.number);
   if (event.kind == Kind::kInject) {
-    if (plan_.faults[event.number].victims == Victims::kPromiser) victims_[event.number].clear();  // nobody promised
+    if (plan_.faults[event.number].victims == Victims::kPromiser) victims_[event.number].clear();  // none promised
     return inject(event.number);
   }
   if (event.kind == Kind::kEnd) return end(event.number, event.replica);
-  if (event.kind == Kind::kFence) {
-    --fences_open_;
-    const int replica = event.name.id.value();
-    if (group_.name_of(replica) != event.name || !group_.at(replica).node) return;
-    trace("fenced");
-    ++tally_.fences;
-    kill(replica, false);
-    return restart(replica, false);
+  if (event.kind == Kind::kFence) return end_fenced(event.name);
+  if (event.kind == Kind::kPublished) return take_published(event.snapshot);
+  INGOT_CHECK(event.kind == Kind::kNotice, "an event has one of these kinds");
+  if (event.replica >= group_.replicas()) {
+    return clients_[static_cast<std::size_t>(event.replica - group_.replicas())].note(event.notice);
   }
   Place& place = group_.at(event.replica);
-  if (!place.node || place.incarnation != event.receiver) return;
-  switch (event.kind) {
-    case Kind::kDied:
-      return place.node->input(
-          [&](Agreement& agreement, Effects& effects) { agreement.peer_died(event.name, effects); });
-    case Kind::kStarted:
-      return place.node->input(
-          [&](Agreement& agreement, Effects& effects) { agreement.peer_started(event.name, effects); });
-    case Kind::kSalvaged:
-      ++tally_.salvages;
-      return place.node->input([&](Agreement& agreement, Effects& effects) {
-        agreement.salvaged(event.name, group_.segment_of(event.name).get(), effects);
-      });
-    case Kind::kHistory:
-      if (const auto view = group_.content_of(event.name)) {
-        place.node->input([&](Agreement& agreement, Effects& effects) { agreement.history(*view, effects); });
-      }
-      return;
-    case Kind::kAskPeer:
-      return ask_for_snapshot(event.replica);
-    case Kind::kInstall:
-      ++tally_.snapshots;
-      asks_for_snapshot_[static_cast<std::size_t>(event.replica)] = false;
-      return place.node->install(event.snapshot);
-    default:
-      INGOT_CHECK(false, "an event has one of these kinds");
-  }
+  if (!place.replica || place.incarnation != event.receiver) return;
+  if (event.notice.kind == Notice::Kind::kSegment) ++tally_.salvages;
+  if (event.notice.kind == Notice::Kind::kHistory) ++tally_.histories;
+  place.replica->note(event.notice);
+}
+
+void SimulatedWorld::end_fenced(ReplicaIncarnation name) {
+  --fences_open_;
+  const int replica = name.id.value();
+  if (group_.name_of(replica) != name || !group_.at(replica).replica) return;
+  trace("fenced");
+  ++tally_.fences;
+  kill(replica, false);
+  restart(replica, false);
+}
+
+// The newest wins.
+void SimulatedWorld::take_published(const PublishedSnapshot& snapshot) {
+  if (snapshot->name.slot <= published_below()) return;
+  ++tally_.published;
+  published_ = snapshot;
 }
 
 // ---- Faults ---------------------------------------------------------------------------------------------------------
@@ -79,7 +69,7 @@ void SimulatedWorld::begin(std::size_t number) {
 }
 
 // A voter is asked to lead while a proposal of the leader is on its way, slowly. The news to the leader takes longer, and
-// what the leader still says to its successor longest: so it goes on, and reaches those who have promised.
+// what the leader still says to its successor longest: so it goes on, and reaches those that have promised.
 void SimulatedWorld::await_promise(std::size_t number) {
   if (injected_faults_[number]) return;
   const Fault& fault = plan_.faults[number];
@@ -93,15 +83,17 @@ void SimulatedWorld::await_promise(std::size_t number) {
   const int leader = victims_[number][0];
   const int next = (leader + 1 + static_cast<int>(fault.pick % 64)) % group_.voters();
   if (leader < 0 || leader == next || !group_.at(leader).runs() || !group_.at(next).runs()) return;
-  const AgreementStatus status = group_.at(leader).node->agreement().status();
-  if (status.proposed <= status.decided) return post({.at = now_ + kPollNs, .kind = Event::Kind::kFault, .number = number});
+  const AgreementStatus status = group_.at(leader).replica->agreement().status();
+  if (status.proposed <= status.decided) {
+    return post({.at = now_ + kPollNs, .kind = Event::Kind::kFault, .number = number});
+  }
   wait_for_promise_.push_back({number, -1, fault.steps});
   network.slow_down(leader, next, kPromiseNsMax, now_ + kPromiseNsMax);
   network.slow_down(next, leader, 2 * fault.slow_ns, now_ + kPromiseNsMax);
-  group_.at(next).node->input([&](Agreement& agreement, Effects& effects) {
-    const bool begun = agreement.move(Role::kLeader, EndpointId(static_cast<std::uint16_t>(next)), effects).ok();
-    trace("leader to replica " + std::to_string(next) + (begun ? ": begun" : ": refused"));
-  });
+  group_.at(next).replica->note({.kind = Notice::Kind::kMove,
+                                 .role = Role::kLeader,
+                                 .to = EndpointId(static_cast<std::uint16_t>(next)),
+                                 .fault = number});
 }
 
 bool SimulatedWorld::promised(int replica) {
@@ -125,7 +117,7 @@ bool SimulatedWorld::at_crash_point(int replica) {
   return false;
 }
 
-// An empty list: nobody qualifies.
+// An empty list: none qualifies.
 std::vector<int> SimulatedWorld::choose_victims(const Fault& fault) {
   const int leader = group_.leader();
   const int acceptor = group_.acceptor();
@@ -154,7 +146,7 @@ std::vector<int> SimulatedWorld::choose_victims(const Fault& fault) {
       break;
   }
   std::erase_if(chosen, [&](int replica) {
-    return replica < 0 || !group_.at(replica).node || (fault.kind == FaultKind::kStop && group_.at(replica).stopped);
+    return replica < 0 || !group_.at(replica).replica || (fault.kind == FaultKind::kStop && group_.at(replica).stopped);
   });
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   return chosen;
@@ -164,7 +156,7 @@ int SimulatedWorld::choose_any(const Fault& fault, bool bystander) const {
   std::vector<int> candidates;
   for (int replica = 0; replica < group_.replicas(); ++replica) {
     const bool role = replica == group_.leader() || replica == group_.acceptor();
-    if (group_.at(replica).node && !(bystander && role)) candidates.push_back(replica);
+    if (group_.at(replica).replica && !(bystander && role)) candidates.push_back(replica);
   }
   return candidates.empty() ? -1 : candidates[fault.pick / 64 % candidates.size()];
 }
@@ -179,10 +171,10 @@ void SimulatedWorld::inject(std::size_t number) {
   if (traces()) trace("fault: " + describe(fault));
   switch (fault.kind) {
     case FaultKind::kMoveLeader:
-      move(fault, Role::kLeader);
+      move(number, Role::kLeader);
       return close(number);
     case FaultKind::kMoveAcceptor:
-      move(fault, Role::kAcceptor);
+      move(number, Role::kAcceptor);
       return close(number);
     case FaultKind::kPressure:
       pressed = true;
@@ -194,7 +186,7 @@ void SimulatedWorld::inject(std::size_t number) {
     case FaultKind::kKill:
     case FaultKind::kStop:
       if (take_down(number)) return;
-      slow_down(fault);  // nobody was there to be crashed
+      slow_down(fault);  // none was up to be crashed
       break;
   }
   open_ends_[number] = 1;
@@ -208,7 +200,7 @@ bool SimulatedWorld::take_down(std::size_t number) {
   for (std::size_t i = 0; i < victims_[number].size(); ++i) {
     const int victim = victims_[number][i];
     const bool kills = fault.kind == FaultKind::kKill && !(fault.victims == Victims::kKillLeaderStopAcceptor && i > 0);
-    if (!group_.at(victim).node || (!kills && group_.at(victim).stopped)) continue;
+    if (!group_.at(victim).replica || (!kills && group_.at(victim).stopped)) continue;
     ++taken;
     if (kills) {
       kill(victim, fault.fresh_inbox);
@@ -242,17 +234,24 @@ void SimulatedWorld::slow_down(const Fault& fault) {
   }
 }
 
-void SimulatedWorld::move(const Fault& fault, Role role) {
+void SimulatedWorld::move(std::size_t number, Role role) {
+  const Fault& fault = plan_.faults[number];
   const int to = static_cast<int>(fault.pick % static_cast<std::uint64_t>(group_.voters()));
   const int asked = role == Role::kLeader ? to : group_.leader();
   if (asked < 0 || !group_.at(asked).runs()) return slow_down(fault);
-  group_.at(asked).node->input([&](Agreement& agreement, Effects& effects) {
-    const bool begun = agreement.move(role, EndpointId(static_cast<std::uint16_t>(to)), effects).ok();
-    ++(begun ? tally_.faults[static_cast<std::size_t>(fault.kind)] : tally_.refused_moves);
-    if (!begun) slow_down(fault);  // every seed has its share of faults
-    trace(std::string(role == Role::kLeader ? "leader" : "acceptor") + " to replica " + std::to_string(to) +
-          (begun ? ": begun" : ": refused"));
-  });
+  group_.at(asked).replica->note({.kind = Notice::Kind::kMove,
+                                  .role = role,
+                                  .to = EndpointId(static_cast<std::uint16_t>(to)),
+                                  .fault = number});
+}
+
+// A move that is refused slows a link down instead: every seed has its share of faults.
+void SimulatedWorld::move_answered(std::size_t number, bool begun) {
+  const Fault& fault = plan_.faults[number];
+  trace(describe(fault) + (begun ? ": begun" : ": refused"));
+  if (fault.kind != FaultKind::kMoveLeader && fault.kind != FaultKind::kMoveAcceptor) return;
+  ++(begun ? tally_.faults[static_cast<std::size_t>(fault.kind)] : tally_.refused_moves);
+  if (!begun) slow_down(fault);
 }
 
 void SimulatedWorld::end(std::size_t number, int replica) {
@@ -260,11 +259,11 @@ void SimulatedWorld::end(std::size_t number, int replica) {
   if (fault.kind == FaultKind::kPressure) pressed = false;
   if (replica >= 0) {
     Place& place = group_.at(replica);
-    if (!place.node && fault.for_good && may_stay_dead(replica)) {
+    if (!place.replica && fault.for_good && may_stay_dead(replica)) {
       trace("replica " + std::to_string(replica) + " stays dead");
       ++tally_.dead_for_good;
       dead_voters_ += replica < group_.voters() ? 1 : 0;
-    } else if (!place.node) {
+    } else if (!place.replica) {
       restart(replica, fault.from_published);
     } else if (place.stopped) {
       place.stopped = false;
@@ -284,107 +283,95 @@ bool SimulatedWorld::may_stay_dead(int replica) const {
 // ---- Lives ----------------------------------------------------------------------------------------------------------
 
 void SimulatedWorld::kill(int replica, bool fresh_inbox) {
-  const ReplicaIncarnation name = group_.name_of(replica);
   trace("replica " + std::to_string(replica) + " dies");
   graveyard_.push_back(group_.end(replica));
-  alive[static_cast<std::size_t>(replica)] = false;
-  network.died(replica);
+  tally_.dropped += graveyard_.back()->dropped();
   if (fresh_inbox) network.forget_inbox(replica);
-  asks_for_snapshot_[static_cast<std::size_t>(replica)] = false;
-  for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (peer != replica && group_.at(peer).node) tell(peer, Event::Kind::kDied, name);
-  }
+  tell_all_of(replica, Notice::Kind::kDied);
 }
 
 void SimulatedWorld::stop(int replica) {
   trace("replica " + std::to_string(replica) + " is stopped");
   group_.at(replica).stopped = true;
   if (options_.mutant != Mutant::kSalvageOfTheLiving) return;
-  group_.bury_alive(replica);
+  group_.at(replica).segment->marked_dead = true;
+  tell_all_of(replica, Notice::Kind::kDied);
+}
+
+// Every other process hears of it, each at its own time.
+void SimulatedWorld::tell_all_of(int replica, Notice::Kind kind) {
+  const Notice notice{.kind = kind, .name = group_.name_of(replica), .segment = group_.at(replica).segment};
   for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (peer != replica && group_.at(peer).node) tell(peer, Event::Kind::kDied, group_.name_of(replica));
+    if (peer != replica && group_.at(peer).replica) tell(peer, notice);
+  }
+  for (std::size_t client = 0; client < clients_.size(); ++client) {
+    tell(group_.replicas() + static_cast<int>(client), notice);
   }
 }
 
-void SimulatedWorld::tell(int replica, Event::Kind kind, ReplicaIncarnation name) {
+void SimulatedWorld::tell(int endpoint, Notice notice) {
   post({.at = now_ + prng_.below(plan_.notice_ns_max),
-        .kind = kind,
-        .replica = replica,
-        .name = name,
-        .receiver = group_.at(replica).incarnation});
+        .kind = Event::Kind::kNotice,
+        .replica = endpoint,
+        .receiver = endpoint < group_.replicas() ? group_.at(endpoint).incarnation : Incarnation(0),
+        .notice = std::move(notice)});
 }
 
+// It accepts what the newest incarnations of all others send, and they what it sends once they have gone over to it.
 void SimulatedWorld::restart(int replica, bool from_published) {
   ++tally_.restarts;
   checkers.log.born(replica);
   checkers.effects.born(replica);
-  applied_pages[static_cast<std::size_t>(replica)] = Slot(0);
-  group_.start(replica, *this);
-  alive[static_cast<std::size_t>(replica)] = true;
-  const ReplicaIncarnation name = group_.name_of(replica);
-  trace("replica " + std::to_string(replica) + " starts as incarnation " + std::to_string(name.incarnation.value()));
-  for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (peer == replica) continue;
-    if (group_.at(peer).node) {
-      tell(peer, Event::Kind::kStarted, name);
-      tell(replica, Event::Kind::kStarted, group_.name_of(peer));
-    } else {
-      tell(replica, Event::Kind::kDied, group_.name_of(peer));
-    }
-  }
   bool others_know = false;
   for (int peer = 0; peer < group_.replicas(); ++peer) {
-    const auto& node = group_.at(peer).node;
-    others_know = others_know || (peer != replica && node && node->applied() >= published_below());
+    const auto& other = group_.at(peer).replica;
+    others_know = others_know || (other && other->applied() >= published_below());
+    accepted_[static_cast<std::size_t>(replica)][static_cast<std::size_t>(peer)] = group_.at(peer).incarnation;
   }
-  if (published_ && (from_published || !others_know)) group_.at(replica).node->install(published_);
-}
-
-void SimulatedWorld::salvage(int replica, ReplicaIncarnation name) {
-  if (group_.segment_of(name) == nullptr) return;  // not dead, or never alive: the caller does not look
-  tell(replica, Event::Kind::kSalvaged, name);
-}
-
-void SimulatedWorld::history(int replica) {
-  ++tally_.histories;
-  for (std::uint16_t id = 0; id < group_.replicas(); ++id) {
-    for (Incarnation incarnation(1); incarnation <= group_.name_of(id).incarnation; incarnation = incarnation.next()) tell(replica, Event::Kind::kHistory, {EndpointId(id), incarnation});
-  }
-}
-
-void SimulatedWorld::fence(ReplicaIncarnation name) {
-  if (!plan_.fencing || !group_.at(name.id.value()).stopped) return;
-  ++fences_open_;
-  post({.at = now_ + prng_.below(kFenceNsMax), .kind = Event::Kind::kFence, .name = name});
-}
-
-void SimulatedWorld::publish(Snapshot snapshot) {
-  INGOT_CHECK(snapshot.applied > published_below(), "what was published is not taken back");
-  published_ = std::make_shared<const Snapshot>(std::move(snapshot));
-}
-
-// A running peer that knows more gives its state, sealed, since the receiver can carry nothing below it to anybody; or
-// the supervisor, what it holds; else it is tried again.
-void SimulatedWorld::ask_for_snapshot(int replica) {
-  const Slot applied = group_.at(replica).node->applied();
-  std::vector<int> donors;
+  group_.begin(replica);
+  group_.start(replica, from_published || !others_know ? published_ : nullptr);
+  trace("replica " + std::to_string(replica) + " starts as incarnation " +
+        std::to_string(group_.at(replica).incarnation.value()));
+  tell_all_of(replica, Notice::Kind::kBegins);
   for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (peer != replica && group_.at(peer).runs() && group_.at(peer).node->applied() > applied) donors.push_back(peer);
+    if (!group_.at(peer).replica) tell(replica, {.kind = Notice::Kind::kDied, .name = group_.name_of(peer)});
   }
-  std::shared_ptr<const Snapshot> snapshot;
-  if (!donors.empty()) {
-    const int donor = donors[prng_.below(donors.size())];
-    if (group_.at(donor).node->applied() > published_below()) publish(group_.at(donor).node->take_snapshot());
-    snapshot = published_;
-  } else if (published_below() > applied) {
-    snapshot = published_;
+}
+
+bool SimulatedWorld::accepts(int replica, ReplicaIncarnation name) const {
+  return accepted_[static_cast<std::size_t>(replica)][name.id.value()] == name.incarnation;
+}
+
+void SimulatedWorld::gone_over(int replica, ReplicaIncarnation name) {
+  accepted_[static_cast<std::size_t>(replica)][name.id.value()] = name.incarnation;
+  Place& place = group_.at(name.id.value());
+  if (place.replica && place.incarnation == name.incarnation) place.replica->accepted_by(group_.name_of(replica).id);
+}
+
+void SimulatedWorld::answer_later(int replica, Notice notice) {
+  const bool snapshot = notice.kind == Notice::Kind::kWritten || notice.kind == Notice::Kind::kDecoded;
+  if (notice.kind == Notice::Kind::kWritten) {
+    ++tally_.written;
+    if (prng_.chance(plan_.snapshot_fails)) notice.snapshot = nullptr;
   }
-  const TimeNs delay = snapshot ? prng_.below(plan_.snapshot_ns_max) : kSnapshotRetryNs;
-  post({.at = now_ + delay,
-        .kind = snapshot ? Event::Kind::kInstall : Event::Kind::kAskPeer,
+  post({.at = now_ + prng_.below(snapshot ? plan_.snapshot_ns_max : plan_.notice_ns_max),
+        .kind = Event::Kind::kNotice,
         .replica = replica,
         .receiver = group_.at(replica).incarnation,
-        .snapshot = snapshot});
+        .notice = std::move(notice)});
+}
+
+bool SimulatedWorld::fence(ReplicaIncarnation name) {
+  const Place& place = group_.at(name.id.value());
+  if (!place.stopped || !place.replica || place.incarnation != name.incarnation) return false;
+  ++fences_open_;
+  post({.at = now_ + prng_.below(kFenceNsMax), .kind = Event::Kind::kFence, .name = name});
+  return true;
+}
+
+void SimulatedWorld::publish(PublishedSnapshot snapshot) {
+  const TimeNs at = now_ + prng_.below(plan_.publish_ns_max);
+  post({.at = at, .kind = Event::Kind::kPublished, .snapshot = std::move(snapshot)});
 }
 
 }  // namespace ingot::simulation

@@ -12,11 +12,11 @@ namespace ingot::simulation {
 
 namespace {
 
-// After faults have stopped, everything is answered and everybody up to date within this time. Retransmission backs off
+// After faults have stopped, all is answered and each replica up to date within this time. Retransmission backs off
 // to kRetransmitTicksMax ticks of at most 5 ms, suspicion likewise.
 constexpr TimeNs kRecoveryNsMax = 60 * kSecond;
 
-// 2PC does not go on without one of its first replicas. After so long everybody has heard of the death.
+// 2PC does not go on without one of its first replicas. After so long every process has heard of the death.
 constexpr TimeNs kBlockedNs = 100 * kMs;
 
 // A run takes some thousands of events. One that takes so many is a storm of messages that feeds itself.
@@ -30,17 +30,16 @@ SimulatedWorld::SimulatedWorld(const Options& options, Plan plan)
       options_(options),
       plan_(std::move(plan)),
       prng_(options.seed ^ 0x776f726c64),
-      group_(options_, plan_),
+      accepted_(static_cast<std::size_t>(options.replicas),
+                std::vector<Incarnation>(static_cast<std::size_t>(options.replicas), Incarnation(1))),
+      group_(options_, plan_, *this),
       victims_(plan_.faults.size()),
       open_ends_(plan_.faults.size()),
       injected_faults_(plan_.faults.size()),
-      asks_for_snapshot_(static_cast<std::size_t>(options.replicas)),
       faults_open_(plan_.faults.size()) {
-  workload_.numbers.resize(static_cast<std::size_t>(plan_.client.clients));
+  workload_.commands.resize(static_cast<std::size_t>(plan_.client.clients));
   workload_.writes_left = plan_.writes;
   workload_.history.reserve(static_cast<std::size_t>(2 * plan_.writes));
-  for (int replica = 0; replica < options_.replicas; ++replica) group_.start(replica, *this);
-  alive.assign(alive.size(), true);
   for (int client = 0; client < plan_.client.clients; ++client) {
     clients_.emplace_back(client, options_.replicas, plan_.client, prng_(), *this, workload_);
   }
@@ -63,11 +62,17 @@ Outcome SimulatedWorld::run() {
   else if (violation_.empty()) check_at_rest();
   tally_.steps = steps;
   tally_.messages = network.sent();
-  tally_.dropped = network.dropped();
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    if (group_.at(replica).replica) tally_.dropped += group_.at(replica).replica->dropped();
+  }
+  tally_.snapshots = installed;
+  tally_.snapshot_messages = snapshot_messages;
+  tally_.relayed = relayed_messages;
   tally_.decided = checkers.log.end().value();
   tally_.writes = workload_.writes;
   tally_.reads = workload_.reads;
   tally_.repeats = workload_.repeats;
+  tally_.unknown = workload_.unknown;
   tally_.virtual_us = now_ / kUs;
   if (!violation_.empty()) trace("VIOLATION " + violation_);
   return {violation_, tally_, std::move(trace_)};
@@ -78,10 +83,8 @@ Outcome SimulatedWorld::run() {
 TimeNs SimulatedWorld::next_poll(int replica) const {
   const Place& place = group_.at(replica);
   if (!place.runs()) return kNever;
-  const Node& node = *place.node;
-  if (node.is_pressed() || network.may_flush(replica)) return node.busy_until();
-  const TimeNs next = std::min(network.next_arrival(replica), node.next_poll());
-  return next == kNever ? kNever : std::max(next, node.busy_until());
+  const TimeNs next = std::min(network.next_arrival(replica), place.replica->next_poll());
+  return next == kNever ? kNever : std::max(next, place.replica->busy_until());
 }
 
 // The actor that is due first acts; events go before replicas, replicas before clients.
@@ -104,13 +107,14 @@ bool SimulatedWorld::step() {
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const int endpoint = group_.replicas() + static_cast<int>(i);
     const TimeNs next =
-        network.may_flush(endpoint) ? now_ : std::min(clients_[i].next_poll(), network.next_arrival(endpoint));
+        clients_[i].may_flush() ? now_ : std::min(clients_[i].next_poll(), network.next_arrival(endpoint));
     if (next >= first) continue;
     first = next;
     client = i;
   }
   if (first == kNever) return false;
   now_ = std::max(now_, first);
+  network.advance(now_);
   ++tally_.events;
   if (client < clients_.size()) {
     poll_client(client);
@@ -131,21 +135,15 @@ void SimulatedWorld::poll_client(std::size_t client) {
 }
 
 void SimulatedWorld::poll_replica(int replica) {
-  group_.at(replica).node->poll(now_);
-  if (!group_.at(replica).node) return;
-  poll_roles(replica);
-  const auto index = static_cast<std::size_t>(replica);
-  if (!group_.at(replica).node->wants_snapshot() || asks_for_snapshot_[index]) return;
-  asks_for_snapshot_[index] = true;
-  post({.at = now_ + prng_.below(plan_.snapshot_ns_max),
-        .kind = Event::Kind::kAskPeer,
-        .replica = replica,
-        .receiver = group_.at(replica).incarnation});
+  group_.at(replica).replica->poll(now_);
+  if (group_.at(replica).replica) poll_roles(replica);
 }
 
 void SimulatedWorld::poll_roles(int replica) {
-  const AgreementStatus status = group_.at(replica).node->agreement().status();
-  if (status.role == Role::kLeader && status.ballot > highest_ballot_) {
+  const Agreement& agreement = group_.at(replica).replica->agreement();
+  if (agreement.role() != Role::kLeader) return;
+  const AgreementStatus status = agreement.status();
+  if (status.ballot > highest_ballot_) {
     highest_ballot_ = status.ballot;
     ++tally_.leaderships;
   }
@@ -158,7 +156,7 @@ void SimulatedWorld::poll_roles(int replica) {
 void SimulatedWorld::post(Event event) { events_.push_back(std::move(event)); }
 
 Value SimulatedWorld::operation_of(std::uint64_t client, std::uint64_t sequence) const {
-  return workload_.numbers[client % (1 << kSessionBits)][sequence - 1];
+  return workload_.commands[client % (1 << kSessionBits)][sequence - 1];
 }
 
 void SimulatedWorld::trace(const std::string& lines) {
@@ -189,13 +187,13 @@ bool SimulatedWorld::finished() {
 
 bool SimulatedWorld::blocks_for_good() const { return options_.agreement == "2pc" && tally_.restarts > 0; }
 
-// Everybody says that it is blocked, and by whom: by the coordinator if that died, else by one that did. Nobody is told
-// anything wrong meanwhile.
+// Each replica says that it is blocked, and by which: by the coordinator if that died, else by one that did. No client is
+// told anything wrong meanwhile.
 void SimulatedWorld::check_blocked() {
   const bool coordinator_died = group_.at(0).incarnation > Incarnation(1);
   for (int replica = 0; replica < group_.replicas() && violation_.empty(); ++replica) {
-    if (!group_.at(replica).node) continue;
-    const AgreementStatus status = group_.at(replica).node->agreement().status();
+    if (!group_.at(replica).replica) continue;
+    const AgreementStatus status = group_.at(replica).replica->agreement().status();
     const bool joining = group_.at(replica).incarnation > Incarnation(1);
     if (!joining && !coordinator_died && replica != 0) continue;  // the coordinator speaks for all
     const int by = status.blocked_by.value();
@@ -210,8 +208,8 @@ void SimulatedWorld::check_blocked() {
 
 bool SimulatedWorld::all_up_to_date() const {
   for (int replica = 0; replica < group_.replicas(); ++replica) {
-    const auto& node = group_.at(replica).node;
-    if (node && node->applied() != checkers.log.end()) return false;
+    const auto& each = group_.at(replica).replica;
+    if (each && each->applied() != checkers.log.end()) return false;
   }
   return true;
 }
@@ -226,9 +224,10 @@ void SimulatedWorld::calm_down() {
 
 void SimulatedWorld::check_at_rest() {
   for (int replica = 0; replica < group_.replicas(); ++replica) {
-    if (!group_.at(replica).node) continue;
+    if (!group_.at(replica).replica) continue;
     checkers.effects.check_durability(replica);
-    checkers.digests.applied(replica, group_.at(replica).node->applied(), group_.at(replica).node->digest());
+    checkers.effects.check_refused(replica);
+    checkers.digests.applied(replica, group_.at(replica).replica->applied(), group_.at(replica).replica->digest());
   }
   violation_ = find_violation();
   if (violation_.empty()) violation_ = find_linearizability_violation(workload_.history);
@@ -241,13 +240,13 @@ std::string SimulatedWorld::describe_standstill(const char* what) const {
   for (int replica = 0; replica < group_.replicas(); ++replica) {
     const Place& place = group_.at(replica);
     out << "\n  replica " << replica << ": ";
-    if (!place.node) {
+    if (!place.replica) {
       out << "dead";
       continue;
     }
-    std::string status = testing::describe_status(place.node->agreement().status());
+    std::string status = testing::describe_status(place.replica->agreement().status());
     status.pop_back();  // the end of its line
-    out << "applied " << place.node->applied() << ", " << status;
+    out << "applied " << place.replica->applied() << ", " << status;
   }
   return out.str();
 }
@@ -256,11 +255,31 @@ Outcome run(const Options& options) { return SimulatedWorld(options).run(); }
 
 void Tally::add(const Tally& other) {
   const auto fields = [](Tally& tally) {
-    return std::array{&tally.events,    &tally.steps,          &tally.messages,    &tally.dropped, &tally.decided,
-                      &tally.writes,    &tally.reads,          &tally.repeats,     &tally.snapshots, &tally.salvages,
-                      &tally.fences,    &tally.restarts,       &tally.both_lost,   &tally.everybody_lost,
-                      &tally.leaderships, &tally.epochs,       &tally.virtual_us,  &tally.refused_moves,
-                      &tally.dead_for_good, &tally.histories};
+    return std::array{&tally.events,
+                      &tally.steps,
+                      &tally.messages,
+                      &tally.dropped,
+                      &tally.decided,
+                      &tally.writes,
+                      &tally.reads,
+                      &tally.repeats,
+                      &tally.snapshots,
+                      &tally.written,
+                      &tally.published,
+                      &tally.snapshot_messages,
+                      &tally.relayed,
+                      &tally.unknown,
+                      &tally.salvages,
+                      &tally.histories,
+                      &tally.fences,
+                      &tally.restarts,
+                      &tally.dead_for_good,
+                      &tally.both_lost,
+                      &tally.everybody_lost,
+                      &tally.leaderships,
+                      &tally.epochs,
+                      &tally.virtual_us,
+                      &tally.refused_moves};
   };
   Tally copy = other;
   const auto mine = fields(*this);

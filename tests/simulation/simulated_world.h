@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,9 +10,9 @@
 
 #include "core/prng.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/group.h"
 #include "tests/simulation/plan.h"
-#include "tests/simulation/environment.h"
 #include "tests/simulation/world.h"
 
 namespace ingot::simulation {
@@ -27,11 +28,13 @@ class SimulatedWorld final : public Environment {
 
   bool at_crash_point(int replica) override;
   bool promised(int replica) override;
-  void salvage(int replica, ReplicaIncarnation name) override;
-  void history(int replica) override;
-  void fence(ReplicaIncarnation name) override;
-  Slot published_below() const override { return published_ ? published_->applied : Slot(0); }
-  void publish(Snapshot snapshot) override;
+  bool accepts(int replica, ReplicaIncarnation name) const override;
+  void gone_over(int replica, ReplicaIncarnation name) override;
+  void answer_later(int replica, Notice notice) override;
+  void move_answered(std::size_t fault, bool begun) override;
+  bool fence(ReplicaIncarnation name) override;
+  void publish(PublishedSnapshot snapshot) override;
+  Slot published_below() const override { return published_ ? published_->name.slot : Slot(0); }
   Value operation_of(std::uint64_t client, std::uint64_t sequence) const override;
   bool traces() const override { return options_.trace; }
   void trace(const std::string& line) override;
@@ -44,12 +47,8 @@ class SimulatedWorld final : public Environment {
       kFault,      // fault `number` begins: victims are chosen, and crashed some steps later
       kInject,     // it strikes now, if it has not yet
       kEnd,        // of fault `number`, for `replica` (-1: for whatever it was)
-      kDied,       // `replica` hears of the death of `name`
-      kStarted,    // `replica` hears of the start of `name`
-      kSalvaged,   // `replica` gets the segment of `name`
-      kHistory,    // `replica` looks at what is in the segment of `name`, dead or not
-      kAskPeer,    // `replica` asks for a snapshot
-      kInstall,    // `replica` gets `snapshot`
+      kNotice,     // `replica`, or the client at that endpoint, gets `notice`
+      kPublished,  // the supervisor has `snapshot`
       kFence,      // `name` is killed, as it was asked for
     };
     TimeNs at = 0;
@@ -58,7 +57,8 @@ class SimulatedWorld final : public Environment {
     std::size_t number = 0;
     ReplicaIncarnation name{};
     Incarnation receiver{};  // the event is void if `replica` has begun another incarnation since
-    std::shared_ptr<const Snapshot> snapshot{};
+    Notice notice{};
+    PublishedSnapshot snapshot{};
   };
   // A fault that waits for its victim's next steps.
   struct Armed {
@@ -73,6 +73,8 @@ class SimulatedWorld final : public Environment {
   void poll_replica(int replica);
   void poll_client(std::size_t client);
   void act(const Event& event);
+  void end_fenced(ReplicaIncarnation name);
+  void take_published(const PublishedSnapshot& snapshot);
   void post(Event event);
 
   // The end of a run.
@@ -93,42 +95,41 @@ class SimulatedWorld final : public Environment {
   void inject(std::size_t fault);
   bool take_down(std::size_t fault);
   void slow_down(const Fault& fault);
-  void move(const Fault& fault, Role role);
+  void move(std::size_t fault, Role role);
   void end(std::size_t fault, int replica);
   void close(std::size_t fault);
 
-  // Lives.
+  // Incarnations.
   bool may_stay_dead(int replica) const;
   void kill(int replica, bool fresh_inbox);
   void stop(int replica);
   void restart(int replica, bool from_published);
-  void tell(int replica, Event::Kind kind, ReplicaIncarnation name);
-  void tell_joining(int replica);
-  void ask_for_snapshot(int replica);
+  void tell(int endpoint, Notice notice);
+  void tell_all_of(int replica, Notice::Kind kind);
   void poll_roles(int replica);
 
   const Options options_;
   const Plan plan_;
   Prng prng_;
+  std::vector<std::vector<Incarnation>> accepted_;  // by replica and peer: whose messages it takes
+  PublishedSnapshot published_;                     // that the supervisor keeps
   SimulatedGroup group_;
   Workload workload_;
-  std::vector<Client> clients_;
+  std::deque<Client> clients_;  // which do not move
   std::vector<Event> events_;
   std::vector<Armed> armed_;
   std::vector<Armed> wait_for_promise_;      // of anybody
   std::vector<std::vector<int>> victims_;    // by fault
   std::vector<int> open_ends_;               // by fault: victims that are not back yet
   std::vector<bool> injected_faults_;
-  std::vector<bool> asks_for_snapshot_;      // by replica
-  std::vector<std::unique_ptr<Node>> graveyard_;  // dead, but perhaps on the stack
-  std::shared_ptr<const Snapshot> published_;
+  std::vector<std::unique_ptr<SimulatedReplica>> graveyard_;  // dead, but perhaps on the stack
   std::size_t faults_open_ = 0;  // not begun, or not over
   int fences_open_ = 0;
   int dead_voters_ = 0;  // for good
   TimeNs now_ = 0;
   TimeNs calm_since_ = kNever;
   bool idle_ = false;     // nothing will happen any more
-  bool closing_ = false;  // a last write makes everybody notice what they missed
+  bool closing_ = false;  // a last write makes each replica notice what it missed
   std::string violation_;
   Ballot highest_ballot_;
   Epoch highest_epoch_;

@@ -65,6 +65,10 @@ TEST_CASE("2PC: who died is said, and no judge objects") {
   }
 }
 
+// ---- Seeds that found bugs --------------------------------------------------------------------------------------------
+// Each found the bug that is named, in the runs that the simulator drew from it then. A seed means another run after each
+// change of what is drawn, so these stay as seeds that have to be clean; the bugs' own tests are the protocols'.
+
 // A backlog that had dropped something drained, what was said then dropped something again, and so on for ever.
 TEST_CASE("one drain does not bring about the next") {
   Options options = options_of("1paxos", 3, 3);

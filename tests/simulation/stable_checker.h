@@ -27,6 +27,11 @@ class StableChecker : public Checker {
       if (write.epoch < before.epoch) says(" votes in an epoch that is over for it");
     }
   }
+
+  // Its segment has no room for what it must store.
+  void full(int replica) {
+    object("stable: replica " + std::to_string(replica) + " has no room for what it must store");
+  }
 };
 
 }  // namespace ingot::simulation

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "replication/stable/view.h"
 #include "tests/simulation/client.h"
-#include "tests/simulation/node.h"
 #include "tests/simulation/plan.h"
 #include "tests/simulation/environment.h"
 
@@ -27,8 +25,13 @@ struct Tally {
   std::uint64_t reads = 0;
   std::uint64_t repeats = 0;  // of requests
   std::uint64_t snapshots = 0;  // installed
+  std::uint64_t written = 0;    // snapshots
+  std::uint64_t published = 0;  // likewise: kept by the supervisor
   std::uint64_t salvages = 0;   // segments of dead replicas looked at
-  std::uint64_t histories = 0;  // calls for what all segments hold
+  std::uint64_t histories = 0;  // segments looked at for what they hold, whoever wrote them
+  std::uint64_t snapshot_messages = 0;  // pieces of snapshots, and questions for them
+  std::uint64_t relayed = 0;            // copies of broadcasts by trees
+  std::uint64_t unknown = 0;    // operations whose outcome a client gave up to learn
   std::uint64_t fences = 0;
   std::uint64_t restarts = 0;
   std::uint64_t dead_for_good = 0;

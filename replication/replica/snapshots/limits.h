@@ -46,6 +46,23 @@ inline constexpr int kSnapshotFruitlessTicks = 12'000;  // without a part of the
 // After what was applied last a replica looks for so long whether a snapshot is wanted.
 inline constexpr int kSnapshotQuietTicks = 40;
 
+// Those that a test narrows. REQUIRES: part_bytes <= kSnapshotPartBytes, confirm_bytes <= window_bytes / 2,
+// window_bytes >= part_bytes.
+struct SnapshotBounds {
+  std::size_t log_bytes_min = kSnapshotLogBytesMin;
+  std::size_t log_step_bytes = 64 * 1024;  // to which the log above a snapshot is measured
+  std::size_t part_bytes = kSnapshotPartBytes;
+  std::size_t window_bytes = kSnapshotWindowBytes;
+  std::size_t confirm_bytes = kSnapshotConfirmBytes;
+  std::uint64_t useful_slots = kSnapshotUsefulSlots;
+  int parts_per_round = kSnapshotPartsPerRound;
+  int after_change_ticks = kSnapshotAfterChangeTicks;
+  int wait_ticks = kSnapshotWaitTicks;
+  int silent_ticks = kSnapshotSilentTicks;
+  int fruitless_ticks = kSnapshotFruitlessTicks;
+  int quiet_ticks = kSnapshotQuietTicks;
+};
+
 static_assert(kSnapshotPartBytes < kMessageBytesMax && kSnapshotWindowBytes < kBacklogBytesMax);
 static_assert(kSnapshotConfirmBytes <= kSnapshotWindowBytes / 2, "else a reader waits for each window's confirmation");
 static_assert(kSnapshotWaitTicks * 4 <= kSnapshotSilentTicks);

@@ -10,16 +10,17 @@
 
 namespace ingot {
 
-// Exact to kStepBytes and one command. Not thread-safe.
+// Exact to a step and one command. Not thread-safe.
 class LogMeter {
  public:
-  static constexpr std::size_t kStepBytes = 64 * 1024;
   static constexpr std::size_t kStepsMax = 4096;  // what is older than these counts no more
+
+  explicit LogMeter(std::size_t step_bytes) : step_bytes_(step_bytes) {}
 
   // Slots below `end` have so many bytes more than what was added before. `end` ascends.
   void add(Slot end, std::size_t bytes) {
     total_ += bytes;
-    if (!steps_.empty() && total_ - steps_.back().total < kStepBytes) {
+    if (!steps_.empty() && total_ - steps_.back().total < step_bytes_) {
       end_ = end;
       return;
     }
@@ -49,6 +50,7 @@ class LogMeter {
     std::uint64_t total;  // bytes below it
   };
 
+  std::size_t step_bytes_;
   std::deque<Step> steps_;  // ascend
   Slot end_;
   std::uint64_t total_ = 0;

@@ -15,7 +15,9 @@ ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier, cons
       send_([this](EndpointId to, std::string message) {
         queue_.send(to, std::make_shared<const std::string>(std::move(message)));
       }),
-      reader_(options_.group.incarnation, [this](ReceivedFile file) { discard(std::move(file)); }) {}
+      reader_(options_.group.incarnation, [this](ReceivedFile file) { discard(std::move(file)); }, options_.bounds),
+      server_(options_.bounds),
+      log_(options_.bounds.log_step_bytes) {}
 
 void ReplicaSnapshots::discard(ReceivedFile file) {
   if (options_.discard && file.size() > kSnapshotWindowBytes) {
@@ -55,7 +57,7 @@ void ReplicaSnapshots::receive(EndpointId from, std::string_view bytes) {
     ++refused_;
   } else if (message->type == SnapshotMessageType::kAsk) {
     const std::uint64_t applied = applier_.applied().value();
-    const Slot useful_from(applied > kSnapshotUsefulSlots ? applied - kSnapshotUsefulSlots : 0);
+    const Slot useful_from(applied > options_.bounds.useful_slots ? applied - options_.bounds.useful_slots : 0);
     server_.receive(from, *message, applier_.applied(), useful_from, send_);
   } else {
     reader_.receive(from, *message, send_);
@@ -101,7 +103,7 @@ void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
 }
 
 void ReplicaSnapshots::put_off_urgent() {
-  urgent_ticks_ = kSnapshotAfterChangeTicks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
+  urgent_ticks_ = options_.bounds.after_change_ticks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
 }
 
 // Before they are applied here there is no use in one.
@@ -120,7 +122,7 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
 // Not more often than the state's size makes reasonable, unless segments fill; soon when an epoch has changed.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
-  const std::size_t least = std::min(kSnapshotLogBytesMin, most);
+  const std::size_t least = std::min(options_.bounds.log_bytes_min, most);
   std::size_t bytes = std::clamp(applier_.save_bytes() / kSnapshotStateParts, least, most);
   const std::uint64_t fullest = fullest_segment_bytes(status);
   if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
@@ -192,12 +194,12 @@ void ReplicaSnapshots::tick() {
   server_.tick(send_);
   ++quiet_ticks_;
   if (urgent_ticks_ > 0) --urgent_ticks_;
-  if (kept() && waits_for_publication() && !writing_ && ++retry_ticks_ >= kSnapshotSilentTicks) {
+  if (kept() && waits_for_publication() && !writing_ && ++retry_ticks_ >= options_.bounds.silent_ticks) {
     retry_ticks_ = 0;
     if (newest_ != nullptr && newest_->name.slot > published()) order_publication();
     else begun_ = Slot(0);  // it could not be made: again, when it is due
   }
-  if (reader_.complete() && ++unpublished_ticks_ >= kSnapshotSilentTicks) {
+  if (reader_.complete() && ++unpublished_ticks_ >= options_.bounds.silent_ticks) {
     unpublished_ticks_ = 0;
     reader_.give_up();
   }
@@ -214,7 +216,7 @@ bool ReplicaSnapshots::wants_tick() const {
   if (writing_ || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
   if (waits_for_publication() || held_back_) return true;
-  return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < kSnapshotQuietTicks);
+  return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < options_.bounds.quiet_ticks);
 }
 
 }  // namespace ingot

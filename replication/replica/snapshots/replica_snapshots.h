@@ -16,8 +16,8 @@
 #include "replication/agreement/agreement.h"
 #include "replication/replica/action_queue.h"
 #include "replication/replica/applier.h"
-#include "replication/replica/snapshots/log_meter.h"
 #include "replication/replica/peer_states.h"
+#include "replication/replica/snapshots/log_meter.h"
 #include "replication/replica/snapshots/transfer.h"
 
 namespace ingot {
@@ -27,6 +27,7 @@ class ReplicaSnapshots {
  public:
   struct Options {
     GroupConfig group;
+    SnapshotBounds bounds{};
     std::size_t segment_bytes = 0;  // of a stable store's room for records
     // A keeper outlives all replicas: a snapshot that it has published may replace entries. False: trimming follows the
     // living alone.

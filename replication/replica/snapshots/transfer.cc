@@ -94,7 +94,7 @@ void SnapshotReader::take_part(const SnapshotMessage& part, SendSnapshotMessage 
   advanced_ = true;
   fruitless_ticks_ = 0;
   if (file_.size() == name_.bytes) return finish(send);
-  if (file_.size() - confirmed_ < kSnapshotConfirmBytes) return;
+  if (file_.size() - confirmed_ < bounds_.confirm_bytes) return;
   send_ask(send);
 }
 
@@ -126,7 +126,7 @@ void SnapshotReader::tick(SendSnapshotMessage send) {
   if (!active_) return;
   ++silent_ticks_;
   ++fruitless_ticks_;
-  if (silent_ticks_ >= kSnapshotSilentTicks || fruitless_ticks_ >= kSnapshotFruitlessTicks) ask_next(send);
+  if (silent_ticks_ >= bounds_.silent_ticks || fruitless_ticks_ >= bounds_.fruitless_ticks) ask_next(send);
 }
 
 // ---- The side that has one -------------------------------------------------------------------------------------------
@@ -211,9 +211,9 @@ void SnapshotServer::none(SendSnapshotMessage send) {
 
 int SnapshotServer::send_parts(absl::FunctionRef<bool(EndpointId)> ready, SendSnapshotMessage send) {
   int sent = 0;
-  for (bool any = true; any && sent < kSnapshotPartsPerRound;) {
+  for (bool any = true; any && sent < bounds_.parts_per_round;) {
     any = false;
-    for (std::size_t i = 0; i < readers_.size() && sent < kSnapshotPartsPerRound; ++i) {
+    for (std::size_t i = 0; i < readers_.size() && sent < bounds_.parts_per_round; ++i) {
       auto next = readers_.upper_bound(turn_);
       if (next == readers_.end()) next = readers_.begin();
       turn_ = next->first;
@@ -227,12 +227,12 @@ int SnapshotServer::send_parts(absl::FunctionRef<bool(EndpointId)> ready, SendSn
 
 bool SnapshotServer::send_part(EndpointId to, Reader& reader, SendSnapshotMessage send) {
   if (reader.file == nullptr || reader.sent == reader.file->name.bytes) return false;
-  const std::size_t room = kSnapshotWindowBytes - (reader.sent - reader.confirmed);
-  if (room < kSnapshotPartBytes) return false;
+  const std::size_t room = bounds_.window_bytes - (reader.sent - reader.confirmed);
+  if (room < bounds_.part_bytes) return false;
   SnapshotMessage part = answer(reader, SnapshotMessageType::kPart);
   part.name = reader.file->name;
   part.offset = reader.sent;
-  part.data = reader.file->bytes.substr(reader.sent, kSnapshotPartBytes);
+  part.data = reader.file->bytes.substr(reader.sent, bounds_.part_bytes);
   reader.sent += part.data.size();
   send(to, encode(part));
   return true;
@@ -241,8 +241,8 @@ bool SnapshotServer::send_part(EndpointId to, Reader& reader, SendSnapshotMessag
 // Whoever asks another peer by now says no more here, and its file takes memory.
 void SnapshotServer::tick(SendSnapshotMessage send) {
   for (auto& [to, reader] : readers_) reader.silent_ticks = reader.file == nullptr ? 0 : reader.silent_ticks + 1;
-  std::erase_if(readers_, [](const auto& each) { return each.second.silent_ticks >= 2 * kSnapshotSilentTicks; });
-  if (!wanted() || ++wait_ticks_ < kSnapshotWaitTicks) return;
+  std::erase_if(readers_, [this](const auto& each) { return each.second.silent_ticks >= 2 * bounds_.silent_ticks; });
+  if (!wanted() || ++wait_ticks_ < bounds_.wait_ticks) return;
   wait_ticks_ = 0;
   for (const auto& [to, reader] : readers_) {
     if (reader.file == nullptr) send(to, encode(answer(reader, SnapshotMessageType::kWait)));

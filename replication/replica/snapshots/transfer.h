@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "core/types.h"
-#include "replication/replica/snapshots/received_file.h"
-#include "replication/replica/snapshots/format.h"
-#include "replication/replica/snapshots/messages.h"
 #include "core/stable_hash.h"
+#include "core/types.h"
+#include "replication/replica/snapshots/format.h"
+#include "replication/replica/snapshots/limits.h"
+#include "replication/replica/snapshots/messages.h"
+#include "replication/replica/snapshots/received_file.h"
 
 namespace ingot {
 
@@ -29,8 +30,9 @@ using SendSnapshotMessage = absl::FunctionRef<void(EndpointId to, std::string me
 class SnapshotReader {
  public:
   // `let_go`: gets what came of a file that is not used; it may be large. Null: it ends here.
-  explicit SnapshotReader(Incarnation self, std::function<void(ReceivedFile)> let_go = nullptr)
-      : self_(self), let_go_(std::move(let_go)) {}
+  explicit SnapshotReader(Incarnation self, std::function<void(ReceivedFile)> let_go = nullptr,
+                          const SnapshotBounds& bounds = {})
+      : self_(self), bounds_(bounds), let_go_(std::move(let_go)) {}
 
   // Asks the peers in this order, each at most once, for a snapshot of more than the slots below `above`. If one is being
   // read already, that one goes on.
@@ -65,6 +67,7 @@ class SnapshotReader {
   void forget_file();
 
   Incarnation self_;
+  SnapshotBounds bounds_;
   std::function<void(ReceivedFile)> let_go_;
   bool active_ = false;
   bool complete_ = false;
@@ -91,6 +94,8 @@ class SnapshotServer {
     std::string_view bytes;
     std::shared_ptr<const void> memory;  // of bytes
   };
+
+  explicit SnapshotServer(const SnapshotBounds& bounds = {}) : bounds_(bounds) {}
 
   // A snapshot that is here, newer than the one before. Whoever reads the one before reads on.
   void offer(std::shared_ptr<const File> file, SendSnapshotMessage send);
@@ -129,6 +134,7 @@ class SnapshotServer {
   bool send_part(EndpointId to, Reader& reader, SendSnapshotMessage send);
   static SnapshotMessage answer(const Reader& reader, SnapshotMessageType type);
 
+  SnapshotBounds bounds_;
   std::shared_ptr<const File> newest_;
   std::map<EndpointId, Reader> readers_;  // at most one for each replica
   EndpointId turn_{};                     // whose turn it was last

@@ -179,7 +179,7 @@ TEST_CASE("a snapshot to start from is decoded first, and until it is in place n
   while (core.next() != nullptr) core.done();  // its start, while the snapshot is decoded elsewhere
 
   Request query = Put("a", "2").request(2, EndpointId(3), EndpointId(0));
-  query.kind = Request::Kind::kLocalQuery;
+  query.kind = RequestKind::kLocalQuery;
   core.receive(EndpointId(3), encode(query));
   action = core.next();
   REQUIRE(action != nullptr);

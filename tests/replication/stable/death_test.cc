@@ -14,8 +14,8 @@
 #include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
 #include "replication/stable/view.h"
-#include "tests/transport/host/child.h"
 #include "tests/replication/stable/stable_model.h"
+#include "tests/transport/host/child.h"
 
 namespace ingot {
 namespace {

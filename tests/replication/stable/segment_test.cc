@@ -16,6 +16,7 @@
 #include "replication/stable/view.h"
 #include "replication/stable/write.h"
 #include "tests/replication/stable/stable_model.h"
+#include "tests/replication/stable/stable_store_model.h"
 
 namespace ingot {
 namespace {
@@ -204,6 +205,37 @@ TEST_CASE("random writes give what a dumb model gives, past the ring's end and r
     REQUIRE(to_text(segment.view()) == to_text(model.state()));
     REQUIRE(segment.writer->used_bytes() <= segment.writer->capacity_bytes());
   }
+}
+
+// The simulator's store is the model with this ring: so it refuses when the real one would.
+TEST_CASE("the model of a bounded segment is as full as the segment, and refuses what that refuses") {
+  const std::uint64_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  Prng prng(seed);
+  Fixture segment(64 * 1024);
+  StableStoreModel model(EndpointId(2), Incarnation(3), segment.writer->capacity_bytes());
+  StableScript script(seed, 3000, 400);
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const StableWrite write = script.next();
+    const bool stored = segment.writer->store(write);
+    REQUIRE(model.store(write) == stored);
+    refused += stored ? 0 : 1;
+    if (prng.below(500) == 0) {
+      segment.writer->make_room();
+      model.make_room();
+    }
+    REQUIRE(model.used_bytes() == segment.writer->used_bytes());
+    REQUIRE(model.accepted_end() == StableView::accepted_end_in(segment.reader.bytes()));
+    if (i % 50 != 0) continue;
+    const Slot from(prng.below(100));
+    const StableView expected = *StableView::read(segment.reader.bytes(), from);
+    const StableView read = model.read(from);
+    REQUIRE(to_text(read) == to_text(expected));
+    REQUIRE(read.accepted_end == expected.accepted_end);
+    REQUIRE(read.proposed_end == expected.proposed_end);
+  }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("a full segment refuses and keeps what it has; trimming makes room") {

@@ -1,0 +1,344 @@
+#include "tests/simulation/simulated_replica.h"
+
+#include <bit>
+#include <utility>
+
+#include "core/check.h"
+#include "core/wire.h"
+#include "replication/agreement/messages.h"
+#include "replication/replica/snapshots/format.h"
+#include "replication/agreement/move_request.h"
+#include "replication/requests/request.h"
+#include "tests/replication/agreement/trace.h"
+#include "tests/simulation/action_text.h"
+
+namespace ingot::simulation {
+
+namespace {
+
+constexpr std::uint64_t kMoveSequence = ~std::uint64_t{0};  // of no client's request
+
+std::uint64_t mask_of(EndpointId peer) { return std::uint64_t{1} << peer.value(); }
+
+bool changes_something(Action::Kind kind) {
+  return kind != Action::Kind::kFlush && kind != Action::Kind::kWake && kind != Action::Kind::kLog;
+}
+
+bool is_promise(std::string_view message) {
+  constexpr std::size_t kTypeOffset = 2;
+  if (message.size() <= kTypeOffset) return false;
+  if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
+  const auto type = static_cast<MessageType>(message[kTypeOffset]);
+  return type == MessageType::kPromise || type == MessageType::kConfigPromise;
+}
+
+}  // namespace
+
+SimulatedReplica::SimulatedReplica(Setup setup)
+    : group_(setup.group),
+      incarnation_(setup.incarnation),
+      schedule_(setup.schedule),
+      mutant_(setup.mutant),
+      environment_(*setup.environment),
+      segment_(std::move(setup.segment)),
+      segments_(std::move(setup.segments)),
+      transport_(self(), environment_.network, schedule_.poll_messages),
+      outbox_(transport_, schedule_.outbox),
+      store_(self(), environment_.checkers.effects),
+      core_(core_parts(setup)) {
+  for (std::uint16_t peer = 0; peer < group_.replicas; ++peer) {
+    present_.push_back(segments_.newest(EndpointId(peer)).incarnation);
+    if (EndpointId(peer) != group_.self && !environment_.accepts(peer, name())) transport_.close(EndpointId(peer));
+  }
+  ReplicaPage& page = *environment_.pages[group_.self.value()];
+  core_.publish();
+  page.incarnation.set_release(incarnation_.value());
+}
+
+ReplicaCore::Parts SimulatedReplica::core_parts(Setup& setup) {
+  ReplicaCore::Parts parts;
+  parts.protocol = {group_, std::move(setup.agreement), setup.traits};
+  parts.storage = {.state = &store_, .stable = segment_.get(), .keeps_snapshots = true};
+  if (setup.snapshot != nullptr) parts.storage.snapshot = {setup.snapshot->bytes, setup.snapshot};
+  parts.endpoints = environment_.network.endpoints();
+  parts.page = environment_.pages[group_.self.value()].get();
+  for (std::uint16_t id = 0; id < group_.replicas; ++id) {
+    parts.pages.push_back(environment_.pages[id].get());
+    parts.incarnations.push_back(segments_.newest(EndpointId(id)).incarnation);
+  }
+  parts.bounds = schedule_.bounds;
+  parts.trees = std::move(setup.trees);
+  parts.channel_ready = [this](EndpointId peer) { return !outbox_.waits_for(peer); };
+  parts.sink = this;
+  return parts;
+}
+
+// ---- Rounds ----------------------------------------------------------------------------------------------------------
+
+void SimulatedReplica::poll(TimeNs now) {
+  now_ = now;
+  busy_until_ = now + schedule_.poll_cost_ns;
+  if (core_.in_round() && !finish_round()) return;  // it was crashed or stopped in that round
+  for (const Notice& notice : std::exchange(notices_, {})) handle(notice);
+  read_messages();
+  go_over_to_peers();
+  core_.snapshot_published(environment_.published_below());
+  core_.begin_round(now);
+  finish_round();
+}
+
+bool SimulatedReplica::has_work() const { return works_ || core_.in_round() || !notices_.empty() || may_flush(); }
+
+bool SimulatedReplica::may_flush() const {
+  if (outbox_.empty()) return false;
+  for (std::uint16_t peer = 0; peer < environment_.network.endpoints(); ++peer) {
+    if (outbox_.waits_for(EndpointId(peer)) && transport_.has_room(EndpointId(peer))) return true;
+  }
+  return false;
+}
+
+bool SimulatedReplica::finish_round() {
+  while (const Action* action = core_.next()) {
+    if ((changes_something(action->kind) || !deferred_.empty()) && environment_.at_crash_point(self())) return false;
+    const bool promises = action->kind == Kind::kSend && is_promise(action->bytes);
+    if (!execute(*action)) return false;
+    core_.done();
+    if (action->kind == Kind::kApply) {
+      environment_.checkers.digests.applied(self(), applied(), digest());
+    }
+    if (promises && environment_.promised(self())) return false;
+  }
+  store_deferred();
+  works_ = core_.work() > 0;
+  core_.publish();
+  core_.set_ticking(core_.wants_tick() || !outbox_.empty(), now_);
+  return true;
+}
+
+// ---- What comes in ---------------------------------------------------------------------------------------------------
+
+void SimulatedReplica::handle(const Notice& notice) {
+  switch (notice.kind) {
+    case Notice::Kind::kDied:
+      if (segments_.newest(notice.name.id).incarnation == notice.name.incarnation) peer_died(notice.name);
+      return;
+    case Notice::Kind::kBegins:
+      return peer_begins(notice);
+    case Notice::Kind::kSegment:
+      return read_segment(notice);
+    case Notice::Kind::kHistory:
+      if (const SimulatedSegment* segment = segments_.find(notice.name)) {
+        core_.history_read(segment->model().read(notice.slot));
+      }
+      return;
+    case Notice::Kind::kWritten:
+      return notice.snapshot ? core_.snapshot_written(notice.snapshot) : core_.snapshot_failed();
+    case Notice::Kind::kDecoded:
+      return core_.snapshot_decoded(SnapshotLoader::decode(core_.applier(), std::exchange(loading_, {}).file));
+    case Notice::Kind::kMove:
+      return ask_to_move(notice);
+  }
+}
+
+// As `ingotctl move` asks, by way of a client's endpoint.
+void SimulatedReplica::ask_to_move(const Notice& notice) {
+  const EndpointId client(static_cast<std::uint16_t>(group_.replicas));
+  const std::string payload = encode_move({notice.role, notice.to});
+  Request request;
+  request.kind = Request::Kind::kMove;
+  request.sequence = kMoveSequence;
+  request.reply_to = client;
+  request.responder = group_.self;
+  request.payload = payload;
+  moves_.push_back(notice.fault);
+  core_.receive(client, encode(request));
+}
+
+// Answers to moves are the world's, not the client's.
+bool SimulatedReplica::is_move_answer(const Action& action) {
+  if (moves_.empty() || action.to.value() < group_.replicas) return false;
+  const auto response = decode_response(action.bytes);
+  if (!response || response->sequence != kMoveSequence) return false;
+  const auto answer = decode_move_answer(response->payload);
+  environment_.move_answered(moves_.front(), answer && answer->ok());
+  moves_.erase(moves_.begin());
+  return true;
+}
+
+void SimulatedReplica::peer_died(ReplicaIncarnation name) {
+  if ((dead_ & mask_of(name.id)) != 0) return;
+  dead_ |= mask_of(name.id);
+  transport_.peer_gone(name.id);
+  outbox_.forget(name.id);
+  core_.peer_died(name);
+}
+
+// So the incarnation before is dead.
+void SimulatedReplica::peer_begins(const Notice& notice) {
+  const EndpointId peer = notice.name.id;
+  if (notice.name.incarnation <= segments_.newest(peer).incarnation) return;
+  peer_died({peer, present_[peer.value()]});
+  segments_.begin(notice.name, notice.segment, core_.history_from());
+  begun_ |= mask_of(peer);
+}
+
+// As PeerIncarnations does: once all that a former one had sent is handled, the channel is with the newest.
+void SimulatedReplica::go_over_to_peers() {
+  for (std::uint64_t left = begun_; left != 0; left &= left - 1) {
+    const EndpointId peer(static_cast<std::uint16_t>(std::countr_zero(left)));
+    if (!transport_.settled(peer)) continue;
+    const ReplicaIncarnation name = segments_.newest(peer);
+    present_[peer.value()] = name.incarnation;
+    begun_ &= ~mask_of(peer);
+    dead_ &= ~mask_of(peer);
+    transport_.open(peer);
+    outbox_.revive(peer);
+    environment_.gone_over(self(), name);
+    core_.peer_connected(name);
+  }
+}
+
+// Only of one that is known to be dead by now.
+void SimulatedReplica::read_segment(const Notice& notice) {
+  const SimulatedSegment* segment = segments_.find(notice.name);
+  if (segment == nullptr) return core_.segment_read(notice.name, nullptr);
+  if (!segment->marked_dead) return;
+  const StableView view = segment->model().read(notice.slot);
+  core_.segment_read(notice.name, &view);
+}
+
+void SimulatedReplica::read_messages() {
+  constexpr int kMessagesMax = 1024;
+  const int read = transport_.probe(
+      [this](EndpointId from, std::span<const std::byte> message) { receive(from, as_view(message)); }, kMessagesMax);
+  busy_until_ += static_cast<TimeNs>(read) * schedule_.message_cost_ns;
+}
+
+void SimulatedReplica::receive(EndpointId from, std::string_view message) {
+  if (environment_.traces() && from.value() < group_.replicas) {
+    environment_.trace(std::to_string(self()) + " <- " + std::to_string(from.value()) + "  " +
+                        testing::describe_message(message));
+  }
+  if (mutant_ == Mutant::kForgottenSessions && static_cast<MessageClass>(message.front()) == MessageClass::kRequest) {
+    auto request = decode_request(message);
+    INGOT_CHECK(request, "simulated clients send requests");
+    request->client += ++requests_ << kSessionBits;
+    return core_.receive(from, encode(*request));
+  }
+  core_.receive(from, message);
+}
+
+// ---- What the core asks for ------------------------------------------------------------------------------------------
+
+bool SimulatedReplica::execute(const Action& action) {
+  if (environment_.traces()) environment_.trace(describe(self(), action));
+  if (action.kind != Kind::kStore && action.kind != Kind::kSend) store_deferred();
+  switch (action.kind) {
+    case Kind::kStore:
+      return store(*action.write);
+    case Kind::kSend:
+      send(action);
+      return true;
+    case Kind::kApply:
+      return decide(*action.decision);
+    case Kind::kInstallSnapshot:
+      ++environment_.installed;
+      environment_.checkers.log.installed(self(), action.slot);
+      return environment_.checkers.log.violation().empty();
+    case Kind::kFlush:
+      outbox_.flush([this](EndpointId peer) {
+        if (peer.value() < group_.replicas) core_.channel_drained(peer);
+      });
+      return true;
+    case Kind::kWake:
+      return true;
+    case Kind::kReadSegment:
+      answer_later(Notice::Kind::kSegment, action);
+      return true;
+    case Kind::kReadHistory:
+      read_history(action.slot);
+      return true;
+    case Kind::kWriteSnapshot:
+      write_snapshot();
+      return true;
+    case Kind::kPublishSnapshot:
+      environment_.publish(std::make_shared<const SnapshotServer::File>(*action.file));
+      return true;
+    case Kind::kLoadSnapshot:
+      loading_ = *action.snapshot;
+      answer_later(Notice::Kind::kDecoded, action);
+      return true;
+    case Kind::kFence:
+      core_.fenced(action.incarnation, environment_.fence(action.incarnation));
+      return true;
+    case Kind::kLog:
+      return true;
+  }
+  return true;
+}
+
+bool SimulatedReplica::store(const StableWrite& write) {
+  if (mutant_ == Mutant::kMessagesBeforeStores) {
+    deferred_.push_back(write);
+    return true;
+  }
+  environment_.checkers.stable.stores(self(), segment_->model().state(), write);
+  if (!segment_->store(write)) environment_.checkers.stable.full(self());
+  if (mutant_ == Mutant::kForgottenHistory) segment_->model().forget_history();
+  return environment_.checkers.stable.violation().empty();
+}
+
+void SimulatedReplica::store_deferred() {
+  for (const StableWrite& write : std::exchange(deferred_, {})) {
+    if (!segment_->store(write)) environment_.checkers.stable.full(self());
+  }
+}
+
+void SimulatedReplica::send(const Action& action) {
+  if (is_move_answer(action)) return;
+  const auto message_class = static_cast<MessageClass>(action.bytes.front());
+  if (message_class == MessageClass::kSnapshot) ++environment_.snapshot_messages;
+  if (message_class == MessageClass::kRelayed) ++environment_.relayed_messages;
+  if (action.message != nullptr) {
+    outbox_.send(action.to, *action.message);
+  } else {
+    outbox_.send(action.to, action.bytes);
+  }
+}
+
+// The real applier would abort where the checker objects.
+bool SimulatedReplica::decide(const Decision& decision) {
+  environment_.checkers.log.decided(self(), decision);
+  return environment_.checkers.log.violation().empty();
+}
+
+void SimulatedReplica::applied(Slot, const Applier::Applied& applied) {
+  if (!applied.carried_out || applied.request.client == kTreeClient) return;
+  environment_.checkers.effects.carried_out(
+      self(), environment_.operation_of(applied.request.client, applied.request.sequence));
+}
+
+// What is written is the state as it is now, however long that takes.
+void SimulatedReplica::write_snapshot() {
+  auto bytes = std::make_shared<std::string>(core_.applier().save());
+  bytes->insert(0, snapshot_header(core_.applier().applied(), *bytes));
+  const auto name = read_snapshot_header(*bytes);
+  INGOT_CHECK(name.ok(), "a snapshot's own header can be read");
+  auto file = std::make_shared<const SnapshotServer::File>(SnapshotServer::File{name->name, *bytes, bytes});
+  environment_.answer_later(self(), {.kind = Notice::Kind::kWritten, .snapshot = std::move(file)});
+}
+
+void SimulatedReplica::answer_later(Notice::Kind kind, const Action& action) {
+  environment_.answer_later(self(), {.kind = kind, .name = action.incarnation, .slot = action.slot});
+}
+
+void SimulatedReplica::read_history(Slot from) {
+  for (std::uint16_t id = 0; id < group_.replicas; ++id) {
+    for (const KnownSegments::Known& known : segments_.of(EndpointId(id))) {
+      environment_.answer_later(
+          self(), {.kind = Notice::Kind::kHistory, .name = {EndpointId(id), known.incarnation}, .slot = from});
+    }
+  }
+}
+
+}  // namespace ingot::simulation

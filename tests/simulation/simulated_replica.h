@@ -1,0 +1,126 @@
+// A simulated replica: a driver of the real replica core (replication/replica/core.h) that executes one action at a
+// time, and can die or stop between any two of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/types.h"
+#include "replication/agreement/agreement.h"
+#include "replication/replica/core.h"
+#include "replication/replica/outbox.h"
+#include "replication/replica/snapshots/loader.h"
+#include "tests/simulation/mutants.h"
+#include "tests/simulation/segments.h"
+#include "tests/simulation/simulated_transport.h"
+#include "tests/simulation/environment.h"
+#include "tests/simulation/virtual_time.h"
+#include "tests/simulation/watched_store.h"
+
+namespace ingot::simulation {
+
+// How the replicas of one run are set up; drawn from its seed.
+struct ReplicaFaultSchedule {
+  ReplicaBounds bounds;
+  OutboxBounds outbox;
+  std::size_t segment_bytes = 1024 * 1024;  // room for records
+  int poll_messages = 16;                   // read from each peer by one round
+  TimeNs poll_cost_ns = 300;
+  TimeNs message_cost_ns = 100;
+};
+
+// Not thread-safe.
+class SimulatedReplica final : private AppliedSink {
+ public:
+  struct Setup {
+    GroupConfig group;
+    Incarnation incarnation{1};  // as the supervisor counts; a mutant makes the group's another one
+    std::unique_ptr<Agreement> agreement;
+    AgreementTraits traits{};
+    ReplicaFaultSchedule schedule;
+    Mutant mutant = Mutant::kNone;
+    std::optional<TreeOptions> trees;
+    std::shared_ptr<SimulatedSegment> segment;  // its own, empty
+    KnownSegments segments;                     // of all replicas, its own included
+    PublishedSnapshot snapshot;                 // to start from; null: none
+    Environment* environment = nullptr;
+  };
+
+  explicit SimulatedReplica(Setup setup);
+
+  // Does what is to be done at `now`. It may be crashed in the middle: then the rest is undone until it is polled
+  // again, which a dead one never is.
+  void poll(TimeNs now);
+
+  // When it wants to be polled next, arrivals aside; no arrival is handled before busy_until().
+  TimeNs next_poll() const { return has_work() ? busy_until_ : core_.deadline_ns(); }
+  TimeNs busy_until() const { return busy_until_; }
+
+  // What comes from outside of its channels is handled by its next round.
+  void note(Notice notice) { notices_.push_back(std::move(notice)); }
+  // That peer has gone over to this incarnation, and takes what it sends.
+  void accepted_by(EndpointId peer) { transport_.open(peer); }
+
+  const Agreement& agreement() const { return core_.agreement(); }
+  ReplicaIncarnation name() const { return {group_.self, incarnation_}; }
+  Slot applied() const { return core_.applier().applied(); }
+  std::uint64_t digest() const { return core_.applier().digest(); }
+  std::uint64_t dropped() const { return outbox_.dropped_messages(); }
+
+ private:
+  using Kind = Action::Kind;
+
+  ReplicaCore::Parts core_parts(Setup& setup);
+  void applied(Slot slot, const Applier::Applied& applied) override;
+
+  bool has_work() const;
+  bool may_flush() const;
+  void handle(const Notice& notice);
+  void peer_died(ReplicaIncarnation name);
+  void peer_begins(const Notice& notice);
+  void go_over_to_peers();
+  void read_segment(const Notice& notice);
+  void read_messages();
+  void receive(EndpointId from, std::string_view message);
+  // These return false if the replica was crashed meanwhile, or a checker objects.
+  bool finish_round();
+  bool execute(const Action& action);
+  bool store(const StableWrite& write);
+  void store_deferred();
+  void send(const Action& action);
+  bool decide(const Decision& decision);
+  void write_snapshot();
+  void answer_later(Notice::Kind kind, const Action& action);
+  void read_history(Slot from);
+  void ask_to_move(const Notice& notice);
+  bool is_move_answer(const Action& action);
+  int self() const { return group_.self.value(); }
+
+  const GroupConfig group_;
+  const Incarnation incarnation_;
+  const ReplicaFaultSchedule schedule_;
+  const Mutant mutant_;
+  Environment& environment_;
+  const std::shared_ptr<SimulatedSegment> segment_;
+  KnownSegments segments_;
+  SimulatedTransport transport_;
+  Outbox outbox_;
+  WatchedStore store_;
+  ReplicaCore core_;
+  SnapshotBytes loading_;                // given by the core to decode
+  std::vector<Notice> notices_;
+  std::vector<StableWrite> deferred_;    // of a mutant
+  std::vector<Incarnation> present_;     // by peer: the incarnation that the channel is with
+  std::uint64_t dead_ = 0;               // bit by peer
+  std::uint64_t begun_ = 0;              // bit by peer: a newer incarnation runs than the channel is with
+  std::uint64_t requests_ = 0;           // of a mutant
+  std::vector<std::size_t> moves_;       // faults that ask to move a role, and are not answered
+  TimeNs now_ = 0;
+  TimeNs busy_until_ = 0;
+  bool works_ = true;  // the last round did something, so the next one may
+};
+
+}  // namespace ingot::simulation

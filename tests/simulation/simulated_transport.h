@@ -1,0 +1,48 @@
+// One endpoint's end of the simulated network, as a Transport; and how it goes over to its peers' next incarnations.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "transport/transport.h"
+#include "tests/simulation/network.h"
+
+namespace ingot::simulation {
+
+// Channels are with incarnations, as on the host (transport/host/peer_incarnations.h): nothing is sent to one that is
+// known to be dead; its successor's messages are taken only when all that it had sent is read, and a successor sends
+// nothing to endpoints that have not gone over to it. Not thread-safe.
+class SimulatedTransport final : public Transport {
+ public:
+  // `messages_max`: read from each peer by one probe. REQUIRES: network outlives this.
+  SimulatedTransport(int self, Network& network, int messages_max)
+      : self_(self), network_(network), messages_max_(messages_max) {}
+
+  EndpointId self() const override { return EndpointId(static_cast<std::uint16_t>(self_)); }
+  bool send(EndpointId dest, std::span<const std::byte> message) override;
+  int probe(Handler handler, int limit) override;
+  bool flush() override { return false; }
+  bool parts_moved() override { return false; }
+  bool readable() override { return network_.next_arrival(self_) <= network_.now(); }
+  void peer_gone(EndpointId peer) override { closed_ |= mask_of(peer); }
+
+  // Nothing is sent to that peer until it is open: it is dead, or has not gone over to this incarnation.
+  void close(EndpointId peer) { closed_ |= mask_of(peer); }
+  void open(EndpointId peer) { closed_ &= ~mask_of(peer); }
+  bool is_open(EndpointId peer) const { return (closed_ & mask_of(peer)) == 0; }
+  // All that the peer had sent is handed out.
+  bool settled(EndpointId peer) const { return (network_.senders(self_) & mask_of(peer)) == 0; }
+  bool has_room(EndpointId peer) const { return is_open(peer) && network_.has_room(self_, peer.value()); }
+
+ private:
+  static std::uint64_t mask_of(EndpointId peer) { return std::uint64_t{1} << peer.value(); }
+
+  const int self_;
+  Network& network_;
+  const int messages_max_;
+  std::uint64_t closed_ = 0;  // bit by peer
+  std::string message_;       // that is being handed out
+};
+
+}  // namespace ingot::simulation

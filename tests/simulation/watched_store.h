@@ -1,0 +1,54 @@
+// The key-value store of a simulated replica, whose snapshots also hold what the checker of effects knows of the state.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/wire.h"
+#include "replication/store/kv_store.h"
+#include "replication/store/state_machine.h"
+#include "tests/simulation/effect_checker.h"
+
+namespace ingot::simulation {
+
+// Not thread-safe.
+class WatchedStore final : public StateMachine {
+ public:
+  // REQUIRES: checker outlives this.
+  WatchedStore(int replica, EffectChecker& checker) : replica_(replica), checker_(checker) {}
+
+  std::string apply(Slot slot, std::string_view command) override { return store_.apply(slot, command); }
+  std::string query(std::string_view query) const override { return store_.query(query); }
+  std::uint64_t digest() const override { return store_.digest(); }
+  std::size_t save_bytes() const override { return store_.save_bytes(); }
+
+  void save(Sink sink) const override {
+    const EffectChecker::Effects& effects = checker_.effects(replica_);
+    WireWriter out(sizeof(std::uint32_t) + effects.size());
+    out.u32(static_cast<std::uint32_t>(effects.size()));
+    for (const bool effect : effects) out.u8(effect ? 1 : 0);
+    sink(out.view());
+    store_.save(sink);
+  }
+
+  absl::StatusOr<Load> decode(std::string_view snapshot) override {
+    WireReader in(snapshot);
+    const std::string_view marks = in.raw(in.u32());
+    EffectChecker::Effects effects;
+    for (const char mark : marks) effects.push_back(mark != 0);
+    auto load = store_.decode(in.rest());
+    if (in.failed() || !load.ok()) return load.status();
+    return Load([this, effects = std::move(effects), load = *std::move(load)]() mutable {
+      std::move(load)();
+      checker_.loaded(replica_, std::move(effects));
+    });
+  }
+
+ private:
+  const int replica_;
+  EffectChecker& checker_;
+  kv::KvStore store_;
+};
+
+}  // namespace ingot::simulation
