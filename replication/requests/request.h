@@ -28,7 +28,6 @@ enum class RequestKind : std::uint8_t {
 };
 
 struct Request {
-  using Kind = RequestKind;
   RequestKind kind = RequestKind::kCommand;
   std::uint64_t client = 0;    // session; chosen at random by each client process
   std::uint64_t sequence = 0;  // the request within the session; a retry has the same
