@@ -162,6 +162,8 @@ const Action* ReplicaCore::next() {
       return nullptr;
     } else if (progress_.under_way) {
       if (!next_effect()) finish_effects();
+    } else if (answering_) {
+      answering_ = requests_.answer_read();
     } else if (decoded_ && offer_install()) {
       current_ = Current::kInstall;
     } else if (!effects_.empty()) {

@@ -203,6 +203,7 @@ class ReplicaCore {
   Current current_ = Current::kNone;
   Action action_;
   Progress progress_;
+  bool answering_ = false;  // reads may be answerable: effects were executed
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_tick_ns_ = Pollable::kNever;
   std::uint64_t inputs_ = 0;  // since the last round began

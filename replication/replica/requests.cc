@@ -89,10 +89,10 @@ void Requests::reject(const Rejection& rejection) {
           rejection.why == Rejection::Why::kBusy ? Status::kBusy : Status::kNotLeader);
 }
 
-void Requests::answer_reads() {
-  reads_.take_answerable(context_.applier.applied(), [this](const PendingRead& read) {
-    respond(read.reply_to, read.sequence, Status::kOk, context_.state.query(read.query));
-  });
+bool Requests::answer_read() {
+  const auto read = reads_.take_answerable(context_.applier.applied());
+  if (read) respond(read->reply_to, read->sequence, Status::kOk, context_.state.query(read->query));
+  return read.has_value();
 }
 
 void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {

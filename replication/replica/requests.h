@@ -31,7 +31,9 @@ class Requests {
   // Of linearizable reads.
   void ready(const ReadReady& read) { reads_.ready(read.read_id, read.applied_needed); }
   void reject(const Rejection& rejection);
-  void answer_reads();
+  // Answers one that may be answered; false: there is none. One at a time, so that its answer can leave before the next
+  // one takes memory.
+  bool answer_read();
 
   std::uint64_t refused() const { return refused_; }
 
