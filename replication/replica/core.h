@@ -203,7 +203,7 @@ class ReplicaCore {
   Current current_ = Current::kNone;
   Action action_;
   Progress progress_;
-  bool answering_ = false;  // reads may be answerable: effects were executed
+  bool answering_ = false;  // reads may be answerable: effects were executed, or a snapshot was installed
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_tick_ns_ = Pollable::kNever;
   std::uint64_t inputs_ = 0;  // since the last round began
