@@ -209,6 +209,7 @@ class ReplicaCore {
   std::uint64_t inputs_ = 0;  // since the last round began
   int snapshot_work_ = 0;
   bool acted_ = false;
+  bool had_inputs_ = false;  // when the round began
   bool worked_ = false;
   std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
   bool wants_history_ = false;                       // agreement asked for what segments hold, of the dead or the living
