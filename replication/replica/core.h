@@ -141,6 +141,7 @@ class ReplicaCore {
   const TreeRouter* trees() const { return broadcaster_.router(); }  // null: a star
   // Those whose actions next() hands out; empty: none.
   const Effects& executing() const { return executing_; }
+  std::uint64_t dropped_answers() const { return requests_.dropped(); }
   bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
   // Votes of earlier incarnations below it are not needed.
   Slot history_from() const;

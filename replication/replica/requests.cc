@@ -4,6 +4,7 @@
 
 #include "core/wire.h"
 #include "replication/agreement/move_request.h"
+#include "replication/replica/limits.h"
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
 
@@ -97,6 +98,11 @@ bool Requests::answer_read() {
 
 void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
   if (!is_client(to)) return;
+  // One slot's answers wait here together. Beyond a backlog's bound they are dropped, and the client asks again.
+  if (context_.queue.buffered_bytes() + payload.size() > kBacklogBytesMax) {
+    ++dropped_;
+    return;
+  }
   Response response;
   response.status = status;
   response.sequence = sequence;

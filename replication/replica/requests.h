@@ -36,6 +36,7 @@ class Requests {
   bool answer_read();
 
   std::uint64_t refused() const { return refused_; }
+  std::uint64_t dropped() const { return dropped_; }  // answers
 
  private:
   void receive_command(const Request& request);
@@ -52,6 +53,7 @@ class Requests {
   AppliedSink* const sink_;
   ReadQueue reads_;
   std::uint64_t refused_ = 0;
+  std::uint64_t dropped_ = 0;
 };
 
 }  // namespace ingot
