@@ -97,7 +97,7 @@ class SessionCore {
   void replica_restarted(EndpointId replica, bool lags) { routing_.restarted(replica, lags); }
   void replica_applied(EndpointId replica, Slot applied) { routing_.applied(replica, applied); }
   // REQUIRES: is called at deadline_ns() or soon after. `backlogged`: whether earlier messages to that replica have not
-  // left yet; then nothing is sent again to it.
+  // left yet; then nothing is sent again to it. It may take actions with next(), so that what this tick sends counts.
   void tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged);
 
   // When tick() is to be called; kNever while nothing is in flight for long.

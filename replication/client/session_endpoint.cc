@@ -74,7 +74,10 @@ int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>
   work += poll_incarnations();
   if (work > 0) note_applied();
   work += outbox_.flush([](EndpointId) {});  // what was dropped is sent again by its retry
-  core_.tick(now_ns, [this](EndpointId replica) { return outbox_.waits_for(replica); });
+  core_.tick(now_ns, [&](EndpointId replica) {
+    execute(now_ns, answers);  // else all that is due would be sent though the channel is full after the first of it
+    return outbox_.waits_for(replica);
+  });
   execute(now_ns, answers);
   transport_.flush();
   if (transport_.parts_moved()) ++work;

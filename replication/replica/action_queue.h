@@ -42,6 +42,8 @@ class ActionQueue {
   void order(Order order) { orders_.push_back(std::move(order)); }
   void log(std::string line) { order({.kind = Action::Kind::kLog, .line = std::move(line)}); }
 
+  // Of copied and written messages since it was last empty.
+  std::size_t buffered_bytes() const { return buffer_.size(); }
   bool empty() const { return next_message_ == messages_.size() && orders_.empty(); }
 
   // Shows the oldest; false: there is none. The views of an order hold until it is popped, those of a message until

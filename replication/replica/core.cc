@@ -116,11 +116,11 @@ void ReplicaCore::begin_round(std::uint64_t now_ns) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
   now_ns_ = now_ns;
   snapshot_work_ = 0;
-  worked_ = std::exchange(inputs_, 0) > 0;
-  worked_ = tick() || worked_;
+  const bool ticked = tick();
   propose();
   acted_ = !effects_.empty();
-  worked_ = worked_ || acted_;
+  had_inputs_ = std::exchange(inputs_, 0) > 0;
+  worked_ = had_inputs_ || ticked || acted_;
   stage_ = Stage::kInputs;
 }
 
@@ -149,6 +149,8 @@ const Action* ReplicaCore::next() {
       return nullptr;
     } else if (progress_.under_way) {
       if (!next_effect()) finish_effects();
+    } else if (answering_) {
+      answering_ = requests_.answer_read();
     } else if (decoded_ && offer_install()) {
       current_ = Current::kInstall;
     } else if (!effects_.empty()) {
@@ -233,7 +235,8 @@ void ReplicaCore::check_trees() {
     proposals_.note_leadership([this](const Request& command) { requests_.turn_away(command); });
     proposals_.add(request);
   };
-  broadcaster_.check(now_ns_, worked_, change, missed);
+  const bool working = had_inputs_ || inputs_ > 0 || acted_ || snapshot_work_ > 0;  // a tick alone is no work
+  broadcaster_.check(now_ns_, working, change, missed);
   propose();
 }
 

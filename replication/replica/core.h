@@ -141,6 +141,7 @@ class ReplicaCore {
   const TreeRouter* trees() const { return broadcaster_.router(); }  // null: a star
   // The effects that next() hands out as actions; empty: none.
   const Effects& executing() const { return executing_; }
+  std::uint64_t dropped_answers() const { return requests_.dropped(); }
   bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
   // Votes of earlier incarnations below it are not needed.
   Slot history_from() const;
@@ -203,11 +204,13 @@ class ReplicaCore {
   Current current_ = Current::kNone;
   Action action_;
   Progress progress_;
+  bool answering_ = false;  // reads may be answerable: effects were executed, or a snapshot was installed
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_tick_ns_ = Pollable::kNever;
   std::uint64_t inputs_ = 0;  // since the last round began
   int snapshot_work_ = 0;
   bool acted_ = false;
+  bool had_inputs_ = false;  // when the round began
   bool worked_ = false;
   std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
   bool wants_history_ = false;                       // agreement asked for what all segments hold

@@ -110,7 +110,7 @@ void ReplicaCore::finish_effects() {
   if (executing_.snapshot_needed && !loading_) snapshots_.needed(agreement_->status());
   executing_.clear();
   progress_.under_way = false;
-  requests_.answer_reads();
+  answering_ = true;
   propose();
 }
 

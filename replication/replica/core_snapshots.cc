@@ -71,6 +71,7 @@ void ReplicaCore::install() {
   if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));  // it holds the former state
   decoded_.reset();
   after_apply();
+  answering_ = true;
 }
 
 Slot ReplicaCore::history_from() const {

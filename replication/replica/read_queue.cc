@@ -24,16 +24,13 @@ void ReadQueue::ready(std::uint64_t read_id, Slot applied_needed) {
   if (reads_.contains(read_id)) waiting_.emplace(applied_needed, read_id);
 }
 
-int ReadQueue::take_answerable(Slot applied, absl::FunctionRef<void(const PendingRead&)> each) {
-  int taken = 0;
+std::optional<PendingRead> ReadQueue::take_answerable(Slot applied) {
   while (!waiting_.empty() && waiting_.begin()->first <= applied) {
-    if (auto read = remove(waiting_.begin()->second)) {
-      each(*read);
-      ++taken;
-    }
+    auto read = remove(waiting_.begin()->second);
     waiting_.erase(waiting_.begin());
+    if (read) return read;
   }
-  return taken;
+  return std::nullopt;
 }
 
 }  // namespace ingot

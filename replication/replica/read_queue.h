@@ -8,7 +8,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "absl/functional/function_ref.h"
 #include "core/types.h"
 
 namespace ingot {
@@ -31,8 +30,8 @@ class ReadQueue {
   // The read may be answered once slots below `applied_needed` are applied.
   void ready(std::uint64_t read_id, Slot applied_needed);
 
-  // Hands out, and forgets, every read that may be answered at `applied`. Returns how many.
-  int take_answerable(Slot applied, absl::FunctionRef<void(const PendingRead&)> each);
+  // Hands out, and forgets, one read that may be answered at `applied`; nothing: there is none.
+  std::optional<PendingRead> take_answerable(Slot applied);
 
  private:
   std::uint64_t next_id_ = 1;

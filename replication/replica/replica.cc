@@ -216,7 +216,7 @@ void Replica::finish_load() {
 
 void Replica::publish() {
   ReplicaPage& page = *pages_.own;
-  page[ReplicaCounter::kBacklogDrops].set(outbox_.dropped_messages());
+  page[ReplicaCounter::kBacklogDrops].set(outbox_.dropped_messages() + core_.dropped_answers());
   page[ReplicaCounter::kBacklogBytes].set(outbox_.waiting_bytes());
   page[ReplicaCounter::kHandledMessages].set(received_messages_ + outbox_.sent_messages());
   page[ReplicaCounter::kBusyNs].set(busy_ns_);

@@ -4,6 +4,7 @@
 
 #include "core/wire.h"
 #include "replication/agreement/move_request.h"
+#include "replication/replica/limits.h"
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
 
@@ -89,14 +90,19 @@ void Requests::reject(const Rejection& rejection) {
           rejection.why == Rejection::Why::kBusy ? Status::kBusy : Status::kNotLeader);
 }
 
-void Requests::answer_reads() {
-  reads_.take_answerable(context_.applier.applied(), [this](const PendingRead& read) {
-    respond(read.reply_to, read.sequence, Status::kOk, context_.state.query(read.query));
-  });
+bool Requests::answer_read() {
+  const auto read = reads_.take_answerable(context_.applier.applied());
+  if (read) respond(read->reply_to, read->sequence, Status::kOk, context_.state.query(read->query));
+  return read.has_value();
 }
 
 void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
   if (!is_client(to)) return;
+  // One slot's answers wait here together. Beyond a backlog's bound they are dropped, and the client asks again.
+  if (context_.queue.buffered_bytes() + payload.size() > kBacklogBytesMax) {
+    ++dropped_;
+    return;
+  }
   Response response;
   response.status = status;
   response.sequence = sequence;

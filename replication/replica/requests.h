@@ -31,9 +31,12 @@ class Requests {
   // Of linearizable reads.
   void ready(const ReadReady& read) { reads_.ready(read.read_id, read.applied_needed); }
   void reject(const Rejection& rejection);
-  void answer_reads();
+  // Answers one that may be answered; false: there is none. One at a time, so that its answer can leave before the next
+  // one takes memory.
+  bool answer_read();
 
   std::uint64_t refused() const { return refused_; }
+  std::uint64_t dropped() const { return dropped_; }  // answers
 
  private:
   void receive_command(const Request& request);
@@ -50,6 +53,7 @@ class Requests {
   AppliedSink* const sink_;
   ReadQueue reads_;
   std::uint64_t refused_ = 0;
+  std::uint64_t dropped_ = 0;
 };
 
 }  // namespace ingot
