@@ -98,6 +98,41 @@ int report(const std::string& program, const std::string& sentence, int code) {
   return code;
 }
 
+// True for a flag whose value is a text.
+bool takes_text(const CLI::App& app, const std::string& flag) {
+  const CLI::Option* option = app.get_option_no_throw(flag);
+  if (option != nullptr) return absl::StartsWith(option->get_type_name(), "TEXT");
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const CLI::App* command) { return takes_text(*command, flag); });
+}
+
+// CLI11 takes "--flag=" for a flag without its value, which it looks for in the next word. A flag whose value is a text
+// is given the empty one: "--flag" and "".
+std::vector<std::string> with_empty_texts(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  bool flags = true;  // until "--"
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i];
+    flags = flags && word != "--";
+    const bool empty = flags && absl::StartsWith(word, "--") && word.find('=') == word.size() - 1;
+    const std::string flag = word.substr(0, word.size() - 1);
+    if (empty && takes_text(app, flag)) {
+      words.insert(words.end(), {flag, ""});
+    } else {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+void parse(CLI::App& app, int argc, const char* const* argv) {
+  const std::vector<std::string> words = with_empty_texts(app, argc, argv);
+  std::vector<const char*> pointers;
+  for (const std::string& word : words) pointers.push_back(word.c_str());
+  app.parse(static_cast<int>(pointers.size()), pointers.data());
+}
+
 // The name by which the program was called, without folders.
 std::string program_name(int argc, const char* const* argv) {
   const std::string path = argc > 0 ? argv[0] : "ingot";
@@ -132,7 +167,7 @@ int exit_code(const absl::Status& status) {
 int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<absl::Status()> body) {
   const std::string program = program_name(argc, argv);
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
   } catch (const CLI::Success& asked_for_help) {
     return app.exit(asked_for_help, std::cout, std::cerr);
   } catch (const CLI::ParseError& error) {

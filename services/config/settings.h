@@ -1,5 +1,3 @@
-
-#include "core/limits.h"
 // Every setting of ingotd, in one table. What follows from a row:
 //
 //   a member of DaemonConfig or SccConfig, with its default         services/config/daemon_config.h, scc_config.h
@@ -13,6 +11,8 @@
 // X(type, member, flag, default, range, uses, help). The type is bool, int, std::int64_t, std::uint64_t, std::string,
 // std::vector<int> or an enumeration with names (core/enum_names.h); ranges and uses are those of setting.h.
 #pragma once
+
+#include "core/limits.h"
 
 // Of every backend.
 #define INGOT_DAEMON_SETTINGS(X)                                                                                      \

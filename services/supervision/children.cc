@@ -170,8 +170,8 @@ void Children::changed(Child& child, int wait_status) {
 }
 
 void Children::ended(Child& child, const std::string& how) {
-  while (read(child) == Outcome::kMessage) {  // its last words: why it could not start
-  }
+  // Its last words: why it could not start. One that is refused does not hide those behind it.
+  for (auto last = read(child); last != Outcome::kNothing && last != Outcome::kEnd; last = read(child)) continue;
   child.running = false;
   child.close();
   note_state(child, ProcessState::kDead);

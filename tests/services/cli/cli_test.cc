@@ -81,18 +81,20 @@ struct Run {
   int count;
   std::chrono::nanoseconds wait;
   bool ran;
+  std::string note;
 };
 
 Run run(std::vector<const char*> words, const absl::Status& outcome = absl::OkStatus()) {
   CLI::App app("A program.", "tool");
   app.require_subcommand(1);
   app.fallthrough();
-  Run result{0, "", 3, 1s, false};
+  Run result{0, "", 3, 1s, false, "none given"};
   std::string color = "red";
   app.add_option("--color", color)->check(one_of({"red", "green"}));
   CLI::App* walk = app.add_subcommand("walk");
   walk->add_option("--count", result.count)->check(whole_number(1, 48));
   add_duration(*walk, "--wait", result.wait, "How long");
+  walk->add_option("--note", result.note);
   app.add_subcommand("status");
   words.insert(words.begin(), "/usr/bin/tool");
 
@@ -126,6 +128,17 @@ TEST_CASE("a valid command line runs once and its outcome is the exit code") {
   CHECK(run({"walk"}, absl::FailedPreconditionError("other flags")).code == 2);
   CHECK(run({"walk"}, absl::DataLossError("")).error == "");
   CHECK(run({"walk"}, absl::DataLossError("")).code == 1);
+}
+
+TEST_CASE("an empty value after = is a text, and no number") {
+  const Run empty = run({"walk", "--note=", "--count=2"});
+  CHECK(empty.code == 0);
+  CHECK(empty.note == "");
+  CHECK(empty.count == 2);
+  CHECK(run({"walk", "--note=--count="}).note == "--count=");
+  CHECK(run({"walk", "--color="}).error ==
+        "tool: --color: '' is not known here; use red or green (see tool walk --help)\n");
+  CHECK(run({"walk", "--count="}).code == 2);
 }
 
 TEST_CASE("a wrong command line is explained in one line, and nothing runs") {
