@@ -11,9 +11,9 @@
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/topology.h"
 #include "core/planning/tree_planner/planner.h"
+#include "transport/collectives/tree_barrier.h"
 #include "transport/host/host_memory.h"
 #include "transport/host/thread_waiting.h"
-#include "transport/collectives/tree_barrier.h"
 
 namespace ingot::bench {
 namespace {

@@ -15,12 +15,12 @@
 #include "bench/open_mpi.h"
 #include "core/check.h"
 #include "core/planning/tree.h"
-#include "transport/host/channel_transport.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
-#include "transport/host/host_memory.h"
 #include "transport/collectives/tree_barrier.h"
 #include "transport/collectives/tree_collectives.h"
+#include "transport/host/channel_transport.h"
+#include "transport/host/host_memory.h"
 
 namespace ingot::bench {
 namespace {

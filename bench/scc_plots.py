@@ -208,14 +208,15 @@ def page(rows):
          lines_of(rows, "size", algorithm, "bytes", "latency_us"), "bytes", "µs"),
         ("Throughput by size, messages pipelined", "paper: OC-Bcast almost 3 times scatter-allgather",
          lines_of(rows, "size", algorithm, "bytes", "throughput_mb_per_s"), "bytes", "MB/s"),
-        ("Latency by cores, 4 KiB", "paper: a picture", lines_of(rows, "cores", algorithm, "cores", "latency_us"),
+        ("Latency by cores, 4 KiB", "the paper has a plot, no figures",
+         lines_of(rows, "cores", algorithm, "cores", "latency_us"),
          "cores", "µs", False),
-        ("Latency by source core, 4 KiB", "paper: a picture",
+        ("Latency by source core, 4 KiB", "the paper has a plot, no figures",
          lines_of(rows, "source", algorithm, "source", "latency_us"), "source core", "µs", False),
         ("Broadcasters at once, 4 KiB each", "paper: concurrent sources without a global lock",
          lines_of(rows, "sources", algorithm, "sources", "throughput_mb_per_s"), "sources", "MB/s", False, False),
         ("OC-Bcast by k", "paper: small k wins on large messages", by_k, "k", "MB/s", True, False),
-        ("Background traffic: 1 MiB by every core each x µs", "paper: a picture. 32 KiB",
+        ("Background traffic: 1 MiB by every core each x µs", "the paper has a plot, no figures. 32 KiB",
          lines_of(rows, "background", algorithm, "background_us", "latency_us", lambda row: row["background_us"] > 0),
          "µs between", "µs"),
         ("Interrupt by number of targets", "paper: about 2000 cycles, flat",
@@ -227,7 +228,7 @@ def page(rows):
         ("Barrier by cores", "paper: grows with the logarithm",
          lines_of(rows, "collective", protocol, "cores", "cycles", lambda row: row["operation"] == "barrier"), "cores",
          "core cycles"),
-        ("Energy by size (parametric)", "paper: power, a picture",
+        ("Energy by size (parametric)", "the paper plots power, without figures",
          lines_of(rows, "size", algorithm, "bytes", "energy_uj"), "bytes", "µJ"),
     ]
     panels = [each for each in panels if each[2]]
@@ -242,7 +243,8 @@ def page(rows):
         out += panel(number, *arguments)
     if groups:
         out += bars(len(panels), "Applications: seconds until the result is there",
-                    "paper: 1000² matrices 74 s with rcce, 20 s with modmpb", groups)
+                    "bars: multiples of the block's best, logarithmic. Paper: 1000² matrices 74 s with rcce, 20 s with modmpb",
+                    groups)
     return "\n".join(out + ["</svg>"]) + "\n"
 
 

@@ -11,10 +11,10 @@
 
 #include "core/check.h"
 #include "replication/replica/applier.h"
+#include "replication/replica/snapshots/writer.h"
+#include "replication/requests/request.h"
 #include "replication/store/codec.h"
 #include "replication/store/kv_store.h"
-#include "replication/requests/request.h"
-#include "replication/replica/snapshots/writer.h"
 
 namespace ingot {
 namespace {

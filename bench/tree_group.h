@@ -12,9 +12,9 @@
 #include "core/types.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/trees/plan.h"
-#include "transport/pollable.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/fabric.h"
+#include "transport/pollable.h"
 #include "transport/transport.h"
 
 namespace ingot::bench {

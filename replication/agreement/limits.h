@@ -35,6 +35,7 @@ inline constexpr int kVoteAheadSlots = 4096;
 // 2PC: prepared and undecided bytes at a participant; it votes no to what does not fit.
 inline constexpr std::size_t kPreparedBytesMax = 32 * 1024 * 1024;
 inline constexpr int kBlockedTicks = 100;  // 2PC: without progress for so long, the status says blocked and by whom
+inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that wait; at the limit "busy"
 
 static_assert(kWindowSlots < kCommandLogSlots);
 static_assert(kWindowSlots <= kLearnerAheadSlots && kWindowSlots <= kVoteAheadSlots);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "replication/replica/limits.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

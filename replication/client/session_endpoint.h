@@ -11,8 +11,8 @@
 #include "replication/client/session_core.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/outbox.h"
-#include "transport/pollable.h"
 #include "transport/host/peer_incarnations.h"
+#include "transport/pollable.h"
 #include "transport/transport.h"
 
 namespace ingot {

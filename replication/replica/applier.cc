@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/wire.h"
 #include "core/stable_hash.h"
+#include "core/wire.h"
 
 namespace ingot {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "replication/requests/request.h"
 #include "replication/replica/sessions.h"
+#include "replication/requests/request.h"
 #include "replication/store/state_machine.h"
 
 namespace ingot {

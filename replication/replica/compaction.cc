@@ -15,6 +15,10 @@ namespace ingot {
 static_assert(2 * (stable_ring_bytes(kStableSegmentBytes) / kProposeBelowParts + kProposalWindowBytesMax + kBatchBytesMax) <
                   stable_ring_bytes(kStableSegmentBytes),
               "what a leader has, and recovers, fits twice");
+static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
+                  2 * kWindowBytesMax + 4 * stable_record_bytes(kBatchBytesMax) +
+                      2 * kWindowSlots * stable_record_bytes(0),
+              "above half, where trimming starts to press, two windows and the largest batches fit");
 
 // A message without room is as good as lost: its sender repeats it.
 bool Compaction::has_room_for(std::size_t bytes) {

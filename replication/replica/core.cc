@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

@@ -21,7 +21,6 @@ inline constexpr int kBacklogMessagesMax = 16 * 1024;
 // Commands at the leader that are not decided yet. At the limit a request is answered "busy".
 inline constexpr int kLeaderQueueCommandsMax = 16 * 1024;
 inline constexpr std::size_t kLeaderQueueBytesMax = 64 * 1024 * 1024;
-inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that wait; at the limit "busy"
 inline constexpr int kSessionsMax = 256;                // clients remembered; the longest silent one is forgotten
 inline constexpr int kSessionWindow = 16 * 1024;        // requests of one client that may be outstanding
 // Results kept for retries, of one client and of all; beyond, the oldest go and a retry of theirs is told so.

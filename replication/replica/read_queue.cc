@@ -1,8 +1,10 @@
 #include "replication/replica/read_queue.h"
 
+#include "replication/replica/limits.h"
+
 #include <utility>
 
-#include "replication/replica/limits.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/wire.h"
+#include "replication/agreement/move_request.h"
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
-#include "replication/requests/move_request.h"
 
 namespace ingot {
 
@@ -20,17 +20,17 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting)
     return;
   }
   switch (request->kind) {
-    case Request::Kind::kCommand:
+    case RequestKind::kCommand:
       return receive_command(*request);
-    case Request::Kind::kLinearizableQuery:
+    case RequestKind::kLinearizableQuery:
       return receive_linearizable_query(*request);
-    case Request::Kind::kLocalQuery:
+    case RequestKind::kLocalQuery:
       // From the state as it is; but a replica that starts again shows no client a state of long ago.
       if (starting) return respond(from, request->sequence, Status::kBusy);
       return respond(from, request->sequence, Status::kOk, context_.state.query(request->payload));
-    case Request::Kind::kDigest:
+    case RequestKind::kDigest:
       return respond(from, request->sequence, Status::kOk, WireWriter().u64(context_.applier.digest()).take());
-    case Request::Kind::kMove:
+    case RequestKind::kMove:
       return receive_move(*request);
   }
 }

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "replication/agreement/agreement.h"
 #include "replication/requests/limits.h"
+#include "replication/requests/message_class.h"
 
 namespace ingot {
 namespace {

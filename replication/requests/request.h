@@ -24,11 +24,10 @@ enum class RequestKind : std::uint8_t {
   kLinearizableQuery = 2,  // sent to the leader
   kLocalQuery = 3,         // any replica answers from its own state ("serializable")
   kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
-  kMove = 5,               // an operator moves a role (replication/requests/move_request.h); not idempotent
+  kMove = 5,               // an operator moves a role (replication/agreement/move_request.h); not idempotent
 };
 
 struct Request {
-  using Kind = RequestKind;
   RequestKind kind = RequestKind::kCommand;
   std::uint64_t client = 0;    // session; chosen at random by each client process
   std::uint64_t sequence = 0;  // the request within the session; a retry has the same

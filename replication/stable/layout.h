@@ -32,7 +32,6 @@
 #include <string_view>
 
 #include "core/stable_hash.h"
-#include "replication/agreement/limits.h"
 #include "replication/requests/limits.h"
 #include "replication/stable/limits.h"
 #include "replication/stable/write.h"
@@ -153,9 +152,5 @@ inline std::uint64_t stable_checksum(const StableFixed& fixed, std::uint64_t fli
 static_assert(kStableSegmentBytes > kStableRingOffset && kStableSegmentBytes <= kSegmentBytesMax);
 static_assert(kBatchBytesMax <= ~std::uint32_t{0}, "a record's length is 32 bits");
 static_assert(stable_configuration_cell_bytes(kStableSegmentBytes) == kStableConfigurationCellBytes);
-static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
-                  2 * kWindowBytesMax + 4 * stable_record_bytes(kBatchBytesMax) +
-                      2 * kWindowSlots * stable_record_bytes(0),
-              "above half, where trimming starts to press, two windows and the largest batches fit");
 
 }  // namespace ingot

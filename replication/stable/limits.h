@@ -6,7 +6,7 @@
 namespace ingot {
 
 // Promises, votes and proposals of one replica. When full the store refuses, which the window and trimming prevent:
-// replication/stable/layout.h asserts it.
+// replication/replica/compaction.cc asserts it.
 inline constexpr std::size_t kStableSegmentBytes = 64 * 1024 * 1024;
 
 }  // namespace ingot

@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-inline constexpr const char* kIngotVersion = "0.3.0";
+inline constexpr const char* kIngotVersion = "0.4.0";
 // What Maintenance.Status and /version report: some etcd clients refuse to talk to anything older.
 inline constexpr const char* kEtcdVersionDefault = "3.4.23";
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/strings/str_cat.h"
+#include "core/limits.h"
 #include "services/config/daemon_config.h"
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"

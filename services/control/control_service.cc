@@ -9,8 +9,8 @@
 #include "services/control/drill_stream.h"
 #include "services/control/move.h"
 #include "services/control/refused_stream.h"
-#include "services/status/status.h"
 #include "services/control/status_stream.h"
+#include "services/status/status.h"
 
 namespace ingot {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "absl/strings/match.h"
 #include "replication/pages/instance_view.h"
-#include "services/control/drill.h"
 #include "services/control/availability_probe.h"
+#include "services/control/drill.h"
 #include "services/control/refused_stream.h"
 #include "services/status/status.h"
 

@@ -6,10 +6,10 @@
 #include <grpcpp/grpcpp.h>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "replication/pages/instance_view.h"
-#include "services/control/fault_injector.h"
-#include "services/config/daemon_config.h"
 #include "replication/client/replica_client.h"
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
+#include "services/control/fault_injector.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot {

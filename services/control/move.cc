@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replication/requests/move_request.h"
+#include "replication/agreement/move_request.h"
 
 namespace ingot {
 

@@ -1,10 +1,10 @@
-#include "services/control/limits.h"
-#include "services/status/status.hub.h"
+#include "services/control/status_hub.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/check.h"
+#include "services/control/limits.h"
 #include "services/status/status.h"
 
 namespace ingot {

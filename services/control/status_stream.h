@@ -5,7 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/status/status.hub.h"
+#include "services/control/status_hub.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot {

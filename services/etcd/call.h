@@ -10,11 +10,11 @@
 #include <utility>
 #include <variant>
 
+#include "replication/client/replica_client.h"
 #include "replication/requests/limits.h"
 #include "replication/store/api.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/translate.h"
-#include "replication/client/replica_client.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot::etcd {

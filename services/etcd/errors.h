@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "replication/store/api.h"
 #include "replication/client/replica_client.h"
+#include "replication/store/api.h"
 
 namespace ingot::etcd {
 

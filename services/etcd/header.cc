@@ -1,4 +1,5 @@
 #include "services/etcd/header.h"
+
 #include "replication/pages/instance_view.h"
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include <cstddef>
 
 #include "proto/etcd/rpc.pb.h"
+#include "replication/client/replica_client.h"
 #include "replication/store/api.h"
 #include "services/etcd/call.h"
-#include "replication/client/replica_client.h"
 
 namespace ingot::etcd {
 

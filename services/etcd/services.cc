@@ -1,4 +1,5 @@
 #include "services/etcd/services.h"
+
 #include "replication/pages/instance_view.h"
 
 namespace ingot::etcd {

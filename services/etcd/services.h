@@ -11,9 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
-#include "replication/client/replica_client.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot::etcd {

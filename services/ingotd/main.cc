@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "services/cli/cli.h"
-#include "services/serving/front_end_process.h"
 #include "services/ingotd/flags.h"
 #include "services/process/launch_spec.h"
 #include "services/process/replica_process.h"
 #include "services/process/standby_process.h"
 #include "services/scc/replay.h"
 #include "services/scc/scc_daemon.h"
+#include "services/serving/front_end_process.h"
 #include "services/supervision/attach.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/supervisor.h"

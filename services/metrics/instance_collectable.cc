@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_settings.h"
-#include "services/status/status.h"
 #include "services/metrics/families.h"
+#include "services/status/status.h"
 
 namespace ingot {
 namespace {

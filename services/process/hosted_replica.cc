@@ -8,8 +8,8 @@
 
 #include "core/wire.h"
 #include "replication/agreement/registry.h"
-#include "replication/store/gauges.h"
 #include "replication/stable/incarnation_segments.h"
+#include "replication/store/gauges.h"
 #include "services/process/process_signal.h"
 
 namespace ingot {

@@ -9,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "replication/store/kv_store.h"
 #include "replication/replica/replica.h"
 #include "replication/stable/segment.h"
+#include "replication/store/kv_store.h"
 #include "services/process/instance_memory.h"
 #include "services/process/launch_spec.h"
 #include "services/process/supervision_messages.h"

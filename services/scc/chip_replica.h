@@ -10,12 +10,12 @@
 #include "absl/status/statusor.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/replica.h"
+#include "replication/replica/trees/router.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
-#include "replication/replica/trees/router.h"
 #include "services/config/daemon_config.h"
-#include "transport/scc/chip_transport.h"
 #include "transport/host/segment.h"
+#include "transport/scc/chip_transport.h"
 
 namespace ingot {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "replication/pages/pages.h"
 #include "replication/client/replica_client.h"
+#include "replication/pages/pages.h"
 #include "services/scc/core_loop.h"
 #include "services/scc/request_latency.h"
 #include "transport/scc/chip_transport.h"

@@ -123,7 +123,7 @@ void Children::dispatch(Child& child, SupervisionChannel::Received received) {
   } else if (message.has_failed()) {
     observer_.child_failed(child, status_of(message.failed()));
   } else if (message.has_snapshot()) {
-    observer_.child_published(child, message, std::move(received.fds[0]));
+    observer_.child_published(child, message.snapshot(), std::move(received.fds[0]));
   }
 }
 

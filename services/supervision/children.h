@@ -27,7 +27,7 @@ class ChildObserver {
   virtual ~ChildObserver() = default;
   virtual void child_ready(Child& child) = 0;
   virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start, and ends next
-  virtual void child_published(Child& child, const SupervisionMessage& message, Descriptor snapshot) = 0;
+  virtual void child_published(Child& child, const supervision_v1::Snapshot& published, Descriptor snapshot) = 0;
   virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
 };
 

@@ -128,10 +128,12 @@ void Supervisor::child_failed(Child& child, const absl::Status& why) {
 }
 
 // Whoever lives keeps it, too, so that it outlives this process; only then may the replicas trim what it holds.
-void Supervisor::child_published(Child&, const SupervisionMessage& message, Descriptor snapshot) {
+void Supervisor::child_published(Child&, const supervision_v1::Snapshot& published, Descriptor snapshot) {
+  const Slot slot(published.slot());
+  const SupervisionMessage message = snapshot_message(slot, Incarnation(published.incarnation()));
   const int fds[] = {snapshot.get()};
   children_.for_each_running([&](Child& each) { each.post(message, fds); });
-  instance_.keep_snapshot(Slot(message.snapshot().slot()), std::move(snapshot));
+  instance_.keep_snapshot(slot, std::move(snapshot));
 }
 
 void Supervisor::child_ended(Child& child, const std::string& how) {

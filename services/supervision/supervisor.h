@@ -36,7 +36,7 @@ class Supervisor final : private ChildObserver {
 
   void child_ready(Child& child) override;
   void child_failed(Child& child, const absl::Status& why) override;
-  void child_published(Child& child, const SupervisionMessage& message, Descriptor snapshot) override;
+  void child_published(Child& child, const supervision_v1::Snapshot& published, Descriptor snapshot) override;
   void child_ended(Child& child, const std::string& how) override;
 
   absl::Status run_loop();

@@ -87,6 +87,23 @@ TEST_CASE("bounded draws stay in bounds and reach every value about equally ofte
   CHECK(prng.chance(1));
 }
 
+TEST_CASE("a counter's name tells its kind and its unit") {
+  const auto named = [](const char* name, CounterKind kind, CounterUnit unit) {
+    return well_named({name, kind, unit, ""});
+  };
+  CHECK(named("applied_slots_total", CounterKind::kCounter, CounterUnit::kSlots));
+  CHECK(named("busy_seconds_total", CounterKind::kCounter, CounterUnit::kNanoseconds));
+  CHECK(named("backlog_bytes", CounterKind::kGauge, CounterUnit::kBytes));
+  CHECK(named("loop_polls_total", CounterKind::kCounter, CounterUnit::kEvents));
+  CHECK_FALSE(named("applied_slots", CounterKind::kCounter, CounterUnit::kSlots));
+  CHECK_FALSE(named("backlog_bytes_total", CounterKind::kGauge, CounterUnit::kBytes));
+  CHECK_FALSE(named("busy_total", CounterKind::kCounter, CounterUnit::kNanoseconds));
+  CHECK_FALSE(named("busy_seconds_total", CounterKind::kCounter, CounterUnit::kEvents));
+  CHECK_FALSE(named("sent_bytes_total", CounterKind::kCounter, CounterUnit::kMessages));
+  CHECK(metric_scale(CounterUnit::kNanoseconds) == 1e-9);
+  CHECK(metric_scale(CounterUnit::kBytes) == 1);
+}
+
 TEST_CASE("counters count, and ids order and step") {
   Counter counter;
   counter.add(2);

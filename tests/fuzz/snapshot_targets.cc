@@ -1,12 +1,12 @@
 #include <cstring>
 
 #include "core/check.h"
+#include "core/stable_hash.h"
 #include "core/wire.h"
 #include "replication/replica/applier.h"
-#include "replication/store/kv_store.h"
 #include "replication/replica/snapshots/limits.h"
 #include "replication/replica/snapshots/transfer.h"
-#include "core/stable_hash.h"
+#include "replication/store/kv_store.h"
 #include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {

@@ -34,8 +34,10 @@ LaunchSpec sample_spec(Prng& rng) {
     for (std::uint64_t i = 0; i < ended; ++i) launch.earlier.push_back({launch.incarnation++, memory()});
     spec.replicas.push_back(launch);
   }
-  if (rng.chance(0.5)) spec.snapshot_fd = memory();
-  spec.snapshot_slot = rng.below(100);
+  if (rng.chance(0.5)) {
+    spec.snapshot_fd = memory();
+    spec.snapshot_slot = rng.below(100);
+  }
   spec.trees.initial = std::string(rng.below(20), '\xc7');
   spec.trees.cores.assign(rng.below(3), 1);
   return spec;

@@ -2,8 +2,8 @@
 
 #include "core/check.h"
 #include "replication/replica/applier.h"
-#include "replication/store/kv_store.h"
 #include "replication/requests/request.h"
+#include "replication/store/kv_store.h"
 #include "tests/replication/store/random_requests.h"
 
 namespace ingot::fuzz {

@@ -10,9 +10,9 @@
 #include "core/prng.h"
 #include "replication/client/session_core.h"
 #include "replication/replica/outbox.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/simulated_transport.h"
-#include "tests/simulation/environment.h"
 
 namespace ingot::simulation {
 

@@ -6,8 +6,8 @@
 #include "core/check.h"
 #include "core/wire.h"
 #include "replication/agreement/messages.h"
+#include "replication/agreement/move_request.h"
 #include "replication/replica/snapshots/format.h"
-#include "replication/requests/move_request.h"
 #include "replication/requests/request.h"
 #include "tests/replication/agreement/trace.h"
 #include "tests/simulation/action_text.h"
@@ -145,7 +145,7 @@ void SimulatedReplica::ask_to_move(const Notice& notice) {
   const EndpointId client(static_cast<std::uint16_t>(group_.replicas));
   const std::string payload = encode_move({notice.role, notice.to});
   Request request;
-  request.kind = Request::Kind::kMove;
+  request.kind = RequestKind::kMove;
   request.sequence = kMoveSequence;
   request.reply_to = client;
   request.responder = group_.self;

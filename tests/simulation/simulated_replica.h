@@ -13,10 +13,10 @@
 #include "replication/replica/core.h"
 #include "replication/replica/outbox.h"
 #include "replication/replica/snapshots/loader.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/segments.h"
 #include "tests/simulation/simulated_transport.h"
-#include "tests/simulation/environment.h"
 #include "tests/simulation/virtual_time.h"
 #include "tests/simulation/watched_store.h"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "transport/transport.h"
 #include "tests/simulation/network.h"
+#include "transport/transport.h"
 
 namespace ingot::simulation {
 

@@ -10,9 +10,9 @@
 
 #include "core/prng.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/environment.h"
 #include "tests/simulation/group.h"
 #include "tests/simulation/plan.h"
-#include "tests/simulation/environment.h"
 #include "tests/simulation/world.h"
 
 namespace ingot::simulation {

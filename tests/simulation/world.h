@@ -9,8 +9,8 @@
 
 #include "core/prng.h"
 #include "tests/simulation/client.h"
-#include "tests/simulation/plan.h"
 #include "tests/simulation/environment.h"
+#include "tests/simulation/plan.h"
 
 namespace ingot::simulation {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "tests/transport/host/child.h"
 #include "tests/transport/contract_party.h"
+#include "tests/transport/host/child.h"
 
 using namespace ingot;
 using namespace ingot::test;

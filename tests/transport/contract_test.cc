@@ -10,9 +10,9 @@
 
 #include "core/check.h"
 #include "core/limits.h"
-#include "tests/transport/host/child.h"
 #include "tests/transport/contract_cases.h"
 #include "tests/transport/contract_party.h"
+#include "tests/transport/host/child.h"
 #include "tests/transport/message_pattern.h"
 #include "transport/host/private_pages.h"
 #include "transport/limits.h"

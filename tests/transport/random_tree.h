@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/prng.h"
 #include "core/planning/tree.h"
+#include "core/prng.h"
 
 namespace ingot::test {
 

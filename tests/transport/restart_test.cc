@@ -10,8 +10,8 @@
 
 #include "tests/transport/message_pattern.h"
 #include "transport/channel_endpoint.h"
-#include "transport/nvp_channel.h"
 #include "transport/host/host_memory.h"
+#include "transport/nvp_channel.h"
 #include "transport/srbp_channel.h"
 
 using namespace ingot;

@@ -1,5 +1,6 @@
-#include "replication/agreement/stored.h"
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
+
+#include "replication/agreement/stored.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,9 @@
 #include "replication/replica/snapshots/format.h"
 
-#include "core/wire.h"
-#include "replication/replica/snapshots/limits.h"
 #include "core/stable_hash.h"
+#include "core/wire.h"
+#include "replication/agreement/limits.h"
+#include "replication/replica/snapshots/limits.h"
 
 namespace ingot {
 

@@ -2,6 +2,7 @@
 
 #include "core/wire.h"
 #include "replication/agreement/agreement.h"
+#include "replication/agreement/limits.h"
 #include "replication/replica/snapshots/limits.h"
 
 namespace ingot {

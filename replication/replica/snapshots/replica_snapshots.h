@@ -16,8 +16,8 @@
 #include "replication/agreement/agreement.h"
 #include "replication/replica/action_queue.h"
 #include "replication/replica/applier.h"
-#include "replication/replica/snapshots/log_meter.h"
 #include "replication/replica/peer_states.h"
+#include "replication/replica/snapshots/log_meter.h"
 #include "replication/replica/snapshots/transfer.h"
 
 namespace ingot {

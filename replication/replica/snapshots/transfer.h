@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "core/stable_hash.h"
 #include "core/types.h"
-#include "replication/replica/snapshots/received_file.h"
 #include "replication/replica/snapshots/format.h"
 #include "replication/replica/snapshots/limits.h"
 #include "replication/replica/snapshots/messages.h"
-#include "core/stable_hash.h"
+#include "replication/replica/snapshots/received_file.h"
 
 namespace ingot {
 

@@ -16,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/planning/helper_cores.h"
+#include "core/stable_hash.h"
 #include "core/wire.h"
 #include "replication/replica/snapshots/limits.h"
-#include "core/stable_hash.h"
 
 namespace ingot {
 

@@ -1,10 +1,11 @@
 // The mesh as it lies on the chip, by core numbers: tile (0, 0) is at the top left.
+#include "services/ingotctl/render/chip_picture.h"
+
 #include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "services/ingotctl/render/chip.h"
 #include "services/ingotctl/render/svg.h"
 #include "transport/scc/geometry.h"
 

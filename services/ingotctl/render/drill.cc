@@ -66,14 +66,4 @@ std::string outage_line(const control_v1::Outage& outage) {
                       outage.writes() == 1 ? " empty transaction" : " empty transactions, one after the other", ")\n");
 }
 
-std::string move_json(const std::string& role, int to, const control_v1::MoveResponse& begun, const MoveWatch* watch) {
-  const bool known = watch != nullptr && watch->holder();
-  ordered_json json{{"role", role}, {"to", to}, {"asked", begun.asked()}, {"done", nullptr}};
-  if (watch != nullptr) json["done"] = known && watch->holder()->id() == static_cast<std::uint32_t>(to);
-  json["holder"] = known ? ordered_json(watch->holder()->id()) : ordered_json();
-  json["epoch"] = known ? ordered_json(watch->holder()->epoch()) : ordered_json();
-  json["ballot"] = known ? ordered_json(watch->holder()->ballot()) : ordered_json();
-  return json.dump();
-}
-
 }  // namespace ingot

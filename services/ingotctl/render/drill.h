@@ -1,11 +1,9 @@
-// Prints drills and moves as tables or JSON.
+// Prints drills as tables or JSON.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "proto/ingot/control/v1/control.pb.h"
-#include "services/ingotctl/move_watch.h"
 
 namespace ingot {
 
@@ -23,8 +21,5 @@ std::string drill_table(const control_v1::DrillResponse& told);
 
 // "no write was committed for 1.234 ms (3 empty transactions, ...)".
 std::string outage_line(const control_v1::Outage& outage);
-
-// One line of JSON: {"role","to","asked","done","holder","epoch","ballot"}; the last three are null with --no-wait.
-std::string move_json(const std::string& role, int to, const control_v1::MoveResponse& begun, const MoveWatch* watch);
 
 }  // namespace ingot

@@ -1,10 +1,18 @@
 #include "services/ingotctl/render/kv.h"
 
+#include <cstdint>
+#include <iostream>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "services/cli/table.h"
 
 namespace ingot {
 namespace {
+
+using nlohmann::ordered_json;
 
 // Length of the valid UTF-8 sequence at the start of `bytes`; 0: none. Overlong forms and surrogates are not valid.
 std::size_t utf8_length(std::string_view bytes) {
@@ -37,6 +45,29 @@ void add_bytes(nlohmann::ordered_json& json, const std::string& name, const std:
   else
     json[name + "_base64"] = absl::Base64Escape(bytes);
 }
+
+Table key_table(bool with_value) {
+  using enum Table::Align;
+  std::vector<Table::Column> columns{{"key", kLeft}, {"created", kRight}, {"modified", kRight}, {"version", kRight}};
+  if (with_value) columns.push_back({"value", kLeft});
+  return Table(std::move(columns));
+}
+
+void add_key(const mvccpb::KeyValue& kv, bool with_value, Table& table) {
+  std::vector<std::string> row{printable(kv.key()), absl::StrCat(kv.create_revision()),
+                               absl::StrCat(kv.mod_revision()), absl::StrCat(kv.version())};
+  if (with_value) row.push_back(printable(kv.value()));
+  table.add_row(std::move(row));
+}
+
+template <typename KeyValues>
+ordered_json key_values_json(const KeyValues& kvs, bool with_value = true) {
+  ordered_json list = ordered_json::array();
+  for (const mvccpb::KeyValue& kv : kvs) list.push_back(key_value_json(kv, with_value));
+  return list;
+}
+
+std::string counted_keys(std::int64_t count) { return absl::StrCat(count, count == 1 ? " key" : " keys"); }
 
 }  // namespace
 
@@ -76,6 +107,54 @@ std::string prefix_end(std::string prefix) {
   if (prefix.empty()) return std::string(1, '\0');
   prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
   return prefix;
+}
+
+void print_range(const etcdserverpb::RangeResponse& response, bool with_values, bool json) {
+  const std::int64_t revision = response.header().revision();
+  if (json) {
+    ordered_json object{{"revision", revision}, {"count", response.count()}, {"more", response.more()}};
+    object["kvs"] = key_values_json(response.kvs(), with_values);
+    std::cout << object.dump() << "\n";
+    return;
+  }
+  if (response.kvs_size() > 0) {
+    Table table = key_table(with_values);
+    for (const mvccpb::KeyValue& kv : response.kvs()) add_key(kv, with_values, table);
+    table.print(std::cout);
+  }
+  std::cout << counted_keys(response.count()) << (response.more() ? ", more than shown" : "") << ", revision "
+            << revision << "\n";
+}
+
+void print_deleted(const etcdserverpb::DeleteRangeResponse& response, bool prev_kv, bool json) {
+  if (json) {
+    ordered_json object{{"revision", response.header().revision()}, {"deleted", response.deleted()}};
+    if (prev_kv) object["prev_kvs"] = key_values_json(response.prev_kvs());
+    std::cout << object.dump() << "\n";
+    return;
+  }
+  if (response.prev_kvs_size() > 0) {
+    Table table = key_table(true);
+    for (const mvccpb::KeyValue& kv : response.prev_kvs()) add_key(kv, true, table);
+    table.print(std::cout);
+  }
+  std::cout << counted_keys(response.deleted()) << " deleted, revision " << response.header().revision() << "\n";
+}
+
+void print_put(const etcdserverpb::PutResponse& response, bool prev_kv, bool json) {
+  const bool had_one = response.has_prev_kv();
+  if (json) {
+    ordered_json object{{"revision", response.header().revision()}};
+    if (prev_kv) object["prev_kv"] = had_one ? key_value_json(response.prev_kv()) : ordered_json();
+    std::cout << object.dump() << "\n";
+    return;
+  }
+  if (had_one) {
+    Table table = key_table(true);
+    add_key(response.prev_kv(), true, table);
+    table.print(std::cout);
+  }
+  std::cout << "stored, revision " << response.header().revision() << "\n";
 }
 
 }  // namespace ingot

@@ -22,4 +22,10 @@ nlohmann::ordered_json key_value_json(const mvccpb::KeyValue& kv, bool with_valu
 // with that byte incremented, or "\0" if there is none.
 std::string prefix_end(std::string prefix);
 
+// Print the answer of a verb to standard output: a table and a summary, or with `json` one line of JSON. Without
+// `with_values` only the keys are shown; `prev_kv` says that previous values were requested.
+void print_range(const etcdserverpb::RangeResponse& response, bool with_values, bool json);
+void print_put(const etcdserverpb::PutResponse& response, bool prev_kv, bool json);
+void print_deleted(const etcdserverpb::DeleteRangeResponse& response, bool prev_kv, bool json);
+
 }  // namespace ingot

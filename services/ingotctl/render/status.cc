@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "services/cli/duration.h"
 #include "services/cli/table.h"
+#include "services/ingotctl/render/numbers.h"
 
 namespace ingot {
 namespace {
@@ -19,14 +20,6 @@ using nlohmann::ordered_json;
 
 std::string digest_text(const control_v1::Digest& digest) {
   return absl::StrCat(absl::Hex(digest.digest(), absl::kZeroPad16));
-}
-
-std::vector<std::uint32_t> list(const google::protobuf::RepeatedField<std::uint32_t>& numbers) {
-  return {numbers.begin(), numbers.end()};
-}
-
-std::string counted(std::uint32_t count, const char* what) {
-  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
 ordered_json replica_json(const control_v1::Replica& replica, bool digests) {
@@ -58,7 +51,6 @@ std::string headline(const control_v1::Instance& instance) {
                       "\n");
 }
 
-
 // " (incarnation 2)"; empty for incarnation 1.
 std::string incarnation_text(const control_v1::Replica& replica) {
   return replica.incarnation() > 1 ? absl::StrCat(" (incarnation ", replica.incarnation(), ")") : "";
@@ -73,7 +65,7 @@ ordered_json tree_json(const control_v1::Tree& tree) {
     json["replicas"].push_back({{"id", node.replica()},
                                 {"version", node.version()},
                                 {"parent", node.parent()},
-                                {"children", list(node.children())},
+                                {"children", numbers(node.children())},
                                 {"bypassed", node.bypassed()}});
   }
   return json;
@@ -165,7 +157,7 @@ std::string status_json(const control_v1::GetStatusResponse& status, bool digest
                     {"replicas", ordered_json::array()}};
   for (const auto& replica : status.replicas()) json["replicas"].push_back(replica_json(replica, digests));
   if (status.has_blocked()) {
-    json["blocked"] = {{"by", status.blocked().by()}, {"reported_by", list(status.blocked().reported_by())},
+    json["blocked"] = {{"by", status.blocked().by()}, {"reported_by", numbers(status.blocked().reported_by())},
                        {"why", status.blocked().why()}, {"details", status.blocked().details()}};
   }
   if (status.has_tree()) json["tree"] = tree_json(status.tree());
@@ -202,43 +194,6 @@ std::string status_line(const control_v1::GetStatusResponse& status) {
   absl::StrAppend(&line, "epoch ", epoch, "  ballot ", ballot, "  decided ", decided, "  lag ", lag);
   if (status.has_blocked()) absl::StrAppend(&line, "  ", blocked_text(status.blocked(), status.blocked().why()));
   return line;
-}
-
-std::string topology_json(const control_v1::GetTopologyResponse& topology) {
-  ordered_json json{{"packages", topology.packages()},
-                    {"numa_nodes", topology.numa_nodes()},
-                    {"cores", ordered_json::array()},
-                    {"caches", ordered_json::array()},
-                    {"placement", ordered_json::array()}};
-  for (const auto& core : topology.cores()) {
-    json["cores"].push_back({{"id", core.id()},
-                             {"package", core.package()},
-                             {"numa_node", core.numa_node()},
-                             {"hardware_threads", list(core.hardware_threads())}});
-  }
-  for (const auto& cache : topology.caches())
-    json["caches"].push_back({{"level", cache.level()}, {"cores", list(cache.cores())}});
-  for (const auto& placement : topology.placements())
-    json["placement"].push_back(
-        {{"process", placement.process()}, {"pid", placement.pid()}, {"core", placement.core()}});
-  return json.dump();
-}
-
-std::string topology_table(const control_v1::GetTopologyResponse& topology) {
-  using enum Table::Align;
-  Table cores({{"core", kRight}, {"package", kRight}, {"numa node", kRight}, {"threads", kLeft}, {"runs", kLeft}});
-  for (const auto& core : topology.cores()) {
-    std::vector<std::string> here;
-    for (const auto& placement : topology.placements())
-      if (placement.core() == core.id()) here.push_back(placement.process());
-    cores.add_row({absl::StrCat(core.id()), absl::StrCat(core.package()), absl::StrCat(core.numa_node()),
-                   absl::StrJoin(core.hardware_threads(), ","), absl::StrJoin(here, ", ")});
-  }
-  Table caches({{"cache", kLeft}, {"of cores", kLeft}});
-  for (const auto& cache : topology.caches())
-    caches.add_row({absl::StrCat("L", cache.level()), absl::StrJoin(cache.cores(), ", ")});
-  return absl::StrCat(counted(topology.packages(), "package"), ", ", counted(topology.numa_nodes(), "NUMA node"), "\n",
-                      cores.str(), topology.caches().empty() ? "" : "\n" + caches.str());
 }
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Prints the control plane's answers as tables or JSON.
+// Prints statuses as tables or JSON.
 #pragma once
 
 #include <string>
@@ -28,8 +28,5 @@ std::string blocked_text(const control_v1::Blocked& blocked, const std::string& 
 
 // One line: the leader, the replicas that are not up, the group's progress and, if agreement is blocked, why.
 std::string status_line(const control_v1::GetStatusResponse& status);
-
-std::string topology_json(const control_v1::GetTopologyResponse& topology);
-std::string topology_table(const control_v1::GetTopologyResponse& topology);
 
 }  // namespace ingot

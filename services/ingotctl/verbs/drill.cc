@@ -2,25 +2,27 @@
 
 #include <chrono>
 #include <iostream>
-#include <thread>
+#include <map>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "proto/ingot/control/v1/control.grpc.pb.h"
-#include "services/cli/duration.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/drill.h"
 
 namespace ingot {
-
 namespace {
 
 using control_v1::Control;
 using control_v1::DrillRequest;
 using control_v1::DrillResponse;
 
-constexpr std::chrono::milliseconds kPollPause{10};  // between two checks whether a move is done
+struct DrillArguments {
+  std::string action;  // kill | stop | cont
+  std::string target;  // leader | acceptor | both | replica=N | front-end | supervisor
+  bool wait = false;
+};
 
 DrillRequest::Action action_of(const std::string& word) {
   if (word == "kill") return DrillRequest::ACTION_KILL;
@@ -54,61 +56,7 @@ void print(const CtlOptions& options, const DrillArguments& arguments, const Dri
   }
 }
 
-std::string holder_text(const MoveWatch& watch, const std::string& role) {
-  if (!watch.holder()) return role == "leader" ? "nobody leads" : "nobody is the acceptor";
-  return absl::StrCat("replica ", watch.holder()->id(), role == "leader" ? " leads" : " is the acceptor", " (epoch ",
-                      watch.holder()->epoch(), ", ballot ", watch.holder()->ballot(), ")");
-}
-
-absl::Status watch_move(const CtlOptions& options, const Connection& connection, Control::Stub& stub,
-                        const MoveArguments& arguments, MoveWatch& watch) {
-  const auto end = std::chrono::steady_clock::now() + options.timeout;
-  for (;;) {
-    control_v1::GetStatusResponse response;
-    const absl::Status status = connection.call(
-        [&](grpc::ClientContext* context) { return stub.GetStatus(context, {}, &response); });
-    if (!status.ok()) return status;
-    switch (watch.observe(response)) {
-      case MoveWatch::Outcome::kDone:
-        return absl::OkStatus();
-      case MoveWatch::Outcome::kLost:
-        return absl::AbortedError(
-            absl::StrCat("another change came first: ", holder_text(watch, arguments.role), "; ask again"));
-      case MoveWatch::Outcome::kPending:
-        break;
-    }
-    if (std::chrono::steady_clock::now() >= end) {
-      return absl::DeadlineExceededError(absl::StrCat("begun, but not done after ", format_duration(options.timeout),
-                                                      ": ", holder_text(watch, arguments.role)));
-    }
-    std::this_thread::sleep_for(kPollPause);
-  }
-}
-
-}  // namespace
-
-std::optional<DrillRequest> parse_target(const std::string& text) {
-  DrillRequest request;
-  if (text == "leader") {
-    request.set_target(DrillRequest::TARGET_LEADER);
-  } else if (text == "acceptor") {
-    request.set_target(DrillRequest::TARGET_ACCEPTOR);
-  } else if (text == "both") {
-    request.set_target(DrillRequest::TARGET_BOTH);
-  } else if (text == "front-end") {
-    request.set_target(DrillRequest::TARGET_FRONT_END);
-  } else if (text == "supervisor") {
-    request.set_target(DrillRequest::TARGET_SUPERVISOR);
-  } else {
-    absl::string_view number = text;
-    std::uint32_t replica = 0;
-    if (!absl::ConsumePrefix(&number, "replica=") || !absl::SimpleAtoi(number, &replica)) return std::nullopt;
-    request.set_target(DrillRequest::TARGET_REPLICA);
-    request.set_replica(replica);
-  }
-  return request;
-}
-
+// Prints the targets and, with --wait, how long no write was committed. Never waits for a target.
 absl::Status run_drill(const CtlOptions& options, const DrillArguments& arguments) {
   DrillRequest request = *parse_target(arguments.target);
   request.set_action(action_of(arguments.action));
@@ -138,26 +86,68 @@ absl::Status run_drill(const CtlOptions& options, const DrillArguments& argument
   return explain_silence(connection, request, ended);
 }
 
-absl::Status run_move(const CtlOptions& options, const MoveArguments& arguments) {
-  const Connection connection(options);
-  const auto stub = Control::NewStub(connection.channel());
-  control_v1::MoveRequest request;
-  request.set_role(arguments.role == "leader" ? control_v1::ROLE_LEADER : control_v1::ROLE_ACCEPTOR);
-  request.set_to(static_cast<std::uint32_t>(arguments.to));
-  control_v1::MoveResponse begun;
-  absl::Status status =
-      connection.call([&](grpc::ClientContext* context) { return stub->Move(context, request, &begun); });
-  if (!status.ok()) return status;
-  MoveWatch watch(request.role(), request.to(), begun.ballot());
-  if (arguments.wait) status = watch_move(options, connection, *stub, arguments, watch);
-  if (options.json()) {
-    std::cout << move_json(arguments.role, arguments.to, begun, arguments.wait ? &watch : nullptr) << "\n";
-  } else if (!arguments.wait) {
-    std::cout << "replica " << begun.asked() << " has begun the change; the status shows when it is done\n";
-  } else if (status.ok()) {
-    std::cout << holder_text(watch, arguments.role) << "\n";
+CLI::Validator drill_target() {
+  const auto check = [](const std::string& given) -> std::string {
+    if (parse_target(given)) return "";
+    return absl::StrCat("'", given, "' is no target; use leader, acceptor, both, replica=N, front-end or supervisor");
+  };
+  return CLI::Validator(check, "");
+}
+
+void add_action(CLI::App& drill, const std::string& action, const std::string& help, Command& chosen) {
+  static std::map<std::string, DrillArguments> all;
+  DrillArguments& arguments = all[action];
+  arguments.action = action;
+  CLI::App* command = drill.add_subcommand(action, help);
+  command->add_option("TARGET", arguments.target, "leader, acceptor, both, replica=N, front-end or supervisor")
+      ->required()
+      ->check(drill_target())
+      ->type_name("");
+  command->add_flag("--wait", arguments.wait, "Measure for how long no write is committed, at most --timeout");
+  command->footer(absl::StrCat("Examples:\n  ingotctl drill ", action, " leader --wait\n  ingotctl drill ", action,
+                               " replica=2 -o json"));
+  command->callback([&chosen, &arguments] {
+    chosen = [&arguments](const CtlOptions& options) { return run_drill(options, arguments); };
+  });
+}
+
+}  // namespace
+
+std::optional<DrillRequest> parse_target(const std::string& text) {
+  DrillRequest request;
+  if (text == "leader") {
+    request.set_target(DrillRequest::TARGET_LEADER);
+  } else if (text == "acceptor") {
+    request.set_target(DrillRequest::TARGET_ACCEPTOR);
+  } else if (text == "both") {
+    request.set_target(DrillRequest::TARGET_BOTH);
+  } else if (text == "front-end") {
+    request.set_target(DrillRequest::TARGET_FRONT_END);
+  } else if (text == "supervisor") {
+    request.set_target(DrillRequest::TARGET_SUPERVISOR);
+  } else {
+    absl::string_view number = text;
+    std::uint32_t replica = 0;
+    if (!absl::ConsumePrefix(&number, "replica=") || !absl::SimpleAtoi(number, &replica)) return std::nullopt;
+    request.set_target(DrillRequest::TARGET_REPLICA);
+    request.set_replica(replica);
   }
-  return status;
+  return request;
+}
+
+void register_drill(CLI::App& app, Command& chosen) {
+  CLI::App* drill = app.add_subcommand("drill", "Kill, stop or continue a process, to see how the others take it");
+  drill->require_subcommand(1);
+  drill->fallthrough();
+  add_action(*drill, "kill", "Send SIGKILL; on the simulated chip, end the core", chosen);
+  add_action(*drill, "stop", "Send SIGSTOP: it does nothing more until it is continued", chosen);
+  add_action(*drill, "cont", "Send SIGCONT to what is stopped", chosen);
+  drill->footer(
+      "Roles mean who has them now; for cont, who had them when it was stopped. The answer says who was hit. Nothing waits\n"
+      "for what is hit. A front end that is stopped cannot be asked any more: continue it with kill -CONT and its pid.\n"
+      "Examples:\n"
+      "  ingotctl drill kill leader --wait\n"
+      "  ingotctl drill stop both; ingotctl status; ingotctl drill cont both");
 }
 
 }  // namespace ingot

@@ -1,18 +1,46 @@
+#include "services/ingotctl/verbs/kv.h"
+
+#include <cstdint>
 #include <iostream>
 #include <iterator>
-#include <memory>
+#include <optional>
+#include <string>
 
-#include "absl/strings/str_cat.h"
 #include "proto/etcd/rpc.grpc.pb.h"
-#include "services/cli/table.h"
-#include "services/ingotctl/verbs/verbs.h"
+#include "services/cli/cli.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/kv.h"
 
 namespace ingot {
 namespace {
 
-using nlohmann::ordered_json;
+// Selects one key, keys with a prefix, keys from one on, or keys from one up to another.
+struct KeyArguments {
+  std::string key;
+  std::string range_end;
+  bool prefix = false;
+  bool from_key = false;
+};
+
+struct GetArguments {
+  KeyArguments keys;
+  std::int64_t limit = 0;
+  std::int64_t revision = 0;
+  bool keys_only = false;
+  bool count_only = false;
+  bool serializable = false;
+};
+
+struct PutArguments {
+  std::string key;
+  std::optional<std::string> value;  // absent: all of standard input
+  bool prev_kv = false;
+};
+
+struct DelArguments {
+  KeyArguments keys;
+  bool prev_kv = false;
+};
 
 // As a range's begin, an empty key means the first key, which is "\0" in etcd's form; alone it is sent as it is, and
 // the daemon refuses it.
@@ -25,79 +53,6 @@ void set_keys(const KeyArguments& keys, Request& request) {
   request.set_key(key);
   request.set_range_end(end);
 }
-
-Table key_table(bool with_value) {
-  using enum Table::Align;
-  std::vector<Table::Column> columns{{"key", kLeft}, {"created", kRight}, {"modified", kRight}, {"version", kRight}};
-  if (with_value) columns.push_back({"value", kLeft});
-  return Table(std::move(columns));
-}
-
-void add_key(const mvccpb::KeyValue& kv, bool with_value, Table& table) {
-  std::vector<std::string> row{printable(kv.key()), absl::StrCat(kv.create_revision()),
-                               absl::StrCat(kv.mod_revision()), absl::StrCat(kv.version())};
-  if (with_value) row.push_back(printable(kv.value()));
-  table.add_row(std::move(row));
-}
-
-template <typename KeyValues>
-ordered_json key_values_json(const KeyValues& kvs, bool with_value = true) {
-  ordered_json list = ordered_json::array();
-  for (const mvccpb::KeyValue& kv : kvs) list.push_back(key_value_json(kv, with_value));
-  return list;
-}
-
-std::string counted_keys(std::int64_t count) { return absl::StrCat(count, count == 1 ? " key" : " keys"); }
-
-void print_range(const etcdserverpb::RangeResponse& response, const GetArguments& arguments, bool json) {
-  const std::int64_t revision = response.header().revision();
-  if (json) {
-    ordered_json object{{"revision", revision}, {"count", response.count()}, {"more", response.more()}};
-    object["kvs"] = key_values_json(response.kvs(), !arguments.keys_only);
-    std::cout << object.dump() << "\n";
-    return;
-  }
-  if (response.kvs_size() > 0) {
-    Table table = key_table(!arguments.keys_only);
-    for (const mvccpb::KeyValue& kv : response.kvs()) add_key(kv, !arguments.keys_only, table);
-    table.print(std::cout);
-  }
-  std::cout << counted_keys(response.count()) << (response.more() ? ", more than shown" : "") << ", revision "
-            << revision << "\n";
-}
-
-void print_deleted(const etcdserverpb::DeleteRangeResponse& response, bool prev_kv, bool json) {
-  if (json) {
-    ordered_json object{{"revision", response.header().revision()}, {"deleted", response.deleted()}};
-    if (prev_kv) object["prev_kvs"] = key_values_json(response.prev_kvs());
-    std::cout << object.dump() << "\n";
-    return;
-  }
-  if (response.prev_kvs_size() > 0) {
-    Table table = key_table(true);
-    for (const mvccpb::KeyValue& kv : response.prev_kvs()) add_key(kv, true, table);
-    table.print(std::cout);
-  }
-  std::cout << counted_keys(response.deleted()) << " deleted, revision " << response.header().revision() << "\n";
-}
-
-void print_put(const etcdserverpb::PutResponse& response, bool prev_kv, bool json) {
-  const bool had_one = response.has_prev_kv();
-  if (json) {
-    ordered_json object{{"revision", response.header().revision()}};
-    if (prev_kv) object["prev_kv"] = had_one ? key_value_json(response.prev_kv()) : ordered_json();
-    std::cout << object.dump() << "\n";
-    return;
-  }
-  if (had_one) {
-    Table table = key_table(true);
-    add_key(response.prev_kv(), true, table);
-    table.print(std::cout);
-  }
-  std::cout << "stored, revision " << response.header().revision() << "\n";
-}
-
-}  // namespace
 
 absl::Status run_get(const CtlOptions& options, const GetArguments& arguments) {
   etcdserverpb::RangeRequest request;
@@ -113,7 +68,7 @@ absl::Status run_get(const CtlOptions& options, const GetArguments& arguments) {
   etcdserverpb::RangeResponse response;
   const absl::Status status =
       connection.call([&](grpc::ClientContext* context) { return stub->Range(context, request, &response); });
-  if (status.ok()) print_range(response, arguments, options.json());
+  if (status.ok()) print_range(response, !arguments.keys_only, options.json());
   return status;
 }
 
@@ -145,6 +100,72 @@ absl::Status run_del(const CtlOptions& options, const DelArguments& arguments) {
       connection.call([&](grpc::ClientContext* context) { return stub->DeleteRange(context, request, &response); });
   if (status.ok()) print_deleted(response, arguments.prev_kv, options.json());
   return status;
+}
+
+void add_key_options(CLI::App& command, KeyArguments& keys) {
+  command.add_option("KEY", keys.key, "The key, or where the range begins")->required()->type_name("");
+  CLI::Option* prefix = command.add_flag("--prefix", keys.prefix, "All keys that begin with KEY");
+  CLI::Option* from_key = command.add_flag("--from-key", keys.from_key, "KEY and all that sort after it");
+  CLI::Option* range_end =
+      command.add_option("--range-end", keys.range_end, "KEY and all before this one")->type_name("KEY");
+  prefix->excludes(from_key)->excludes(range_end);
+  from_key->excludes(range_end);
+}
+
+void add_get(CLI::App& app, Command& chosen) {
+  static GetArguments arguments;
+  CLI::App* command = app.add_subcommand("get", "Read keys");
+  add_key_options(*command, arguments.keys);
+  command->add_option("--limit", arguments.limit, "At most so many keys; 0: all")
+      ->check(whole_number(0))
+      ->type_name("NUMBER");
+  command->add_option("--rev", arguments.revision, "As of this revision; 0: the newest")
+      ->check(whole_number(0))
+      ->type_name("REVISION");
+  command->add_flag("--keys-only", arguments.keys_only, "Leave the values out");
+  command->add_flag("--count-only", arguments.count_only, "Only say how many there are");
+  command->add_flag("--serializable", arguments.serializable,
+                    "Read the nearest replica's own state: faster, and perhaps not the newest");
+  command->footer(
+      "Examples:\n"
+      "  ingotctl get greeting\n"
+      "  ingotctl get config/ --prefix --limit=10\n"
+      "  ingotctl get \"\" --from-key --count-only   # how many keys there are\n"
+      "  ingotctl get greeting --rev=5 -o json");
+  command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_get(o, arguments); }; });
+}
+
+void add_put(CLI::App& app, Command& chosen) {
+  static PutArguments arguments;
+  CLI::App* command = app.add_subcommand("put", "Write a key");
+  command->add_option("KEY", arguments.key, "The key")->required()->type_name("");
+  command->add_option("VALUE", arguments.value, "The value; without one, all of standard input")->type_name("");
+  command->add_flag("--prev-kv", arguments.prev_kv, "Also show what was there before");
+  command->footer(
+      "Examples:\n"
+      "  ingotctl put greeting hello\n"
+      "  ingotctl put config/site < site.json");
+  command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_put(o, arguments); }; });
+}
+
+void add_del(CLI::App& app, Command& chosen) {
+  static DelArguments arguments;
+  CLI::App* command = app.add_subcommand("del", "Delete keys");
+  add_key_options(*command, arguments.keys);
+  command->add_flag("--prev-kv", arguments.prev_kv, "Also show what was deleted");
+  command->footer(
+      "Examples:\n"
+      "  ingotctl del greeting\n"
+      "  ingotctl del config/ --prefix --prev-kv");
+  command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_del(o, arguments); }; });
+}
+
+}  // namespace
+
+void register_kv(CLI::App& app, Command& chosen) {
+  add_get(app, chosen);
+  add_put(app, chosen);
+  add_del(app, chosen);
 }
 
 }  // namespace ingot

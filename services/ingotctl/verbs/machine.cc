@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "core/planning/cost_model_file.h"
 #include "core/planning/cost_model_measure.h"
 #include "core/planning/limits.h"
+#include "services/cli/cli.h"
 #include "services/ingotctl/files.h"
 #include "services/ingotctl/render/heat_map.h"
 #include "services/ingotctl/render/machine.h"
@@ -28,7 +30,10 @@ void show_progress(int done, int all) {
   std::fflush(stderr);
 }
 
-}  // namespace
+struct MeasureArguments {
+  int samples = 2000;
+  std::string name = "this-machine";
+};
 
 absl::Status run_machine_measure(const MeasureArguments& arguments) {
   const absl::StatusOr<Topology> topology = this_machine();
@@ -44,6 +49,30 @@ absl::Status run_machine_measure(const MeasureArguments& arguments) {
   if (suspicions.empty()) std::fputs("round trips agree with the one-way costs\n", stderr);
   return absl::OkStatus();
 }
+
+void add_measure(CLI::App& machine, Command& chosen) {
+  static MeasureArguments arguments;
+  CLI::App* command = machine.add_subcommand("measure", "Measure what messages between this machine's cores cost");
+  command->add_option("--samples", arguments.samples, "Batches of each kind, for each pair of cores")
+      ->check(whole_number(10, 1'000'000))
+      ->capture_default_str()
+      ->type_name("NUMBER");
+  command->add_option("--name", arguments.name, "The machine's name in the file")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->footer(
+      "The machine file goes to standard output, progress and a summary to standard error. Close what else runs.\n"
+      "Example:\n"
+      "  ingotctl machine measure --name=build-host > build-host.json");
+  command->callback([&chosen] { chosen = [](const CtlOptions&) { return run_machine_measure(arguments); }; });
+}
+
+struct DeriveArguments {
+  std::string topology;  // hwloc's notation; empty: this machine
+  bool hyperthreads = false;
+  bool scc = false;
+  std::string name;  // empty: "derived", or the SCC's own
+};
 
 absl::Status run_machine_derive(const DeriveArguments& arguments) {
   if (arguments.scc) {
@@ -67,6 +96,27 @@ absl::Status run_machine_derive(const DeriveArguments& arguments) {
   return absl::OkStatus();
 }
 
+void add_derive(CLI::App& machine, Command& chosen) {
+  static DeriveArguments arguments;
+  CLI::App* command = machine.add_subcommand("derive", "Derive costs from a machine's topology alone");
+  CLI::Option* topology =
+      command->add_option("--topology", arguments.topology, "A machine in hwloc's notation; without it, this one");
+  topology->type_name("TEXT");
+  CLI::Option* threads = command->add_flag("--hyperthreads", arguments.hyperthreads, "Hyperthreads count as cores");
+  command->add_flag("--scc", arguments.scc, "The Intel SCC's 48 cores")->excludes(topology)->excludes(threads);
+  command->add_option("--name", arguments.name, "The machine's name in the file")->type_name("NAME");
+  command->footer(
+      "Examples:\n"
+      "  ingotctl machine derive > here.json\n"
+      "  ingotctl machine derive --topology=\"package:2 l3:1 core:10 pu:2\" --hyperthreads --name=two-sockets");
+  command->callback([&chosen] { chosen = [](const CtlOptions&) { return run_machine_derive(arguments); }; });
+}
+
+struct ShowArguments {
+  std::string file;
+  std::string output = "table";  // table | json | svg
+};
+
 absl::Status run_machine_show(const ShowArguments& arguments) {
   const absl::StatusOr<CostModel> model = read_file_as<CostModel>(arguments.file, read_machine);
   if (!model.ok()) return model.status();
@@ -75,6 +125,19 @@ absl::Status run_machine_show(const ShowArguments& arguments) {
                                              : machine_table(*model));
   return absl::OkStatus();
 }
+
+void add_show(CLI::App& machine, Command& chosen) {
+  static ShowArguments arguments;
+  CLI::App* command = machine.add_subcommand("show", "Show a machine file: costs by distance, asymmetry, a heat map");
+  command->add_option("FILE,--machine", arguments.file, "The machine file")->required()->type_name("FILE");
+  add_form(*command, arguments.output, {"table", "json", "svg"}, "How to print: table, json or svg (a heat map)");
+  command->footer("Example:\n  ingotctl machine show machines/intel-scc-48.json -o svg > scc.svg");
+  command->callback([&chosen] { chosen = [](const CtlOptions&) { return run_machine_show(arguments); }; });
+}
+
+struct CheckArguments {
+  std::string file;
+};
 
 absl::Status run_machine_check(const CheckArguments& arguments) {
   const absl::StatusOr<CostModel> model = read_file_as<CostModel>(arguments.file, read_machine_draft);
@@ -87,6 +150,27 @@ absl::Status run_machine_check(const CheckArguments& arguments) {
   }
   std::cout << arguments.file << ": nothing wrong with its " << model->size() << " cores\n";
   return absl::OkStatus();
+}
+
+void add_check(CLI::App& machine, Command& chosen) {
+  static CheckArguments arguments;
+  CLI::App* command =
+      machine.add_subcommand("check", "Say what is wrong with a machine file, a sentence for each defect");
+  command->add_option("FILE,--machine", arguments.file, "The machine file")->required()->type_name("FILE");
+  command->footer("Exit code 2 if there is a defect.\nExample:\n  ingotctl machine check build-host.json");
+  command->callback([&chosen] { chosen = [](const CtlOptions&) { return run_machine_check(arguments); }; });
+}
+
+}  // namespace
+
+void register_machine(CLI::App& app, Command& chosen) {
+  CLI::App* machine = app.add_subcommand("machine", "Machine files: what messages between cores cost");
+  machine->require_subcommand(1);
+  machine->fallthrough();
+  add_measure(*machine, chosen);
+  add_derive(*machine, chosen);
+  add_show(*machine, chosen);
+  add_check(*machine, chosen);
 }
 
 }  // namespace ingot

@@ -1,20 +1,44 @@
 #include "services/ingotctl/verbs/plan.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <iostream>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/planning/cost_model_file.h"
+#include "core/planning/limits.h"
 #include "core/planning/tree_file.h"
 #include "core/planning/tree_planner/planner.h"
 #include "services/cli/cli.h"
+#include "services/cli/duration.h"
 #include "services/ingotctl/files.h"
 #include "services/ingotctl/render/plan.h"
 #include "services/ingotctl/render/plan_picture.h"
 
 namespace ingot {
 namespace {
+
+constexpr int kCoreIdMax = 65535;
+
+struct PlanArguments {
+  std::string machine;  // file
+  std::string planner = "best";
+  std::string objective = "broadcast";
+  std::optional<int> root;  // core id
+  std::vector<int> group;   // core ids; empty: all
+  std::string evaluate;     // tree file; empty: plan one
+  bool compare = false;
+  std::uint64_t seed = 1;
+  std::chrono::nanoseconds budget = std::chrono::milliseconds(kPlanBudgetMs);
+  std::int64_t evaluations = 0;      // 0: chosen by the number of cores
+  bool by_evaluations_only = false;  // without the time limit `budget`
+  std::string output = "table";      // table | json | dot | svg
+};
 
 // The costs of the whole machine or of the group.
 absl::StatusOr<CostModel> model_for(const CostModel& machine, const std::vector<int>& group) {
@@ -123,8 +147,7 @@ absl::Status run_compare(const CostModel& model, const PlanRequest& request, con
   return absl::OkStatus();
 }
 
-}  // namespace
-
+// Errors: INVALID_ARGUMENT and OUT_OF_RANGE for wrong arguments, DEADLINE_EXCEEDED.
 absl::Status run_plan(const PlanArguments& arguments) {
   const absl::StatusOr<CostModel> machine = read_file_as<CostModel>(arguments.machine, read_machine);
   if (!machine.ok()) return machine.status();
@@ -140,6 +163,53 @@ absl::Status run_plan(const PlanArguments& arguments) {
   if (!plan.ok()) return plan.status();
   print(*model, *plan, arguments.output);
   return absl::OkStatus();
+}
+
+void add_plan_limits(CLI::App& command, PlanArguments& arguments) {
+  command.add_option("--seed", arguments.seed, "Of the search: the same seed, the same tree")
+      ->capture_default_str()
+      ->type_name("NUMBER");
+  add_duration(command, "--budget", arguments.budget, "How long planning may take");
+  command
+      .add_option("--evaluations", arguments.evaluations,
+                  "Trees that the search may look at; without it, as many as suit the cores")
+      ->check(whole_number(1))
+      ->type_name("NUMBER");
+}
+
+}  // namespace
+
+void register_plan(CLI::App& app, Command& chosen) {
+  static PlanArguments arguments;
+  CLI::App* command = app.add_subcommand("plan", "Plan the tree on which messages spread over a machine's cores");
+  command->add_option("--machine", arguments.machine, "The machine file")->required()->type_name("FILE");
+  command->add_option("--planner", arguments.planner, "Which planner; --compare lists them")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--objective", arguments.objective, "What counts: broadcast, reduction, barrier or throughput")
+      ->check(one_of({"broadcast", "reduction", "barrier", "throughput"}).description(""))
+      ->capture_default_str()
+      ->type_name("WHAT");
+  CLI::Option* root = command->add_option("--root", arguments.root, "The root; without it, the planner chooses");
+  root->check(whole_number(0, kCoreIdMax))->type_name("CORE");
+  CLI::Option* group = command->add_option("--group", arguments.group, "Only these cores; without it, all");
+  group->check(whole_number(0, kCoreIdMax))->delimiter(',')->type_name("CORE,...");
+  CLI::Option* evaluate =
+      command->add_option("--evaluate", arguments.evaluate, "Predict the tree in this file instead");
+  evaluate->type_name("FILE")->excludes(root);
+  command->add_flag("--compare", arguments.compare, "All planners side by side")->excludes(evaluate);
+  add_plan_limits(*command, arguments);
+  add_form(*command, arguments.output, {"table", "json", "dot", "svg"}, "How to print: table, json, dot or svg");
+  command->footer(
+      "With --evaluations and no --budget, time plays no part: the same command gives the same tree everywhere.\n"
+      "Examples:\n"
+      "  ingotctl plan --machine=machines/intel-scc-48.json --compare\n"
+      "  ingotctl plan --machine=here.json --objective=barrier --group=0,1,2,3 -o json > tree.json\n"
+      "  ingotctl plan --machine=here.json --evaluate=tree.json -o svg > tree.svg");
+  command->callback([&chosen, command] {
+    arguments.by_evaluations_only = command->count("--evaluations") > 0 && command->count("--budget") == 0;
+    chosen = [](const CtlOptions&) { return run_plan(arguments); };
+  });
 }
 
 }  // namespace ingot

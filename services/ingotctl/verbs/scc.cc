@@ -1,12 +1,13 @@
 #include "services/ingotctl/verbs/scc.h"
 
 #include <iostream>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
-#include "services/cli/cli.h"
-#include "services/ingotctl/render/chip.h"
 #include "services/ingotctl/connection.h"
+#include "services/ingotctl/render/chip_picture.h"
+#include "services/ingotctl/render/scc.h"
 #include "transport/scc/geometry.h"
 
 namespace ingot {
@@ -46,7 +47,7 @@ absl::Status run_heatmap(const CtlOptions& options, const std::string& form) {
 
 }  // namespace
 
-void add_scc_commands(CLI::App& app, std::function<absl::Status(const CtlOptions&)>& chosen) {
+void register_scc(CLI::App& app, Command& chosen) {
   CLI::App* group = app.add_subcommand("scc", "The simulated Intel SCC below a daemon (ingotd --backend=scc)");
   group->require_subcommand(1);
   group->fallthrough();
@@ -54,10 +55,7 @@ void add_scc_commands(CLI::App& app, std::function<absl::Status(const CtlOptions
   static std::string form = "svg";
   CLI::App* heatmap =
       group->add_subcommand("heatmap", "Show the load of the mesh's links and the message buffers' ports");
-  heatmap->add_option("-o,--output", form, "How to print: svg, table or json")
-      ->check(one_of({"svg", "table", "json"}).description(""))
-      ->capture_default_str()
-      ->type_name("FORM");
+  add_form(*heatmap, form, {"svg", "table", "json"}, "How to print: svg, table or json");
   heatmap->footer(
       "Examples:\n"
       "  ingotctl scc heatmap > load.svg\n"

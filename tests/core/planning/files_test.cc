@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_replace.h"
 #include "core/planning/cost_model_file.h"
-#include "core/prng.h"
 #include "core/planning/tree_file.h"
 #include "core/planning/tree_prediction.h"
+#include "core/prng.h"
 #include "tests/core/planning/random_machine.h"
 
 namespace ingot {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "core/planning/cost_model.h"
-#include "core/prng.h"
 #include "core/planning/tree.h"
+#include "core/prng.h"
 
 namespace ingot {
 

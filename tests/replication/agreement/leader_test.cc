@@ -9,9 +9,9 @@
 
 #include "core/prng.h"
 #include "replication/agreement/limits.h"
-#include "replication/agreement/registry.h"
 #include "replication/agreement/messages.h"
 #include "replication/agreement/reads.h"
+#include "replication/agreement/registry.h"
 #include "replication/agreement/window.h"
 #include "replication/replica/limits.h"
 #include "replication/requests/limits.h"

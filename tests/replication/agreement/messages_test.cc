@@ -8,8 +8,8 @@
 #include "core/prng.h"
 #include "core/wire.h"
 #include "replication/agreement/limits.h"
-#include "replication/agreement/registry.h"
 #include "replication/agreement/messages.h"
+#include "replication/agreement/registry.h"
 #include "replication/requests/limits.h"
 #include "tests/replication/agreement/trace.h"
 

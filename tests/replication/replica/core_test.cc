@@ -9,6 +9,7 @@
 
 #include "core/prng.h"
 #include "replication/replica/snapshots/loader.h"
+#include "replication/stable/limits.h"
 #include "replication/store/api.h"
 #include "tests/replication/replica/cores_on_one_thread.h"
 
@@ -178,7 +179,7 @@ TEST_CASE("a snapshot to start from is decoded first, and until it is in place n
   while (core.next() != nullptr) core.done();  // its start, while the snapshot is decoded elsewhere
 
   Request query = Put("a", "2").request(2, EndpointId(3), EndpointId(0));
-  query.kind = Request::Kind::kLocalQuery;
+  query.kind = RequestKind::kLocalQuery;
   core.receive(EndpointId(3), encode(query));
   action = core.next();
   REQUIRE(action != nullptr);

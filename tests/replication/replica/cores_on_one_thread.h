@@ -11,6 +11,7 @@
 #include "replication/agreement/registry.h"
 #include "replication/replica/core.h"
 #include "replication/stable/layout.h"
+#include "replication/stable/limits.h"
 #include "replication/store/kv_store.h"
 #include "tests/replication/stable/stable_model.h"
 

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "replication/agreement/registry.h"
+#include "replication/stable/limits.h"
 #include "replication/store/codec.h"
 #include "transport/host/channel_transport.h"
 
@@ -62,9 +64,9 @@ GroupOnOneThread::~GroupOnOneThread() = default;
 // Each endpoint has its own mappings, as processes have: a new incarnation's inbox is visible only to peers that switch
 // to it.
 Fabric GroupOnOneThread::attach() const {
-  std::string description;
-  for (const int fd : fabric_->descriptors()) description += (description.empty() ? "" : ",") + std::to_string(::dup(fd));
-  return value_or_die(Fabric::attach(description));
+  std::vector<int> copies;
+  for (const int fd : fabric_->descriptors()) copies.push_back(::dup(fd));
+  return value_or_die(Fabric::attach(copies));
 }
 
 std::vector<Incarnation> GroupOnOneThread::incarnations() const {

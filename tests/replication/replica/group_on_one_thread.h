@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/prng.h"
-#include "replication/store/api.h"
-#include "replication/store/kv_store.h"
+#include "replication/client/session_client.h"
 #include "replication/replica/replica.h"
 #include "replication/stable/segment.h"
-#include "replication/client/session_client.h"
+#include "replication/store/api.h"
+#include "replication/store/kv_store.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/fabric.h"
 #include "transport/host/peer_incarnations.h"

@@ -11,10 +11,10 @@
 #include "core/check.h"
 #include "core/limits.h"
 #include "core/wire.h"
-#include "replication/agreement/registry.h"
 #include "replication/agreement/limits.h"
-#include "replication/store/codec.h"
+#include "replication/agreement/registry.h"
 #include "replication/stable/layout.h"
+#include "replication/store/codec.h"
 
 namespace ingot {
 

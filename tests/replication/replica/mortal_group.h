@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "replication/client/session_client.h"
+#include "replication/replica/replica.h"
+#include "replication/stable/incarnation_segments.h"
+#include "replication/stable/limits.h"
+#include "replication/stable/segment.h"
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
-#include "replication/replica/replica.h"
-#include "replication/stable/segment.h"
-#include "replication/stable/incarnation_segments.h"
-#include "replication/client/session_client.h"
 #include "transport/host/channel_transport.h"
 #include "transport/host/fabric.h"
 

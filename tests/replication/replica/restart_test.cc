@@ -2,6 +2,7 @@
 // takes effect once, and in the end all have the same state, the joining replicas too.
 #include <catch2/catch.hpp>
 
+#include "core/limits.h"
 #include "core/prng.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"

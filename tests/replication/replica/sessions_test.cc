@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "replication/replica/limits.h"
 #include "replication/replica/sessions.h"
 #include "tests/replication/store/seeds.h"
 

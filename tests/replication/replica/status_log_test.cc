@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replication/requests/move_request.h"
+#include "replication/agreement/move_request.h"
 
 namespace ingot {
 namespace {

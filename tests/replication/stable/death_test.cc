@@ -10,10 +10,12 @@
 
 #include "core/check.h"
 #include "core/prng.h"
+#include "replication/requests/limits.h"
+#include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
 #include "replication/stable/view.h"
-#include "tests/transport/host/child.h"
 #include "tests/replication/stable/stable_model.h"
+#include "tests/transport/host/child.h"
 
 namespace ingot {
 namespace {

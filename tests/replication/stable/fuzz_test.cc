@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "core/prng.h"
+#include "replication/requests/limits.h"
 #include "replication/stable/segment.h"
 #include "replication/stable/view.h"
 #include "tests/replication/stable/stable_model.h"

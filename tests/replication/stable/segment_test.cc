@@ -1,4 +1,6 @@
 // The stable segment: stored writes read back as in a simple model, and trimming bounds it without loss.
+#include "replication/requests/limits.h"
+#include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
 
 #include <time.h>
@@ -12,6 +14,7 @@
 #include "core/check.h"
 #include "core/prng.h"
 #include "replication/stable/view.h"
+#include "replication/stable/write.h"
 #include "tests/replication/stable/stable_model.h"
 #include "tests/replication/stable/stable_store_model.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/prng.h"
-#include "replication/agreement/agreement.h"
 #include "core/stable_hash.h"
+#include "replication/agreement/agreement.h"
 #include "replication/stable/view.h"
 
 namespace ingot {

@@ -3,8 +3,8 @@
 
 #include "core/prng.h"
 #include "replication/requests/limits.h"
-#include "replication/store/kv_store.h"
 #include "replication/requests/request.h"
+#include "replication/store/kv_store.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
 #include "tests/replication/store/seeds.h"

@@ -4,8 +4,8 @@
 #include "replication/store/kv_store.h"
 #include "tests/replication/store/model.h"
 #include "tests/replication/store/random_requests.h"
-#include "tests/replication/store/text.h"
 #include "tests/replication/store/seeds.h"
+#include "tests/replication/store/text.h"
 
 namespace ingot::kv {
 namespace {

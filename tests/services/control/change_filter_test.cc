@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "services/status/status.hub.h"
+#include "services/control/status_hub.h"
 
 namespace ingot {
 namespace {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "core/wire.h"
-#include "replication/requests/move_request.h"
+#include "replication/agreement/move_request.h"
 #include "services/control/limits.h"
-#include "services/status/status.h"
 #include "services/process/process_signal.h"
+#include "services/status/status.h"
 #include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "replication/client/replica_client.h"
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
-#include "replication/client/replica_client.h"
 
 namespace ingot {
 

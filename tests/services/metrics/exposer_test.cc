@@ -57,6 +57,10 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
   pages.config.metrics_listen = "127.0.0.1:0";
   pages.daemon.supervisor_pid.set(static_cast<std::uint64_t>(::getpid()));
   pages[1][ReplicaCounter::kAppliedSlots].set(41);
+  pages[1][ReplicaCounter::kRefusedCommands].set(5);
+  pages[1][ReplicaCounter::kMalformedBatches].set(6);
+  pages[1][ReplicaCounter::kBusyNs].set(1'500'000'000);
+  pages.daemon.refused_messages.set(7);
   pages[1].sent[2].messages.set(17);
   pages[1].received[3].bytes.set(99);
   pages[2].batch_commands[1].set(4);
@@ -68,8 +72,12 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
   auto exposer = MetricsExposer::start(pages.config, pages.view(), requests);
   REQUIRE(exposer.ok());
   const std::string text = scrape((*exposer)->port());
-  CHECK_THAT(text, Contains("ingot_build_info{version=\"0.3.0\",name=\"test\",agreement=\"1paxos\""));
+  CHECK_THAT(text, Contains("ingot_build_info{version=\"0.4.0\",name=\"test\",agreement=\"1paxos\""));
   CHECK_THAT(text, Contains("ingot_applied_slots_total{replica=\"1\"} 41\n"));
+  CHECK_THAT(text, Contains("ingot_refused_commands_total{replica=\"1\"} 5\n"));
+  CHECK_THAT(text, Contains("ingot_malformed_batches_total{replica=\"1\"} 6\n"));
+  CHECK_THAT(text, Contains("ingot_busy_seconds_total{replica=\"1\"} 1.5\n"));
+  CHECK_THAT(text, Contains("ingot_supervision_refused_messages_total 7\n"));
   CHECK_THAT(text, Contains("ingot_link_sent_messages_total{from=\"1\",to=\"2\"} 17\n"));
   CHECK_THAT(text, Contains("ingot_link_received_bytes_total{from=\"front-end\",to=\"1\"} 99\n"));
   CHECK_THAT(text, Contains("ingot_batch_commands_bucket{replica=\"2\",le=\"1\"} 0\n"));

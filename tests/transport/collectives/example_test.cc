@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/planning/tree.h"
-#include "transport/host/channel_transport.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
+#include "transport/host/channel_transport.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/fabric.h"
 

@@ -10,9 +10,9 @@
 
 #include "core/prng.h"
 #include "tests/transport/random_tree.h"
+#include "transport/collectives/tree_barrier.h"
 #include "transport/host/host_memory.h"
 #include "transport/host/thread_waiting.h"
-#include "transport/collectives/tree_barrier.h"
 
 using namespace ingot;
 using namespace ingot::test;

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/prng.h"
 #include "core/planning/tree.h"
+#include "core/prng.h"
 #include "core/types.h"
-#include "transport/host/channel_transport.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
+#include "transport/host/channel_transport.h"
 #include "transport/host/fabric.h"
 
 namespace ingot::test {

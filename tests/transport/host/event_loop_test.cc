@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "core/check.h"
-#include "core/prng.h"
 #include "core/planning/topology.h"
+#include "core/prng.h"
 #include "tests/transport/host/child.h"
 #include "transport/host/limits.h"
 

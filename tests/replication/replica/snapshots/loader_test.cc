@@ -7,10 +7,10 @@
 #include <string>
 #include <thread>
 
-#include "core/wire.h"
-#include "replication/requests/request.h"
-#include "replication/replica/snapshots/format.h"
 #include "core/stable_hash.h"
+#include "core/wire.h"
+#include "replication/replica/snapshots/format.h"
+#include "replication/requests/request.h"
 
 namespace ingot {
 namespace {

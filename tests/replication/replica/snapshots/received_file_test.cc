@@ -1,4 +1,5 @@
 // A file received in parts: its checksum, and its memory.
+#include "replication/replica/snapshots/limits.h"
 #include "replication/replica/snapshots/received_file.h"
 
 #include <algorithm>

@@ -3,14 +3,14 @@
 #include <catch2/catch.hpp>
 
 #include "core/planning/cost_model_derive.h"
-#include "core/prng.h"
 #include "core/planning/topology.h"
-#include "replication/store/codec.h"
-#include "replication/store/kv_store.h"
+#include "core/prng.h"
 #include "replication/replica/trees/limits.h"
 #include "replication/replica/trees/plan.h"
 #include "replication/replica/trees/state_machine.h"
 #include "replication/replica/trees/table.h"
+#include "replication/store/codec.h"
+#include "replication/store/kv_store.h"
 
 namespace ingot {
 namespace {

@@ -12,10 +12,10 @@
 #include "core/prng.h"
 #include "core/wire.h"
 #include "replication/agreement/agreement.h"
-#include "replication/replica/trees/relay.h"
 #include "replication/replica/trees/combiner.h"
 #include "replication/replica/trees/limits.h"
 #include "replication/replica/trees/plan.h"
+#include "replication/replica/trees/relay.h"
 
 namespace ingot {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "bench/scc_measure.h"
-#include "core/prng.h"
 #include "core/planning/tree_prediction.h"
+#include "core/prng.h"
 #include "transport/scc/broadcast/async.h"
 #include "transport/scc/broadcast/neighbours.h"
 #include "transport/scc/broadcast/planned_trees.h"

@@ -1,4 +1,4 @@
-// Prints a simulated chip's loads as a picture, a table or JSON.
+// Prints a simulated chip's loads as tables or JSON.
 #pragma once
 
 #include <string>
@@ -6,10 +6,6 @@
 #include "proto/ingot/control/v1/scc.pb.h"
 
 namespace ingot {
-
-// An SVG of the mesh: tiles coloured by the load of their MPB port, an arrow for each link coloured by its packets,
-// controllers with their lines, and the program of each core.
-std::string chip_picture(const ::ingot::control::v1::GetChipResponse& chip);
 
 // Tables of cores that run a program, ports, links and latencies; without rows for idle ports and links.
 std::string chip_table(const ::ingot::control::v1::GetChipResponse& chip);

@@ -1,4 +1,4 @@
-#include "services/ingotctl/render/chip.h"
+#include "services/ingotctl/render/scc.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,69 +1,14 @@
-// ingotctl's tables, JSON and lines.
+// Statuses as JSON, tables and lines.
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "services/ingotctl/render/kv.h"
-#include "services/ingotctl/render/screen.h"
 #include "services/ingotctl/render/status.h"
+#include "tests/services/ingotctl/render/status_example.h"
 
 namespace ingot {
 namespace {
 
 using Catch::Matchers::Contains;
-
-TEST_CASE("cells show bytes that would break a table") {
-  CHECK(printable("plain ünï") == "plain ünï");
-  CHECK(printable("a\nb\tc\\") == "a\\nb\\tc\\\\");
-  CHECK(printable(std::string("\0\x1b\x7f", 3)) == "\\x00\\x1b\\x7f");
-  CHECK(printable("\xff\xc3") == "\\xff\\xc3");
-  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");          // overlong
-  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate
-  CHECK(printable("\xf0\x9f\x98\x80") == "\xf0\x9f\x98\x80");
-}
-
-TEST_CASE("JSON keeps bytes that are not text") {
-  mvccpb::KeyValue kv;
-  kv.set_key("k");
-  kv.set_value("\xff\x01");
-  kv.set_version(3);
-  CHECK(key_value_json(kv).dump() ==
-        R"({"key":"k","create_revision":0,"mod_revision":0,"version":3,"lease":0,"value_base64":"/wE="})");
-}
-
-TEST_CASE("a prefix ends before the next key that does not have it") {
-  CHECK(prefix_end("a") == "b");
-  CHECK(prefix_end("a/") == "a0");
-  CHECK(prefix_end("a\xff") == "b");
-  CHECK(prefix_end("\xff\xff") == std::string(1, '\0'));
-  CHECK(prefix_end("") == std::string(1, '\0'));
-}
-
-control_v1::GetStatusResponse example() {
-  control_v1::GetStatusResponse status;
-  auto& instance = *status.mutable_instance();
-  instance.set_name("ingot-2379");
-  instance.set_agreement("1paxos");
-  instance.set_transport("nvp");
-  instance.set_backend("shm");
-  instance.set_isolation("process");
-  for (std::uint32_t id : {0u, 1u}) {
-    auto& replica = *status.add_replicas();
-    replica.set_id(id);
-    replica.set_pid(100 + id);
-    replica.set_incarnation(1);
-    replica.set_state(control_v1::STATE_UP);
-    replica.set_core(id);
-    replica.set_voter(true);
-    replica.set_role(id == 0 ? control_v1::ROLE_LEADER : control_v1::ROLE_ACCEPTOR);
-    replica.set_epoch(2);
-    replica.set_ballot(3);
-    replica.set_proposed(9);
-    replica.set_decided(8);
-    replica.set_applied(8 - id);
-    replica.set_lag(id);
-  }
-  return status;
-}
 
 TEST_CASE("the status object has exactly the keys that scripts rely on, in their order") {
   CHECK(status_json(example(), false) ==
@@ -134,16 +79,6 @@ TEST_CASE("a line names the leader, missing replicas and the group's progress") 
   status.mutable_blocked()->set_why("it sleeps");
   CHECK(status_line(status) == "leader 0 (incarnation 4)  replica 1 stopped  epoch 2  ballot 3  decided 8  lag 1  "
                                "blocked: replica 0 waits for replica 1: it sleeps");
-}
-
-TEST_CASE("the screen marks the replica that has just changed") {
-  StatusScreen screen;
-  auto status = example();
-  CHECK_THAT(screen.draw(status), !Contains("\x1b[7m"));
-  status.mutable_replicas(1)->set_role(control_v1::ROLE_LEADER);
-  const std::string drawn = screen.draw(status);
-  CHECK_THAT(drawn, Contains("\x1b[7m 1  101"));
-  CHECK_THAT(drawn, Contains("\x1b[1m 0  100"));
 }
 
 }  // namespace

@@ -1,22 +1,13 @@
-// `ingotctl machine` and `ingotctl plan` from the command line: their output, and one sentence for each error.
-#include "services/ingotctl/verbs/planning_cli.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
-
+// `ingotctl plan` from the command line: its output, and one sentence for each error.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/planning/tree_file.h"
-#include "services/cli/cli.h"
+#include "tests/services/ingotctl/verbs/command_line.h"
 
 namespace ingot {
 namespace {
@@ -25,65 +16,7 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 
-std::string temporary(const std::string& name) { return std::string(std::getenv("TEST_TMPDIR")) + "/" + name; }
-
-std::string file_with(const std::string& name, const std::string& text) {
-  std::ofstream(temporary(name)) << text;
-  return temporary(name);
-}
-
-std::string text_of(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-struct Run {
-  int code = 0;
-  std::string output, error;
-};
-
-// The same command line as ingotctl's, without the verbs that need a daemon. The verbs keep the defaults of their
-// arguments between runs, so each run is a separate process.
-Run run(std::vector<std::string> words) {
-  const std::string out = temporary("stdout"), err = temporary("stderr");
-  std::cout.flush();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (std::freopen(out.c_str(), "w", stdout) == nullptr || std::freopen(err.c_str(), "w", stderr) == nullptr)
-      ::_exit(99);
-    CLI::App app("A tool.", "ingotctl");
-    app.require_subcommand(1);
-    app.fallthrough();
-    CtlOptions options;
-    app.add_option("-o,--output", options.output)->check(one_of({"table", "json"}));
-    std::function<absl::Status(const CtlOptions&)> chosen;
-    add_planning_commands(app, chosen);
-    std::vector<const char*> arguments{"ingotctl"};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    const int code =
-        run_cli(app, static_cast<int>(arguments.size()), arguments.data(), [&] { return chosen(options); });
-    std::cout.flush();
-    std::fflush(nullptr);
-    ::_exit(code);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE(WIFEXITED(status));
-  return {WEXITSTATUS(status), text_of(out), text_of(err)};
-}
-
 const char* const kMachine = "--machine=machines/intel-ivy-bridge-ep-2x10.json";
-
-std::string refused(std::vector<std::string> words) {
-  const Run result = run(std::move(words));
-  CAPTURE(result.error);
-  CHECK(result.code == 2);
-  CHECK(result.output.empty());
-  CHECK(std::count(result.error.begin(), result.error.end(), '\n') == 1);
-  CHECK_THAT(result.error, StartsWith("ingotctl: "));
-  return result.error;
-}
 
 TEST_CASE("a plan as JSON has the agreed keys, and reads back as the tree it is") {
   const Run result = run({"plan", kMachine, "--planner=smelt", "--objective=barrier", "-o", "json"});
@@ -161,24 +94,6 @@ TEST_CASE("a plan is printed as a table, a dot graph and a picture") {
   CHECK_THAT(picture.output, StartsWith("<svg ") && Contains("critical path") && EndsWith("</svg>\n"));
   CHECK_THAT(run({"plan", kMachine, "--planner=binary", "--objective=barrier", "-o", "svg"}).output,
              Contains(": a broadcast on the tree for barrier, in "));
-  // 48 cores: every second one has its number on the axes.
-  CHECK_THAT(run({"machine", "show", "machines/intel-scc-48.json", "-o", "svg"}).output,
-             StartsWith("<svg ") && Contains(">46</text>") && !Contains(">47</text>") && EndsWith("</svg>\n"));
-  CHECK_THAT(run({"machine", "show", "machines/intel-scc-48.json"}).output,
-             Contains("48 cores") && Contains("asymmetry"));
-  const Run json = run({"machine", "show", "machines/intel-scc-48.json", "-o", "json"});
-  CHECK(nlohmann::json::parse(json.output)["numa_nodes"] == 4);
-  CHECK(run({"machine", "check", "machines/intel-scc-48.json"}).code == 0);
-}
-
-TEST_CASE("a derived machine is a machine file") {
-  const Run result = run({"machine", "derive", "--topology=package:2 core:3 pu:2", "--hyperthreads", "--name=six"});
-  REQUIRE(result.code == 0);
-  const std::string path = file_with("six.json", result.output);
-  CHECK(run({"machine", "check", path}).code == 0);
-  CHECK_THAT(run({"machine", "show", path}).output, StartsWith("six: 12 cores"));
-  CHECK_THAT(refused({"machine", "derive", "--topology=nonsense"}), Contains("nonsense"));
-  CHECK_THAT(refused({"machine", "derive", "--topology=package:1 core:1 pu:1"}), Contains("one core"));
 }
 
 TEST_CASE("an error gives one sentence and exit code 2") {
@@ -202,19 +117,8 @@ TEST_CASE("an error gives one sentence and exit code 2") {
   CHECK_THAT(refused({"plan", kMachine, "--evaluate=" + three}), Contains("lacks core"));
   CHECK_THAT(refused({"plan", kMachine, "--evaluate=" + three, "--group=0,2,4,6"}), Contains("lacks core 6"));
   CHECK_THAT(refused({"plan", kMachine, "--evaluate=" + three, "--group=0,2"}), Contains("core 4, which"));
-  CHECK_THAT(refused({"machine"}), Contains("measure, derive, show, check"));
-  CHECK_THAT(refused({"machine", "shaw"}), Contains("unknown command shaw, did you mean show"));
   CHECK_THAT(refused({"plan", "--machine=" + file_with("nan", R"({"cores": [{"id": 0}], "send": [[NaN]]})")}),
              Contains("not JSON"));
-}
-
-TEST_CASE("a check prints one line for each defect, and their number") {
-  const std::string file = file_with("bad", R"({"name": "bad", "cores": [{"id": 0}, {"id": 1}],
-      "send": [[0, -1], [50, 0]], "receive": [[0, null], [200, 0]]})");
-  const Run result = run({"machine", "check", file});
-  CHECK(result.code == 2);
-  CHECK(result.output == "send from core 0 to core 1 is negative (-1)\nreceive from core 0 to core 1 is missing\n");
-  CHECK_THAT(result.error, EndsWith("bad: 2 defects\n"));
 }
 
 }  // namespace

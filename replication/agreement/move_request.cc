@@ -1,4 +1,4 @@
-#include "replication/requests/move_request.h"
+#include "replication/agreement/move_request.h"
 
 #include "core/wire.h"
 

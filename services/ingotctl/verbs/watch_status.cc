@@ -1,0 +1,87 @@
+#include "services/ingotctl/verbs/watch_status.h"
+
+#include <google/protobuf/util/time_util.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "proto/ingot/control/v1/control.grpc.pb.h"
+#include "services/cli/cli.h"
+#include "services/cli/duration.h"
+#include "services/ingotctl/connection.h"
+#include "services/ingotctl/render/screen.h"
+#include "services/ingotctl/render/status.h"
+
+namespace ingot {
+namespace {
+
+struct WatchStatusArguments {
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
+  int count = 0;  // end after this many answers; 0: never
+};
+
+// The output so far, over all connections.
+struct Shown {
+  StatusScreen screen;
+  int answers = 0;
+};
+
+// Prints answers until the stream ends or the requested number is reached.
+absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments& arguments,
+                           const Connection& connection, Shown& shown) {
+  control_v1::WatchStatusRequest request;
+  using google::protobuf::util::TimeUtil;
+  *request.mutable_interval() = TimeUtil::NanosecondsToDuration(arguments.interval.count());
+  grpc::ClientContext context;
+  const auto stub = control_v1::Control::NewStub(connection.channel());
+  const auto reader = stub->WatchStatus(&context, request);
+  const bool terminal = !options.json() && ::isatty(STDOUT_FILENO) == 1;
+  control_v1::GetStatusResponse response;
+  while (reader->Read(&response)) {
+    if (terminal)
+      std::cout << shown.screen.draw(response) << std::flush;
+    else
+      std::cout << (options.json() ? status_json(response, false) : status_line(response)) << std::endl;
+    if (++shown.answers == arguments.count) {
+      context.TryCancel();
+      return absl::OkStatus();
+    }
+  }
+  return connection.explain(reader->Finish());
+}
+
+// On a terminal, redraws a table; elsewhere, prints a line (or an object) for each answer.
+// The front end may die during a watch, and the watch goes on with its next incarnation; but a daemon that never
+// answered is not waited for.
+absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArguments& arguments) {
+  const Connection connection(options);
+  Shown shown;
+  while (true) {
+    const int before = shown.answers;
+    const absl::Status status = follow_status(options, arguments, connection, shown);
+    if (!absl::IsUnavailable(status) || shown.answers == before) return status;
+    if (!connection.channel()->WaitForConnected(std::chrono::system_clock::now() + options.timeout)) return status;
+  }
+}
+
+}  // namespace
+
+void register_watch_status(CLI::App& app, Command& chosen) {
+  static WatchStatusArguments arguments;
+  CLI::App* command =
+      app.add_subcommand("watch-status", "Follow the status: each change at once, progress now and then");
+  add_duration(*command, "--interval", arguments.interval, "Between two answers that tell of progress only");
+  command->add_option("--count", arguments.count, "End after so many answers; 0: go on until interrupted")
+      ->check(whole_number(0))
+      ->capture_default_str()
+      ->type_name("NUMBER");
+  command->footer(
+      "On a terminal the table is redrawn in place; elsewhere each answer is a line (with -o json, an object).\n"
+      "Examples:\n"
+      "  ingotctl watch-status\n"
+      "  ingotctl watch-status --interval=250ms -o json");
+  command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_watch_status(o, arguments); }; });
+}
+
+}  // namespace ingot

@@ -1,0 +1,10 @@
+// `ingotctl watch-status`: each new status, until interrupted.
+#pragma once
+
+#include "services/ingotctl/command.h"
+
+namespace ingot {
+
+void register_watch_status(CLI::App& app, Command& chosen);
+
+}  // namespace ingot
