@@ -20,12 +20,12 @@ struct Action {
     kSend,             // `bytes` go to `to`, a replica or a client; they may be dropped only if its backlog is full
     kApply,            // `decision` is applied by done(); the answers to clients follow, each as a kSend
     kInstallSnapshot,  // slots below `slot` come with a decoded snapshot, which done() puts in place
-    kFlush,            // what waits for room in channels moves on; channel_drained() for each peer that had lost something
+    kFlush,            // backlogs move on; channel_drained() answers for each peer that had lost something
     kWake,             // receivers that were sent something, and sleep, are woken; what follows in this round can wait
     kReadSegment,      // of `incarnation`, which is dead; segment_read() answers. Commands below `slot` are not needed
     kReadHistory,      // of every segment that is there; history_read() answers for each. `slot` likewise
     kWriteSnapshot,    // of the state as it is now, slots below `slot`; snapshot_written() or snapshot_failed() answers
-    kPublishSnapshot,  // `file`, of the slots below `slot`, goes to the keeper of snapshots; asked again while it is not kept
+    kPublishSnapshot,  // `file`, of the slots below `slot`, goes to the keeper; asked again while it is not published
     kLoadSnapshot,     // `snapshot` is decoded; snapshot_decoded() answers. Its memory may be let go after that
     kFence,            // `incarnation` is killed; fenced() answers
     kLog,              // `bytes` are a line for the operator's log, without its end

@@ -44,8 +44,8 @@ class ActionQueue {
 
   bool empty() const { return next_message_ == messages_.size() && orders_.empty(); }
 
-  // Shows the oldest; false: there is none. The views of an order hold until it is popped, those of a message until another
-  // is queued.
+  // Shows the oldest; false: there is none. The views of an order hold until it is popped, those of a message until
+  // another is queued.
   bool front(Action& action) const;
   void pop(Action::Kind shown);
 

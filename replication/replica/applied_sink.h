@@ -6,8 +6,8 @@
 
 namespace ingot {
 
-// Called on the replica's loop, in the order of the log, before the command's answer is sent. A sink of events (a watch)
-// belongs here: it may cause further answers, but changes nothing that is replicated.
+// Called on the replica's loop, in the order of the log, before the command's answer is sent. A sink of events (a
+// watch) belongs here: it may cause further answers, but changes nothing that is replicated.
 class AppliedSink {
  public:
   virtual ~AppliedSink() = default;

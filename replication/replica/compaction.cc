@@ -12,8 +12,8 @@
 namespace ingot {
 
 // With Multi-Paxos a new leader stores a second time what it has inherited, before anything of it is trimmed.
-static_assert(2 * (stable_ring_bytes(kStableSegmentBytes) / kProposeBelowParts + kProposalWindowBytesMax + kBatchBytesMax) <
-                  stable_ring_bytes(kStableSegmentBytes),
+static_assert(2 * (stable_ring_bytes(kStableSegmentBytes) / kProposeBelowParts + kProposalWindowBytesMax +
+                   kBatchBytesMax) < stable_ring_bytes(kStableSegmentBytes),
               "what a leader has, and recovers, fits twice");
 static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
                   2 * kWindowBytesMax + 4 * stable_record_bytes(kBatchBytesMax) +

@@ -14,8 +14,13 @@ namespace ingot {
 class Compaction {
  public:
   // REQUIRES: the references outlive this.
-  Compaction(ReplicaContext& context, StableStore& stable, const ReplicaSnapshots& snapshots, const ReplicaBounds& bounds)
-      : context_(context), stable_(stable), snapshots_(snapshots), bounds_(bounds), next_trim_(slots(bounds.trim_slots)) {}
+  Compaction(ReplicaContext& context, StableStore& stable, const ReplicaSnapshots& snapshots,
+             const ReplicaBounds& bounds)
+      : context_(context),
+        stable_(stable),
+        snapshots_(snapshots),
+        bounds_(bounds),
+        next_trim_(slots(bounds.trim_slots)) {}
 
   // Whether a message that may store so many bytes can be handled.
   bool has_room_for(std::size_t bytes);

@@ -8,8 +8,18 @@
 
 namespace ingot {
 
+namespace {
+
+// Agreement has taken from it what it needs, and it is large.
+GroupConfig without_predecessor(GroupConfig group) {
+  group.predecessor.reset();
+  return group;
+}
+
+}  // namespace
+
 ReplicaCore::ReplicaCore(Parts parts)
-    : group_(std::move(parts.protocol.group)),
+    : group_(without_predecessor(std::move(parts.protocol.group))),
       agreement_(std::move(parts.protocol.agreement)),
       traits_(parts.protocol.traits),
       bounds_(parts.bounds),
@@ -30,7 +40,6 @@ ReplicaCore::ReplicaCore(Parts parts)
       proposals_(*agreement_, bounds_),
       requests_(context_, proposals_, parts.sink),
       log_(group_.self, [this](const std::string& line) { queue_.log(line); }) {
-  group_.predecessor.reset();  // agreement has it
   agreement_->start(effects_);
   starting_ = !parts.storage.snapshot.file.empty();
   if (starting_) load(std::move(parts.storage.snapshot));
@@ -40,7 +49,7 @@ ReplicaCore::ReplicaCore(Parts parts)
   }
 }
 
-// ---- Inputs ------------------------------------------------------------------------------------------------------------
+// ---- Inputs --------------------------------------------------------------------------------------------------------
 
 void ReplicaCore::receive(EndpointId from, std::string_view message) {
   ++inputs_;
@@ -96,34 +105,12 @@ void ReplicaCore::segment_read(ReplicaIncarnation of, const StableView* view) {
 
 void ReplicaCore::history_read(const StableView& view) { agreement_->history(view, effects_); }
 
-void ReplicaCore::snapshot_written(std::shared_ptr<const SnapshotServer::File> file) {
-  ++inputs_;
-  snapshots_.written(std::move(file));
-}
-
-void ReplicaCore::snapshot_failed() {
-  ++inputs_;
-  snapshots_.failed();
-}
-
-void ReplicaCore::snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome) {
-  ++inputs_;
-  INGOT_CHECK(loading_ && !decoded_, "an outcome that was waited for");
-  if (outcome.ok()) {
-    decoded_ = *std::move(outcome);
-    return;
-  }
-  ++refused_;  // peers may have another one
-  starting_ = loading_ = false;
-  agreement_->loading(false);
-}
-
 void ReplicaCore::fenced(ReplicaIncarnation peer, bool killed) {
   if (killed) page_[ReplicaCounter::kFenced].add(1);
   log_.fenced(peer, killed);
 }
 
-// ---- A round -----------------------------------------------------------------------------------------------------------
+// ---- A round -------------------------------------------------------------------------------------------------------
 
 void ReplicaCore::begin_round(std::uint64_t now_ns) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
@@ -250,59 +237,10 @@ void ReplicaCore::check_trees() {
   propose();
 }
 
-// ---- Snapshots ---------------------------------------------------------------------------------------------------------
+// ---- Time and pages ------------------------------------------------------------------------------------------------
 
-// While one is being loaded none is made, for it would soon be old, nor is another one taken.
-void ReplicaCore::poll_snapshots() {
-  snapshot_work_ += snapshots_.poll(agreement_->status(), !loading_);
-  auto file = loading_ ? std::nullopt : snapshots_.take_received();
-  if (!file) return;
-  const auto memory = std::make_shared<const ReceivedFile>(*std::move(file));
-  load({memory->bytes(), memory});
-  ++snapshot_work_;
-}
-
-void ReplicaCore::load(SnapshotBytes snapshot) {
-  loading_ = true;
-  agreement_->loading(true);
-  queue_.order({.kind = Action::Kind::kLoadSnapshot, .snapshot = std::move(snapshot)});
-}
-
-// False: as much was applied meanwhile.
-bool ReplicaCore::offer_install() {
-  if (decoded_->applied > applier_.applied()) {
-    action_ = {.kind = Action::Kind::kInstallSnapshot, .slot = decoded_->applied};
-    return true;
-  }
-  starting_ = loading_ = false;
-  agreement_->loading(false);
-  if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));
-  decoded_.reset();
-  return false;
-}
-
-// Which of the commands on their way are in the snapshot is not known: they are taken again if they come again.
-void ReplicaCore::install() {
-  starting_ = loading_ = false;
-  agreement_->loading(false);
-  std::move(decoded_->load)();
-  proposals_.forget_below(applier_.applied());
-  agreement_->installed(applier_.applied(), effects_);
-  snapshots_.installed();
-  if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));  // it holds the former state
-  decoded_.reset();
-  after_apply();
-}
-
-Slot ReplicaCore::history_from() const {
-  if (!traits_.votes_are_history) return Slot(kSlotsMax);
-  return snapshots_.kept() ? snapshots_.published() : Slot(0);
-}
-
-// ---- Time and pages ----------------------------------------------------------------------------------------------------
-
-// Ticks make sure that a leader that waits for room sees it, that a full store is trimmed though nothing is proposed any
-// more, and that a snapshot is put in place when it is decoded.
+// Ticks make sure that a leader that waits for room sees it, that a full store is trimmed though nothing is proposed
+// any more, and that a snapshot is put in place when it is decoded.
 bool ReplicaCore::wants_tick() const {
   if (agreement_->wants_tick() || broadcaster_.wants_tick() || snapshots_.wants_tick()) return true;
   if (loading_ || compaction_.wants_tick()) return true;

@@ -34,8 +34,8 @@
 
 namespace ingot {
 
-// The way of a command: a client's request arrives and waits in Proposals; a batch is proposed when the window has room;
-// agreement decides it; the Applier applies it; the replica that the request names as its responder answers.
+// The way of a command: a client's request arrives and waits in Proposals; a batch is proposed when the window has
+// room; agreement decides it; the Applier applies it; the replica that the request names as its responder answers.
 //
 // A driver's round:
 //
@@ -84,7 +84,7 @@ class ReplicaCore {
   ReplicaCore(const ReplicaCore&) = delete;
   ReplicaCore& operator=(const ReplicaCore&) = delete;
 
-  // ---- Inputs ---------------------------------------------------------------------------------------------------------
+  // ---- Inputs ------------------------------------------------------------------------------------------------------
 
   void receive(EndpointId from, std::string_view message);
 
@@ -107,7 +107,7 @@ class ReplicaCore {
   void snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome);
   void fenced(ReplicaIncarnation peer, bool killed);
 
-  // ---- Rounds ---------------------------------------------------------------------------------------------------------
+  // ---- Rounds ------------------------------------------------------------------------------------------------------
 
   // After the inputs that have arrived. `now_ns`: of a steady clock.
   void begin_round(std::uint64_t now_ns);
@@ -133,13 +133,13 @@ class ReplicaCore {
   // Writes the own page. The slot comes last, with release: a reader that sees it sees the rest of at least that slot.
   void publish();
 
-  // ---- State ----------------------------------------------------------------------------------------------------------
+  // ---- State -------------------------------------------------------------------------------------------------------
 
   const Agreement& agreement() const { return *agreement_; }
   Applier& applier() { return applier_; }
   const Applier& applier() const { return applier_; }
   const TreeRouter* trees() const { return broadcaster_.router(); }  // null: a star
-  // Those whose actions next() hands out; empty: none.
+  // The effects that next() hands out as actions; empty: none.
   const Effects& executing() const { return executing_; }
   bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
   // Votes of earlier incarnations below it are not needed.
@@ -180,7 +180,7 @@ class ReplicaCore {
   void finish_effects();
   void tell_operator();
 
-  GroupConfig group_;
+  const GroupConfig group_;  // without the predecessor
   std::unique_ptr<Agreement> agreement_;
   const AgreementTraits traits_;
   const ReplicaBounds bounds_;
@@ -210,7 +210,7 @@ class ReplicaCore {
   bool acted_ = false;
   bool worked_ = false;
   std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
-  bool wants_history_ = false;                       // agreement asked for what segments hold, of the dead or the living
+  bool wants_history_ = false;                       // agreement asked for what all segments hold
   bool starting_ = false;                            // the snapshot that it starts from is being loaded
   bool loading_ = false;
   std::optional<Applier::Decoded> decoded_;          // to be installed

@@ -99,8 +99,8 @@ void ReplicaCore::finish_effects() {
   if (!executing_.decided.empty()) after_apply();
   for (const ReadReady& read : executing_.reads_ready) requests_.ready(read);
   for (const Rejection& rejection : executing_.rejected) {
-    if (rejection.kind == Rejection::Kind::kCommand) proposals_.forget();  // the clients try again after their time-outs
-    else requests_.reject(rejection);
+    if (rejection.kind == Rejection::Kind::kRead) requests_.reject(rejection);
+    else proposals_.forget();  // the clients try again after their time-outs
   }
   wanted_segments_.insert(wanted_segments_.end(), executing_.salvage_needed.begin(), executing_.salvage_needed.end());
   // Not while a snapshot is being loaded: that may be all that is missing.

@@ -47,7 +47,8 @@ void PeerSegments::poll(absl::FunctionRef<void(ReplicaIncarnation)> died) {
 void PeerSegments::begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment, Slot published,
                          absl::FunctionRef<void(ReplicaIncarnation)> died) {
   const std::size_t id = next.id.value();
-  INGOT_CHECK(id < segments_.size() && next.incarnation > segments_[id].back().incarnation, "incarnations follow one another");
+  INGOT_CHECK(id < segments_.size() && next.incarnation > segments_[id].back().incarnation,
+              "incarnations follow one another");
   const auto counts = [](const IncarnationSegment& ended) {
     return ended.memory == nullptr || incarnation_counts(ended.memory->bytes(), ended.incarnation);
   };

@@ -17,7 +17,7 @@
 namespace ingot {
 
 // Concludes nothing from silence: a replica is dead when the kernel has marked its segment
-// (replication/stable/writer_lock.h), or when its next incarnation begins. Not thread-safe; used by its replica's loop only.
+// (replication/stable/writer_lock.h), or when its next incarnation begins. Not thread-safe; one loop's.
 class PeerSegments {
  public:
   // `segments`: by replica; the death of one that has none there is not seen.
@@ -38,9 +38,9 @@ class PeerSegments {
   // The newest incarnation of each replica that is known here.
   std::vector<Incarnation> newest() const;
 
-  // The last word of that incarnation, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known to
-  // be dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). Of an incarnation that is known to
-  // have ended before it opened its segment: an empty view.
+  // The last word of that incarnation, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known
+  // to be dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). Of an incarnation that is known
+  // to have ended before it opened its segment: an empty view.
   absl::StatusOr<StableView> read(ReplicaIncarnation name, Slot from = Slot(0)) const;
 
   // Every segment that is here and can be read just now, of the living too: a recent state of it.

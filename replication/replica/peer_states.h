@@ -15,14 +15,18 @@ namespace ingot {
 // Concludes nothing from silence: a death is an input.
 //
 // A replica that is dead, or has come back and lacks what was applied here when it did, is LAGGING: the group does not
-// wait for it. It does not hold up trimming, no other depends on it in a tree, and the leader answers in its place. So a
+// wait for it. It does not hold up trimming, no other depends on it in a tree, and the leader answers in its place. A
 // joining replica that never catches up costs the others nothing; what is trimmed before it has caught up it gets by a
 // snapshot. Not thread-safe.
 class PeerStates {
  public:
   // `pages`: of all replicas, by id, outliving this; without them a replica that comes back has caught up at once.
   PeerStates(EndpointId self, int replicas, std::vector<const ReplicaPage*> pages)
-      : self_(self), replicas_(replicas), pages_(std::move(pages)), present_(index(replicas)), returns_at_(index(replicas)) {}
+      : self_(self),
+        replicas_(replicas),
+        pages_(std::move(pages)),
+        present_(index(replicas)),
+        returns_at_(index(replicas)) {}
 
   EndpointId self() const { return self_; }
   int replicas() const { return replicas_; }
@@ -60,7 +64,7 @@ class PeerStates {
   const EndpointId self_;
   const int replicas_;
   const std::vector<const ReplicaPage*> pages_;
-  std::vector<Incarnation> present_;  // by replica: the incarnation that takes part, or did last; used of those that came back
+  std::vector<Incarnation> present_;  // by replica: the incarnation that came back last
   std::vector<Slot> returns_at_;      // by replica: applied slots from which on it has caught up
   ReplicaSet dead_;
   ReplicaSet lagging_;  // dead, or not caught up

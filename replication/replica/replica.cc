@@ -48,7 +48,7 @@ ReplicaCore::Parts Replica::core_parts(Parts& parts) {
   return core;
 }
 
-// ---- A round -----------------------------------------------------------------------------------------------------------
+// ---- A round -------------------------------------------------------------------------------------------------------
 
 int Replica::poll(std::uint64_t now_ns) {
   if (worked_at_ns_ != 0) busy_ns_ += now_ns - worked_at_ns_;
@@ -129,12 +129,14 @@ void Replica::execute(const Action& action) {
   }
 }
 
-// ---- Peers -------------------------------------------------------------------------------------------------------------
+// ---- Peers ---------------------------------------------------------------------------------------------------------
 
 // Acquire: pairs with the release of the counters' writers. A death that is reported later is looked for then.
 std::uint64_t Replica::deaths_reported() const {
   std::uint64_t deaths = 0;
-  for (const Counter* counter : {deaths_.reported, deaths_.marks}) deaths += counter == nullptr ? 0 : counter->get_acquire();
+  for (const Counter* counter : {deaths_.reported, deaths_.marks}) {
+    if (counter != nullptr) deaths += counter->get_acquire();
+  }
   return deaths;
 }
 
@@ -160,7 +162,8 @@ void Replica::begin_incarnation(PeerIncarnation announced, std::shared_ptr<const
   if (!channels_.incarnations->announce(std::move(announced))) return;
   if (name.id.value() < replicas_) {
     poll_deaths();
-    segments_.begin(name, std::move(stable), core_.history_from(), [this](ReplicaIncarnation dead) { peer_died(dead); });
+    segments_.begin(name, std::move(stable), core_.history_from(),
+                    [this](ReplicaIncarnation dead) { peer_died(dead); });
   } else {
     outbox_.forget(name.id);
   }
@@ -188,7 +191,7 @@ void Replica::fence(ReplicaIncarnation name) {
   if (operator_.fence) core_.fenced(name, operator_.fence(name));
 }
 
-// ---- Snapshots ---------------------------------------------------------------------------------------------------------
+// ---- Snapshots -----------------------------------------------------------------------------------------------------
 
 void Replica::write_snapshot() {
   if (!writer_.start(core_.applier()).ok()) return core_.snapshot_failed();
@@ -209,7 +212,7 @@ void Replica::finish_load() {
   if (auto outcome = loader_.poll()) core_.snapshot_decoded(*std::move(outcome));
 }
 
-// ---- Pages -------------------------------------------------------------------------------------------------------------
+// ---- Pages ---------------------------------------------------------------------------------------------------------
 
 void Replica::publish() {
   ReplicaPage& page = *pages_.own;

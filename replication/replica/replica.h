@@ -1,5 +1,5 @@
-// One replica on a loop of the host or of the chip: drives a ReplicaCore with a transport, a stable store, the segments of
-// its peers, and the process that it lives in.
+// One replica on a loop of the host or of the chip: drives a ReplicaCore with a transport, a stable store, the segments
+// of its peers, and the process that it lives in.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@ using Status = Response::Status;
 
 void Requests::receive(EndpointId from, std::string_view message, bool starting) {
   const auto request = decode_request(message);
-  const bool valid = request && request->reply_to == from && from.value() >= context_.group.replicas &&
-                     request->responder.value() < context_.group.replicas && request->payload.size() <= kRequestBytesMax;
+  const bool valid = request && request->reply_to == from && !context_.peers.is_replica(from) &&
+                     context_.peers.is_replica(request->responder) && request->payload.size() <= kRequestBytesMax;
   if (!valid) {
     ++refused_;
     return;

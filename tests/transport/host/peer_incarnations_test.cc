@@ -131,11 +131,9 @@ class World {
   static EndpointId endpoint(int id) { return EndpointId(static_cast<std::uint16_t>(id)); }
 
   std::unique_ptr<End> open(int id) {
-    std::string description;
-    for (const int fd : fabric_->descriptors()) {
-      description += (description.empty() ? "" : ",") + std::to_string(::dup(fd));
-    }
-    auto own = Fabric::attach(description);
+    std::vector<int> descriptors;
+    for (const int fd : fabric_->descriptors()) descriptors.push_back(::dup(fd));
+    auto own = Fabric::attach(descriptors);
     INGOT_CHECK(own.ok());
     auto end = std::make_unique<End>(*std::move(own));
     std::vector<std::span<std::byte>> inboxes;
