@@ -275,9 +275,18 @@ void SimulatedWorld::end(std::size_t number, int replica) {
 
 void SimulatedWorld::close(std::size_t) { --faults_open_; }
 
-// A majority of the voters runs in the end, whatever happens to the others.
+// A majority of the voters runs in the end, whatever happens to the others; and one of them knows what is trimmed.
 bool SimulatedWorld::may_stay_dead(int replica) const {
-  return replica >= group_.voters() || 2 * (dead_voters_ + 1) < group_.voters();
+  return (replica >= group_.voters() || 2 * (dead_voters_ + 1) < group_.voters()) && others_know(replica);
+}
+
+// Whether another replica has applied what the newest published snapshot holds.
+bool SimulatedWorld::others_know(int replica) const {
+  for (int peer = 0; peer < group_.replicas(); ++peer) {
+    const auto& other = group_.at(peer).replica;
+    if (peer != replica && other && other->applied() >= published_below()) return true;
+  }
+  return false;
 }
 
 // ---- Lives ----------------------------------------------------------------------------------------------------------
@@ -322,14 +331,11 @@ void SimulatedWorld::restart(int replica, bool from_published) {
   ++tally_.restarts;
   checkers.log.born(replica);
   checkers.effects.born(replica);
-  bool others_know = false;
   for (int peer = 0; peer < group_.replicas(); ++peer) {
-    const auto& other = group_.at(peer).replica;
-    others_know = others_know || (other && other->applied() >= published_below());
     accepted_[static_cast<std::size_t>(replica)][static_cast<std::size_t>(peer)] = group_.at(peer).incarnation;
   }
   group_.begin(replica);
-  group_.start(replica, from_published || !others_know ? published_ : nullptr);
+  group_.start(replica, from_published || !others_know(replica) ? published_ : nullptr);
   trace("replica " + std::to_string(replica) + " starts as incarnation " +
         std::to_string(group_.at(replica).incarnation.value()));
   tell_all_of(replica, Notice::Kind::kBegins);

@@ -101,6 +101,7 @@ class SimulatedWorld final : public Environment {
 
   // Incarnations.
   bool may_stay_dead(int replica) const;
+  bool others_know(int replica) const;
   void kill(int replica, bool fresh_inbox);
   void stop(int replica);
   void restart(int replica, bool from_published);
