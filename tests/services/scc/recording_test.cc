@@ -60,7 +60,8 @@ TEST_CASE("a recording's head holds what decides the course of a run, and gives 
   const std::string path = path_of("whole.rec");
   { REQUIRE(RecordingWriter::create(path, played(), chip()).ok()); }
   std::set<std::string> keys;
-  for (const auto& [key, value] : head_of(path).items()) keys.insert(key);
+  const nlohmann::json head = head_of(path);
+  for (const auto& [key, value] : head.items()) keys.insert(key);
   CHECK(keys == std::set<std::string>{"record", "version", "agreement", "transport", "tree", "replicas", "voters",
                                       "fence", "cores", "gateway", "clocks", "cost_model", "seed", "cycles_per_message"});
   const auto read = read_recording(path);
