@@ -178,7 +178,8 @@ TEST_CASE("a snapshot to start from is decoded first, and until it is in place n
   core.done();
   while (core.next() != nullptr) core.done();  // its start, while the snapshot is decoded elsewhere
 
-  Request query = Put("a", "2").request(2, EndpointId(3), EndpointId(0));
+  const Put put("a", "2");
+  Request query = put.request(2, EndpointId(3), EndpointId(0));
   query.kind = RequestKind::kLocalQuery;
   core.receive(EndpointId(3), encode(query));
   action = core.next();
