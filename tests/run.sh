@@ -59,7 +59,13 @@ bazel_tests "optimised" -- //...
 if [ "$quick" -eq 0 ]; then
   bazel_tests "asan+ubsan" --config=asan --config=ubsan --test_tag_filters=-no-asan --build_tests_only -- //... -//bench/...
   # TSan is used where threads of Ingot meet without gRPC's; a state machine on one thread needs no TSan.
-  bazel_tests "tsan" --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- //tests/transport/... //tests/transport/host/... //tests/replication/replica/snapshots:loader_test //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test
+  bazel_tests "tsan" --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- \
+    //tests/transport:all //tests/transport/host/... //tests/transport/collectives:oversubscribed_test \
+    //tests/transport/collectives:example_test //tests/transport/collectives:tree_barrier_test \
+    //tests/transport/collectives:tree_collectives_test //tests/replication/stable:segment_test \
+    //tests/replication/stable:death_test //tests/replication/stable:fuzz_test //tests/replication/stable:writer_lock_test \
+    //tests/replication/replica/snapshots:loader_test //tests/services/process:death_watch_test \
+    //tests/services/process:deferred_reaper_test
 fi
 
 if [ "$quick" -eq 0 ]; then
