@@ -28,7 +28,7 @@ class SessionClient : public ReplicaClient, public Pollable {
     std::function<std::uint64_t()> now_ns = monotonic_ns;  // the clock that poll is called with
   };
 
-  // REQUIRES: `transport` outlives this and is used by nobody else.
+  // REQUIRES: `transport` outlives this, and this is its only user.
   SessionClient(Transport& transport, Options options);
 
   // SessionEndpoint::begin_incarnation, in the loop's thread.

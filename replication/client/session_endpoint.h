@@ -32,7 +32,7 @@ class SessionEndpoint {
     std::string sentence;  // of kBlocked
   };
 
-  // REQUIRES: `transport` outlives this and is used by nobody else.
+  // REQUIRES: `transport` outlives this, and this is its only user.
   SessionEndpoint(Transport& transport, const Options& options);
 
   // Sends at once. Returns why the request is not taken, if so; `callback` is then untouched.

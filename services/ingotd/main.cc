@@ -82,7 +82,7 @@ absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& 
   return scc.replay.empty() ? ingot::run_scc_daemon(config, scc) : ingot::run_replay(scc.replay);
 }
 
-// Whoever is started without standard input, output or error gets nothing instead, and no segment of ours has its
+// A process that is started without standard input, output or error gets nothing instead, and no segment of ours has its
 // number.
 void open_standard_descriptors() {
   int fd = 0;

@@ -154,7 +154,7 @@ void SupervisorLink::begin_grace() {
   loop_->watch(grace_timer_.get(), [this] { grace_ended(); });
 }
 
-// A process that was stopped for longer than its grace wakes to its timer and to whoever has come meanwhile, in any
+// A process that was stopped for longer than its grace wakes to its timer and to any supervisor that has come meanwhile, in any
 // order: who adopted it goes before the timer.
 void SupervisorLink::grace_ended() {
   read_channel();

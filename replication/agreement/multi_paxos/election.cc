@@ -1,4 +1,4 @@
-// Who leads: when to suspect the leader, when to stand, and what follows once a majority has promised.
+// Election of a leader: when to suspect the leader, when to stand, and what follows once a majority has promised.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -110,7 +110,7 @@ void MultiPaxos::tell(EndpointId peer, Effects& effects) {
       peer, {.type = MessageType::kCommitHint, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
 }
 
-// Sends a new incarnation what it lacks, who leads, and any question that its predecessor left unanswered.
+// Sends a new incarnation the entries it lacks, the leader in force, and any question left unanswered by its predecessor.
 void MultiPaxos::on_hello(EndpointId from, Effects& effects) {
   tell(from, effects);
   if (from.value() < group_.voters) leader_.resend(effects);
