@@ -68,7 +68,8 @@ class Watch {
     if (result_.committed == 0) result_.poll = std::max(result_.poll, ms_between(last_ns_, now));
     last_ns_ = now;
     if (killed) {
-      first(result_.marked, std::all_of(victims_.begin(), victims_.end(), [&](int v) { return pages_.marked_dead(v); }));
+      first(result_.marked,
+            std::all_of(victims_.begin(), victims_.end(), [&](int v) { return pages_.marked_dead(v); }));
       first(result_.reported, pages_.deaths() >= deaths_ + victims_.size());
     }
     if (result_.committed > 0) return true;
@@ -181,9 +182,11 @@ absl::Status FailoverDaemon::wait_until_published() {
   if (!attached) return attach();
   const std::uint64_t filled = pages_->greatest(ReplicaCounter::kAppliedSlots);
   load_.emplace(server_.endpoint(), options_.clients);
-  const bool published = wait_for(kPublishPatience, [&] { return pages_->published_slot() >= filled || !server_.running(); });
+  const bool published =
+      wait_for(kPublishPatience, [&] { return pages_->published_slot() >= filled || !server_.running(); });
   if (!server_.running()) return absl::UnavailableError("the server has ended");
-  if (!published) return absl::DeadlineExceededError("no snapshot was published that holds what the store was filled with");
+  if (!published)
+    return absl::DeadlineExceededError("no snapshot was published that holds what the store was filled with");
   return absl::OkStatus();
 }
 
@@ -206,7 +209,8 @@ absl::StatusOr<Roles> FailoverDaemon::wait_until_calm() {
       roles = now;
       since_ns = now_ns();
     }
-    return roles.leader >= 0 && ms_between(since_ns, now_ns()) > static_cast<double>(calm_ms) && load_->acknowledged() > 0;
+    return roles.leader >= 0 && ms_between(since_ns, now_ns()) > static_cast<double>(calm_ms) &&
+           load_->acknowledged() > 0;
   });
   if (!calm) return absl::DeadlineExceededError("the group did not become whole and calm");
   if (auto status = attach(); !status.ok()) return status;

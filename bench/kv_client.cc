@@ -57,7 +57,8 @@ class Progress {
   void tell(std::size_t done) const {
     const double per_s = static_cast<double>(done - told_done_) / kFillsPerMib / seconds(Clock::now() - told_);
     std::fprintf(stderr, "filling: %.0f of %d MiB after %.0f s; of late %.1f MiB/s, longest put %.1f s\n",
-                 static_cast<double>(done) / kFillsPerMib, mib_, seconds(Clock::now() - begun_), per_s, seconds(longest_));
+                 static_cast<double>(done) / kFillsPerMib, mib_, seconds(Clock::now() - begun_), per_s,
+                 seconds(longest_));
   }
 
  private:

@@ -11,7 +11,8 @@
 #include <thread>
 
 #include "core/check.h"
-#include "transport/host/channel_transport.h"
+#include "core/enum_names.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/host_memory.h"
 #include "transport/host/private_pages.h"
 
@@ -59,14 +60,16 @@ class Inboxes {
  public:
   Inboxes(const std::string& kind, int endpoints)
       : kind_(kind),
-        bytes_each_((inbox_bytes(kind, endpoints) + 4095) / 4096 * 4096),
+        bytes_each_((inbox_bytes(*value_of<TransportKind>(kind), endpoints) + 4095) / 4096 * 4096),
         pages_(bytes_each_ * static_cast<std::size_t>(endpoints)),
         waker_(endpoints) {
     for (int i = 0; i < endpoints; ++i) {
       spans_.push_back({pages_.start() + static_cast<std::size_t>(i) * bytes_each_, bytes_each_});
     }
   }
-  std::unique_ptr<Transport> open(EndpointId self) { return make_transport(kind_, spans_, self, waker_, {}); }
+  std::unique_ptr<Transport> open(EndpointId self) {
+    return make_transport(*value_of<TransportKind>(kind_), spans_, self, waker_, {});
+  }
 
  private:
   const std::string kind_;

@@ -216,7 +216,8 @@ void measure(const Construct& construct, const Flags& flags, int steps) {
 }
 
 bool known(const std::string& name) {
-  return std::any_of(std::begin(kConstructs), std::end(kConstructs), [&](const Construct& c) { return name == c.name; });
+  return std::any_of(std::begin(kConstructs), std::end(kConstructs),
+                     [&](const Construct& c) { return name == c.name; });
 }
 
 absl::Status run(const Flags& flags) {

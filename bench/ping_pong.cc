@@ -156,7 +156,11 @@ absl::Status run(Flags& flags) {
   std::fprintf(stderr, "%d repetitions between cores %d and %d\n", flags.race.repetitions, flags.cores[0],
                flags.cores[1]);
   const auto right = Table::Align::kRight;
-  Table races({{"link"}, {"round trip ns", right}, {"one way ns", right}, {"to bare line", right}, {"to bare pair", right},
+  Table races({{"link"},
+               {"round trip ns", right},
+               {"one way ns", right},
+               {"to bare line", right},
+               {"to bare pair", right},
                {"stream messages per s", right}});
   Table probes({{"empty probe"}, {"idle senders", right}, {"lines", right}, {"ns", right}, {"ns per line", right}});
   report_race(flags, race(flags.race), races);

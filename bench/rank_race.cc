@@ -14,12 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "bench/open_mpi.h"
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/planning/tree.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
 #include "transport/collectives/tree_barrier.h"
 #include "transport/collectives/tree_collectives.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/host_memory.h"
 
 namespace ingot::bench {
@@ -55,7 +56,7 @@ class OurRank {
  public:
   OurRank(const std::string& kind, std::vector<std::span<std::byte>> inboxes, int rank)
       : rank_(rank),
-        transport_(make_transport(kind, std::move(inboxes), endpoint(rank), waker_, {})),
+        transport_(make_transport(*value_of<TransportKind>(kind), std::move(inboxes), endpoint(rank), waker_, {})),
         engine_(*transport_, kRanks) {}
 
   TreeSeat seat(int root) const {
@@ -108,7 +109,8 @@ struct Contender {
 class Race {
  public:
   Race(const OpenMpi& mpi, const RankOptions& options, int rank) : mpi_(mpi), options_(options), rank_(rank) {
-    inbox_bytes_ = (ingot::inbox_bytes(options.transport, kRanks) + kPageBytes - 1) / kPageBytes * kPageBytes;
+    inbox_bytes_ = (ingot::inbox_bytes(*value_of<TransportKind>(options.transport), kRanks) + kPageBytes - 1) /
+                   kPageBytes * kPageBytes;
     const auto shares = allocate();
     std::vector<std::span<std::byte>> inboxes, lines;
     for (std::byte* share : shares) {
@@ -202,9 +204,10 @@ class Race {
     const auto run = [this, values, bytes](int i) {
       mpi_.broadcast(values->data(), static_cast<int>(bytes), mpi_.byte_type, i % kRanks, mpi_.world);
     };
-    return {{"open_mpi", run},
-            scheduled(bytes, [](const TreeSeat& seat, std::span<std::byte> data) { return make_broadcast(seat, data); }),
-            on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.broadcast(data, Spin()); })};
+    return {
+        {"open_mpi", run},
+        scheduled(bytes, [](const TreeSeat& seat, std::span<std::byte> data) { return make_broadcast(seat, data); }),
+        on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.broadcast(data, Spin()); })};
   }
 
   std::vector<Contender> reductions(std::size_t bytes) {
@@ -225,10 +228,13 @@ class Race {
     const auto run = [this, values, count = static_cast<int>(bytes / 8)](int) {
       mpi_.allreduce(OpenMpi::kInPlace, values->data(), count, mpi_.double_type, mpi_.sum, mpi_.world);
     };
-    return {{"open_mpi", run}, scheduled(bytes, [](const TreeSeat& seat, std::span<std::byte> data) {
-              return make_allreduce(seat, reducer<double>(ReduceOperation::kSum), data);
-            }),
-            on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.allreduce(data, add_doubles, Spin()); })};
+    return {
+        {"open_mpi", run},
+        scheduled(bytes,
+                  [](const TreeSeat& seat, std::span<std::byte> data) {
+                    return make_allreduce(seat, reducer<double>(ReduceOperation::kSum), data);
+                  }),
+        on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.allreduce(data, add_doubles, Spin()); })};
   }
 
   // Checks the results of Ingot's contenders before any measurement.

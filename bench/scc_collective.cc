@@ -67,7 +67,9 @@ int main(int argc, char** argv) {
   app.add_option("--cores", flags.cores, "how many take part, 2 to 48: core 0 and so on")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--operation", flags.operations, "broadcast, reduction, barrier")->delimiter(',')->capture_default_str();
+  app.add_option("--operation", flags.operations, "broadcast, reduction, barrier")
+      ->delimiter(',')
+      ->capture_default_str();
   app.add_option("--repetitions", flags.repetitions, "to take the mean of")
       ->check(whole_number(1, 100'000))
       ->capture_default_str();

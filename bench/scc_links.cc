@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "transport/scc/chip_transport.h"
 #include "transport/scc/rcce/rcce.h"
 #include "transport/scc/rckmpi/channel.h"
@@ -150,7 +151,7 @@ absl::StatusOr<std::unique_ptr<LinkProtocol>> LinkProtocol::create(std::string_v
   if (name == "rcce") protocol = std::make_unique<PlainProtocol<RcceLink>>(group);
   if (name == "rckmpi") protocol = std::make_unique<PlainProtocol<RckmpiLink>>(group);
   if (name == "nvp" || name == "srbp") {
-    auto fabric = lay_out(name, group.cores());
+    auto fabric = lay_out(*value_of<TransportKind>(name), group.cores());
     if (!fabric.ok()) return fabric.status();
     protocol = std::make_unique<ChannelProtocol>(group, *std::move(fabric));
   }

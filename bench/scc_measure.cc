@@ -219,8 +219,9 @@ absl::Status validate(const BroadcastPoint& point) {
   if (!status.ok()) return status;
   const std::size_t all = static_cast<std::size_t>(messages_of(point)) * static_cast<std::size_t>(point.sources);
   if (all * stride_of(point.bytes) > kRoomBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(all, " messages of ", point.bytes, " bytes do not fit into a core's ",
-                                                   kRoomBytes, " bytes for messages: take fewer with --messages"));
+    return absl::InvalidArgumentError(absl::StrCat(all, " messages of ", point.bytes,
+                                                   " bytes do not fit into a core's ", kRoomBytes,
+                                                   " bytes for messages: take fewer with --messages"));
   }
   return status;
 }

@@ -68,11 +68,14 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--cores", flags.trip.cores, "cores that the protocol is set up for: core 0 and so on")
       ->capture_default_str();
-  app.add_option("--bytes", flags.bytes, "of the message")->check(whole_number(1, scc::kLinkBytesMax))->capture_default_str();
+  app.add_option("--bytes", flags.bytes, "of the message")
+      ->check(whole_number(1, scc::kLinkBytesMax))
+      ->capture_default_str();
   app.add_option("--round-trips", flags.trip.round_trips, "to take the mean of")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--trace", flags.trace, "a file for a trace; bench/scc_trace.py sums it up, Perfetto's viewer shows it");
+  app.add_option("--trace", flags.trace,
+                 "a file for a trace; bench/scc_trace.py sums it up, Perfetto's viewer shows it");
   flags.chip.add_to(app);
   return run_cli(app, argc, argv, [&] { return run(flags); });
 }

@@ -51,7 +51,9 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->check(one_of({"stop", "slow"}))
       ->capture_default_str();
   app.add_option("--replicas", flags.group.replicas, "of ingotd")->check(CLI::Range(3, 7))->capture_default_str();
-  app.add_option("--clients", flags.group.clients, "that put all the time")->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--clients", flags.group.clients, "that put all the time")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   app.add_option("--turns", flags.turns, "of a phase without trouble, two with, one without")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -73,7 +75,9 @@ struct Outcome {
   }
   Quantiles whole() const { return quantiles_of(each([](const Turn& t) { return t.whole_per_s(); })); }
   Quantiles troubled() const { return quantiles_of(each([](const Turn& t) { return t.troubled.per_s; })); }
-  Quantiles ratio() const { return quantiles_of(each([](const Turn& t) { return t.troubled.per_s / t.whole_per_s(); })); }
+  Quantiles ratio() const {
+    return quantiles_of(each([](const Turn& t) { return t.troubled.per_s / t.whole_per_s(); }));
+  }
   Quantiles ratio_to_before() const {
     return quantiles_of(each([](const Turn& t) { return t.troubled.per_s / t.before.per_s; }));
   }
@@ -133,8 +137,8 @@ absl::Status run(const Flags& flags) {
       const auto outcome = measure(flags, **group, Outcome{agreement, trouble, {}});
       if (!outcome.ok()) return outcome.status();
       if (flags.output == "json") print_json(flags, *outcome);
-      table.add_row({agreement, trouble, cell(outcome->whole(), 0), cell(outcome->troubled(), 0), cell(outcome->ratio(), 3),
-                     cell(outcome->ratio_to_before(), 3), cell(outcome->noise(), 3)});
+      table.add_row({agreement, trouble, cell(outcome->whole(), 0), cell(outcome->troubled(), 0),
+                     cell(outcome->ratio(), 3), cell(outcome->ratio_to_before(), 3), cell(outcome->noise(), 3)});
     }
   }
   if (flags.output == "table") table.print(std::cout);

@@ -53,7 +53,8 @@ class Trouble {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LearnerGroup>> LearnerGroup::start(const Options& options, const std::string& agreement) {
+absl::StatusOr<std::unique_ptr<LearnerGroup>> LearnerGroup::start(const Options& options,
+                                                                  const std::string& agreement) {
   const auto port = free_port();
   const auto metrics_port = free_port();
   if (!port.ok()) return port.status();

@@ -68,7 +68,8 @@ void report(const char* how, std::size_t bytes, std::vector<Sample> samples) {
   const double pause = middle([](const Sample& s) { return s.pause_ms; }).pause_ms;
   const double worst = samples.back().pause_ms;
   const double whole = middle([](const Sample& s) { return s.whole_ms; }).whole_ms;
-  std::printf("%6zu MiB  %-6s  pause %9.3f ms (max %9.3f)  until published %9.1f ms\n", bytes / kMib, how, pause, worst, whole);
+  std::printf("%6zu MiB  %-6s  pause %9.3f ms (max %9.3f)  until published %9.1f ms\n", bytes / kMib, how, pause, worst,
+              whole);
   std::fflush(stdout);
 }
 

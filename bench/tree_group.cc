@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/limits.h"
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/topology.h"
@@ -20,7 +21,7 @@
 #include "replication/store/codec.h"
 #include "replication/store/kv_store.h"
 #include "services/process/shared_core_wait.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/limits.h"
 
 namespace ingot::bench {
@@ -53,7 +54,8 @@ class TreeGroup::Client : public Pollable {
     return work;
   }
   bool readable() override {
-    return transport_->readable() || in_flight_.load(std::memory_order_relaxed) < wanted_.load(std::memory_order_acquire);
+    return transport_->readable() ||
+           in_flight_.load(std::memory_order_relaxed) < wanted_.load(std::memory_order_acquire);
   }
   std::uint64_t deadline_ns() const override { return kNever; }
 
@@ -111,8 +113,8 @@ TreeGroup::TreeGroup(const TreeGroupOptions& options) : options_(options) {
   conditions.evaluations = kInitialEvaluations;
   initial_ = plan_trees(plan_, conditions);
   const int endpoints = replicas + 1;
-  fabric_ = std::make_unique<Fabric>(
-      value_or_die(Fabric::create("bench", endpoints, inbox_bytes(options_.transport, endpoints))));
+  fabric_ = std::make_unique<Fabric>(value_or_die(
+      Fabric::create("bench", endpoints, inbox_bytes(*value_of<TransportKind>(options_.transport), endpoints))));
   for (int i = 0; i < endpoints; ++i) inboxes_.push_back(fabric_->inbox(EndpointId(static_cast<std::uint16_t>(i))));
   for (int id = 0; id < replicas; ++id) pages_.push_back(std::make_unique<ReplicaPage>());
 
@@ -126,8 +128,9 @@ TreeGroup::TreeGroup(const TreeGroupOptions& options) : options_(options) {
   put.value = std::string(static_cast<std::size_t>(options_.value_bytes), 'v');
   const EndpointId self(static_cast<std::uint16_t>(replicas));
   const EndpointId responder(options_.agreement == "1paxos" ? 1 : 0);
-  client_ = std::make_unique<Client>(make_transport(options_.transport, inboxes_, self, *fabric_, {}), replicas,
-                                     responder, kv::encode(kv::Request(put)));
+  client_ = std::make_unique<Client>(
+      make_transport(*value_of<TransportKind>(options_.transport), inboxes_, self, *fabric_, {}), replicas, responder,
+      kv::encode(kv::Request(put)));
   loops_.push_back(value_or_die(EventLoop::create(WaitOptions::shared_core())));
   loops_.back()->add(*client_, *fabric_, self);
   threads_.emplace_back([loop = loops_.back().get(), core = options_.cores.back()] {
@@ -146,7 +149,7 @@ std::unique_ptr<TreeGroup::Member> TreeGroup::make_member(int id) {
   const EndpointId self(static_cast<std::uint16_t>(id));
   const Descriptor fd = value_or_die(create_segment("bench-stable", kStableSegmentBytes));
   member->stable = value_or_die(StableSegment::open(fd.get(), self, Incarnation(1)));
-  member->transport = make_transport(options_.transport, inboxes_, self, *fabric_, {});
+  member->transport = make_transport(*value_of<TransportKind>(options_.transport), inboxes_, self, *fabric_, {});
   Replica::Parts parts;
   parts.protocol.group.replicas = options_.replicas;
   parts.protocol.group.voters = plan_.voters;

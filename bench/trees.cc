@@ -58,7 +58,9 @@ struct Quantiles {
 
 Quantiles quantiles_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) { return values[static_cast<std::size_t>(std::lround(share * (values.size() - 1)))]; };
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(std::lround(share * (values.size() - 1)))];
+  };
   return {at(0.5), at(0.25), at(0.75)};
 }
 
@@ -105,7 +107,8 @@ std::vector<double> column(const std::vector<Sample>& samples, double Sample::*f
 }
 
 // Ratios pair by pair, so that disturbances of both cancel out.
-std::vector<double> ratios(const std::vector<Sample>& samples, const std::vector<Sample>& stars, double Sample::*field) {
+std::vector<double> ratios(const std::vector<Sample>& samples, const std::vector<Sample>& stars,
+                           double Sample::*field) {
   std::vector<double> values;
   for (std::size_t i = 0; i < samples.size(); ++i) values.push_back(samples[i].*field / (stars[i].*field));
   return values;
@@ -195,8 +198,16 @@ absl::Status run(const Flags& flags) {
                                                    join_or(std::vector<std::string>(shapes.begin(), shapes.end()))));
   }
   const auto right = Table::Align::kRight;
-  Table table({{"replicas", right}, {"loops"}, {"in flight", right}, {"tree"}, {"busiest", right}, {"commits per s", right},
-               {"to star", right}, {"commands to star", right}, {"cpu us per commit", right}, {"to star", right}});
+  Table table({{"replicas", right},
+               {"loops"},
+               {"in flight", right},
+               {"tree"},
+               {"busiest", right},
+               {"commits per s", right},
+               {"to star", right},
+               {"commands to star", right},
+               {"cpu us per commit", right},
+               {"to star", right}});
   for (const int replicas : flags.replicas) {
     for (const std::string& loops : flags.loops) {
       absl::Status status = run_setting(flags, cores, replicas, loops == "each", table);
@@ -229,7 +240,9 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--repetitions", flags.repetitions, "of each measurement, in turns")
       ->check(whole_number(1, 10'000))
       ->capture_default_str();
-  app.add_option("--value-bytes", flags.value_bytes, "of each put")->check(whole_number(0, 4096))->capture_default_str();
+  app.add_option("--value-bytes", flags.value_bytes, "of each put")
+      ->check(whole_number(0, 4096))
+      ->capture_default_str();
   add_duration(app, "--duration", flags.duration, "of one measurement");
   app.add_option("-o,--output", flags.output, "table or json (one object per line)")
       ->check(one_of({"table", "json"}))

@@ -29,46 +29,49 @@ inline std::string_view as_view(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Appends to a string that it owns. Not thread-safe.
-class WireWriter {
+// Appends to an Out that it owns: a string, or what appends like one. Not thread-safe.
+template <typename Out>
+class BasicWireWriter {
  public:
-  WireWriter() = default;
-  explicit WireWriter(std::size_t reserve_bytes) { out_.reserve(reserve_bytes); }
+  BasicWireWriter() = default;
+  explicit BasicWireWriter(std::size_t reserve_bytes) { out_.reserve(reserve_bytes); }
   // Appends to these bytes; take() returns them with the rest.
-  explicit WireWriter(std::string&& before) : out_(std::move(before)) {}
+  explicit BasicWireWriter(Out&& before) : out_(std::move(before)) {}
 
-  WireWriter& u8(std::uint8_t v) { return put(v); }
-  WireWriter& u16(std::uint16_t v) { return put(v); }
-  WireWriter& u32(std::uint32_t v) { return put(v); }
-  WireWriter& u64(std::uint64_t v) { return put(v); }
-  WireWriter& i64(std::int64_t v) { return put(static_cast<std::uint64_t>(v)); }
+  BasicWireWriter& u8(std::uint8_t v) { return put(v); }
+  BasicWireWriter& u16(std::uint16_t v) { return put(v); }
+  BasicWireWriter& u32(std::uint32_t v) { return put(v); }
+  BasicWireWriter& u64(std::uint64_t v) { return put(v); }
+  BasicWireWriter& i64(std::int64_t v) { return put(static_cast<std::uint64_t>(v)); }
 
-  WireWriter& bytes(std::string_view v) {
+  BasicWireWriter& bytes(std::string_view v) {
     put(static_cast<std::uint32_t>(v.size()));
     return raw(v);
   }
   // Without a length: only as the last field of a message.
-  WireWriter& raw(std::string_view v) {
+  BasicWireWriter& raw(std::string_view v) {
     out_.append(v);
     return *this;
   }
 
   std::size_t size() const { return out_.size(); }
-  std::string take() { return std::move(out_); }
+  Out take() { return std::move(out_); }
   void clear() { out_.clear(); }  // keeps the capacity
-  const std::string& view() const { return out_; }
+  const Out& view() const { return out_; }
 
  private:
   template <std::unsigned_integral T>
-  WireWriter& put(T v) {
+  BasicWireWriter& put(T v) {
     char raw[sizeof v];
     std::memcpy(raw, &v, sizeof v);
     out_.append(raw, sizeof v);
     return *this;
   }
 
-  std::string out_;
+  Out out_;
 };
+
+using WireWriter = BasicWireWriter<std::string>;
 
 // Reads from memory that outlives it and all views that it returns. Not thread-safe.
 class WireReader {

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/gathered_message.h"
 #include "core/limits.h"
+#include "transport/channel_transport.h"
 #include "transport/fragments.h"
-#include "transport/host/channel_transport.h"
 #include "transport/transport.h"
 #include "transport/waker.h"
 
@@ -35,14 +36,14 @@ class ChannelEndpoint final : public ChannelTransport {
 
   EndpointId self() const override { return channel_.self(); }
 
-  [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override {
+  [[nodiscard]] bool send(EndpointId dest, GatheredMessage message) override {
     INGOT_CHECK(dest.value() < staged_.size() && dest != self(), "a message goes to another endpoint of the fabric");
     INGOT_CHECK(!message.empty() && message.size() <= kMessageBytesMax);
     if (gone_[dest.value()]) return false;
     if (!staged_[dest.value()].empty() && !move_staged(dest)) return false;
     if (message.size() <= Channel::kPayloadBytes) {
       const LineHeader header{self(), true, true, static_cast<std::uint8_t>(message.size())};
-      if (!channel_.write_line(dest, header, message)) {
+      if (!write_line(dest, header, message)) {
         wake_later(dest);  // only its poll makes room
         return false;
       }
@@ -115,14 +116,24 @@ class ChannelEndpoint final : public ChannelTransport {
   Channel& channel() { return channel_; }
 
  private:
+  // One line. If it has both the end of a header and the begin of a body, it is joined first: a channel writes a line's
+  // payload at once.
+  bool write_line(EndpointId dest, const LineHeader& header, const GatheredMessage& payload) {
+    if (payload.header.empty()) return channel_.write_line(dest, header, payload.body);
+    if (payload.body.empty()) return channel_.write_line(dest, header, payload.header);
+    std::byte joined[Channel::kPayloadBytes];
+    payload.copy_to(joined);
+    return channel_.write_line(dest, header, {joined, payload.size()});
+  }
+
   // Writes lines of `rest` until all of it is written or the channel is full; returns the number of bytes written.
-  std::size_t write_lines(EndpointId dest, std::span<const std::byte> rest, bool first) {
+  std::size_t write_lines(EndpointId dest, const GatheredMessage& rest, bool first) {
     std::size_t written = 0;
     while (written < rest.size()) {
       const std::size_t bytes = std::min(Channel::kPayloadBytes, rest.size() - written);
       const bool last = written + bytes == rest.size();
       const LineHeader header{self(), first && written == 0, last, static_cast<std::uint8_t>(bytes)};
-      if (!channel_.write_line(dest, header, rest.subspan(written, bytes))) break;
+      if (!write_line(dest, header, rest.part(written, bytes))) break;
       written += bytes;
     }
     if (written > 0) published(dest);
@@ -130,11 +141,11 @@ class ChannelEndpoint final : public ChannelTransport {
     return written;
   }
 
-  bool send_fragments(EndpointId dest, std::span<const std::byte> message) {
+  bool send_fragments(EndpointId dest, const GatheredMessage& message) {
     const std::size_t written = write_lines(dest, message, true);
     if (written == 0) return false;
     if (written < message.size()) {
-      staged_[dest.value()].stage(message.subspan(written));
+      staged_[dest.value()].stage(message.part(written, message.size() - written));
       staging_.push_back(dest);
     }
     return true;

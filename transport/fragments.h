@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "core/gathered_message.h"
 #include "core/limits.h"
 #include "core/types.h"
 #include "transport/limits.h"
@@ -87,8 +88,9 @@ class StagedMessage {
   bool empty() const { return sent_ == bytes_.size(); }
 
   // REQUIRES: empty().
-  void stage(std::span<const std::byte> rest) {
-    bytes_.assign(rest.begin(), rest.end());
+  void stage(const GatheredMessage& rest) {
+    bytes_.resize(rest.size());
+    rest.copy_to(bytes_.data());
     sent_ = 0;
   }
   std::span<const std::byte> rest() const { return std::span(bytes_).subspan(sent_); }

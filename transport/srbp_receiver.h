@@ -166,7 +166,8 @@ class SrbpReceiver {
     }
     if (!may_be_given_up()) return false;
     for (std::uint16_t i = 0; i < known_.size(); ++i) {
-      if (gave_up_readable(memory, EndpointId(i)) && which(memory, EndpointId(i)) - head_ < places_.count()) return true;
+      if (gave_up_readable(memory, EndpointId(i)) && which(memory, EndpointId(i)) - head_ < places_.count())
+        return true;
     }
     return false;
   }

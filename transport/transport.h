@@ -5,6 +5,7 @@
 #include <span>
 
 #include "absl/functional/function_ref.h"
+#include "core/gathered_message.h"
 #include "core/types.h"
 
 namespace ingot {
@@ -27,7 +28,7 @@ class Transport {
   // sent. Never blocks. A message that does not fit in the channel's free lines is accepted if no earlier one is still
   // being fragmented; its remaining fragments leave in later calls of send, probe or flush.
   // REQUIRES: dest is another endpoint of the same fabric.
-  [[nodiscard]] virtual bool send(EndpointId dest, std::span<const std::byte> message) = 0;
+  [[nodiscard]] virtual bool send(EndpointId dest, GatheredMessage message) = 0;
 
   // Passes up to `limit` received messages to `handler`; returns how many. The span is valid only during the call. The
   // handler may call send, not probe.

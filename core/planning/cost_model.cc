@@ -90,8 +90,8 @@ void check_unit(const CostModel& model, Report report) {
 
 void check_frequency(const CostModel& model, Report report) {
   if (model.frequency_hz == 0 || model.frequency_hz >= kPlausibleFrequencyMinHz) return;
-  report(absl::StrCat("frequency_hz is ", model.frequency_hz, "; no core is that slow, so the unit is probably wrong: write ",
-                   "2.5 GHz as 2500000000"));
+  report(absl::StrCat("frequency_hz is ", model.frequency_hz,
+                      "; no core is that slow, so the unit is probably wrong: write ", "2.5 GHz as 2500000000"));
 }
 
 void check_directions(const CostModel& model, Report report) {

@@ -18,7 +18,7 @@ inline constexpr int kExactBarrierCoresMax = 7;   // it tries all cores^(cores -
 inline constexpr int kPlanFewCores = 32;
 inline constexpr std::int64_t kPlanEvaluationsFewCores = 600'000;
 inline constexpr std::int64_t kPlanEvaluationsManyCores = 300'000;
-inline constexpr int kPlanBudgetMs = 1000;        // of planning, unless the user says otherwise; the best so far is taken
+inline constexpr int kPlanBudgetMs = 1000;  // of planning, unless the user says otherwise; the best so far is taken
 inline constexpr int kPlanClockEvaluations = 64;  // between two looks at the clock
 
 }  // namespace ingot

@@ -15,6 +15,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/agreement/status.h"
 #include "replication/requests/message_class.h"
+#include "replication/requests/shared_message.h"
 #include "replication/stable/write.h"
 
 namespace ingot {
@@ -62,15 +63,12 @@ struct GroupConfig {
   Incarnation incarnation{1};
   AgreementBounds bounds{};
   std::shared_ptr<const StableView> predecessor{};  // of the incarnation before; ignored if incarnation is 1
-  // If leader and acceptor are both stopped, so that no running replica knows what was accepted: true names one of them
-  // in Effects::fence, false waits for it.
-  bool fencing = false;
 };
 
 struct Outgoing {
   bool broadcast = false;  // to every other replica, by the current tree; `to` is then ignored
   EndpointId to;
-  std::shared_ptr<const std::string> message;  // shared between destinations
+  SharedMessage message;
   // For an answer to a broadcast of `to`: equal answers of several replicas may travel as one message. They reach
   // receive() as if each had come alone, a little later.
   bool combine = false;
@@ -117,8 +115,8 @@ struct Effects {
   // Decided slots are missing here and no peer can supply them. The caller answers with history() for each segment that
   // it has, of any incarnation of any replica.
   bool history_needed = false;
-  // With GroupConfig::fencing only: replicas whose death would unblock agreement. The caller may kill them, and reports
-  // peer_died once the kernel confirms it. The protocol itself never acts on this.
+  // Stopped replicas whose death would unblock agreement: what they hold is needed, and no running replica has it. The
+  // caller may kill them, and reports peer_died once the kernel confirms it. The protocol itself never acts on this.
   std::vector<ReplicaIncarnation> fence;
 
   // Keeps the vectors' memory: a busy loop does not allocate for its effects.

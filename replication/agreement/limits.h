@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// ---- Windows, logs and repetition, of all agreements ------------------------------------------------------------------
+// ---- Windows, logs and repetition, of all agreements ----------------------------------------------------------------
 inline constexpr int kWindowSlots = 64;  // slots proposed and undecided; further commands wait at the leader
 inline constexpr std::size_t kWindowBytesMax = 8 * 1024 * 1024;  // bytes of those slots; further batches wait likewise
 // Decided entries kept for learners that fell behind; one that is further back needs a snapshot. Enough for what is decided
@@ -39,7 +39,8 @@ inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that w
 
 static_assert(kWindowSlots < kCommandLogSlots);
 static_assert(kWindowSlots <= kLearnerAheadSlots && kWindowSlots <= kVoteAheadSlots);
-static_assert(kWindowBytesMax + kBatchBytesMax < kLearnerAheadBytesMax, "else a decided slot could be forgotten by all");
+static_assert(kWindowBytesMax + kBatchBytesMax < kLearnerAheadBytesMax,
+              "else a decided slot could be forgotten by all");
 static_assert(kFetchBytesMax + kBatchBytesMax < kMessageBytesMax, "the last entry of an answer may be a large one");
 static_assert(kWindowBytesMax + kBatchBytesMax < kPreparedBytesMax, "an honest coordinator never makes one vote no");
 

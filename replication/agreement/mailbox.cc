@@ -42,7 +42,7 @@ void Mailbox::broadcast(Message message, Effects& effects) {
 void Mailbox::multicast(int count, Message message, Effects& effects) {
   if (static_cast<std::size_t>(count) == known_.size()) return broadcast(std::move(message), effects);
   if (count == 1 && self_ == EndpointId(0)) return;
-  const auto stamped = stamp(message);
+  const SharedMessage stamped = stamp(message);
   for (std::uint16_t to = 0; to < count; ++to) {
     if (EndpointId(to) == self_) continue;
     effects.messages.push_back({.broadcast = false, .to = EndpointId(to), .message = stamped});
@@ -56,9 +56,9 @@ std::optional<Message> Mailbox::take_own() {
   return message;
 }
 
-std::shared_ptr<const std::string> Mailbox::stamp(Message& message) const {
+SharedMessage Mailbox::stamp(Message& message) const {
   message.incarnation = incarnation_;
-  return std::make_shared<const std::string>(encode(message));
+  return gather(message);
 }
 
 }  // namespace ingot

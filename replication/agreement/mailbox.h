@@ -38,7 +38,7 @@ class Mailbox {
   std::uint64_t refused() const { return refused_; }
 
  private:
-  std::shared_ptr<const std::string> stamp(Message& message) const;
+  SharedMessage stamp(Message& message) const;
 
   EndpointId self_;
   Incarnation incarnation_;

@@ -115,19 +115,22 @@ bool payload_parses(Shape::Payload shape, std::string_view payload) {
 
 }  // namespace
 
-std::string encode(const Message& message) {
-  const std::string_view payload = message.command ? std::string_view(*message.command) : message.payload;
+SharedMessage gather(const Message& message) {
+  static_assert(kAgreementHeaderBytes + sizeof message.number + sizeof(std::uint32_t) <=
+                SharedMessage::kHeaderBytesMax);
   const Shape shape = shape_of(message.type);
-  WireWriter out(kAgreementHeaderBytes + sizeof message.number + sizeof(std::uint32_t) + payload.size());
-  out.u8(static_cast<std::uint8_t>(MessageClass::kAgreement)).u8(kAgreementWireVersion);
-  out.u8(static_cast<std::uint8_t>(message.type)).u8(message.verdict && shape.verdict);
-  out.u32(message.incarnation.value());
-  out.u32(configuration_index(message.epoch.value())).u32(configuration_index(message.ballot.value()));
-  out.u64(message.slot.value());
-  if (shape.number) out.u64(message.number);
-  if (shape.target) out.u32(message.target.value());
-  if (shape.payload != Shape::Payload::kNone) out.raw(payload);
-  return out.take();
+  const auto write_header = [&](auto& out) {
+    out.u8(static_cast<std::uint8_t>(MessageClass::kAgreement)).u8(kAgreementWireVersion);
+    out.u8(static_cast<std::uint8_t>(message.type)).u8(message.verdict && shape.verdict);
+    out.u32(message.incarnation.value());
+    out.u32(configuration_index(message.epoch.value())).u32(configuration_index(message.ballot.value()));
+    out.u64(message.slot.value());
+    if (shape.number) out.u64(message.number);
+    if (shape.target) out.u32(message.target.value());
+  };
+  const bool copied = !message.command && !message.payload.empty();
+  if (shape.payload == Shape::Payload::kNone) return {write_header, nullptr};
+  return {write_header, copied ? std::make_shared<const std::string>(message.payload) : message.command};
 }
 
 std::optional<Message> decode_message(std::string_view bytes) {
@@ -152,8 +155,10 @@ std::optional<Message> decode_message(std::string_view bytes) {
   return message;
 }
 
-std::shared_ptr<const std::string> command_of(const Message& message) {
-  return message.command ? message.command : std::make_shared<const std::string>(message.payload);
+std::shared_ptr<const std::string> command_of(const Message& message,
+                                              const std::shared_ptr<const std::string>& known) {
+  if (message.command) return message.command;
+  return known && *known == message.payload ? known : std::make_shared<const std::string>(message.payload);
 }
 
 std::vector<std::string_view> entries_of(const Message& message) {

@@ -27,6 +27,7 @@
 #include "core/types.h"
 #include "core/wire.h"
 #include "replication/agreement/agreement.h"
+#include "replication/requests/shared_message.h"
 
 namespace ingot {
 
@@ -70,8 +71,8 @@ enum class MessageType : std::uint8_t {
   kTwoPhaseAcknowledge = 67,  // participant -> coordinator: slots below slot are applied here
 };
 
-// A decoded message, or one to encode. `payload` views the caller's memory; a message to oneself carries the command
-// itself instead, which saves a copy.
+// A decoded message, or one to send. `payload` views the caller's memory. What is sent or given to oneself may carry
+// the command itself instead, which is then shared and not copied.
 struct Message {
   MessageType type = MessageType::kCommitHint;
   Epoch epoch{};
@@ -92,14 +93,18 @@ struct Vote {
   std::string_view command;
 };
 
-std::string encode(const Message& message);
+// The message to send: it shares `command`, and copies `payload`.
+SharedMessage gather(const Message& message);
+// All of its bytes in one place.
+inline std::string encode(const Message& message) { return gather(message).joined(); }
 
 // Nothing, if any byte is not as described above: unknown version or type, a verdict or payload that the type does not
 // have, entries or votes that do not parse or are not in order, a slot of kSlotsMax or more.
 std::optional<Message> decode_message(std::string_view bytes);
 
-// A copy of an Accept's, Learn's or Prepare's command.
-std::shared_ptr<const std::string> command_of(const Message& message);
+// The command of an Accept, Learn or Prepare: a copy of its bytes; `known` itself, unless null, if that has the same.
+std::shared_ptr<const std::string> command_of(const Message& message,
+                                              const std::shared_ptr<const std::string>& known = nullptr);
 
 // The entries of a decoded Fetched.
 std::vector<std::string_view> entries_of(const Message& message);

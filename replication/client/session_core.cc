@@ -48,10 +48,9 @@ SessionCore::Send SessionCore::encode_attempt(const Attempt& attempt, const Subm
   request.acknowledged_below = attempt.acknowledged_below;
   request.reply_to = options_.self;
   request.responder = attempt.responder;
-  request.payload = submission.payload;
-  message_.clear();
-  encode(request, message_);
-  return {attempt.to, message_.view()};
+  header_.clear();
+  append_header(request, header_);
+  return {attempt.to, {as_bytes(header_.view()), as_bytes(submission.payload)}};
 }
 
 bool SessionCore::admits(RequestKind kind, std::size_t payload_bytes) {

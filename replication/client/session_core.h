@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "core/gathered_message.h"
 #include "core/types.h"
 #include "core/wire.h"
 #include "replication/client/limits.h"
@@ -64,10 +65,10 @@ class SessionCore {
     SessionBounds bounds{};
   };
 
-  // Actions. The bytes are valid until the next call of next() or of an input.
+  // Actions. The message is valid until the next call of next() or of an input.
   struct Send {
     EndpointId to;
-    std::string_view message;
+    GatheredMessage message;
   };
   // An answer to a submission, for its callback, which the core never calls. kOverloaded: not carried out.
   struct Answer {
@@ -151,7 +152,7 @@ class SessionCore {
   std::uint64_t quiet_since_ns_ = 0;
   std::vector<std::variant<Attempt, Answer>> actions_;
   std::size_t actions_taken_ = 0;
-  WireWriter message_;  // of the Send that was taken last
+  WireWriter header_;  // of the Send that was taken last
 };
 
 }  // namespace ingot

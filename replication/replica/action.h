@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/gathered_message.h"
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
 #include "replication/replica/snapshots/format.h"
 #include "replication/replica/snapshots/transfer.h"
+#include "replication/requests/shared_message.h"
 
 namespace ingot {
 
@@ -17,7 +19,7 @@ namespace ingot {
 struct Action {
   enum class Kind : std::uint8_t {
     kStore,            // `write` goes into the stable store, before anything that follows
-    kSend,             // `bytes` go to `to`, a replica or a client; they may be dropped only if its backlog is full
+    kSend,             // `message` goes to `to`, a replica or a client; it may be dropped only if its backlog is full
     kApply,            // `decision` is applied by done(); the answers to clients follow, each as a kSend
     kInstallSnapshot,  // slots below `slot` come with a decoded snapshot, which done() puts in place
     kFlush,            // backlogs move on; channel_drained() answers for each peer that had lost something
@@ -28,15 +30,16 @@ struct Action {
     kPublishSnapshot,  // `file`, of the slots below `slot`, goes to the keeper; asked again while it is not published
     kLoadSnapshot,     // `snapshot` is decoded; snapshot_decoded() answers. Its memory may be let go after that
     kFence,            // `incarnation` is killed; fenced() answers
-    kLog,              // `bytes` are a line for the operator's log, without its end
+    kLog,              // `line` is for the operator's log; without its end
   };
 
   Kind kind = Kind::kFlush;
   EndpointId to{};
   ReplicaIncarnation incarnation{};
   Slot slot{};
-  std::string_view bytes{};
-  const std::shared_ptr<const std::string>* message = nullptr;  // kSend: holds `bytes`, for a queue to keep; or null
+  std::string_view line{};
+  GatheredMessage message{};
+  const SharedMessage* shared = nullptr;  // kSend: holds `message`, for a queue to keep; or null
   const StableWrite* write = nullptr;
   const Decision* decision = nullptr;
   const SnapshotServer::File* file = nullptr;

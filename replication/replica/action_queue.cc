@@ -5,26 +5,29 @@ namespace ingot {
 void ActionQueue::send(EndpointId to, std::string_view bytes) {
   if (next_message_ < messages_.size()) {
     const Message& last = messages_.back();
-    if (last.shared == nullptr && std::string_view(buffer_).substr(last.begin, last.bytes) == bytes) {
-      messages_.push_back({to, last.begin, last.bytes, nullptr});
+    if (!last.shared && std::string_view(buffer_).substr(last.begin, last.bytes) == bytes) {
+      messages_.push_back({to, last.begin, last.bytes, std::nullopt});
       return;
     }
   }
-  messages_.push_back({to, buffer_.size(), bytes.size(), nullptr});
+  messages_.push_back({to, buffer_.size(), bytes.size(), std::nullopt});
   buffer_.append(bytes);
 }
 
-void ActionQueue::send(EndpointId to, std::shared_ptr<const std::string> message) {
+void ActionQueue::send(EndpointId to, SharedMessage message) {
   messages_.push_back({to, 0, 0, std::move(message)});
+}
+
+GatheredMessage ActionQueue::buffered(const Message& message) const {
+  return as_bytes(std::string_view(buffer_).substr(message.begin, message.bytes));
 }
 
 bool ActionQueue::front(Action& action) const {
   if (next_message_ < messages_.size()) {
     const Message& message = messages_[next_message_];
     action = {.kind = Action::Kind::kSend, .to = message.to};
-    if (message.shared != nullptr) action.message = &message.shared;
-    action.bytes = message.shared != nullptr ? std::string_view(*message.shared)
-                                             : std::string_view(buffer_).substr(message.begin, message.bytes);
+    if (message.shared) action.shared = &*message.shared;
+    action.message = message.shared ? message.shared->view() : buffered(message);
     return true;
   }
   if (orders_.empty()) return false;
@@ -32,7 +35,7 @@ bool ActionQueue::front(Action& action) const {
   action = {.kind = order.kind,
             .incarnation = order.incarnation,
             .slot = order.slot,
-            .bytes = order.line,
+            .line = order.line,
             .file = order.file.get(),
             .snapshot = &order.snapshot};
   return true;

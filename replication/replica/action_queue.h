@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,14 +30,14 @@ class ActionQueue {
 
   // A message of bytes that are copied. The same bytes to several peers in a row are copied once.
   void send(EndpointId to, std::string_view bytes);
-  void send(EndpointId to, std::shared_ptr<const std::string> message);
+  void send(EndpointId to, SharedMessage message);
 
   // A message that is written in place: `write` appends it to the string that it gets.
   template <typename Write>
   void send_written(EndpointId to, Write&& write) {
     const std::size_t begin = buffer_.size();
     write(buffer_);
-    messages_.push_back({to, begin, buffer_.size() - begin, nullptr});
+    messages_.push_back({to, begin, buffer_.size() - begin, std::nullopt});
   }
 
   void order(Order order) { orders_.push_back(std::move(order)); }
@@ -56,8 +57,10 @@ class ActionQueue {
     EndpointId to;
     std::size_t begin = 0;  // in the buffer
     std::size_t bytes = 0;
-    std::shared_ptr<const std::string> shared;  // instead of that; or null
+    std::optional<SharedMessage> shared;  // instead of that
   };
+  GatheredMessage buffered(const Message& message) const;
+
   static constexpr std::size_t kBufferKeepBytes = 1024 * 1024;  // a larger buffer is given back when it is empty
 
   std::vector<Message> messages_;

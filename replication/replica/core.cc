@@ -23,6 +23,7 @@ ReplicaCore::ReplicaCore(Parts parts)
       agreement_(std::move(parts.protocol.agreement)),
       traits_(parts.protocol.traits),
       bounds_(parts.bounds),
+      fences_(parts.fences),
       page_(*parts.page),
       discard_(std::move(parts.discard)),
       peers_(group_.self, group_.replicas, parts.pages),
@@ -112,7 +113,7 @@ void ReplicaCore::fenced(ReplicaIncarnation peer, bool killed) {
 
 // ---- A round -------------------------------------------------------------------------------------------------------
 
-void ReplicaCore::begin_round(std::uint64_t now_ns) {
+void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
   now_ns_ = now_ns;
   snapshot_work_ = 0;
@@ -121,7 +122,14 @@ void ReplicaCore::begin_round(std::uint64_t now_ns) {
   acted_ = !effects_.empty();
   had_inputs_ = std::exchange(inputs_, 0) > 0;
   worked_ = had_inputs_ || ticked || acted_;
-  stage_ = Stage::kInputs;
+  channels_wait_ = channels_wait;
+  stage_ = channels_wait || !idle() ? Stage::kInputs : Stage::kIdle;
+}
+
+// Nearly every round of an idle replica, and most of a busy one: its stages would find nothing.
+bool ReplicaCore::idle() const {
+  if (worked_ || !queue_.empty() || decoded_ || snapshots_.serves()) return false;
+  return !wants_history_ && wanted_segments_.empty() && now_ns_ < broadcaster_.check_due_ns();
 }
 
 bool ReplicaCore::tick() {
@@ -186,7 +194,8 @@ void ReplicaCore::enter_next_stage() {
       return order_segments();
     case Stage::kSegments:
       stage_ = Stage::kFlush;
-      return offer_channels(Action::Kind::kFlush);
+      if (channels_wait_) offer_channels(Action::Kind::kFlush);
+      return;
     case Stage::kFlush:
       stage_ = Stage::kSnapshots;
       if (worked_ || inputs_ > 0 || snapshots_.serves()) poll_snapshots();
@@ -223,9 +232,10 @@ void ReplicaCore::offer_channels(Action::Kind kind) {
 void ReplicaCore::order_segments() {
   const Slot from = applier_.applied();
   if (std::exchange(wants_history_, false)) queue_.order({.kind = Action::Kind::kReadHistory, .slot = from});
-  for (const ReplicaIncarnation& of : std::exchange(wanted_segments_, {})) {
+  for (const ReplicaIncarnation& of : wanted_segments_) {
     queue_.order({.kind = Action::Kind::kReadSegment, .incarnation = of, .slot = from});
   }
+  wanted_segments_.clear();
 }
 
 void ReplicaCore::check_trees() {

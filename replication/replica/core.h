@@ -40,7 +40,7 @@ namespace ingot {
 // A driver's round:
 //
 //   core.receive(...) for what has arrived, and other inputs
-//   core.begin_round(now_ns);
+//   core.begin_round(now_ns, channels_wait);
 //   while (const Action* action = core.next()) { do it; core.done(); }
 //   core.publish(), core.set_ticking(...)
 //
@@ -73,6 +73,7 @@ class ReplicaCore {
     ReplicaBounds bounds{};
     // How broadcasts reach the group; none: a star, each replica directly. All replicas of a group have it or none.
     std::optional<TreeOptions> trees{};
+    bool fences = false;  // orders kFence for Effects::fence; else the group waits for those replicas
     std::function<bool(EndpointId)> channel_ready;          // no message waits for room in the channel to it
     std::function<void(std::shared_ptr<void>)> discard{};  // ends what may be large, where that delays nothing; or none
     AppliedSink* sink = nullptr;                            // or null
@@ -109,8 +110,9 @@ class ReplicaCore {
 
   // ---- Rounds ------------------------------------------------------------------------------------------------------
 
-  // After the inputs that have arrived. `now_ns`: of a steady clock.
-  void begin_round(std::uint64_t now_ns);
+  // After the inputs that have arrived. `now_ns`: of a steady clock. `channels_wait`: a backlog waits for kFlush.
+  // Without that, and with nothing else to do, the round has no actions.
+  void begin_round(std::uint64_t now_ns, bool channels_wait);
   // A round that begins now ticks.
   bool tick_due(std::uint64_t now_ns) const { return now_ns >= next_tick_ns_; }
 
@@ -161,6 +163,7 @@ class ReplicaCore {
 
   void receive_agreement(EndpointId from, std::string_view message);
   bool tick();
+  bool idle() const;
   void propose();
   void enter_next_stage();
   void offer_channels(Action::Kind kind);
@@ -174,7 +177,7 @@ class ReplicaCore {
   void next_message(const Outgoing& outgoing);
   void next_peer(const Outgoing& broadcast);
   void offer(const Action& action);
-  void offer_send(EndpointId to, const std::shared_ptr<const std::string>& message);
+  void offer_send(EndpointId to, const SharedMessage& message);
   void effect_done();
   void apply(const Decision& decision);
   void after_apply();
@@ -185,6 +188,7 @@ class ReplicaCore {
   std::unique_ptr<Agreement> agreement_;
   const AgreementTraits traits_;
   const ReplicaBounds bounds_;
+  const bool fences_;
   ReplicaPage& page_;
   std::function<void(std::shared_ptr<void>)> discard_;
   PeerStates peers_;
@@ -207,11 +211,12 @@ class ReplicaCore {
   bool answering_ = false;  // reads may be answerable: effects were executed, or a snapshot was installed
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_tick_ns_ = Pollable::kNever;
-  std::uint64_t inputs_ = 0;  // since the last round began
+  std::uint64_t inputs_ = 1;  // since the last round began; the start is one
   int snapshot_work_ = 0;
   bool acted_ = false;
   bool had_inputs_ = false;  // when the round began
   bool worked_ = false;
+  bool channels_wait_ = false;
   std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
   bool wants_history_ = false;                       // agreement asked for what all segments hold
   bool starting_ = false;                            // the snapshot that it starts from is being loaded

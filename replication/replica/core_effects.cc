@@ -31,18 +31,18 @@ void ReplicaCore::offer(const Action& action) {
   current_ = Current::kEffect;
 }
 
-void ReplicaCore::offer_send(EndpointId to, const std::shared_ptr<const std::string>& message) {
-  offer({.kind = Action::Kind::kSend, .to = to, .bytes = *message, .message = &message});
+void ReplicaCore::offer_send(EndpointId to, const SharedMessage& message) {
+  offer({.kind = Action::Kind::kSend, .to = to, .message = message.view(), .shared = &message});
 }
 
 void ReplicaCore::next_message(const Outgoing& outgoing) {
   if (outgoing.broadcast && progress_.peer < 0 && broadcaster_.broadcasts_by_tree()) {
-    broadcaster_.broadcast(*outgoing.message);
+    broadcaster_.broadcast(outgoing.message.view());
     ++progress_.message;
   } else if (outgoing.broadcast) {
     next_peer(outgoing);
   } else if (outgoing.combine && broadcaster_.answers_by_tree(outgoing.to)) {
-    broadcaster_.answer(outgoing.to, *outgoing.message);
+    broadcaster_.answer(outgoing.to, outgoing.message.joined());
     ++progress_.message;
   } else {
     offer_send(outgoing.to, outgoing.message);
@@ -117,6 +117,7 @@ void ReplicaCore::finish_effects() {
 void ReplicaCore::tell_operator() {
   page_[ReplicaCounter::kSuspicions].add(executing_.suspects.size());
   for (const EndpointId suspect : executing_.suspects) log_.suspected(suspect);
+  if (!fences_) return;
   for (const ReplicaIncarnation& name : executing_.fence) {
     queue_.order({.kind = Action::Kind::kFence, .incarnation = name});
   }

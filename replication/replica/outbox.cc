@@ -8,16 +8,16 @@
 
 namespace ingot {
 
-void Outbox::send(EndpointId peer, const Message& message) {
-  if (!send_now(peer, *message)) queue(peer, message);
+void Outbox::send(EndpointId peer, const SharedMessage& message) {
+  if (!send_now(peer, message.view())) queue(peer, message);
 }
 
-void Outbox::send(EndpointId peer, std::string_view bytes) {
-  if (!send_now(peer, bytes)) queue(peer, std::make_shared<const std::string>(bytes));
+void Outbox::send(EndpointId peer, const GatheredMessage& message) {
+  if (!send_now(peer, message)) queue(peer, SharedMessage(std::make_shared<const std::string>(message.joined())));
 }
 
-bool Outbox::send_now(EndpointId peer, std::string_view bytes) {
-  if (waits_for(peer) || !transport_.send(peer, as_bytes(bytes))) return false;
+bool Outbox::send_now(EndpointId peer, const GatheredMessage& message) {
+  if (waits_for(peer) || !transport_.send(peer, message)) return false;
   ++sent_messages_;
   return true;
 }
@@ -28,16 +28,16 @@ Outbox::Backlog& Outbox::backlog_of(EndpointId peer) {
   return backlogs_[peer.value()];
 }
 
-void Outbox::queue(EndpointId peer, Message message) {
+void Outbox::queue(EndpointId peer, SharedMessage message) {
   Backlog& backlog = backlog_of(peer);
   if (backlog.dead) return;
-  if (backlog.messages.size() >= bounds_.messages || backlog.bytes + message->size() > bounds_.bytes) {
+  if (backlog.messages.size() >= bounds_.messages || backlog.bytes + message.size() > bounds_.bytes) {
     backlog.dropped = true;
     ++dropped_messages_;
     return;
   }
-  backlog.bytes += message->size();
-  waiting_bytes_ += message->size();
+  backlog.bytes += message.size();
+  waiting_bytes_ += message.size();
   ++waiting_messages_;
   backlog.messages.push_back(std::move(message));
 }
@@ -67,8 +67,8 @@ int Outbox::flush(absl::FunctionRef<void(EndpointId)> drained) {
 
 int Outbox::flush_peer(EndpointId peer, Backlog& backlog) {
   int sent = 0;
-  while (!backlog.messages.empty() && transport_.send(peer, as_bytes(*backlog.messages.front()))) {
-    const std::size_t bytes = backlog.messages.front()->size();
+  while (!backlog.messages.empty() && transport_.send(peer, backlog.messages.front().view())) {
+    const std::size_t bytes = backlog.messages.front().size();
     backlog.messages.pop_front();
     backlog.bytes -= bytes;
     waiting_bytes_ -= bytes;

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "core/gathered_message.h"
 #include "core/limits.h"
 #include "core/types.h"
 #include "replication/replica/limits.h"
+#include "replication/requests/shared_message.h"
 #include "transport/transport.h"
 
 namespace ingot {
@@ -25,15 +27,13 @@ struct OutboxBounds {
 // FIFO per peer, each within the bounds. Used by its endpoint's thread only.
 class Outbox {
  public:
-  using Message = std::shared_ptr<const std::string>;
-
   // REQUIRES: `transport` outlives this.
   explicit Outbox(Transport& transport, OutboxBounds bounds = {}) : transport_(transport), bounds_(bounds) {}
 
   // Sends, or queues behind what waits already, or drops.
-  void send(EndpointId peer, const Message& message);
+  void send(EndpointId peer, const SharedMessage& message);
   // The same with bytes of the caller's, which are copied only if they have to wait.
-  void send(EndpointId peer, std::string_view bytes);
+  void send(EndpointId peer, const GatheredMessage& message);
 
   // The peer is dead: what waits for it is dropped, and all that comes.
   void forget(EndpointId peer);
@@ -57,15 +57,15 @@ class Outbox {
 
  private:
   struct Backlog {
-    std::deque<Message> messages;
+    std::deque<SharedMessage> messages;
     std::size_t bytes = 0;
     bool dropped = false;
     bool dead = false;
   };
 
-  bool send_now(EndpointId peer, std::string_view bytes);
+  bool send_now(EndpointId peer, const GatheredMessage& message);
   Backlog& backlog_of(EndpointId peer);
-  void queue(EndpointId peer, Message message);
+  void queue(EndpointId peer, SharedMessage message);
   int flush_peer(EndpointId peer, Backlog& backlog);
 
   Transport& transport_;

@@ -41,6 +41,7 @@ ReplicaCore::Parts Replica::core_parts(Parts& parts) {
   core.incarnations = segments_.newest();
   core.bounds = parts.bounds;
   core.trees = std::move(parts.trees);
+  core.fences = operator_.fence != nullptr;
   core.channel_ready = [this](EndpointId peer) { return !outbox_.waits_for(peer); };
   core.discard = [cores = snapshots_.helper_cores](std::shared_ptr<void> thing) {
     release_in_background(std::move(thing), cores);
@@ -67,13 +68,15 @@ int Replica::poll(std::uint64_t now_ns) {
   if (loader_.running()) finish_load();
   if (snapshots_.published_slot != nullptr) core_.snapshot_published(Slot(snapshots_.published_slot->get_acquire()));
   flushed_ = 0;
-  core_.begin_round(now_ns);
+  woke_ = false;
+  core_.begin_round(now_ns, !outbox_.empty());
   run();
-  if (sent_since_wake_) fragments_wait_ = channels_.transport->flush();
+  if (!woke_) wake_receivers();
   work += flushed_ + core_.work();
   if (channels_.transport->parts_moved()) ++work;
-  if (work > 0 || core_.worked()) publish();
   worked_at_ns_ = work > 0 ? now_ns : 0;
+  if (work == 0 && !core_.worked() && !fragments_wait_) return 0;  // nothing has changed
+  publish();
   core_.set_ticking(core_.wants_tick() || !outbox_.empty() || fragments_wait_, now_ns);
   return work;
 }
@@ -97,9 +100,9 @@ void Replica::execute(const Action& action) {
       INGOT_CHECK(stable_.store(*action.write), "the stable store is full although the window is bounded");
       return;
     case Action::Kind::kSend:
-      sent_since_wake_ = true;
-      if (action.message != nullptr) return outbox_.send(action.to, *action.message);
-      return outbox_.send(action.to, action.bytes);
+      woke_ = false;
+      if (action.shared != nullptr) return outbox_.send(action.to, *action.shared);
+      return outbox_.send(action.to, action.message);
     case Action::Kind::kApply:
     case Action::Kind::kInstallSnapshot:
       return;
@@ -107,9 +110,7 @@ void Replica::execute(const Action& action) {
       flushed_ += outbox_.flush([this](EndpointId peer) { core_.channel_drained(peer); });
       return;
     case Action::Kind::kWake:
-      fragments_wait_ = channels_.transport->flush();
-      sent_since_wake_ = false;
-      return;
+      return wake_receivers();
     case Action::Kind::kReadSegment:
       return read_segment(action);
     case Action::Kind::kReadHistory:
@@ -124,9 +125,15 @@ void Replica::execute(const Action& action) {
     case Action::Kind::kFence:
       return fence(action.incarnation);
     case Action::Kind::kLog:
-      if (operator_.log) operator_.log(std::string(action.bytes));
+      if (operator_.log) operator_.log(std::string(action.line));
       return;
   }
+}
+
+// Also those that wait for this replica to read on, so each round has to call it.
+void Replica::wake_receivers() {
+  fragments_wait_ = channels_.transport->flush();
+  woke_ = true;
 }
 
 // ---- Peers ---------------------------------------------------------------------------------------------------------
@@ -188,7 +195,7 @@ void Replica::read_segment(const Action& action) {
 }
 
 void Replica::fence(ReplicaIncarnation name) {
-  if (operator_.fence) core_.fenced(name, operator_.fence(name));
+  core_.fenced(name, operator_.fence(name));
 }
 
 // ---- Snapshots -----------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class Replica : public Pollable {
   };
   struct Operator {
     std::function<void(const std::string&)> log{};  // a line without its end; or none
-    // With group.fencing: kills that very incarnation, and says whether it ran; none: no replica is killed.
+    // Kills that very incarnation, and says whether it ran; none: no replica is killed.
     std::function<bool(ReplicaIncarnation)> fence{};
   };
   struct Parts {
@@ -95,6 +95,7 @@ class Replica : public Pollable {
   void run();
   void execute(const Action& action);
   std::uint64_t deaths_reported() const;
+  void wake_receivers();
   void poll_deaths();
   void peer_died(ReplicaIncarnation name);
   int poll_incarnations();
@@ -121,7 +122,7 @@ class Replica : public Pollable {
   std::uint64_t deaths_seen_ = 0;
   int flushed_ = 0;               // messages of backlogs, in this round
   bool fragments_wait_ = false;   // as of the last wake
-  bool sent_since_wake_ = false;
+  bool woke_ = true;  // receivers, since this round began and since the last message was sent
   std::uint64_t received_messages_ = 0;
   std::uint64_t pauses_ns_ = 0;     // of the loop, by snapshots
   std::uint64_t busy_ns_ = 0;       // from rounds that found work to the next

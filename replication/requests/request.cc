@@ -33,14 +33,14 @@ void read_header(WireReader& in, Request& request) {
 
 std::string encode(const Request& request) {
   WireWriter out(2 + kCommandHeaderBytes + request.payload.size());
-  encode(request, out);
+  append_header(request, out);
+  out.raw(request.payload);
   return out.take();
 }
 
-void encode(const Request& request, WireWriter& out) {
+void append_header(const Request& request, WireWriter& out) {
   out.u8(kRequestClass).u8(static_cast<std::uint8_t>(request.kind));
   write_header(out, request);
-  out.raw(request.payload);
 }
 
 std::string encode(const Response& response) {

@@ -55,7 +55,7 @@ struct Response {
 
 // Payloads of decoded messages view `bytes`.
 std::string encode(const Request& request);
-void encode(const Request& request, WireWriter& out);  // appends
+void append_header(const Request& request, WireWriter& out);  // all but the payload, which follows it
 std::string encode(const Response& response);
 void append(const Response& response, std::string& out);  // appends the same bytes
 std::optional<Request> decode_request(std::string_view bytes);

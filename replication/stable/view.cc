@@ -68,7 +68,8 @@ class RecordReader {
     if (record.bytes > kBatchBytesMax || stable_record_bytes(record.bytes) > left) return false;
     const std::string_view there(reinterpret_cast<const char*>(from) + sizeof record, record.bytes);
     if (Slot(record.slot) >= from_) command.assign(there);
-    if (record.checksum != stable_checksum(record, Slot(record.slot) >= from_ ? command : there, position_)) return false;
+    if (record.checksum != stable_checksum(record, Slot(record.slot) >= from_ ? command : there, position_))
+      return false;
     position_ += stable_record_bytes(record.bytes);
     return true;
   }
@@ -184,7 +185,8 @@ absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, 
   }
   RecordReader reader(ring, head, tail, from);
   while (!reader.done()) {
-    if (!reader.next() || !add(reader.record, fixed, from, reader.command, *view)) return corrupt("a record is damaged");
+    if (!reader.next() || !add(reader.record, fixed, from, reader.command, *view))
+      return corrupt("a record is damaged");
   }
   return view;
 }

@@ -11,7 +11,8 @@ namespace {
 constexpr std::chrono::milliseconds kPause{5};  // after a write that was not accepted
 }
 
-AvailabilityProbe::AvailabilityProbe(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done)
+AvailabilityProbe::AvailabilityProbe(ReplicaClient& client, std::function<bool()> over,
+                                     std::function<void(const Outage&)> done)
     : client_(client), over_(std::move(over)), done_(std::move(done)) {}
 
 void AvailabilityProbe::start() {

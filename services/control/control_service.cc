@@ -124,7 +124,8 @@ grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* cont
 }
 
 std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config, const InstanceView& view,
-                                                     ReplicaClient& client, RequestMetrics& metrics, FaultInjector* injector) {
+                                                     ReplicaClient& client, RequestMetrics& metrics,
+                                                     FaultInjector* injector) {
   return std::make_unique<ControlService>(config, view, client, metrics, injector);
 }
 

@@ -135,15 +135,16 @@ absl::StatusOr<std::vector<Hit>> targets_of(const DrillRequest& request, const c
     hits.push_back(*each);
   }
   if (status.instance().isolation() == name_of(Isolation::kThread)) {
-    return not_now("replicas are threads of one process here (--isolation=thread): none can be killed or stopped alone");
+    return not_now(
+        "replicas are threads of one process here (--isolation=thread): none can be killed or stopped alone");
   }
   return hits;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<Hit>> choose_targets(const DrillRequest& request, const control_v1::GetStatusResponse& status,
-                                             Condition condition) {
+absl::StatusOr<std::vector<Hit>> choose_targets(const DrillRequest& request,
+                                                const control_v1::GetStatusResponse& status, Condition condition) {
   if (request.action() < DrillRequest::ACTION_KILL || request.action() > DrillRequest::ACTION_CONT) {
     return absl::InvalidArgumentError("a drill kills, stops or continues; say which");
   }
@@ -171,13 +172,17 @@ int signal_of(DrillRequest::Action action) {
   }
 }
 
-ProcessCondition SignalFaultInjector::condition(const Hit& target) const { return condition_of(static_cast<pid_t>(target.pid())); }
+ProcessCondition SignalFaultInjector::condition(const Hit& target) const {
+  return condition_of(static_cast<pid_t>(target.pid()));
+}
 
 absl::Status SignalFaultInjector::inject(const Hit& target, DrillRequest::Action action) {
   const int signal = signal_of(action);
   const DaemonPage& page = *view_.daemon;
-  if (target.process() == Hit::PROCESS_REPLICA) return send_signal(page.replicas[target.replica()], target.incarnation(), signal);
-  const Counter& started = target.process() == Hit::PROCESS_FRONT_END ? page.front_end.started : page.supervisor_started;
+  if (target.process() == Hit::PROCESS_REPLICA)
+    return send_signal(page.replicas[target.replica()], target.incarnation(), signal);
+  const Counter& started =
+      target.process() == Hit::PROCESS_FRONT_END ? page.front_end.started : page.supervisor_started;
   return send_signal(static_cast<pid_t>(target.pid()), started.get(), signal);
 }
 

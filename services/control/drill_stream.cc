@@ -147,7 +147,8 @@ bool is_local(const std::string& peer) {
 
 grpc::ServerWriteReactor<DrillResponse>* start_drill(const DrillRequest& request, const std::string& peer,
                                                      const DaemonConfig& config, const InstanceView& view,
-                                                     ReplicaClient& client, FaultInjector& injector, RequestMetrics& metrics) {
+                                                     ReplicaClient& client, FaultInjector& injector,
+                                                     RequestMetrics& metrics) {
   if (!is_local(peer)) {
     return refuse(metrics, absl::PermissionDeniedError("drills are taken from this machine only, by way of 127.0.0.1"));
   }

@@ -53,7 +53,8 @@ absl::StatusOr<EndpointId> whom_to_ask(const MoveRequest& request, const control
   }
   if (request.role() == control_v1::ROLE_LEADER) return EndpointId(static_cast<std::uint16_t>(to.id()));
   const Replica* leader = leader_in(status);
-  if (leader == nullptr) return absl::FailedPreconditionError("nobody leads now, and the leader is who moves that role");
+  if (leader == nullptr)
+    return absl::FailedPreconditionError("nobody leads now, and the leader is who moves that role");
   return EndpointId(static_cast<std::uint16_t>(leader->id()));
 }
 

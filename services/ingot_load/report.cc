@@ -31,8 +31,9 @@ std::string readable(std::uint64_t ns) {
 void add_row(Table& table, const char* title, const LatencyHistogram& latency, double elapsed_s) {
   const double rate = elapsed_s > 0 ? static_cast<double>(latency.count()) / elapsed_s : 0;
   table.add_row({title, absl::StrCat(latency.count()), absl::StrFormat("%.0f", rate),
-                 readable(latency.quantile_ns(0.5)), readable(latency.quantile_ns(0.9)), readable(latency.quantile_ns(0.99)),
-                 readable(latency.quantile_ns(0.999)), readable(latency.max_ns())});
+                 readable(latency.quantile_ns(0.5)), readable(latency.quantile_ns(0.9)),
+                 readable(latency.quantile_ns(0.99)), readable(latency.quantile_ns(0.999)),
+                 readable(latency.max_ns())});
 }
 
 std::string errors_line(const LoadTotals& totals) {

@@ -15,7 +15,8 @@ namespace {
 constexpr const char* kDescription =
     "ingotd keeps key-value state replicated across the cores of this machine and serves it by the etcd v3 API.\n"
     "State lives in memory: it survives the death of processes, not of all of them, nor loss of power.\n"
-    "Whatever of it dies is started again. If this process itself dies, start it again with the same flags: it attaches.\n";
+    "Whatever of it dies is started again. If this process itself dies, start it again with the same flags: it "
+    "attaches.\n";
 
 constexpr const char* kExamples =
     "Examples:\n"

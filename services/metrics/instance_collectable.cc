@@ -108,7 +108,8 @@ void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricF
   }};
   MetricFamily states = gauge_family("ingot_replica_state", "1 for the state that the replica is in, else 0.");
   MetricFamily lags = gauge_family("ingot_replica_lag_slots", "Slots decided somewhere and not applied here.");
-  MetricFamily incarnations = gauge_family("ingot_replica_incarnation", "Which incarnation of the replica this is, from 1.");
+  MetricFamily incarnations =
+      gauge_family("ingot_replica_incarnation", "Which incarnation of the replica this is, from 1.");
   MetricFamily cores = gauge_family("ingot_replica_core", "Core that the replica was placed on.");
   for (const auto& replica : status.replicas()) {
     const Labels labels{{"replica", replica_name(replica.id())}};
@@ -122,7 +123,8 @@ void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricF
     add_value(cores, labels, replica.core());
   }
   for (MetricFamily* family : {&states, &lags, &incarnations, &cores}) families.push_back(std::move(*family));
-  MetricFamily blocked = gauge_family("ingot_blocked_seconds", "For how long agreement has been blocked; 0: it is not.");
+  MetricFamily blocked =
+      gauge_family("ingot_blocked_seconds", "For how long agreement has been blocked; 0: it is not.");
   const auto& duration = status.blocked().duration();
   add_value(blocked, {}, static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9);
   families.push_back(std::move(blocked));

@@ -6,7 +6,8 @@
 
 namespace ingot {
 
-void CounterResetAdjuster::adjust(std::uint64_t incarnation, std::span<const Kind> kinds, std::span<std::uint64_t> values) {
+void CounterResetAdjuster::adjust(std::uint64_t incarnation, std::span<const Kind> kinds,
+                                  std::span<std::uint64_t> values) {
   last_.resize(values.size());
   base_.resize(values.size());
   INGOT_CHECK(kinds.size() == values.size());

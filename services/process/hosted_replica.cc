@@ -25,7 +25,6 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   group.self = endpoint_of(launch);
   group.incarnation = Incarnation(launch.incarnation);
   group.predecessor = memory.predecessor(launch.id, !traits_of(config.agreement).votes_are_history);
-  group.fencing = config.fence;
   return group;
 }
 
@@ -37,7 +36,8 @@ SnapshotBytes map_snapshot(int fd) {
     const auto memory = std::make_shared<const Segment>(*std::move(mapped));
     return {as_view(memory->bytes()), memory};
   }
-  std::fprintf(stderr, "ingotd: a replica starts without the published snapshot: %s\n", mapped.status().ToString().c_str());
+  std::fprintf(stderr, "ingotd: a replica starts without the published snapshot: %s\n",
+               mapped.status().ToString().c_str());
   return {};
 }
 
@@ -60,7 +60,8 @@ absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::Ne
 HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
     : page_segment_(std::move(page)), stable_(std::move(stable)) {}
 
-absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const LaunchSpec& spec, const ReplicaLaunch& launch,
+absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const LaunchSpec& spec,
+                                                                     const ReplicaLaunch& launch,
                                                                      InstanceMemory& memory,
                                                                      const ProcessParts& process) {
   auto page = Segment::map(launch.page_fd, Segment::Access::kReadWrite);
@@ -76,7 +77,7 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
-  transport_ = make_transport(name_of(spec.config.transport), memory.inboxes(), endpoint_of(launch), memory.fabric(),
+  transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(),
                               link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
   Replica::Parts parts;
@@ -97,9 +98,11 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   parts.deaths.marks = process.marks;
   parts.pages.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
   parts.op.log = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
-  parts.op.fence = [daemon = memory.view().daemon](ReplicaIncarnation name) {
-    return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
-  };
+  if (spec.config.fence) {
+    parts.op.fence = [daemon = memory.view().daemon](ReplicaIncarnation name) {
+      return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
+    };
+  }
   // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
   if (spec.config.isolation == Isolation::kProcess) {
     parts.snapshots.fork = true;

@@ -15,7 +15,7 @@
 #include "services/process/instance_memory.h"
 #include "services/process/launch_spec.h"
 #include "services/process/supervision_messages.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/peer_incarnations.h"
 
 namespace ingot {

@@ -87,7 +87,8 @@ absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd) {
 
 std::vector<std::span<std::byte>> InstanceMemory::inboxes() const {
   std::vector<std::span<std::byte>> inboxes;
-  for (int i = 0; i < fabric_.endpoints(); ++i) inboxes.push_back(fabric_.inbox(EndpointId(static_cast<std::uint16_t>(i))));
+  for (int i = 0; i < fabric_.endpoints(); ++i)
+    inboxes.push_back(fabric_.inbox(EndpointId(static_cast<std::uint16_t>(i))));
   return inboxes;
 }
 

@@ -30,7 +30,8 @@ namespace ingot {
 namespace {
 
 void warn(const absl::Status& status) {
-  if (!status.ok()) std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", status.ToString().c_str());
+  if (!status.ok())
+    std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", status.ToString().c_str());
 }
 
 // A core that is gone by now costs nearness, not correctness.
@@ -99,7 +100,8 @@ class HostedLoop {
     watch_.emplace([&memory, self](EndpointId, Incarnation) { memory.fabric().notify(self); });
     for (std::uint16_t id = 0; id < memory.stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory.stable_segments()[id];
-      if (EndpointId(id) != self && !segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
+      if (EndpointId(id) != self && !segments.empty() && segments.back().memory != nullptr)
+        watch(EndpointId(id), segments.back());
     }
   }
 
@@ -139,14 +141,19 @@ std::vector<std::vector<ReplicaLaunch>> group_by_core(const LaunchSpec& spec) {
 class HostedLoops {
  public:
   HostedLoops(const LaunchSpec& spec, InstanceMemory& memory, ProcessParts process)
-      : spec_(spec), memory_(memory), process_(std::move(process)), groups_(group_by_core(spec)), loops_(groups_.size()) {}
+      : spec_(spec),
+        memory_(memory),
+        process_(std::move(process)),
+        groups_(group_by_core(spec)),
+        loops_(groups_.size()) {}
 
   absl::Status start() {
     std::vector<std::future<absl::Status>> others;
     for (std::size_t i = 1; i < loops_.size(); ++i) {
       std::promise<absl::Status> outcome;
       others.push_back(outcome.get_future());
-      threads_.emplace_back([this, i, outcome = std::move(outcome)]() mutable { build_and_run(i, std::move(outcome)); });
+      threads_.emplace_back(
+          [this, i, outcome = std::move(outcome)]() mutable { build_and_run(i, std::move(outcome)); });
     }
     absl::Status status = loops_.front().build(spec_, groups_.front(), memory_, process_);
     for (auto& other : others) status.Update(other.get());

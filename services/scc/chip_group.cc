@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ChipGroup>> ChipGroup::create(const DaemonConfig&
   if (!options.ok()) return options.status();
   auto chip = scc::Chip::create(*options);
   if (!chip.ok()) return chip.status();
-  auto fabric = scc::lay_out(name_of(config.transport), placement->endpoints());
+  auto fabric = scc::lay_out(config.transport, placement->endpoints());
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<ChipGroup> group(
       new ChipGroup(config, *std::move(placement), *std::move(chip), *std::move(fabric)));

@@ -72,7 +72,6 @@ Replica::Parts ChipReplica::parts(const ChipContext& context) {
   parts.protocol.group.replicas = context.config.replicas;
   parts.protocol.group.voters = context.config.voters;
   parts.protocol.group.self = id_;
-  parts.protocol.group.fencing = context.config.fence;
   parts.channels.endpoints = static_cast<int>(context.fabric.cores.size());
   parts.protocol.agreement = make_agreement(context.config.agreement, parts.protocol.group);
   parts.protocol.traits = traits_of(context.config.agreement);
@@ -83,7 +82,7 @@ Replica::Parts ChipReplica::parts(const ChipContext& context) {
   parts.deaths.segments = context.segments;
   parts.deaths.reported = &context.daemon->deaths;
   parts.op.log = context.log;
-  parts.op.fence = context.fence;
+  if (context.config.fence) parts.op.fence = context.fence;
   return parts;
 }
 

@@ -13,7 +13,7 @@ void count(Counter* counter) {
 
 }  // namespace
 
-bool RoomWatch::send(EndpointId dest, std::span<const std::byte> message) {
+bool RoomWatch::send(EndpointId dest, GatheredMessage message) {
   const bool sent = transport_.send(dest, message);
   if (!sent) full_.insert(dest);
   return sent;

@@ -20,7 +20,7 @@ class RoomWatch final : public Transport {
   RoomWatch(Transport& transport, int endpoints) : transport_(transport), endpoints_(endpoints) {}
 
   EndpointId self() const override { return transport_.self(); }
-  [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override;
+  [[nodiscard]] bool send(EndpointId dest, GatheredMessage message) override;
   int probe(Handler handler, int limit) override { return transport_.probe(handler, limit); }
   bool flush() override { return fragments_wait_ = transport_.flush(); }
   bool parts_moved() override { return transport_.parts_moved(); }

@@ -17,7 +17,7 @@
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
 #include "services/serving/serving.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/peer_incarnations.h"
 
@@ -62,7 +62,7 @@ class FrontEnd {
       : spec_(spec),
         memory_(std::move(memory)),
         self_(static_cast<std::uint16_t>(spec.config.replicas)),
-        transport_(make_transport(name_of(spec.config.transport), memory_->inboxes(), self_, memory_->fabric(), {})),
+        transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),

@@ -89,7 +89,8 @@ std::vector<int> all_descriptors(const LaunchSpec& spec, const std::vector<int>&
 
 }  // namespace
 
-absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds) {
+absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec,
+                                           const std::vector<int>& fabric_fds) {
   auto control = make_control_pair();
   if (!control.ok()) return control.status();
   spec.control_fd = control->child.get();

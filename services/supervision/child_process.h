@@ -23,7 +23,8 @@ struct StartedProcess {
 // Starts /proc/self/exe as "ingotd @ROLE LAUNCH_FD" with the descriptors of `spec` and `fabric_fds` inherited and
 // everything else closed. Should the caller's thread die, the child is continued (SIGCONT), so that even a stopped one
 // sees the end of its supervision channel. REQUIRES: the process has one thread. Errors: RESOURCE_EXHAUSTED.
-absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds);
+absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec,
+                                           const std::vector<int>& fabric_fds);
 
 // A process that waits for its role (services/process/standby_process.h), so that a next incarnation begins without the
 // time that starting a program takes. Used by the supervisor's one thread; its end kills the process.

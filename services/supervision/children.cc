@@ -228,7 +228,8 @@ bool Children::any_running() const {
 }
 
 bool Children::all_ready() const {
-  return std::all_of(children_.begin(), children_.end(), [](const auto& child) { return !child->running || child->ready; });
+  return std::all_of(children_.begin(), children_.end(),
+                     [](const auto& child) { return !child->running || child->ready; });
 }
 
 }  // namespace ingot

@@ -21,7 +21,7 @@
 #include "services/process/process_signal.h"
 #include "services/supervision/listen_check.h"
 #include "services/supervision/tree_setup.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot {
 
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
   const int endpoints = config.replicas + 1;  // and the front end
-  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(name_of(config.transport), endpoints));
+  auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
   if (!fabric.ok()) return fabric.status();
   std::unique_ptr<Instance> instance(new Instance(std::move(config), std::move(name), std::move(*fabric)));
   if (auto status = instance->make_pages(); !status.ok()) return status;
@@ -137,7 +137,8 @@ LaunchSpec Instance::launch_spec() const {
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
   for (ReplicaLaunch& launch : spec.replicas) {
-    for (const StableIncarnation& started : stable_[launch.id]) launch.earlier.push_back({started.incarnation, started.fd.get()});
+    for (const StableIncarnation& started : stable_[launch.id])
+      launch.earlier.push_back({started.incarnation, started.fd.get()});
     launch.incarnation = launch.earlier.back().incarnation;
     launch.stable_fd = launch.earlier.back().stable_fd;
     launch.earlier.pop_back();

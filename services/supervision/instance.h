@@ -80,7 +80,8 @@ class Instance {
   Descriptor page_fd_;
   Segment page_segment_;
   std::vector<Descriptor> pages_;  // by replica
-  std::vector<std::deque<StableIncarnation>> stable_;  // by replica: its incarnations that count, oldest first; the last is the newest
+  std::vector<std::deque<StableIncarnation>>
+      stable_;  // by replica: its incarnations that count, oldest first; the last is the newest
   std::vector<ReplicaLaunch> replicas_;  // without stable segments
   std::uint32_t front_end_incarnation_ = 1;
   Descriptor snapshot_;

@@ -28,7 +28,8 @@ absl::Status Instance::take_over(HandoverState known) {
   page_segment_ = *std::move(segment);
   for (const ReplicaLaunch& launch : spec.replicas) {
     std::deque<StableIncarnation>& incarnations = stable_.emplace_back();
-    for (const EarlierIncarnation& started : launch.earlier) incarnations.push_back({started.incarnation, known.take(started.stable_fd)});
+    for (const EarlierIncarnation& started : launch.earlier)
+      incarnations.push_back({started.incarnation, known.take(started.stable_fd)});
     incarnations.push_back({launch.incarnation, known.take(launch.stable_fd)});
     pages_.push_back(known.take(launch.page_fd));
     ReplicaLaunch kept = launch;

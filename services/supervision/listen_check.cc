@@ -46,13 +46,14 @@ absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std:
   addrinfo* found = nullptr;
   const int failed = ::getaddrinfo(parsed->host.c_str(), std::to_string(parsed->port).c_str(), &hints, &found);
   if (failed != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(flag, ": cannot resolve \"", parsed->host,
-                                                   "\" (", ::gai_strerror(failed), "); give an address of this machine"));
+    return absl::InvalidArgumentError(absl::StrCat(flag, ": cannot resolve \"", parsed->host, "\" (",
+                                                   ::gai_strerror(failed), "); give an address of this machine"));
   }
   Descriptor fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int yes = 1;  // connections of an earlier run that linger do not count as use
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const bool bound = fd.valid() && ::bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(fd.get(), 1) == 0;
+  const bool bound =
+      fd.valid() && ::bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(fd.get(), 1) == 0;
   const int error = errno;
   ::freeaddrinfo(found);
   if (!bound) return bind_error(address, flag, error);

@@ -64,7 +64,8 @@ bool wait_for_any(const std::vector<Candidate>& candidates, Clock::time_point de
     if (still(each)) fds.push_back({each.orphan.channel.fd(), POLLIN, 0});
   }
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return !fds.empty() && left > 0 && ::poll(fds.data(), fds.size(), static_cast<int>(std::min<std::int64_t>(left, 50))) >= 0;
+  return !fds.empty() && left > 0 &&
+         ::poll(fds.data(), fds.size(), static_cast<int>(std::min<std::int64_t>(left, 50))) >= 0;
 }
 
 bool silent(const Candidate& each) { return !each.orphan.answered && !each.refused && !each.unknown && !each.gone; }
@@ -94,9 +95,10 @@ absl::Status nobody_answers(const std::string& instance, const std::vector<Candi
   std::vector<std::string> pids;
   for (const Candidate& each : candidates) pids.push_back(std::to_string(each.orphan.pid));
   const std::string list = absl::StrJoin(pids, " ");
-  return absl::UnavailableError(absl::StrCat(
-      "an instance named \"", instance, "\" is there without a supervisor, but none of its processes answers; continue one",
-      " of them with kill -CONT ", list, ", or end them with kill -KILL ", list));
+  return absl::UnavailableError(
+      absl::StrCat("an instance named \"", instance,
+                   "\" is there without a supervisor, but none of its processes answers; continue one",
+                   " of them with kill -CONT ", list, ", or end them with kill -KILL ", list));
 }
 
 absl::Status check_versions(const std::string& instance, const std::vector<Candidate>& candidates) {
@@ -113,8 +115,8 @@ absl::Status check_versions(const std::string& instance, const std::vector<Candi
 absl::StatusOr<HandoverState> ask_for_description(Candidate& candidate) {
   SupervisionChannel& channel = candidate.orphan.channel;
   const auto failure = [&](const std::string& why) {
-    return absl::UnavailableError(
-        absl::StrCat(candidate.orphan.child, " (pid ", candidate.orphan.pid, ") does not describe its instance: ", why));
+    return absl::UnavailableError(absl::StrCat(candidate.orphan.child, " (pid ", candidate.orphan.pid,
+                                               ") does not describe its instance: ", why));
   };
   if (auto status = channel.send(describe_message()); !status.ok()) return failure(std::string(status.message()));
   HandoverStateReceiver receiver;

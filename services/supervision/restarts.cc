@@ -28,7 +28,8 @@ void Restarts::died(const Child& child, const std::string& how) {
   Endpoint& its = endpoint(child.role);
   if (child.ready) return start_later(its, absl::StrCat(child.name(), " ", how), "", lived_ms(child));
   const std::string why = std::exchange(its.failure, "");
-  const std::string cause = why.empty() ? absl::StrCat(how, " before it was ready") : absl::StrCat("cannot start: ", why);
+  const std::string cause =
+      why.empty() ? absl::StrCat(how, " before it was ready") : absl::StrCat("cannot start: ", why);
   start_later(its, absl::StrCat(child.name(), " ", cause), cause, 0);
 }
 
@@ -47,7 +48,8 @@ void Restarts::missing(const ChildRole& role, const std::string& what) {
 }
 
 // `cause`: what keeps it from starting, said once; empty: nothing, and said each time.
-void Restarts::start_later(Endpoint& endpoint, const std::string& what, const std::string& cause, std::int64_t lived_ms) {
+void Restarts::start_later(Endpoint& endpoint, const std::string& what, const std::string& cause,
+                           std::int64_t lived_ms) {
   if (cancelled_) return;
   const int delay_ms = endpoint.delay.next_ms(lived_ms);
   const std::string when = delay_ms == 0 ? "" : absl::StrCat(" in ", delay_ms, " ms");
@@ -110,7 +112,8 @@ void Restarts::start(Endpoint& endpoint) {
 }
 
 bool Restarts::any_waits_for_others() const {
-  return std::any_of(endpoints_.begin(), endpoints_.end(), [](const auto& each) { return each.second.waits_for_others; });
+  return std::any_of(endpoints_.begin(), endpoints_.end(),
+                     [](const auto& each) { return each.second.waits_for_others; });
 }
 
 void Restarts::cancel() {

@@ -73,9 +73,10 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
   children_.for_each_running([this](Child& child) { send_all_incarnations(child); });
   const bool front_end = children_.running(kFrontEndLabel) != nullptr;
   const auto silent = absl::StrJoin(stopped, ", ");
-  log_line(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ", front_end ? "front end" : "no front end",
-                   "; was without a supervisor for ", format_duration(std::chrono::milliseconds(orphan_ms)),
-                   stopped.empty() ? "" : "; does not answer yet: ", silent));
+  log_line(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ",
+                        front_end ? "front end" : "no front end", "; was without a supervisor for ",
+                        format_duration(std::chrono::milliseconds(orphan_ms)),
+                        stopped.empty() ? "" : "; does not answer yet: ", silent));
   start_missing();
   if (front_end && phase_ == Phase::kServing) log_serving();
   prepare_standby();
@@ -99,8 +100,9 @@ void Supervisor::start_missing() {
   const int replicas = instance_.config().replicas;
   if (instance_.config().isolation == Isolation::kThread) {
     if (children_.running(kAllReplicasLabel) == nullptr) {
-      return stop(absl::InternalError("the replicas' process is gone, and the state with it: replicas that are threads of "
-                                      "one process die together"));
+      return stop(
+          absl::InternalError("the replicas' process is gone, and the state with it: replicas that are threads of "
+                              "one process die together"));
     }
   } else {
     for (int id = 0; id < replicas; ++id) start_if_missing(ChildRole::replica(id));

@@ -36,7 +36,9 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--clients", options.clients, "each with one request at a time")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app.add_option("--keys", options.keys, "that are in use at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_option("--keys", options.keys, "that are in use at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "of what clients do")->capture_default_str();
   add_duration(app, "--era", options.era, "after which other keys are used");
   add_duration(app, "--pause", options.pause, "of a client between two operations, on average");

@@ -121,7 +121,8 @@ absl::Status look_up(const RecorderOptions& options, const Records& records, std
       if (store.connected(milliseconds(100))) version = store.look_up(write.key, write.revision);
       return version.has_value();
     });
-    if (!done) return absl::UnavailableError(absl::StrCat("what was written could not be looked up: ", store.last_error()));
+    if (!done)
+      return absl::UnavailableError(absl::StrCat("what was written could not be looked up: ", store.last_error()));
     ++found.looked_up;
     if (version->value == write.written && version->revision == write.revision) continue;
     found.lost.push_back(absl::StrCat("write ", write.written, " of ", write.key, ", acknowledged at revision ",

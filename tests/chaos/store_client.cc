@@ -97,7 +97,8 @@ grpc::Status StoreClient::cas(Recorded& operation, grpc::ClientContext& context)
   request.add_failure()->mutable_request_range()->set_key(operation.key);
   const grpc::Status status = stub_->Txn(&context, request, &reply);
   operation.succeeded = reply.succeeded();
-  if (!reply.succeeded() && reply.responses_size() == 1) operation.found = value_in(reply.responses(0).response_range());
+  if (!reply.succeeded() && reply.responses_size() == 1)
+    operation.found = value_in(reply.responses(0).response_range());
   operation.revision = reply.header().revision();
   return status;
 }

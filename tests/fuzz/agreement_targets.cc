@@ -27,7 +27,8 @@ void run_entry(std::string_view bytes) {
     INGOT_CHECK(voters == 1 || entry->leader != entry->acceptor, "leader and acceptor are two");
     Slot next = entry->base;
     for (const auto& [slot, command] : entry->in_flight) {
-      INGOT_CHECK(command != nullptr && (slot == next || (slot > next && next >= entry->decided)), "no gap below decided");
+      INGOT_CHECK(command != nullptr && (slot == next || (slot > next && next >= entry->decided)),
+                  "no gap below decided");
       next = slot.next();
     }
     INGOT_CHECK(next >= entry->decided, "all that was decided is carried");

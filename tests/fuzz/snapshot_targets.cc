@@ -75,7 +75,9 @@ std::string sample_snapshot_message(Prng& rng) {
     message.name = read_snapshot_header(file)->name;
     if (content.empty()) message.name.bytes = file.size() + 1;
   }
-  if (part) message.data = rng.chance(0.5) ? std::string_view(file) : std::string_view(file).substr(0, 1 + rng.below(file.size()));
+  if (part)
+    message.data =
+        rng.chance(0.5) ? std::string_view(file) : std::string_view(file).substr(0, 1 + rng.below(file.size()));
   return encode(message);
 }
 

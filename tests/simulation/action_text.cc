@@ -13,9 +13,9 @@ std::string name_of(ReplicaIncarnation name) {
 }
 
 std::string describe_message(const Action& action) {
-  switch (static_cast<MessageClass>(action.bytes.front())) {
+  switch (static_cast<MessageClass>(action.message.front())) {
     case MessageClass::kAgreement:
-      return testing::describe_message(action.bytes);
+      return testing::describe_message(action.message.joined());
     case MessageClass::kRequest:
       return "request";
     case MessageClass::kResponse:
@@ -68,7 +68,7 @@ std::string describe(int replica, const Action& action) {
     case Kind::kFence:
       return self + " fences " + name_of(action.incarnation);
     case Kind::kLog:
-      return self + " logs: " + std::string(action.bytes);
+      return self + " logs: " + std::string(action.line);
   }
   INGOT_CHECK(false, "an action has one of these kinds");
 }

@@ -66,7 +66,7 @@ bool Client::may_flush() const {
   return false;
 }
 
-// ---- Replicas that die and come back ---------------------------------------------------------------------------------
+// ---- Replicas that die and come back --------------------------------------------------------------------------------
 
 void Client::handle(const Notice& notice, TimeNs now) {
   Incarnation& newest = newest_[notice.name.id.value()];
@@ -107,7 +107,7 @@ void Client::note_applied() {
   }
 }
 
-// ---- What the session asks for ---------------------------------------------------------------------------------------
+// ---- What the session asks for --------------------------------------------------------------------------------------
 
 void Client::execute(TimeNs) {
   while (auto action = core_.next()) {
@@ -123,7 +123,8 @@ void Client::send(const SessionCore::Send& send) {
   ++workload_.repeats;  // but for the first time: call() counts that
   EndpointId to = send.to;
   if (schedule_.reads_anywhere || environment_.traces()) {
-    const auto request = decode_request(send.message);
+    const std::string bytes = send.message.joined();
+    const auto request = decode_request(bytes);
     INGOT_CHECK(request, "a session sends requests");
     const bool read = request->kind == RequestKind::kLinearizableQuery;
     if (read && schedule_.reads_anywhere) {

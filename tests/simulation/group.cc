@@ -60,7 +60,6 @@ GroupConfig SimulatedGroup::config(int replica) const {
     config.incarnation = Incarnation(1);
     config.predecessor = nullptr;
   }
-  config.fencing = plan_.fencing;
   return config;
 }
 
@@ -89,6 +88,7 @@ void SimulatedGroup::start(int replica, PublishedSnapshot snapshot) {
                               .schedule = plan_.replica,
                               .mutant = options_.mutant,
                               .trees = trees(),
+                              .fences = plan_.fencing,
                               .segment = place.segment,
                               .segments = segments_,
                               .snapshot = std::move(snapshot),

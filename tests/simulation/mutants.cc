@@ -220,7 +220,8 @@ bool MutantAgreement::is_forgotten(const StableWrite& write) {
 
 void MutantAgreement::drop_in_flight(Effects& effects) {
   for (Outgoing& outgoing : effects.messages) {
-    auto message = decode_message(*outgoing.message);
+    const std::string sent = outgoing.message.joined();
+    auto message = decode_message(sent);
     const bool has_entry = message && (message->type == MessageType::kConfigAccept ||
                                        message->type == MessageType::kConfigDecided);
     auto entry = has_entry ? decode_entry(message->payload, group_.voters) : std::nullopt;
@@ -229,7 +230,7 @@ void MutantAgreement::drop_in_flight(Effects& effects) {
     entry->decided = entry->base;
     const std::string bytes = encode_entry(*entry);
     message->payload = bytes;
-    outgoing.message = std::make_shared<const std::string>(encode(*message));
+    outgoing.message = gather(*message);
   }
 }
 

@@ -24,7 +24,7 @@ Network::Network(int endpoints, const NetworkFaultSchedule& schedule, std::uint6
   INGOT_CHECK(endpoints <= kEndpointsMax);
 }
 
-bool Network::send(int from, int to, std::string_view message) {
+bool Network::send(int from, int to, const GatheredMessage& message) {
   if (!has_room(from, to)) return false;
   ++sent_;
   Channel& channel = at(from, to);
@@ -42,11 +42,11 @@ TimeNs Network::arrival(Channel& channel) {
   return channel.last_arrival;
 }
 
-std::string Network::buffer(std::string_view content) {
-  if (buffers_.empty()) return std::string(content);
+std::string Network::buffer(const GatheredMessage& content) {
+  if (buffers_.empty()) return content.joined();
   std::string buffer = std::move(buffers_.back());
   buffers_.pop_back();
-  buffer.assign(content);
+  buffer.assign(as_view(content.header)).append(as_view(content.body));
   return buffer;
 }
 

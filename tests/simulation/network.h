@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/gathered_message.h"
 #include "core/prng.h"
 #include "core/types.h"
 #include "tests/simulation/fifo.h"
@@ -36,7 +37,7 @@ class Network {
   int endpoints() const { return endpoints_; }
 
   // False: the channel is full, and nothing is sent.
-  bool send(int from, int to, std::string_view message);
+  bool send(int from, int to, const GatheredMessage& message);
   bool has_room(int from, int to) const { return at(from, to).messages.size() < schedule_.channel_messages; }
 
   // Moves the next message that has arrived at `to` from `from` into `message`. False: there is none. The reader says
@@ -74,7 +75,7 @@ class Network {
   Channel& at(int from, int to) { return channels_[index(from * endpoints_ + to)]; }
   const Channel& at(int from, int to) const { return channels_[index(from * endpoints_ + to)]; }
   TimeNs arrival(Channel& channel);
-  std::string buffer(std::string_view content);
+  std::string buffer(const GatheredMessage& content);
 
   int endpoints_;
   NetworkFaultSchedule schedule_;

@@ -40,7 +40,8 @@ class Drawer {
     if (options_.kills && prng_.chance(0.02)) lose_everybody(plan_.faults.back());
     if (options_.kills && rare_.chance(0.15)) plan_.faults.push_back(lose_a_promiser());
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) narrow_in_flight();
-    if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05)) plan_.faults.push_back(lose_everybody_once());
+    if (options_.kills && options_.agreement != "2pc" && rare_.chance(0.05))
+      plan_.faults.push_back(lose_everybody_once());
     if (options_.kills && options_.agreement == "1paxos" && rare_.chance(0.08)) bring_the_acceptor_back();
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) plan_.bounds.repeat_bytes = rare_.below(1000);
     draw_snapshots();

@@ -24,11 +24,10 @@ bool changes_something(Action::Kind kind) {
   return kind != Action::Kind::kFlush && kind != Action::Kind::kWake && kind != Action::Kind::kLog;
 }
 
-bool is_promise(std::string_view message) {
+bool is_promise(const GatheredMessage& message) {
   constexpr std::size_t kTypeOffset = 2;
-  if (message.size() <= kTypeOffset) return false;
   if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
-  const auto type = static_cast<MessageType>(message[kTypeOffset]);
+  const auto type = static_cast<MessageType>(as_view(message.header)[kTypeOffset]);
   return type == MessageType::kPromise || type == MessageType::kConfigPromise;
 }
 
@@ -68,12 +67,13 @@ ReplicaCore::Parts SimulatedReplica::core_parts(Setup& setup) {
   }
   parts.bounds = schedule_.bounds;
   parts.trees = std::move(setup.trees);
+  parts.fences = setup.fences;
   parts.channel_ready = [this](EndpointId peer) { return !outbox_.waits_for(peer); };
   parts.sink = this;
   return parts;
 }
 
-// ---- Rounds ----------------------------------------------------------------------------------------------------------
+// ---- Rounds ---------------------------------------------------------------------------------------------------------
 
 void SimulatedReplica::poll(TimeNs now) {
   now_ = now;
@@ -83,7 +83,7 @@ void SimulatedReplica::poll(TimeNs now) {
   read_messages();
   go_over_to_peers();
   core_.snapshot_published(environment_.published_below());
-  core_.begin_round(now);
+  core_.begin_round(now, !outbox_.empty());
   finish_round();
 }
 
@@ -100,7 +100,7 @@ bool SimulatedReplica::may_flush() const {
 bool SimulatedReplica::finish_round() {
   while (const Action* action = core_.next()) {
     if ((changes_something(action->kind) || !deferred_.empty()) && environment_.at_crash_point(self())) return false;
-    const bool promises = action->kind == Kind::kSend && is_promise(action->bytes);
+    const bool promises = action->kind == Kind::kSend && is_promise(action->message);
     if (!execute(*action)) return false;
     core_.done();
     if (action->kind == Kind::kApply) {
@@ -115,7 +115,7 @@ bool SimulatedReplica::finish_round() {
   return true;
 }
 
-// ---- What comes in ---------------------------------------------------------------------------------------------------
+// ---- What comes in --------------------------------------------------------------------------------------------------
 
 void SimulatedReplica::handle(const Notice& notice) {
   switch (notice.kind) {
@@ -157,7 +157,7 @@ void SimulatedReplica::ask_to_move(const Notice& notice) {
 // Answers to moves are the world's, not the client's.
 bool SimulatedReplica::is_move_answer(const Action& action) {
   if (moves_.empty() || action.to.value() < group_.replicas) return false;
-  const auto response = decode_response(action.bytes);
+  const auto response = decode_response(as_view(action.message.body));
   if (!response || response->sequence != kMoveSequence) return false;
   const auto answer = decode_move_answer(response->payload);
   environment_.move_answered(moves_.front(), answer && answer->ok());
@@ -228,7 +228,7 @@ void SimulatedReplica::receive(EndpointId from, std::string_view message) {
   core_.receive(from, message);
 }
 
-// ---- What the core asks for ------------------------------------------------------------------------------------------
+// ---- What the core asks for -----------------------------------------------------------------------------------------
 
 bool SimulatedReplica::execute(const Action& action) {
   if (environment_.traces()) environment_.trace(describe(self(), action));
@@ -296,13 +296,13 @@ void SimulatedReplica::store_deferred() {
 
 void SimulatedReplica::send(const Action& action) {
   if (is_move_answer(action)) return;
-  const auto message_class = static_cast<MessageClass>(action.bytes.front());
+  const auto message_class = static_cast<MessageClass>(action.message.front());
   if (message_class == MessageClass::kSnapshot) ++environment_.snapshot_messages;
   if (message_class == MessageClass::kRelayed) ++environment_.relayed_messages;
-  if (action.message != nullptr) {
-    outbox_.send(action.to, *action.message);
+  if (action.shared != nullptr) {
+    outbox_.send(action.to, *action.shared);
   } else {
-    outbox_.send(action.to, action.bytes);
+    outbox_.send(action.to, action.message);
   }
 }
 

@@ -43,6 +43,7 @@ class SimulatedReplica final : private AppliedSink {
     ReplicaFaultSchedule schedule;
     Mutant mutant = Mutant::kNone;
     std::optional<TreeOptions> trees;
+    bool fences = false;
     std::shared_ptr<SimulatedSegment> segment;  // its own, empty
     KnownSegments segments;                     // of all replicas, its own included
     PublishedSnapshot snapshot;                 // to start from; null: none

@@ -7,9 +7,9 @@
 
 namespace ingot::simulation {
 
-bool SimulatedTransport::send(EndpointId dest, std::span<const std::byte> message) {
+bool SimulatedTransport::send(EndpointId dest, GatheredMessage message) {
   INGOT_CHECK(dest != self() && dest.value() < network_.endpoints(), "to oneself or to nobody");
-  return is_open(dest) && network_.send(self_, dest.value(), as_view(message));
+  return is_open(dest) && network_.send(self_, dest.value(), message);
 }
 
 int SimulatedTransport::probe(Handler handler, int limit) {

@@ -65,7 +65,7 @@ TEST_CASE("2PC: who died is said, and no judge objects") {
   }
 }
 
-// ---- Seeds that found bugs --------------------------------------------------------------------------------------------
+// ---- Seeds that found bugs ------------------------------------------------------------------------------------------
 // Each found the bug that is named, in the runs that the simulator drew from it then. A seed means another run after each
 // change of what is drawn, so these stay as seeds that have to be clean; the bugs' own tests are the protocols'.
 

@@ -15,7 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "core/counters.h"
 #include "tests/transport/message_pattern.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/transport.h"
 
 namespace ingot::test {
@@ -172,7 +172,8 @@ TEST_CASE("a handler may send") {
 TEST_CASE("messages and bytes are counted by link") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   Counter sent, sent_bytes, received, received_bytes;
-  const auto table = make_contract_table(kind, 2, {LinkHooks{}, LinkHooks{&sent, &sent_bytes, &received, &received_bytes}});
+  const auto table =
+      make_contract_table(kind, 2, {LinkHooks{}, LinkHooks{&sent, &sent_bytes, &received, &received_bytes}});
   for (std::uint32_t n = 0; n < 3; ++n) REQUIRE(table->send(0, 1, n, 100));
   REQUIRE(table->send(1, 0, 0, 7));
   CHECK(table->receive(0, 1, 0, 7) == 1);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "tests/transport/message_pattern.h"
 #include "transport/host/fence.h"
 
@@ -37,7 +38,8 @@ std::vector<std::span<std::byte>> inboxes_of(const Fabric& fabric) {
 }
 
 Fabric make_fabric(const PartyPlan& plan) {
-  auto fabric = Fabric::create("contract", plan.endpoints, inbox_bytes(plan.kind, plan.endpoints));
+  auto fabric =
+      Fabric::create("contract", plan.endpoints, inbox_bytes(*value_of<TransportKind>(plan.kind), plan.endpoints));
   INGOT_CHECK(fabric.ok());
   return std::move(*fabric);
 }
@@ -47,7 +49,7 @@ Party::Party(const PartyPlan& plan, Fabric& fabric, EndpointId self, Board& boar
       fabric_(fabric),
       self_(self),
       board_(board),
-      transport_(make_transport(plan.kind, inboxes_of(fabric), self, fabric, {})),
+      transport_(make_transport(*value_of<TransportKind>(plan.kind), inboxes_of(fabric), self, fabric, {})),
       prng_(plan.seed * 64 + self.value()) {}
 
 std::size_t Party::bytes_of(EndpointId from, EndpointId to, std::uint32_t n) const {
@@ -73,7 +75,8 @@ int Party::receive(int limit) {
   const int count = transport_->probe(
       [&](EndpointId from, std::span<const std::byte> message) {
         std::uint32_t& n = received_[from.value()];
-        if (n >= board_.accepted[from.value()][self_.value()].load()) board_.fail("a message arrived that was not sent");
+        if (n >= board_.accepted[from.value()][self_.value()].load())
+          board_.fail("a message arrived that was not sent");
         const std::string wrong = check_message(message, from, self_, n, bytes_of(from, self_, n));
         if (!wrong.empty()) board_.fail("seed " + std::to_string(plan_.seed) + ": " + wrong);
         board_.received[from.value()][self_.value()].store(++n);

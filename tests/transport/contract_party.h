@@ -16,7 +16,7 @@
 
 #include "core/prng.h"
 #include "core/types.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
 
 namespace ingot::test {

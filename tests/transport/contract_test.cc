@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/limits.h"
 #include "tests/transport/contract_cases.h"
 #include "tests/transport/contract_party.h"
@@ -66,12 +67,13 @@ class HostTable final : public ContractTable {
  public:
   HostTable(std::string_view kind, int endpoints, const std::vector<LinkHooks>& links_of_0)
       : slots_(kind == "nvp" ? kNvpSlotsPerSender : kSrbpSlotsPerSender),
-        bytes_each_((inbox_bytes(kind, endpoints) + 4095) / 4096 * 4096),
+        bytes_each_((inbox_bytes(*value_of<TransportKind>(kind), endpoints) + 4095) / 4096 * 4096),
         memory_(bytes_each_ * static_cast<std::size_t>(endpoints)) {
     std::vector<std::span<std::byte>> inboxes;
     for (int i = 0; i < endpoints; ++i) inboxes.push_back({memory_.start() + i * bytes_each_, bytes_each_});
     for (int i = 0; i < endpoints; ++i) {
-      ends_.push_back(make_transport(kind, inboxes, id(i), waker_, i == 0 ? links_of_0 : std::vector<LinkHooks>{}));
+      ends_.push_back(make_transport(*value_of<TransportKind>(kind), inboxes, id(i), waker_,
+                                     i == 0 ? links_of_0 : std::vector<LinkHooks>{}));
     }
   }
   void on(int endpoint, absl::FunctionRef<void(Transport&)> body) override { body(*ends_[endpoint]); }

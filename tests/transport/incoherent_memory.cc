@@ -37,7 +37,8 @@ void IncoherentMachine::start(int core, std::function<void()> main) {
 }
 
 bool IncoherentMachine::runnable(const Core& core) const {
-  return core.fibre != nullptr && !core.fibre->done() && core.paused_until <= accesses_ && (!core.sleeping || core.rung);
+  return core.fibre != nullptr && !core.fibre->done() && core.paused_until <= accesses_ &&
+         (!core.sleeping || core.rung);
 }
 
 int IncoherentMachine::pick() {

@@ -40,8 +40,8 @@ AtomicBroadcast::AtomicBroadcast(Transport& transport, int endpoints, Options op
 
 absl::StatusOr<std::uint64_t> AtomicBroadcast::submit(std::span<const std::byte> payload) {
   if (payload.size() > kOrderedBytesMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a message of ", payload.size(), " bytes is too long: at most ", kOrderedBytesMax, " are allowed"));
+    return absl::InvalidArgumentError(absl::StrCat("a message of ", payload.size(), " bytes is too long: at most ",
+                                                   kOrderedBytesMax, " are allowed"));
   }
   if (excluded()) return absl::FailedPreconditionError("this member has been excluded from the group");
   if (gone_[root_.value()]) {

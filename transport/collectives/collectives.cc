@@ -51,10 +51,11 @@ absl::StatusOr<Chunks> cut(std::size_t bytes, std::size_t element_bytes, std::si
 
 absl::Status check_reducer(const Reducer& reducer, std::span<const std::byte> data) {
   if (reducer.combine.function == nullptr) {
-    return absl::InvalidArgumentError("the operator has no function for these elements (bits of floating-point numbers?)");
+    return absl::InvalidArgumentError(
+        "the operator has no function for these elements (bits of floating-point numbers?)");
   }
-  const bool right_alignment =
-      std::has_single_bit(reducer.alignment) && reducer.alignment <= 64 && reducer.element_bytes % reducer.alignment == 0;
+  const bool right_alignment = std::has_single_bit(reducer.alignment) && reducer.alignment <= 64 &&
+                               reducer.element_bytes % reducer.alignment == 0;
   if (reducer.element_bytes < 1 || !right_alignment) {
     return absl::InvalidArgumentError(absl::StrCat("elements of ", reducer.element_bytes, " bytes aligned to ",
                                                    reducer.alignment, " are not possible"));
@@ -165,8 +166,8 @@ absl::StatusOr<TreeSeat> TreeSeat::of(const Tree& tree, std::span<const Endpoint
                                       int endpoints) {
   if (auto status = validate(tree); !status.ok()) return status;
   if (members.size() != tree.children.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the tree has ", tree.size(), " cores and the group ", members.size(), " members: give one to each"));
+    return absl::InvalidArgumentError(absl::StrCat("the tree has ", tree.size(), " cores and the group ",
+                                                   members.size(), " members: give one to each"));
   }
   std::vector<EndpointId> sorted(members.begin(), members.end());
   std::sort(sorted.begin(), sorted.end());
@@ -174,8 +175,8 @@ absl::StatusOr<TreeSeat> TreeSeat::of(const Tree& tree, std::span<const Endpoint
     return absl::InvalidArgumentError(absl::StrCat("endpoint ", twin->value(), " is a member twice"));
   }
   if (sorted.back().value() >= endpoints) {
-    return absl::InvalidArgumentError(absl::StrCat("member ", sorted.back().value(), " is unknown: the fabric has ", endpoints,
-                                                   " endpoints, numbered from 0"));
+    return absl::InvalidArgumentError(absl::StrCat("member ", sorted.back().value(), " is unknown: the fabric has ",
+                                                   endpoints, " endpoints, numbered from 0"));
   }
   const auto found = std::find(members.begin(), members.end(), self);
   if (found == members.end()) {

@@ -104,7 +104,8 @@ void OrderedMember::deliver(OrderedEntry entry, OrderedEffects& effects) {
 }
 
 void OrderedMember::receive_taken(EndpointId from, const OrderedMessage& message, OrderedEffects& effects) {
-  const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.endpoint == from; });
+  const auto child =
+      std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.endpoint == from; });
   if (message.epoch != epoch_ || child == children_.end()) {
     ++dropped_;
     return;

@@ -53,7 +53,8 @@ std::string encode_tree(const OrderedTree& tree) {
   const auto parents = parents_of(tree.tree);
   const auto order = preorder_of(tree.tree);
   std::vector<std::uint16_t> place(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) place[static_cast<std::size_t>(order[i])] = static_cast<std::uint16_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    place[static_cast<std::size_t>(order[i])] = static_cast<std::uint16_t>(i);
   WireWriter out;
   out.u16(static_cast<std::uint16_t>(order.size()));
   for (const int core : order) {

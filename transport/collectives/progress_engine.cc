@@ -78,8 +78,8 @@ absl::Status ProgressEngine::start(GroupId id, Schedule& schedule) {
   }
   EngineGroup& group = *group_of(id);
   if (group.running(group.next) != nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("an operation of group ", id.value(), " that is ", kOperationsInFlightMax, " older is not finished"));
+    return absl::ResourceExhaustedError(absl::StrCat("an operation of group ", id.value(), " that is ",
+                                                     kOperationsInFlightMax, " older is not finished"));
   }
   begin(group, schedule);
   run_ready();
@@ -185,7 +185,9 @@ void ProgressEngine::deliver(Schedule& schedule, EndpointId from, std::uint16_t 
   const std::uint32_t key = Schedule::key_of(from, tag);
   const auto found = std::lower_bound(schedule.receives_.begin(), schedule.receives_.end(), key,
                                       [](const auto& receive, std::uint32_t k) { return receive.key < k; });
-  const auto who = [&] { return absl::StrCat("endpoint ", from.value(), " sent ", payload.size(), " bytes with tag ", tag); };
+  const auto who = [&] {
+    return absl::StrCat("endpoint ", from.value(), " sent ", payload.size(), " bytes with tag ", tag);
+  };
   if (found == schedule.receives_.end() || found->key != key) {
     return fail(schedule, absl::StrCat(who(), ", which this endpoint's schedule does not expect"));
   }
@@ -276,7 +278,8 @@ void ProgressEngine::forget(const Schedule& schedule) {
   for (auto& ref : ready_) {
     if (ref.schedule == &schedule) ref.schedule = nullptr;
   }
-  std::erase_if(groups_[schedule.group_.value()]->too_soon, [&](const NodeRef& ref) { return ref.schedule == &schedule; });
+  std::erase_if(groups_[schedule.group_.value()]->too_soon,
+                [&](const NodeRef& ref) { return ref.schedule == &schedule; });
   for (const EndpointId peer : blocked_peers_) {
     auto& entries = blocked_[peer.value()].entries;
     // These entries become announcements that this endpoint has started more operations, without a schedule.

@@ -30,7 +30,8 @@ enum class ReduceOperation {
 
 // Integers of 8 to 64 bits, float and double.
 template <typename T>
-concept ReducibleElement = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double>;
+concept ReducibleElement =
+    (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double>;
 
 namespace internal {
 
@@ -38,10 +39,12 @@ template <ReduceOperation kOperation, typename T>
 constexpr T combine_elements(T left, T right) {
   // Sums and products of signed integers wrap: they are made of unsigned ones, which are not promoted to signed.
   if constexpr (kOperation == ReduceOperation::kSum) {
-    if constexpr (std::integral<T>) return static_cast<T>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
+    if constexpr (std::integral<T>)
+      return static_cast<T>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
     else return left + right;
   } else if constexpr (kOperation == ReduceOperation::kProduct) {
-    if constexpr (std::integral<T>) return static_cast<T>(static_cast<std::uint64_t>(left) * static_cast<std::uint64_t>(right));
+    if constexpr (std::integral<T>)
+      return static_cast<T>(static_cast<std::uint64_t>(left) * static_cast<std::uint64_t>(right));
     else return left * right;
   } else if constexpr (kOperation == ReduceOperation::kMin) {
     return right < left ? right : left;

@@ -100,12 +100,14 @@ absl::StatusOr<Schedule> ScheduleBuilder::build() {
 
 absl::Status ScheduleBuilder::check_nodes() const {
   if (schedule_.endpoints_ < 1 || schedule_.endpoints_ > kChannelEndpointsMax) {
-    return absl::InvalidArgumentError(absl::StrCat("a fabric of ", schedule_.endpoints_, " endpoints does not exist: 1 to ",
-                                                   kChannelEndpointsMax, " are allowed"));
+    return absl::InvalidArgumentError(absl::StrCat("a fabric of ", schedule_.endpoints_,
+                                                   " endpoints does not exist: 1 to ", kChannelEndpointsMax,
+                                                   " are allowed"));
   }
   if (schedule_.self_.value() >= schedule_.endpoints_) {
-    return absl::InvalidArgumentError(absl::StrCat("endpoint ", schedule_.self_.value(), " cannot have a schedule: the fabric has ",
-                                                   schedule_.endpoints_, " endpoints, numbered from 0"));
+    return absl::InvalidArgumentError(absl::StrCat("endpoint ", schedule_.self_.value(),
+                                                   " cannot have a schedule: the fabric has ", schedule_.endpoints_,
+                                                   " endpoints, numbered from 0"));
   }
   if (schedule_.nodes_.size() > kScheduleNodesMax) {
     return absl::InvalidArgumentError(absl::StrCat("the schedule has more than ", kScheduleNodesMax, " nodes"));

@@ -56,8 +56,8 @@ class ScheduleReader {
 
   static absl::Status unmatched(const Schedule& schedule, const Node& send, const std::string& why) {
     return absl::InvalidArgumentError(absl::StrCat("endpoint ", schedule.self().value(), " sends ", send.source.size(),
-                                                   " bytes with tag ", send.tag, " to endpoint ", send.peer.value(), ", ",
-                                                   why));
+                                                   " bytes with tag ", send.tag, " to endpoint ", send.peer.value(),
+                                                   ", ", why));
   }
 
   // Each send has its own receive, since tags are unique; so it is enough to count.

@@ -10,7 +10,8 @@
 namespace ingot {
 
 OrderedTree tree_without(const OrderedTree& tree, EndpointId member) {
-  const auto gone = static_cast<int>(std::find(tree.members.begin(), tree.members.end(), member) - tree.members.begin());
+  const auto gone =
+      static_cast<int>(std::find(tree.members.begin(), tree.members.end(), member) - tree.members.begin());
   INGOT_CHECK(gone < tree.tree.size() && gone != tree.tree.root);
   const auto renumbered = [gone](int core) { return core > gone ? core - 1 : core; };
   OrderedTree result;
@@ -24,7 +25,8 @@ OrderedTree tree_without(const OrderedTree& tree, EndpointId member) {
         children.push_back(renumbered(child));
         continue;
       }
-      for (const int orphan : tree.tree.children[static_cast<std::size_t>(gone)]) children.push_back(renumbered(orphan));
+      for (const int orphan : tree.tree.children[static_cast<std::size_t>(gone)])
+        children.push_back(renumbered(orphan));
     }
   }
   return result;
@@ -73,7 +75,8 @@ void Sequencer::submit(EndpointId origin, std::uint64_t number, std::string_view
 
 // Orders submissions as far as the window allows.
 void Sequencer::order(OrderedEffects& effects) {
-  while (awaited_.empty() && !submissions_.empty() && kept_.size() < kOrderedWindow && kept_bytes_ < kOrderedWindowBytes) {
+  while (awaited_.empty() && !submissions_.empty() && kept_.size() < kOrderedWindow &&
+         kept_bytes_ < kOrderedWindowBytes) {
     Submission submission = std::move(submissions_.front());
     submissions_.pop_front();
     --unordered_[submission.origin.value()];
@@ -113,7 +116,8 @@ bool Sequencer::wants_taken(std::size_t bytes) {
 void Sequencer::receive(EndpointId from, const OrderedMessage& message, OrderedEffects& effects) {
   const bool right = message.epoch == epoch_ && message.sequence <= next_ && tree_.has(from);
   if (right && message.type == OrderedType::kJoined) return receive_joined(from, message.sequence, effects);
-  const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.endpoint == from; });
+  const auto child =
+      std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.endpoint == from; });
   if (!right || message.type != OrderedType::kTaken || child == children_.end()) {
     ++dropped_;
     return;
@@ -164,7 +168,8 @@ void Sequencer::let_go() {
     if (member != self_ && delivered_[member.value()] < base_) taken = std::min(taken, delivered_[member.value()]);
   }
   for (const Child& child : children_) taken = std::min(taken, child.taken);
-  for (; !kept_.empty() && kept_.front().sequence < taken; kept_.pop_front()) kept_bytes_ -= kept_.front().message->size();
+  for (; !kept_.empty() && kept_.front().sequence < taken; kept_.pop_front())
+    kept_bytes_ -= kept_.front().message->size();
 }
 
 absl::Status Sequencer::change_tree(const OrderedTree& tree, OrderedEffects& effects) {
@@ -175,8 +180,8 @@ absl::Status Sequencer::change_tree(const OrderedTree& tree, OrderedEffects& eff
   }
   for (const EndpointId member : tree.members) {
     if (tree_.has(member)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("endpoint ", member.value(), " is not a member any more: a new tree may leave members out, not add any"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "endpoint ", member.value(), " is not a member any more: a new tree may leave members out, not add any"));
   }
   const std::vector<EndpointId> told = std::exchange(tree_, tree).members;
   ++epoch_;

@@ -29,7 +29,7 @@
 #include "core/limits.h"
 #include "core/replica_set.h"
 #include "core/types.h"
-#include "transport/host/channel_transport.h"
+#include "transport/channel_transport.h"
 #include "transport/host/fabric.h"
 #include "transport/host/segment.h"
 

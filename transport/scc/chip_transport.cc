@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "transport/channel_endpoint.h"
 #include "transport/nvp_channel.h"
 #include "transport/srbp_channel.h"
@@ -17,8 +18,6 @@ namespace {
 
 using Nvp = NvpChannel<SccMemory>;
 using Srbp = SrbpChannel<SccMemory>;
-
-bool is_kind(std::string_view kind) { return kind == "nvp" || kind == "srbp"; }
 
 // Polls of a probe that find the next place empty, before one scan of all places. On the host a place costs a cache
 // hit; here it is a line over the mesh, some 3000 cycles for all with 48 endpoints.
@@ -42,9 +41,9 @@ absl::Status check_cores(std::span<const int> cores) {
   return absl::OkStatus();
 }
 
-std::uint32_t lines_for(std::string_view kind, int endpoints, int slots) {
-  return kind == "nvp" ? NvpLayout{endpoints, slots}.inbox_lines(kLineBytes)
-                       : SrbpLayout{endpoints, slots}.inbox_lines(kLineBytes);
+std::uint32_t lines_for(TransportKind kind, int endpoints, int slots) {
+  return kind == TransportKind::kNvp ? NvpLayout{endpoints, slots}.inbox_lines(kLineBytes)
+                                     : SrbpLayout{endpoints, slots}.inbox_lines(kLineBytes);
 }
 
 // SRBP's receiver polls a single word. Lines behind a hole, which a stopped sender leaves, are elsewhere, so every
@@ -80,12 +79,8 @@ bool wait_for_srbp(Core& core, ChannelEndpoint<Srbp>& transport, std::span<const
 
 }  // namespace
 
-absl::StatusOr<ChipFabric> lay_out(std::string_view kind, std::span<const int> cores, std::uint32_t first_line,
+absl::StatusOr<ChipFabric> lay_out(TransportKind kind, std::span<const int> cores, std::uint32_t first_line,
                                    std::uint32_t lines) {
-  if (!is_kind(kind)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", std::string(kind), "\" is no transport of the chip: nvp and srbp are"));
-  }
   if (auto status = check_cores(cores); !status.ok()) return status;
   if (first_line > kMpbLinesPerCore || lines > kMpbLinesPerCore - first_line) {
     return absl::InvalidArgumentError(absl::StrCat("lines ", first_line, " to ", std::uint64_t{first_line} + lines - 1,
@@ -96,10 +91,10 @@ absl::StatusOr<ChipFabric> lay_out(std::string_view kind, std::span<const int> c
   while (slots > 0 && lines_for(kind, endpoints, slots) > lines) slots /= 2;
   if (slots == 0) {
     return absl::InvalidArgumentError(absl::StrCat(endpoints, " endpoints do not fit into ", lines,
-                                                   " lines of an MPB with ", std::string(kind), ": they need ",
+                                                   " lines of an MPB with ", name_of(kind), ": they need ",
                                                    lines_for(kind, endpoints, 1)));
   }
-  ChipFabric fabric{kind == "nvp" ? "nvp" : "srbp", {cores.begin(), cores.end()}, {}, slots};
+  ChipFabric fabric{kind, {cores.begin(), cores.end()}, {}, slots};
   for (const int core : cores) {
     fabric.inboxes.push_back({mpb_line(core, first_line), lines_for(kind, endpoints, slots), core, core});
   }
@@ -111,9 +106,9 @@ std::unique_ptr<Transport> make_chip_transport(const ChipFabric& fabric, Core& c
   INGOT_CHECK(self.value() < fabric.cores.size() && fabric.cores[self.value()] == core.id());
   const int endpoints = static_cast<int>(fabric.cores.size());
   SccMemory memory(core, self, fabric.inboxes, TicketKind::kCounter, weakened);
-  if (fabric.kind == "srbp") {
-    return std::make_unique<ChannelEndpoint<Srbp>>(Srbp(std::move(memory), {endpoints, fabric.slots_per_sender, kPollsPerScan}),
-                                                   nullptr, std::move(links));
+  if (fabric.kind == TransportKind::kSrbp) {
+    const SrbpLayout layout{endpoints, fabric.slots_per_sender, kPollsPerScan};
+    return std::make_unique<ChannelEndpoint<Srbp>>(Srbp(std::move(memory), layout), nullptr, std::move(links));
   }
   return std::make_unique<ChannelEndpoint<Nvp>>(Nvp(std::move(memory), {endpoints, fabric.slots_per_sender}), nullptr,
                                                 std::move(links));

@@ -9,24 +9,25 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "transport/host/channel_transport.h"
+#include "transport/channel_transport.h"
 #include "transport/scc/core.h"
 #include "transport/scc/scc_memory.h"
 #include "transport/transport.h"
+#include "transport/transport_kind.h"
 
 namespace ingot::scc {
 
 // The endpoints of one fabric and their inboxes: plain values, the same for all endpoints.
 struct ChipFabric {
-  std::string_view kind;       // "nvp" or "srbp"
+  TransportKind kind{};
   std::vector<int> cores;      // by endpoint
   std::vector<Inbox> inboxes;  // likewise
   int slots_per_sender = 0;    // as many as fit, rounded down to a power of two
 };
 
 // Places the inboxes at lines `first_line` to first_line + lines - 1 of each core's MPB. One endpoint a core. Errors:
-// INVALID_ARGUMENT (kind, core numbers, two endpoints on a core, lines; that many endpoints do not fit).
-absl::StatusOr<ChipFabric> lay_out(std::string_view kind, std::span<const int> cores, std::uint32_t first_line = 0,
+// INVALID_ARGUMENT (core numbers, two endpoints on a core, lines; that many endpoints do not fit).
+absl::StatusOr<ChipFabric> lay_out(TransportKind kind, std::span<const int> cores, std::uint32_t first_line = 0,
                                    std::uint32_t lines = kMpbLinesPerCore);
 
 // One endpoint's transport. This function and the transport are used on the fibre of fabric.cores[self]. There are no

@@ -98,7 +98,8 @@ void MultiPaxosLeader::resend_to(EndpointId voter, Effects& effects) {
 }
 
 void MultiPaxosLeader::to_voters_except(ReplicaSet answered, const Message& message, Effects& effects) {
-  for (const EndpointId voter : ReplicaSet::first(voters_) - (answered | spared_)) mailbox_.send(voter, message, effects);
+  for (const EndpointId voter : ReplicaSet::first(voters_) - (answered | spared_))
+    mailbox_.send(voter, message, effects);
 }
 
 void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Effects& effects) {

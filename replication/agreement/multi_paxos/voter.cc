@@ -107,8 +107,8 @@ void MultiPaxosVoter::on_prepare(EndpointId from, const Message& prepare, Effect
 }
 
 std::shared_ptr<const std::string> MultiPaxosVoter::shared_command(const Message& learn) const {
-  const AcceptedLog::Entry* stored = learn.command ? nullptr : accepted_.find(learn.slot);
-  return stored && *stored->command == learn.payload ? stored->command : command_of(learn);
+  const AcceptedLog::Entry* stored = accepted_.find(learn.slot);
+  return command_of(learn, stored ? stored->command : nullptr);
 }
 
 void MultiPaxosVoter::abandon(EndpointId to, Effects& effects) {

@@ -70,8 +70,7 @@ void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects)
       }
       return;
     case MessageType::kLearn:
-      if (!state_.learner.knows(message.slot)) state_.learn(message.slot, command_of(message), effects);
-      return;
+      return on_learn(message, effects);
     case MessageType::kAbandon:
       state_.learner.note_known(Slot(message.number));
       return state_.leader.on_abandon(message, effects);
@@ -91,6 +90,13 @@ void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects)
     default:
       handle_roles(from, message, effects);
   }
+}
+
+// The leader has the command already.
+void OnePaxos::on_learn(const Message& learn, Effects& effects) {
+  if (state_.learner.knows(learn.slot)) return;
+  const Proposal* proposal = state_.leader.proposal(learn.slot);
+  state_.learn(learn.slot, command_of(learn, proposal ? proposal->command : nullptr), effects);
 }
 
 void OnePaxos::handle_roles(EndpointId from, const Message& message, Effects& effects) {

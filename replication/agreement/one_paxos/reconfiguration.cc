@@ -311,7 +311,7 @@ void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
   fence_ticks_ = stuck ? fence_ticks_ + 1 : 0;
   if (!stuck || fence_ticks_ % acceptor_watch_.timeout_ticks() != 0) return;
   state_.peers.suspect(recovery_.waits_for().id);
-  if (state_.group.fencing) effects.fence.push_back(state_.now().acceptor);
+  effects.fence.push_back(state_.now().acceptor);
 }
 
 // ---- For operators --------------------------------------------------------------------------------------------------
@@ -334,7 +334,8 @@ absl::Status OnePaxosReconfiguration::move(Role role, EndpointId to, Effects& ef
   if (role != Role::kAcceptor) return absl::InvalidArgumentError("only leader and acceptor can be moved");
   if (!state_.leader.leading()) return not_now("replica ", state_.now().leader.id.value(), " leads and must be asked");
   if (to == state_.group.self) return not_now("replica ", to.value(), " leads: it cannot be the acceptor, too");
-  if (state_.peers.name(to) == state_.now().acceptor) return not_now("replica ", to.value(), " is the acceptor already");
+  if (state_.peers.name(to) == state_.now().acceptor)
+    return not_now("replica ", to.value(), " is the acceptor already");
   if (!state_.peers.up(to)) return not_now("replica ", to.value(), " is down");
   if (!state_.peers.fit(to)) return not_now("replica ", to.value(), " has not caught up since its restart");
   if (!change_acceptor(to, {}, effects)) return not_now("a change is under way, or a majority of the voters is down");

@@ -13,7 +13,7 @@ ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier, cons
       peers_(peers),
       queue_(queue),
       send_([this](EndpointId to, std::string message) {
-        queue_.send(to, std::make_shared<const std::string>(std::move(message)));
+        queue_.send(to, SharedMessage(std::make_shared<const std::string>(std::move(message))));
       }),
       reader_(options_.group.incarnation, [this](ReceivedFile file) { discard(std::move(file)); }, options_.bounds),
       server_(options_.bounds),
@@ -37,7 +37,7 @@ void ReplicaSnapshots::installed() {
   if (kept() && !urgent_done()) put_off_urgent();
 }
 
-// ---- To get one ------------------------------------------------------------------------------------------------------
+// ---- To get one -----------------------------------------------------------------------------------------------------
 
 // Leader and acceptor have enough to do, so they are asked last.
 void ReplicaSnapshots::needed(const AgreementStatus& status) {
@@ -81,7 +81,7 @@ std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
   return reader_.take();
 }
 
-// ---- To make one -----------------------------------------------------------------------------------------------------
+// ---- To make one ----------------------------------------------------------------------------------------------------
 
 int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   note_epoch(status);
@@ -186,7 +186,7 @@ void ReplicaSnapshots::order_publication() {
   queue_.order({.kind = Action::Kind::kPublishSnapshot, .slot = newest_->name.slot, .file = newest_});
 }
 
-// ---- Time ------------------------------------------------------------------------------------------------------------
+// ---- Time -----------------------------------------------------------------------------------------------------------
 
 void ReplicaSnapshots::tick() {
   if (reader_.active() && overtaken()) reader_.give_up();

@@ -33,7 +33,8 @@ class ReplicaSnapshots {
     // living alone.
     bool kept = false;
     std::function<bool(EndpointId)> ready;                   // its channel has room
-    std::function<void(std::shared_ptr<void>)> discard{};  // takes what may be large and is not needed; none: it ends here
+    // Takes what may be large and is not needed any more; none: it ends where it is.
+    std::function<void(std::shared_ptr<void>)> discard{};
   };
 
   // REQUIRES: `applier`, `peers` and `queue` outlive this.

@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// ---- The side that needs one -----------------------------------------------------------------------------------------
+// ---- The side that needs one ----------------------------------------------------------------------------------------
 
 void SnapshotReader::start(Slot above, std::vector<EndpointId> peers, SendSnapshotMessage send) {
   if (active_) return;
@@ -129,7 +129,7 @@ void SnapshotReader::tick(SendSnapshotMessage send) {
   if (silent_ticks_ >= bounds_.silent_ticks || fruitless_ticks_ >= bounds_.fruitless_ticks) ask_next(send);
 }
 
-// ---- The side that has one -------------------------------------------------------------------------------------------
+// ---- The side that has one ------------------------------------------------------------------------------------------
 
 SnapshotMessage SnapshotServer::answer(const Reader& reader, SnapshotMessageType type) {
   SnapshotMessage message;

@@ -102,7 +102,8 @@ class SnapshotServer {
 
   // `applied`: slots below it are applied here, so what a new snapshot would hold. `useful_from`: an older file is
   // offered to nobody.
-  void receive(EndpointId from, const SnapshotMessage& message, Slot applied, Slot useful_from, SendSnapshotMessage send);
+  void receive(EndpointId from, const SnapshotMessage& message, Slot applied, Slot useful_from,
+               SendSnapshotMessage send);
   void peer_gone(EndpointId peer) { readers_.erase(peer); }
 
   // Somebody waits for a snapshot of more than what offer() has brought.

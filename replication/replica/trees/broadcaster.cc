@@ -32,7 +32,7 @@ bool Broadcaster::is_whole(EndpointId root) const {
 bool Broadcaster::broadcasts_by_tree() const { return is_whole(group_.self) && agreement_.acceptor() == group_.self; }
 bool Broadcaster::answers_by_tree(EndpointId root) const { return is_whole(root); }
 
-void Broadcaster::broadcast(std::string_view message) {
+void Broadcaster::broadcast(const GatheredMessage& message) {
   router_->broadcast(message, [this](EndpointId to, std::string_view bytes) { queue_.send(to, bytes); });
 }
 

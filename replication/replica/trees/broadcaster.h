@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "core/gathered_message.h"
 #include "replication/agreement/agreement.h"
 #include "replication/replica/action_queue.h"
 #include "replication/replica/peer_states.h"
@@ -34,7 +35,7 @@ class Broadcaster {
   // Whether a broadcast of this replica, or an answer to one of `root`, now goes along a tree.
   bool broadcasts_by_tree() const;
   bool answers_by_tree(EndpointId root) const;
-  void broadcast(std::string_view message);
+  void broadcast(const GatheredMessage& message);
   void answer(EndpointId root, std::string_view message);
 
   // A message that travels along a tree: forwards it, and calls `deliver` if it is for this replica. False: it is

@@ -36,7 +36,8 @@ bool AnswerCombiner::receive(std::string_view bytes, Send send, Deliver deliver)
 void AnswerCombiner::add(int root, std::uint32_t version, ReplicaSet who, std::string_view answer, Send send) {
   const RootedTree* tree = table_.find(version, root);
   const ReplicaSet all = tree != nullptr ? tree->subtree[self_] : ReplicaSet();
-  if (tree == nullptr || who.contains_all(all) || !all.contains_all(who)) return pass_on(root, version, who, answer, send);
+  if (tree == nullptr || who.contains_all(all) || !all.contains_all(who))
+    return pass_on(root, version, who, answer, send);
   const auto same = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
     return waiting.root == root && waiting.version == version && waiting.answer == answer;
   });

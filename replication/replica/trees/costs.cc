@@ -17,7 +17,8 @@ void CostDrift::window(std::span<const CostTotals> totals, std::span<const std::
   std::vector<double> known;
   for (std::size_t i = 0; i < last_.size(); ++i) {
     // A restarted replica counts from 0.
-    const bool goes_on = totals[i].busy_ns >= last_[i].busy_ns && totals[i].handled_messages >= last_[i].handled_messages;
+    const bool goes_on =
+        totals[i].busy_ns >= last_[i].busy_ns && totals[i].handled_messages >= last_[i].handled_messages;
     const std::uint64_t messages = goes_on ? totals[i].handled_messages - last_[i].handled_messages : 0;
     if (messages >= kDriftMessagesMin) {
       cost[i] = static_cast<double>(totals[i].busy_ns - last_[i].busy_ns) / static_cast<double>(messages);

@@ -49,7 +49,8 @@ Tree plan_two_level(const TreePlan& plan, std::span<const int> members, std::spa
     tree.children[root].push_back(here.front());
     hang_two_levels(tree, here.front(), std::span<const int>(here).subspan(1));
   }
-  if (const auto own = by_core.find(core_of(plan, root)); own != by_core.end()) hang_two_levels(tree, root, own->second);
+  if (const auto own = by_core.find(core_of(plan, root)); own != by_core.end())
+    hang_two_levels(tree, root, own->second);
   return tree;
 }
 

@@ -23,12 +23,12 @@ Relay::Relay(EndpointId self, Incarnation incarnation, const TreeTable& table)
       table_(table),
       latest_(static_cast<std::size_t>(table.replicas())) {}
 
-void Relay::broadcast(std::string_view message, Send send) {
+void Relay::broadcast(const GatheredMessage& message, Send send) {
   const int self = self_.value();
   const std::uint32_t version = table_.version();
   WireWriter out(kRelayHeaderBytes + message.size());
   out.u8(static_cast<std::uint8_t>(MessageClass::kRelayed)).u8(static_cast<std::uint8_t>(self));
-  out.u16(incarnation_).u32(version).u32(next_sequence_++).raw(message);
+  out.u16(incarnation_).u32(version).u32(next_sequence_++).raw(as_view(message.header)).raw(as_view(message.body));
   if (const RootedTree* tree = table_.find(version, self)) {
     for (const int child : tree->tree.children[self]) send(EndpointId(static_cast<std::uint16_t>(child)), out.view());
     return;

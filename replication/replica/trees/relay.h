@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "core/gathered_message.h"
 #include "core/types.h"
 #include "replication/replica/trees/table.h"
 
@@ -42,7 +43,7 @@ class Relay {
   Relay(EndpointId self, Incarnation incarnation, const TreeTable& table);
 
   // A message of this replica to all others.
-  void broadcast(std::string_view message, Send send);
+  void broadcast(const GatheredMessage& message, Send send);
 
   // A message of class kRelayed from `from`.
   void receive(EndpointId from, std::string_view bytes, Send send, Deliver deliver);

@@ -18,7 +18,7 @@ TreeRouter::TreeRouter(const GroupConfig& group, TreeOptions options, StateMachi
       monitor_(group.replicas),
       seen_(table_.current()) {}
 
-void TreeRouter::broadcast(std::string_view message, Send send) {
+void TreeRouter::broadcast(const GatheredMessage& message, Send send) {
   has_broadcast_ = true;
   relay_.broadcast(message, send);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "core/gathered_message.h"
 #include "replication/agreement/agreement.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/trees/combiner.h"
@@ -48,7 +49,7 @@ class TreeRouter {
   // The state machine that commands are applied to: the given one behind the tree changes.
   StateMachine& state() { return state_; }
 
-  void broadcast(std::string_view message, Send send);
+  void broadcast(const GatheredMessage& message, Send send);
   void answer(EndpointId to, std::string_view message, Send send) { combiner_.answer(to, message, send); }
   // A message of class kRelayed or kCombined. Returns false if it is malformed.
   bool receive(EndpointId from, std::string_view bytes, Send send, Deliver deliver);

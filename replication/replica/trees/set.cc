@@ -95,7 +95,8 @@ std::string encode(const TreeSet& set) {
   out.u8(kTreeChangeTag).u8(kFormat).u32(set.version).u8(static_cast<std::uint8_t>(set.replicas()));
   out.u8(static_cast<std::uint8_t>(set.reason)).u8(static_cast<std::uint8_t>(set.leader)).u64(set.bypassed.bits());
   for (const std::uint8_t slowdown : set.slowdown) out.u8(slowdown);
-  const auto roots = std::count_if(set.trees.begin(), set.trees.end(), [](const auto& tree) { return tree.has_value(); });
+  const auto roots =
+      std::count_if(set.trees.begin(), set.trees.end(), [](const auto& tree) { return tree.has_value(); });
   out.u8(static_cast<std::uint8_t>(roots));
   for (const auto& tree : set.trees) {
     if (tree) write_tree(out, tree->tree);

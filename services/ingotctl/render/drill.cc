@@ -54,7 +54,8 @@ std::string drill_table(const control_v1::DrillResponse& told) {
   for (const auto& hit : told.hits()) {
     const bool replica = hit.process() == control_v1::Hit::PROCESS_REPLICA;
     table.add_row({process_name(hit.process()), replica ? absl::StrCat(hit.replica()) : "-", absl::StrCat(hit.pid()),
-                   replica ? absl::StrCat(hit.incarnation()) : "-", replica ? std::string(role_name(hit.role())) : "-"});
+                   replica ? absl::StrCat(hit.incarnation()) : "-",
+                   replica ? std::string(role_name(hit.role())) : "-"});
   }
   return table.str();
 }

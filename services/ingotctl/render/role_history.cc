@@ -75,8 +75,8 @@ void RoleHistory::observe_role(control_v1::Role role, const control_v1::GetStatu
   if (now == nullptr) return;
   const auto vacant = std::exchange(vacant_since, std::nullopt);
   if (!vacant && before != nullptr && before->id() == now->id() && before->incarnation() == now->incarnation()) return;
-  std::string text = absl::StrCat("replica ", now->id(), leads ? " leads" : " is the acceptor", ": epoch ", now->epoch(),
-                                  ", ballot ", now->ballot());
+  std::string text = absl::StrCat("replica ", now->id(), leads ? " leads" : " is the acceptor", ": epoch ",
+                                  now->epoch(), ", ballot ", now->ballot());
   if (vacant) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - *vacant).count();
     absl::StrAppend(&text, ", after ", ms, " ms with nobody");

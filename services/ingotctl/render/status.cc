@@ -139,7 +139,8 @@ std::string_view role_name(control_v1::Role role) {
 
 std::string blocked_text(const control_v1::Blocked& blocked, const std::string& why) {
   const bool one = blocked.reported_by_size() == 1;
-  std::string text = absl::StrCat("blocked: ", one ? "replica " : "replicas ", absl::StrJoin(blocked.reported_by(), ", "));
+  std::string text =
+      absl::StrCat("blocked: ", one ? "replica " : "replicas ", absl::StrJoin(blocked.reported_by(), ", "));
   // A replica that names itself as blocking waits for no particular peer.
   const bool names_itself = absl::c_linear_search(blocked.reported_by(), blocked.by());
   if (!names_itself) absl::StrAppend(&text, one ? " waits" : " wait", " for replica ", blocked.by());
@@ -189,7 +190,8 @@ std::string status_line(const control_v1::GetStatusResponse& status) {
     if (replica.state() != control_v1::STATE_UP)
       absl::StrAppend(&line, "replica ", replica.id(), " ", std::string(state_name(replica.state())), "  ");
     else if (replica.role() != control_v1::ROLE_REPLICA)
-      absl::StrAppend(&line, std::string(role_name(replica.role())), " ", replica.id(), incarnation_text(replica), "  ");
+      absl::StrAppend(&line, std::string(role_name(replica.role())), " ", replica.id(), incarnation_text(replica),
+                      "  ");
   }
   absl::StrAppend(&line, "epoch ", epoch, "  ballot ", ballot, "  decided ", decided, "  lag ", lag);
   if (status.has_blocked()) absl::StrAppend(&line, "  ", blocked_text(status.blocked(), status.blocked().why()));

@@ -40,8 +40,8 @@ absl::Status explain_silence(const Connection& connection, const DrillRequest& r
                                        "--timeout how long to wait");
   }
   if (late && request.action() == DrillRequest::ACTION_CONT && says_no_more(request)) {
-    return absl::DeadlineExceededError(
-        absl::StrCat(std::string(error.message()), "; a front end that is stopped cannot be asked: kill -CONT its pid"));
+    return absl::DeadlineExceededError(absl::StrCat(
+        std::string(error.message()), "; a front end that is stopped cannot be asked: kill -CONT its pid"));
   }
   return error;
 }
@@ -143,8 +143,10 @@ void register_drill(CLI::App& app, Command& chosen) {
   add_action(*drill, "stop", "Send SIGSTOP: it does nothing more until it is continued", chosen);
   add_action(*drill, "cont", "Send SIGCONT to what is stopped", chosen);
   drill->footer(
-      "Roles mean who has them now; for cont, who had them when it was stopped. The answer says who was hit. Nothing waits\n"
-      "for what is hit. A front end that is stopped cannot be asked any more: continue it with kill -CONT and its pid.\n"
+      "Roles mean who has them now; for cont, who had them when it was stopped. The answer says who was hit. Nothing "
+      "waits\n"
+      "for what is hit. A front end that is stopped cannot be asked any more: continue it with kill -CONT and its "
+      "pid.\n"
       "Examples:\n"
       "  ingotctl drill kill leader --wait\n"
       "  ingotctl drill stop both; ingotctl status; ingotctl drill cont both");

@@ -82,7 +82,7 @@ StableChecker::StableChecker(std::string kind, int replicas, int voters)
 
 void StableChecker::saw(int replica, const Effects& effects) {
   for (const StableWrite& write : effects.stable) store(replica, write);
-  for (const Outgoing& outgoing : effects.messages) check(replica, *outgoing.message);
+  for (const Outgoing& outgoing : effects.messages) check(replica, outgoing.message.joined());
   for (const Decision& decision : effects.decided) {
     if (!decision.command->empty() && !enough(holders(decision.slot, *decision.command))) {
       object(who(replica) + " decides " + at(decision.slot) + " before enough have stored it");

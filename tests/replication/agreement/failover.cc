@@ -167,7 +167,8 @@ class Failover : private SeededRun {
       if (runs(replica) && (calm_ || prng_.chance(0.5))) group_.answer_history(replica);
     }
     for (const ReplicaIncarnation& name : std::exchange(fences_, {})) {
-      if (group_.alive(name.id.value()) && group_.incarnation(name.id.value()) == name.incarnation) kill(name.id.value());
+      if (group_.alive(name.id.value()) && group_.incarnation(name.id.value()) == name.incarnation)
+        kill(name.id.value());
     }
   }
 
@@ -293,7 +294,8 @@ class Failover : private SeededRun {
 
   bool at_rest() {
     bool decided = false;
-    for (auto last = order_.log().rbegin(); last != order_.log().rend() && !decided; ++last) decided = last->second == last_;
+    for (auto last = order_.log().rbegin(); last != order_.log().rend() && !decided; ++last)
+      decided = last->second == last_;
     if (!decided) --commands_;  // its leader may have been deposed: another one is proposed
     if (!decided) return false;
     for (int replica = 0; replica < options_.replicas; ++replica) {

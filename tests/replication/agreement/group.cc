@@ -27,7 +27,7 @@ ReplicaIncarnation Group::name(int replica) const {
 
 GroupConfig Group::config(int replica) const {
   GroupConfig config{options_.replicas, options_.voters, name(replica).id, name(replica).incarnation, options_.bounds,
-                     nullptr, options_.fencing};
+                     nullptr};
   if (config.incarnation == Incarnation(1)) return config;
   for (std::uint32_t incarnation = config.incarnation.value() - 1; incarnation > 0; --incarnation) {
     const StableView* before = segment({config.self, Incarnation(incarnation)});
@@ -191,18 +191,20 @@ void Group::run(int ticks) {
 }
 
 void Group::execute(int replica, Effects& effects) {
+  if (!options_.fencing) effects.fence.clear();  // as a replica without an operator who fences
   observe(replica, effects);
   const auto own = segments_.find({replica, name(replica).incarnation.value()});
   for (const StableWrite& write : effects.stable) {
     if (own != segments_.end()) own->second.apply(write);
   }
   for (const Outgoing& outgoing : effects.messages) {
+    const auto message = std::make_shared<const std::string>(outgoing.message.joined());
     if (!outgoing.broadcast) {
-      send(replica, outgoing.to.value(), outgoing.message);
+      send(replica, outgoing.to.value(), message);
       continue;
     }
     for (int peer = 0; peer < replicas(); ++peer) {
-      if (peer != replica) send(replica, peer, outgoing.message);
+      if (peer != replica) send(replica, peer, message);
     }
   }
   if (!effects.decided.empty() && !options_.apply_by_hand) apply(replica, effects.decided.back().slot.next());

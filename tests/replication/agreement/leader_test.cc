@@ -86,7 +86,7 @@ TEST_CASE("a repetition is bounded in bytes, and the oldest slots go first") {
   effects.clear();
   for (int tick = 0; tick < kRetransmitTicks; ++tick) leader->tick(effects);
   CHECK(std::count_if(effects.messages.begin(), effects.messages.end(), [](const Outgoing& outgoing) {
-          return outgoing.message->size() > 1000;
+          return outgoing.message.size() > 1000;
         }) == 4);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("a probe serves the reads that waited when it left, and no other") {
 
 int count(const Effects& effects, MessageType type) {
   int found = 0;
-  for (const Outgoing& outgoing : effects.messages) found += decode_message(*outgoing.message)->type == type;
+  for (const Outgoing& outgoing : effects.messages) found += decode_message(outgoing.message.joined())->type == type;
   return found;
 }
 

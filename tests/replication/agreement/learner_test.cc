@@ -183,7 +183,7 @@ struct Peer {
   // The answer to a Fetch from `from`, as the receiver decodes it.
   Message answer(std::uint64_t from) {
     catch_up.answer_fetch(EndpointId(0), {.type = MessageType::kFetch, .slot = Slot(from)}, effects);
-    bytes = *take().messages.at(0).message;
+    bytes = take().messages.at(0).message.joined();
     return *decode_message(bytes);
   }
 
@@ -221,7 +221,7 @@ TEST_CASE("a learner that fell far behind catches up answer by answer") {
   std::uint64_t decided = 0;
   for (Effects step = behind.take(); !step.messages.empty(); step = behind.take()) {
     ++fetches;
-    const Message fetch = *decode_message(*step.messages.at(0).message);
+    const Message fetch = *decode_message(step.messages.at(0).message.joined());
     CHECK(step.messages.at(0).to == EndpointId(1));
     behind.catch_up.receive_fetched(
         EndpointId(1), source.answer(fetch.slot.value()),
@@ -254,7 +254,9 @@ TEST_CASE("slots that peers trimmed before a snapshot was installed call for no 
   Peer behind(2);
   behind.learner.note_known(Slot(1000));
   behind.catch_up.step(EndpointId(1), behind.effects);
-  const auto learn = [&](Slot slot, const Learner::Command& entry) { behind.learner.learn(slot, entry, behind.effects); };
+  const auto learn = [&](Slot slot, const Learner::Command& entry) {
+    behind.learner.learn(slot, entry, behind.effects);
+  };
   const Message trimmed{.type = MessageType::kFetched, .slot = Slot(500), .number = 1000};
   behind.catch_up.receive_fetched(EndpointId(1), trimmed, learn, behind.effects);
   behind.learner.installed(Slot(500), behind.effects);
@@ -266,7 +268,7 @@ TEST_CASE("slots that peers trimmed before a snapshot was installed call for no 
   behind.catch_up.receive_fetched(asked, nothing, learn, behind.effects);
   CHECK_FALSE(behind.take().snapshot_needed);
   behind.catch_up.tick(behind.effects);
-  CHECK(decode_message(*behind.take().messages.at(0).message)->slot == Slot(500));
+  CHECK(decode_message(behind.take().messages.at(0).message.joined())->slot == Slot(500));
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST_CASE("a protocol survives any message") {
         }
         for (const Outgoing& outgoing : effects.messages) {
           REQUIRE((outgoing.broadcast || (outgoing.to != self && outgoing.to.value() < 4)));
-          REQUIRE(describe_message(*outgoing.message) != "malformed");
+          REQUIRE(describe_message(outgoing.message.joined()) != "malformed");
         }
         agreement->applied(next, effects);
         agreement->compact(Slot(prng.below(next.value() + 2)), effects);

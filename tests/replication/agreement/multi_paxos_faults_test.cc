@@ -335,7 +335,7 @@ TEST_CASE("a candidate collects the votes of several Promises") {
   int promises = 0;
   group.observe = [&](int, const Effects& effects) {
     for (const Outgoing& outgoing : effects.messages) {
-      promises += describe_message(*outgoing.message).starts_with("Promise");
+      promises += describe_message(outgoing.message.joined()).starts_with("Promise");
     }
   };
   for (int i = 0; i < 600; ++i) group.propose(0, "c" + std::to_string(i));

@@ -104,7 +104,8 @@ class Runner {
 
   void died(const Words& words) {
     for (int who = 0; who < group_->replicas(); ++who) {
-      const bool named = words.size() == 2 || std::find(words.begin() + 2, words.end(), std::to_string(who)) != words.end();
+      const bool named =
+          words.size() == 2 || std::find(words.begin() + 2, words.end(), std::to_string(who)) != words.end();
       if (named && who != replica(words) && group_->alive(who)) group_->report_death(who, replica(words));
     }
   }

@@ -173,7 +173,7 @@ std::string describe_effects(int replica, const Effects& effects) {
   for (const StableWrite& write : effects.stable) describe_store(out, replica, write);
   for (const Outgoing& outgoing : effects.messages) {
     const std::string to = outgoing.broadcast ? "all" : std::to_string(outgoing.to.value());
-    out << replica << " -> " << to << "  " << describe_message(*outgoing.message) << "\n";
+    out << replica << " -> " << to << "  " << describe_message(outgoing.message.joined()) << "\n";
   }
   for (const Decision& decision : effects.decided) {
     out << replica << " decides slot " << decision.slot << " " << quote(*decision.command) << "\n";
@@ -190,7 +190,8 @@ std::string describe_effects(int replica, const Effects& effects) {
   if (effects.snapshot_needed) out << replica << " needs a snapshot\n";
   for (const EndpointId suspect : effects.suspects) out << replica << " suspects " << suspect << "\n";
   if (effects.history_needed) out << replica << " needs what all segments hold\n";
-  for (const ReplicaIncarnation name : effects.salvage_needed) out << replica << " needs the segment of " << name_text(name) << "\n";
+  for (const ReplicaIncarnation name : effects.salvage_needed)
+    out << replica << " needs the segment of " << name_text(name) << "\n";
   for (const ReplicaIncarnation name : effects.fence) out << replica << " would fence " << name_text(name) << "\n";
   return out.str();
 }

@@ -19,8 +19,9 @@ class AnsweringTransport final : public Transport {
  public:
   EndpointId self() const override { return EndpointId(1); }
 
-  bool send(EndpointId, std::span<const std::byte> message) override {
-    const auto request = decode_request(as_view(message));
+  bool send(EndpointId, GatheredMessage message) override {
+    const std::string bytes = message.joined();
+    const auto request = decode_request(bytes);
     INGOT_CHECK(request.has_value(), "what is sent is a request");
     Response response;
     response.sequence = request->sequence;

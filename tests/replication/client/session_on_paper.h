@@ -94,7 +94,8 @@ class SessionOnPaper {
         continue;
       }
       const auto& send = std::get<SessionCore::Send>(*action);
-      const auto request = decode_request(send.message);
+      const std::string bytes = send.message.joined();
+      const auto request = decode_request(bytes);
       INGOT_CHECK(request.has_value(), "what is sent is a request");
       sent_.push_back({send.to, *request, std::string(request->payload)});
     }

@@ -185,13 +185,13 @@ TEST_CASE("a snapshot to start from is decoded first, and until it is in place n
   action = core.next();
   REQUIRE(action != nullptr);
   REQUIRE(action->kind == Kind::kSend);
-  CHECK(decode_response(action->bytes)->status == Response::Status::kBusy);
+  CHECK(decode_response(action->message.joined())->status == Response::Status::kBusy);
   core.done();
 
   core.snapshot_decoded(*std::move(decoded));
   CHECK(core.applier().applied() == Slot(0));
   CHECK(core.loading());
-  core.begin_round(1);
+  core.begin_round(1, true);
   action = core.next();
   REQUIRE(action != nullptr);
   CHECK(action->kind == Kind::kInstallSnapshot);

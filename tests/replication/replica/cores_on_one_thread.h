@@ -67,7 +67,7 @@ class CoresOnOneThread {
       target.receive(inbox.front().from, inbox.front().bytes);
     }
     now_ns_ += 1'000'000;
-    target.begin_round(now_ns_);
+    target.begin_round(now_ns_, true);
   }
 
   // At most so many actions; false: it has none left, and its round is over. Whatever it does is told to `trace`.
@@ -82,7 +82,7 @@ class CoresOnOneThread {
       }
       if (trace != nullptr) trace->push_back(action->kind);
       if (action->kind == Action::Kind::kStore) INGOT_CHECK(stable(replica).store(*action->write));
-      if (action->kind == Action::Kind::kSend) send(replica, action->to, action->bytes);
+      if (action->kind == Action::Kind::kSend) send(replica, action->to, action->message.joined());
       acting.done();
     }
     return true;

@@ -7,11 +7,12 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/limits.h"
 #include "replication/agreement/registry.h"
 #include "replication/stable/limits.h"
 #include "replication/store/codec.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot {
 
@@ -29,7 +30,8 @@ constexpr int kRoundsMax = 2'000'000;
 
 std::vector<std::span<std::byte>> inboxes_of(const Fabric& fabric) {
   std::vector<std::span<std::byte>> inboxes;
-  for (int i = 0; i < fabric.endpoints(); ++i) inboxes.push_back(fabric.inbox(EndpointId(static_cast<std::uint16_t>(i))));
+  for (int i = 0; i < fabric.endpoints(); ++i)
+    inboxes.push_back(fabric.inbox(EndpointId(static_cast<std::uint16_t>(i))));
   return inboxes;
 }
 
@@ -38,13 +40,15 @@ std::vector<std::span<std::byte>> inboxes_of(const Fabric& fabric) {
 GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas,
                                    std::uint64_t seed, std::optional<EndpointId> responder, const std::string& tree)
     : agreement_(agreement), transport_(transport), tree_(tree), prng_(seed), now_ns_(kStartNs) {
-  fabric_.emplace(value_or_die(Fabric::create("test", replicas + 1, inbox_bytes(transport, replicas + 1))));
+  fabric_.emplace(value_or_die(
+      Fabric::create("test", replicas + 1, inbox_bytes(*value_of<TransportKind>(transport), replicas + 1))));
   members_.resize(static_cast<std::size_t>(replicas));
   for (int id = 0; id < replicas; ++id) make_launch();
   for (int id = 0; id < replicas; ++id) add_member(id);
   const EndpointId self(static_cast<std::uint16_t>(replicas));
   client_fabric_ = attach();
-  client_transport_ = make_transport(transport, inboxes_of(*client_fabric_), self, *client_fabric_, {});
+  client_transport_ =
+      make_transport(*value_of<TransportKind>(transport), inboxes_of(*client_fabric_), self, *client_fabric_, {});
   client_incarnations_ = std::make_unique<PeerIncarnations>(*client_fabric_, *client_transport_, incarnations());
   SessionClient::Options options;
   options.replicas = replicas;
@@ -114,7 +118,8 @@ void GroupOnOneThread::add_member(int id) {
   const Incarnation incarnation = launch.incarnations.back().incarnation;
   member.fabric = attach();
   member.stable = value_or_die(StableSegment::open(launch.stable.back().get(), self, incarnation));
-  member.transport = make_transport(transport_, inboxes_of(*member.fabric), self, *member.fabric, {});
+  member.transport =
+      make_transport(*value_of<TransportKind>(transport_), inboxes_of(*member.fabric), self, *member.fabric, {});
   member.incarnations = std::make_unique<PeerIncarnations>(*member.fabric, *member.transport, incarnations());
   Replica::Parts parts;
   parts.protocol.group.replicas = replicas();

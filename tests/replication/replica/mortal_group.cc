@@ -84,15 +84,18 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   ++incarnation_;
   inboxes_.clear();
   const int endpoints = options_.replicas + 1;
-  fabric_.emplace(value_or_die(Fabric::create("test", endpoints, inbox_bytes("nvp", endpoints))));
+  fabric_.emplace(value_or_die(Fabric::create("test", endpoints, inbox_bytes(TransportKind::kNvp, endpoints))));
   for (int i = 0; i < endpoints; ++i) inboxes_.push_back(fabric_->inbox(EndpointId(static_cast<std::uint16_t>(i))));
   for (int id = 0; id < options_.replicas; ++id) {
     stable_fds_[id] = value_or_die(create_segment("test-stable", options_.segment_bytes));
     auto memory = std::make_shared<const Segment>(
         value_or_die(Segment::map(stable_fds_[id].get(), Segment::Access::kReadOnly)));
-    add_incarnation(segments_[id], IncarnationSegment{Incarnation(static_cast<std::uint32_t>(incarnation_)), std::move(memory)},
-             [](const IncarnationSegment& segment) { return incarnation_counts(segment.memory->bytes(), segment.incarnation); },
-             [this](const IncarnationSegment& segment) { return holds_history(segment.memory->bytes(), published()); });
+    add_incarnation(
+        segments_[id], IncarnationSegment{Incarnation(static_cast<std::uint32_t>(incarnation_)), std::move(memory)},
+        [](const IncarnationSegment& segment) {
+          return incarnation_counts(segment.memory->bytes(), segment.incarnation);
+        },
+        [this](const IncarnationSegment& segment) { return holds_history(segment.memory->bytes(), published()); });
     members_.push_back(std::make_unique<Member>(id, held_));
   }
   for (int id = 0; id < options_.replicas; ++id) {
@@ -100,7 +103,7 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
     start(id, id == deprived ? SnapshotBytes{other} : kept);
   }
   const EndpointId self(static_cast<std::uint16_t>(options_.replicas));
-  client_transport_ = make_transport("nvp", inboxes_, self, *fabric_, {});
+  client_transport_ = make_transport(TransportKind::kNvp, inboxes_, self, *fabric_, {});
   SessionClient::Options client;
   client.replicas = options_.replicas;
   client.session = rng_();
@@ -127,7 +130,7 @@ void MortalGroup::start(int id, SnapshotBytes snapshot) {
   Member& member = *members_[id];
   const EndpointId self(static_cast<std::uint16_t>(id));
   const Incarnation incarnation(static_cast<std::uint32_t>(incarnation_));
-  member.transport = make_transport("nvp", inboxes_, self, *fabric_, {});
+  member.transport = make_transport(TransportKind::kNvp, inboxes_, self, *fabric_, {});
   Replica::Parts parts;
   parts.protocol.group.replicas = options_.replicas;
   parts.protocol.group.voters = std::min(options_.replicas, kVotersDefault);

@@ -18,7 +18,7 @@
 #include "replication/stable/segment.h"
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
 
 namespace ingot {

@@ -34,7 +34,8 @@ TEST_CASE("a line when agreement is blocked, for each other cause, and when it i
   status.blocked_ticks = 7;  // only time and slots differ: the cause is the same
   status.blocked_to = Slot(3);
   log.observe(status, 20 * kMs);
-  CHECK(lines == Lines{"replica 1 is blocked: it waits for replica 2: " + std::string(text_of(Blocked::kFormerLeader))});
+  CHECK(lines ==
+        Lines{"replica 1 is blocked: it waits for replica 2: " + std::string(text_of(Blocked::kFormerLeader))});
   CHECK(log.blocked_since_ns() == 10 * kMs);
 
   log.observe(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another cause
@@ -71,10 +72,11 @@ TEST_CASE("suspects and fenced replicas are named, and a log without a reader ac
   log.suspected(EndpointId(2));
   log.fenced({EndpointId(1), Incarnation(3)}, true);
   log.fenced({EndpointId(1), Incarnation(3)}, false);
-  CHECK(lines == Lines{"replica 0 suspects replica 2, which takes too long to answer",
-                       "replica 0 fences replica 1, incarnation 3: it does not answer, and what it holds is needed; it was sent "
-                       "SIGKILL",
-                       "replica 0 wants replica 1, incarnation 3 fenced, which does not run any more"});
+  CHECK(lines ==
+        Lines{"replica 0 suspects replica 2, which takes too long to answer",
+              "replica 0 fences replica 1, incarnation 3: it does not answer, and what it holds is needed; it was sent "
+              "SIGKILL",
+              "replica 0 wants replica 1, incarnation 3 fenced, which does not run any more"});
   StatusLog silent(EndpointId(0), nullptr);
   silent.observe(blocked(Blocked::kAcceptor, 1), 1);
   silent.suspected(EndpointId(1));

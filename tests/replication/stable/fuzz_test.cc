@@ -63,7 +63,8 @@ struct Sample {
     auto& header = *reinterpret_cast<StableHeader*>(bytes.data());
     used_end = kStableRingOffset + header.tail.load();
     const std::size_t cell_bytes = stable_configuration_cell_bytes(kBytes);
-    configuration_end = kBytes - (2 - header.configuration_flips % 2) * cell_bytes + sizeof(StableConfigurationCell) + 4;
+    configuration_end =
+        kBytes - (2 - header.configuration_flips % 2) * cell_bytes + sizeof(StableConfigurationCell) + 4;
     INGOT_CHECK(used_end < kBytes && header.head.load() < header.tail.load());
     text = to_text(*StableView::read(reader->bytes()));
   }

@@ -20,7 +20,8 @@ constexpr EndpointId kSelf(0), kPeer(1);
 
 // One incarnation of a replica: its segment, and its writer, if any.
 struct TestIncarnation {
-  explicit TestIncarnation(std::uint32_t incarnation_in, EndpointId id = kPeer) : incarnation(incarnation_in), replica(id) {
+  explicit TestIncarnation(std::uint32_t incarnation_in, EndpointId id = kPeer)
+      : incarnation(incarnation_in), replica(id) {
     auto made = create_segment("test-life", kBytes);
     INGOT_CHECK(made.ok());
     fd = *std::move(made);

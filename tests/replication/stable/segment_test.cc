@@ -60,7 +60,8 @@ TEST_CASE("a new segment says who writes it, and nothing more") {
   CHECK(view.incarnation == Incarnation(3));
   CHECK(to_text(view) == to_text(StableModel(EndpointId(2), Incarnation(3)).state()));
   CHECK(segment.writer->used_bytes() == 0);
-  CHECK(segment.writer->capacity_bytes() + 2 * kStableConfigurationCellBytes + kStableRingOffset == kStableSegmentBytes);
+  CHECK(segment.writer->capacity_bytes() + 2 * kStableConfigurationCellBytes + kStableRingOffset ==
+        kStableSegmentBytes);
 }
 
 TEST_CASE("every kind of write is read back") {

@@ -92,12 +92,12 @@ class StableModel {
 
 // One line an item, with commands by length and hash; equal texts mean equal states.
 inline std::string to_text(const StableView& view) {
-  std::string text = "replica " + std::to_string(view.replica.value()) + "." +
-                     std::to_string(view.incarnation.value()) + "\nepoch " + std::to_string(view.epoch.value()) + " promised " +
-                     std::to_string(view.promised.value()) + " trimmed " + std::to_string(view.trimmed.value()) +
-                     "\nleader epoch " + std::to_string(view.leader_epoch.value()) + " ballot " +
-                     std::to_string(view.leader_ballot.value()) + " trimmed " +
-                     std::to_string(view.leader_trimmed.value()) + "\n";
+  std::string text =
+      "replica " + std::to_string(view.replica.value()) + "." + std::to_string(view.incarnation.value()) + "\nepoch " +
+      std::to_string(view.epoch.value()) + " promised " + std::to_string(view.promised.value()) + " trimmed " +
+      std::to_string(view.trimmed.value()) + "\nleader epoch " + std::to_string(view.leader_epoch.value()) +
+      " ballot " + std::to_string(view.leader_ballot.value()) + " trimmed " +
+      std::to_string(view.leader_trimmed.value()) + "\n";
   const auto line = [&text](const char* what, Slot slot, Ballot ballot, const std::string& command) {
     text += what + std::to_string(slot.value()) + " ballot " + std::to_string(ballot.value()) + " bytes " +
             std::to_string(command.size()) + " hash " + std::to_string(hash_bytes(command)) + "\n";

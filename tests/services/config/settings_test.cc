@@ -8,7 +8,6 @@
 #include "services/config/daemon_settings.h"
 #include "services/config/ranges.h"
 #include "services/config/scc_settings.h"
-#include "transport/host/channel_transport.h"
 
 namespace ingot {
 namespace {
@@ -122,7 +121,6 @@ TEST_CASE("every setting has a flag, a key and a help of its own") {
 
 TEST_CASE("every agreement and every transport that can be chosen exists") {
   for (const char* name : enum_names(AgreementKind{})) CHECK(make_agreement(name, {}) != nullptr);
-  for (const char* name : enum_names(TransportKind{})) CHECK(is_transport_kind(name));
   CHECK(value_of<AgreementKind>("2pc") == AgreementKind::kTwoPhaseCommit);
   CHECK(value_of<AgreementKind>("raft") == std::nullopt);
 }

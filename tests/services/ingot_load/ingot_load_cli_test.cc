@@ -51,8 +51,9 @@ TEST_CASE("a check that holds exits with 0, one that does not with 1") {
 
 TEST_CASE("a duration, a rate and a table") {
   TestStore store;
-  const Ran ran = run("--endpoint=" + store.endpoint() +
-                      " --timeout=100s --duration=500ms --rate=100 --read-share=0.2 --distribution=zipf --read-kind=serializable");
+  const Ran ran =
+      run("--endpoint=" + store.endpoint() +
+          " --timeout=100s --duration=500ms --rate=100 --read-share=0.2 --distribution=zipf --read-kind=serializable");
   CHECK(ran.exit_code == 0);
   CHECK(ran.output.find("reads (serializable)") != std::string::npos);
   CHECK(ran.output.find("p99.9") == std::string::npos);  // the table's titles are in capitals

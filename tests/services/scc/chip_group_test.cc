@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "replication/store/api.h"
 #include "services/scc/chip_group.h"
 #include "services/scc/recording.h"

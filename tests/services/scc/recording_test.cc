@@ -63,7 +63,8 @@ TEST_CASE("a recording's head holds what decides the course of a run, and gives 
   const nlohmann::json head = head_of(path);
   for (const auto& [key, value] : head.items()) keys.insert(key);
   CHECK(keys == std::set<std::string>{"record", "version", "agreement", "transport", "tree", "replicas", "voters",
-                                      "fence", "cores", "gateway", "clocks", "cost_model", "seed", "cycles_per_message"});
+                                      "fence", "cores", "gateway", "clocks", "cost_model", "seed",
+                                      "cycles_per_message"});
   const auto read = read_recording(path);
   REQUIRE(read.ok());
   visit_settings(played(), [&](const auto& setting) {

@@ -40,7 +40,8 @@ class OrderedWorld {
       options.group = GroupId(7);
       options.tree = tree_;
       options.deliver = [this, self](const auto& delivery) { deliver(self.value(), delivery); };
-      if (random_.chance(0.3)) options.planner = [this](const auto& tree, EndpointId dead) { return replan(tree, dead); };
+      if (random_.chance(0.3))
+        options.planner = [this](const auto& tree, EndpointId dead) { return replan(tree, dead); };
       auto member = AtomicBroadcast::create(*transports_.back(), endpoints, std::move(options));
       REQUIRE(member.ok());
       members_.push_back(*std::move(member));
@@ -76,7 +77,8 @@ class OrderedWorld {
   // A random tree over `members` under the present root.
   OrderedTree random_tree_under_root(std::vector<EndpointId> members) {
     OrderedTree tree = random_ordered_tree(members);
-    const auto root = std::find(tree.members.begin(), tree.members.end(), EndpointId(static_cast<std::uint16_t>(root_)));
+    const auto root =
+        std::find(tree.members.begin(), tree.members.end(), EndpointId(static_cast<std::uint16_t>(root_)));
     std::swap(*root, tree.members[static_cast<std::size_t>(tree.tree.root)]);
     return tree;
   }
@@ -188,7 +190,8 @@ class OrderedWorld {
       CHECK(health_[at] != Health::kDead);
       CHECK(members_[at]->epoch() == members_[root_]->epoch());
       CHECK(logs_[at].size() == longest_.size());
-      const auto of_self = std::count_if(longest_.begin(), longest_.end(), [&](const auto& d) { return d.origin == self; });
+      const auto of_self =
+          std::count_if(longest_.begin(), longest_.end(), [&](const auto& d) { return d.origin == self; });
       CHECK(static_cast<std::uint64_t>(of_self) == submitted_[at]);
     }
   }
@@ -334,7 +337,8 @@ TEST_CASE("invalid messages change nothing") {
                                                   encode_tree(trio.tree)});
   for (int i = 0; i < 5'000; ++i) {
     std::string noise = right;
-    for (auto flips = random.below(4); flips > 0; --flips) noise[4 + random.below(noise.size() - 4)] ^= static_cast<char>(1 + random.below(255));
+    for (auto flips = random.below(4); flips > 0; --flips)
+      noise[4 + random.below(noise.size() - 4)] ^= static_cast<char>(1 + random.below(255));
     noise[1] = static_cast<char>(random.below(9));
     noise.resize(random.chance(0.5) ? noise.size() : kOrderedHeaderBytes);
     // From a peer that is neither root nor parent: only a later epoch's message may be kept.

@@ -19,7 +19,8 @@ Tree chain(int cores) {
 }
 
 TreeSeat seat_of(const Tree& tree, int self) {
-  const auto seat = TreeSeat::of(tree, first_endpoints(tree.size()), EndpointId(static_cast<std::uint16_t>(self)), tree.size());
+  const auto seat =
+      TreeSeat::of(tree, first_endpoints(tree.size()), EndpointId(static_cast<std::uint16_t>(self)), tree.size());
   REQUIRE(seat.ok());
   return *seat;
 }
@@ -143,7 +144,8 @@ TEST_CASE("starting what cannot start is refused and changes nothing") {
   engine.retire(kGroup);
   CHECK(barrier.failure() == "group 1 was retired");
   CHECK(engine.start(kGroup, barrier).message() == "group 1 is retired: use another number");
-  for (std::uint16_t group = 2; group < 2 + kGroupsMax; ++group) REQUIRE(engine.start(GroupId(group), more[group]).ok());
+  for (std::uint16_t group = 2; group < 2 + kGroupsMax; ++group)
+    REQUIRE(engine.start(GroupId(group), more[group]).ok());
   CHECK(absl::IsResourceExhausted(engine.start(GroupId(100), barrier)));
 }
 
@@ -170,7 +172,8 @@ TEST_CASE("a death fails what needs the dead; the others go on in a new group on
 
   const std::vector<EndpointId> survivors{EndpointId(0), EndpointId(1), EndpointId(3)};
   std::vector<Schedule> again;
-  for (const EndpointId survivor : survivors) again.push_back(*make_barrier(*TreeSeat::of(chain(3), survivors, survivor, 4)));
+  for (const EndpointId survivor : survivors)
+    again.push_back(*make_barrier(*TreeSeat::of(chain(3), survivors, survivor, 4)));
   for (std::size_t i = 0; i < 3; ++i) REQUIRE(world.engine(survivors[i].value()).start(GroupId(2), again[i]).ok());
   world.settle();
   for (const Schedule& barrier : again) CHECK(barrier.done());

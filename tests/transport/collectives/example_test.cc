@@ -15,7 +15,7 @@
 #include "core/planning/tree.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/fabric.h"
 
@@ -32,7 +32,7 @@ double sum_of_roots(Fabric& fabric, const Tree& tree, EndpointId self) {
     members.push_back(EndpointId(i));
     inboxes.push_back(fabric.inbox(EndpointId(i)));
   }
-  auto transport = make_transport("nvp", inboxes, self, fabric, {});
+  auto transport = make_transport(TransportKind::kNvp, inboxes, self, fabric, {});
   ProgressEngine engine(*transport, kMembers);
   auto loop = EventLoop::create(WaitOptions::shared_core());
   (*loop)->add(engine, fabric, self);
@@ -56,7 +56,7 @@ double sum_of_roots(Fabric& fabric, const Tree& tree, EndpointId self) {
 }
 
 std::vector<double> run_example() {
-  auto fabric = Fabric::create("example", kMembers, inbox_bytes("nvp", kMembers));
+  auto fabric = Fabric::create("example", kMembers, inbox_bytes(TransportKind::kNvp, kMembers));
   Tree tree(kMembers, 0);  // or one that core/planning/tree_planner has planned for this machine
   tree.children = {{1, 2}, {3}, {}, {}};
   std::vector<double> sums(kMembers);

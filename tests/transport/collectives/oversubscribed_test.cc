@@ -241,7 +241,8 @@ TEST_CASE("a sender that cannot send sleeps") {
   const std::size_t bytes = GENERATE(8, 3000, 100'000);
   std::atomic<bool> open{false};
   std::atomic<int> finished{0};
-  Threads threads(kind, 2, [&](Transport& transport) { return std::make_unique<Flood>(transport, open, finished, bytes); });
+  Threads threads(kind, 2,
+                  [&](Transport& transport) { return std::make_unique<Flood>(transport, open, finished, bytes); });
   // After the root has sent all that it can. The member checks every 20 ms, the root at most every 5 ms; at most this
   // many yields follow each check.
   CHECK(at_some_time([&] {

@@ -59,7 +59,8 @@ TEST_CASE("bad schedules are refused with one sentence") {
 }
 
 // The error for the schedules of endpoints 0 and 1; empty if they fit.
-std::string unfit(const std::function<void(ScheduleBuilder&)>& first, const std::function<void(ScheduleBuilder&)>& second) {
+std::string unfit(const std::function<void(ScheduleBuilder&)>& first,
+                  const std::function<void(ScheduleBuilder&)>& second) {
   ScheduleBuilder builders[] = {ScheduleBuilder(kSelf, 3), ScheduleBuilder(kPeer, 3)};
   first(builders[0]), second(builders[1]);
   const auto one = builders[0].build(), other = builders[1].build();

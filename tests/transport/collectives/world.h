@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/planning/tree.h"
 #include "core/prng.h"
 #include "core/types.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
 
 namespace ingot::test {
@@ -30,7 +31,7 @@ namespace ingot::test {
   } while (false)
 
 inline Fabric make_fabric(std::string_view kind, int endpoints) {
-  auto fabric = Fabric::create("collectives", endpoints, inbox_bytes(kind, endpoints));
+  auto fabric = Fabric::create("collectives", endpoints, inbox_bytes(*value_of<TransportKind>(kind), endpoints));
   INGOT_CHECK(fabric.ok());
   return std::move(*fabric);
 }
@@ -38,7 +39,7 @@ inline Fabric make_fabric(std::string_view kind, int endpoints) {
 inline std::unique_ptr<Transport> make_endpoint(std::string_view kind, Fabric& fabric, EndpointId self) {
   std::vector<std::span<std::byte>> inboxes;
   for (std::uint16_t i = 0; i < fabric.endpoints(); ++i) inboxes.push_back(fabric.inbox(EndpointId(i)));
-  return make_transport(kind, std::move(inboxes), self, fabric, {});
+  return make_transport(*value_of<TransportKind>(kind), std::move(inboxes), self, fabric, {});
 }
 
 inline std::vector<EndpointId> first_endpoints(int count) {

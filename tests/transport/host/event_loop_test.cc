@@ -239,7 +239,8 @@ TEST_CASE("loops that share a core notice it and stop spinning") {
   constexpr std::uint64_t kRounds = 200;
   constexpr int kAttempts = 20;
   std::uint64_t polls = ~std::uint64_t{0};
-  for (int i = 0; i < kAttempts && polls >= kRounds * 500; ++i) polls = polls_on_one_core(machine->cores[0].id, kRounds);
+  for (int i = 0; i < kAttempts && polls >= kRounds * 500; ++i)
+    polls = polls_on_one_core(machine->cores[0].id, kRounds);
   CHECK(polls < kRounds * 500);
 }
 

@@ -1,6 +1,7 @@
 // Endpoints die, restart and stop at random, and switch to each other's next incarnations: from each incarnation of a
 // peer an endpoint receives a prefix of what it sent, in order and incarnation by incarnation; and in the end all can
 // exchange messages.
+#include "core/enum_names.h"
 #include "transport/host/peer_incarnations.h"
 
 #include <unistd.h>
@@ -31,7 +32,7 @@ class World {
   static constexpr int kEndpoints = 4;
 
   World(const std::string& kind, std::uint64_t seed) : kind_(kind), prng_(seed) {
-    auto made = Fabric::create("test-lives", kEndpoints, inbox_bytes(kind, kEndpoints));
+    auto made = Fabric::create("test-lives", kEndpoints, inbox_bytes(*value_of<TransportKind>(kind), kEndpoints));
     INGOT_CHECK(made.ok());
     fabric_ = std::make_unique<Fabric>(*std::move(made));
     incarnations_.assign(kEndpoints, Incarnation(1));
@@ -82,7 +83,8 @@ class World {
     end.transport->probe(
         [&](EndpointId from, std::span<const std::byte> bytes) { receive(end, from.value(), bytes); }, 8);
     if (end.incarnations->waiting()) {
-      end.incarnations->poll([&](EndpointId peer, Incarnation incarnation) { end.went_over[peer.value()] = incarnation.value(); });
+      end.incarnations->poll(
+          [&](EndpointId peer, Incarnation incarnation) { end.went_over[peer.value()] = incarnation.value(); });
     }
     end.transport->flush();
   }
@@ -91,7 +93,8 @@ class World {
   bool send(int from, int to) {
     if (!alive(from) || !ends_[from]->running || from == to) return false;
     End& end = *ends_[from];
-    const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(Message) + prng_.below(prng_.below(4) == 0 ? 3000 : 60));
+    const std::uint32_t bytes =
+        static_cast<std::uint32_t>(sizeof(Message) + prng_.below(prng_.below(4) == 0 ? 3000 : 60));
     const Message head{incarnations_[from].value(), end.sent[to], bytes};
     std::vector<std::byte> message(bytes, static_cast<std::byte>(end.sent[to]));
     std::memcpy(message.data(), &head, sizeof head);
@@ -138,7 +141,7 @@ class World {
     auto end = std::make_unique<End>(*std::move(own));
     std::vector<std::span<std::byte>> inboxes;
     for (int i = 0; i < kEndpoints; ++i) inboxes.push_back(end->fabric.inbox(endpoint(i)));
-    end->transport = make_transport(kind_, inboxes, endpoint(id), end->fabric, {});
+    end->transport = make_transport(*value_of<TransportKind>(kind_), inboxes, endpoint(id), end->fabric, {});
     end->incarnations = std::make_unique<PeerIncarnations>(end->fabric, *end->transport, incarnations_);
     return end;
   }

@@ -1,4 +1,5 @@
 // The guarantees of transport.h, for both protocols on the simulated chip, each endpoint on its own core.
+#include "core/enum_names.h"
 #include "tests/transport/scc/make_chip.h"
 
 #include <array>
@@ -28,7 +29,7 @@ std::vector<int> spread(int endpoints) {
 class ChipTable final : public ContractTable {
  public:
   ChipTable(std::string_view kind, int endpoints, const std::vector<LinkHooks>& links_of_0)
-      : chip_(make_chip()), fabric_(*scc::lay_out(kind, spread(endpoints))) {
+      : chip_(make_chip()), fabric_(*scc::lay_out(*value_of<TransportKind>(kind), spread(endpoints))) {
     ends_.resize(static_cast<std::size_t>(endpoints));
     for (int i = 0; i < endpoints; ++i) {
       on_core(*chip_, fabric_.cores[i], [&](Core& core) {
@@ -50,7 +51,7 @@ class ChipTable final : public ContractTable {
 // Each core sends messages to all others, at the same time; an idle core waits for messages.
 void exchange(std::string_view kind, int endpoints, std::uint32_t messages, std::size_t bytes_max) {
   const auto chip = make_chip({.seed = 3, .start_skew_core_cycles = 1000});
-  const scc::ChipFabric fabric = *scc::lay_out(kind, spread(endpoints));
+  const scc::ChipFabric fabric = *scc::lay_out(*value_of<TransportKind>(kind), spread(endpoints));
   const auto bytes_of = [&](int from, int to, std::uint32_t n) {
     return 1 + (static_cast<std::size_t>(from * 7 + to * 13) + n * 31) % bytes_max;
   };
@@ -113,7 +114,7 @@ TEST_CASE("a round trip takes less than 2000 core cycles, over any distance") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   for (const int far : {1, 10, 47}) {
     const auto chip = make_chip();
-    const scc::ChipFabric fabric = *scc::lay_out(kind, std::array<int, 2>{0, far});
+    const scc::ChipFabric fabric = *scc::lay_out(*value_of<TransportKind>(kind), std::array<int, 2>{0, far});
     constexpr int kRounds = 20;
     std::uint64_t cycles = 0;
     on_cores(*chip, fabric.cores, [&](Core& core) {

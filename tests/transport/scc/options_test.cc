@@ -107,17 +107,16 @@ TEST_CASE("a run on cores that are not there is refused") {
 TEST_CASE("a fabric that does not fit is refused") {
   std::vector<int> all;
   for (int i = 0; i < kCores; ++i) all.push_back(i);
-  CHECK(lay_out("nvp", all)->slots_per_sender == 4);
-  CHECK(lay_out("srbp", all)->slots_per_sender == 2);
+  CHECK(lay_out(TransportKind::kNvp, all)->slots_per_sender == 4);
+  CHECK(lay_out(TransportKind::kSrbp, all)->slots_per_sender == 2);
   const auto refused = [](const absl::StatusOr<ChipFabric>& fabric, const std::string& words) {
     require_refused(fabric.status(), words);
   };
-  refused(lay_out("mpi", all), "\"mpi\" is no transport of the chip");
-  refused(lay_out("nvp", all, 0, 50), "48 endpoints do not fit into 50 lines");
-  refused(lay_out("nvp", all, 200, 100), "lines 200 to 299 are not all in an MPB");
-  refused(lay_out("nvp", {}), "at least one core");
-  refused(lay_out("nvp", std::array<int, 2>{1, 50}), "there is no core 50");
-  refused(lay_out("nvp", std::array<int, 2>{1, 1}), "core 1 is named twice");
+  refused(lay_out(TransportKind::kNvp, all, 0, 50), "48 endpoints do not fit into 50 lines");
+  refused(lay_out(TransportKind::kNvp, all, 200, 100), "lines 200 to 299 are not all in an MPB");
+  refused(lay_out(TransportKind::kNvp, {}), "at least one core");
+  refused(lay_out(TransportKind::kNvp, std::array<int, 2>{1, 50}), "there is no core 50");
+  refused(lay_out(TransportKind::kNvp, std::array<int, 2>{1, 1}), "core 1 is named twice");
 }
 
 TEST_CASE("a LUT entry leads elsewhere after it was changed") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/prng.h"
 #include "tests/transport/message_pattern.h"
 #include "transport/scc/chip.h"
@@ -65,7 +66,7 @@ class Run {
   scc::ChipFabric tight_fabric(std::string_view kind) {
     const int slots = 1 << prng_.below(3);
     for (std::uint32_t lines = 8;; ++lines) {
-      auto fabric = scc::lay_out(kind, cores_, 256 - lines, lines);
+      auto fabric = scc::lay_out(*value_of<TransportKind>(kind), cores_, 256 - lines, lines);
       if (fabric.ok() && fabric->slots_per_sender >= slots) return *std::move(fabric);
     }
   }

@@ -75,7 +75,8 @@ void GetTree::push(const Message& message) {
     const std::uint32_t chunk = chunk_;
     line = core_.wait_value<PushedLine>(
         mpb_line(core_.id(), line_number),
-        [chunk](const PushedLine& seen) { return static_cast<std::int32_t>(seen.chunk - chunk) >= 0; }, "a pushed line");
+        [chunk](const PushedLine& seen) { return static_cast<std::int32_t>(seen.chunk - chunk) >= 0; },
+        "a pushed line");
   }
   await_buffer();
   for (const int child : place_->children) {

@@ -20,7 +20,8 @@ struct Rectangle {
 // The core that receives and forwards for each cell, or -1.
 class Grid {
  public:
-  Grid(const Group& group, Cells cells) : per_cell_(cells == Cells::kTiles ? 2 : 1), columns_(2 * kColumns / per_cell_) {
+  Grid(const Group& group, Cells cells)
+      : per_cell_(cells == Cells::kTiles ? 2 : 1), columns_(2 * kColumns / per_cell_) {
     cores_.fill(-1);
     for (const int core : group.cores()) {  // ascending: a tile's left core comes first
       int& speaker = cores_[static_cast<std::size_t>(core / per_cell_)];

@@ -181,8 +181,13 @@ TEST_CASE("a snapshot that peers' logs have overtaken is read no further") {
   Maker maker;
   maker.state.bytes = 1024 * 1024 * 1024;  // so that it makes none itself
   maker.snapshots.needed(maker.status);
-  const std::string part = encode({.type = SnapshotMessageType::kPart, .incarnation = Incarnation(2), .round = 1,
-                                   .above = Slot(0), .name = {Slot(2), 1'000, 7}, .offset = 0, .data = "its beginning"});
+  const std::string part = encode({.type = SnapshotMessageType::kPart,
+                                   .incarnation = Incarnation(2),
+                                   .round = 1,
+                                   .above = Slot(0),
+                                   .name = {Slot(2), 1'000, 7},
+                                   .offset = 0,
+                                   .data = "its beginning"});
   maker.snapshots.receive(EndpointId(1), part);
   maker.apply_slot();
   maker.ticks(kSnapshotQuietTicks + 1);

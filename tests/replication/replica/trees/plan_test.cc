@@ -123,7 +123,8 @@ TEST_CASE("damaged trees are refused, and leave the table as it was") {
   int refused = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string damaged = change;
-    for (std::uint64_t n = 1 + prng.below(3); n > 0; --n) damaged[prng.below(damaged.size())] ^= static_cast<char>(1 + prng.below(255));
+    for (std::uint64_t n = 1 + prng.below(3); n > 0; --n)
+      damaged[prng.below(damaged.size())] ^= static_cast<char>(1 + prng.below(255));
     if (prng.chance(0.3)) damaged.resize(prng.below(damaged.size() + 1));
     const auto set = decode_tree_set(damaged, 9);
     if (!set) {

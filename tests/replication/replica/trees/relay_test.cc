@@ -98,7 +98,9 @@ class Network {
     if (!node.alive) return true;
     node.relay->receive(
         id(from), bytes, [&, to = to](EndpointId next, std::string_view copy) { send(to, next, copy); },
-        [&](EndpointId root, std::string_view message) { node.got[root.value()].push_back(WireReader(message).u64()); });
+        [&](EndpointId root, std::string_view message) {
+          node.got[root.value()].push_back(WireReader(message).u64());
+        });
     return true;
   }
 
@@ -187,7 +189,8 @@ TEST_CASE("trees that change, replicas that die, links that are full: nothing tw
 TEST_CASE("a restarted root begins anew, and messages of its former incarnation are late") {
   Prng prng(7);
   const TreeTable table(random_trees(3, 0, prng));
-  Relay first(id(0), Incarnation(1), table), second(id(0), Incarnation(2), table), receiver(id(1), Incarnation(1), table);
+  Relay first(id(0), Incarnation(1), table), second(id(0), Incarnation(2), table),
+      receiver(id(1), Incarnation(1), table);
   std::vector<std::string> got;
   const auto give = [&](Relay& root, const std::string& text) {
     std::string frame;
@@ -274,8 +277,9 @@ TEST_CASE("each answer reaches the root once, and equal ones mostly as one") {
         ++got[{rest.first, rest.second}];
         continue;
       }
-      REQUIRE(nodes[to].receive(rest.second, sender(to),
-                                [&](EndpointId from, std::string_view answer) { ++got[{from.value(), std::string(answer)}]; }));
+      REQUIRE(nodes[to].receive(rest.second, sender(to), [&](EndpointId from, std::string_view answer) {
+        ++got[{from.value(), std::string(answer)}];
+      }));
     }
   }
   REQUIRE(got.size() == static_cast<std::size_t>(rounds * (replicas - 1)));

@@ -35,8 +35,9 @@ TEST_CASE("a drill is printed as a table, a line and JSON") {
   told.mutable_outage()->mutable_gap()->set_nanos(1'500'000);
   told.mutable_outage()->set_writes(3);
   CHECK_THAT(drill_json("stop", told), EndsWith(R"("outage":{"gap_ms":1.5,"writes":3}})"));
-  CHECK_THAT(outage_line(told.outage()), Contains("no write was committed for 1.500 ms (measured by the front end with 3 "
-                                                  "empty transactions"));
+  CHECK_THAT(outage_line(told.outage()),
+             Contains("no write was committed for 1.500 ms (measured by the front end with 3 "
+                      "empty transactions"));
 }
 
 }  // namespace

@@ -53,10 +53,12 @@ TEST_CASE("digests and blocks come at the end, if there are any") {
   const std::string json = status_json(status, true);
   CHECK_THAT(json, Contains(R"("lag":0,"digest":"00000000000000ab","digest_slot":8})"));
   CHECK_THAT(json, Contains(R"("lag":1,"digest":null,"digest_slot":null}])"));
-  CHECK_THAT(json, Catch::Matchers::EndsWith(R"(],"blocked":{"by":1,"reported_by":[0],"why":"too few of the voters answer",)"
-                                                R"("details":"too few of the voters answer; slot 3 waits"}})"));
+  CHECK_THAT(json,
+             Catch::Matchers::EndsWith(R"(],"blocked":{"by":1,"reported_by":[0],"why":"too few of the voters answer",)"
+                                       R"("details":"too few of the voters answer; slot 3 waits"}})"));
   CHECK_THAT(status_table(status, false),
-             Catch::Matchers::EndsWith("blocked: replica 0 waits for replica 1: too few of the voters answer; slot 3 waits\n"));
+             Catch::Matchers::EndsWith(
+                 "blocked: replica 0 waits for replica 1: too few of the voters answer; slot 3 waits\n"));
 }
 
 TEST_CASE("a block names the replicas that wait and the one waited for, if there is one") {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "tests/transport/collectives/groups/bank.h"
 #include "transport/scc/chip.h"
 #include "transport/scc/chip_transport.h"
@@ -37,7 +38,7 @@ class ChipTown {
     chip_ = *scc::Chip::create(options);
     std::vector<int> on;
     for (int i = 0; i < cores; ++i) on.push_back(i * 29 % scc::kCores);
-    fabric_ = *scc::lay_out(kind, on);
+    fabric_ = *scc::lay_out(*value_of<TransportKind>(kind), on);
     for (std::size_t i = 0; i < on.size(); ++i) {
       // A core's first published object is its account, its second the one that ends its program.
       accounts_.push_back({{EndpointId(static_cast<std::uint16_t>(i)), 0}});

@@ -10,9 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/prng.h"
 #include "tests/transport/collectives/groups/bank.h"
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
 
 namespace ingot::test {
@@ -23,12 +24,13 @@ EndpointId id(std::size_t endpoint) { return EndpointId(static_cast<std::uint16_
 class Town {
  public:
   Town(std::string_view kind, int endpoints, std::uint64_t seed)
-      : random_(seed), fabric_(*Fabric::create("groups", endpoints, inbox_bytes(kind, endpoints))) {
+      : random_(seed),
+        fabric_(*Fabric::create("groups", endpoints, inbox_bytes(*value_of<TransportKind>(kind), endpoints))) {
     std::vector<std::span<std::byte>> inboxes;
     for (int i = 0; i < endpoints; ++i) inboxes.push_back(fabric_.inbox(id(static_cast<std::size_t>(i))));
     for (int i = 0; i < endpoints; ++i) {
       const EndpointId self = id(static_cast<std::size_t>(i));
-      transports_.push_back(make_transport(kind, inboxes, self, fabric_, {}));
+      transports_.push_back(make_transport(*value_of<TransportKind>(kind), inboxes, self, fabric_, {}));
       messages_.push_back(std::make_unique<ActiveMessages>(*transports_.back(), endpoints, bank.table));
     }
   }

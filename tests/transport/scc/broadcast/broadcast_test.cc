@@ -71,7 +71,8 @@ TEST_CASE("every broadcast brings every byte") {
 
 TEST_CASE("a message of 1 MiB arrives whole") {
   for (const BroadcastAlgorithm& algorithm : broadcast_algorithms()) {
-    BroadcastPoint point{.algorithm = std::string(algorithm.name), .bytes = std::size_t{1} << 20, .cores = 3, .source = 1};
+    BroadcastPoint point{
+        .algorithm = std::string(algorithm.name), .bytes = std::size_t{1} << 20, .cores = 3, .source = 1};
     point.warm_caches = false;
     const auto result = measure_broadcast({}, point);
     INFO(point.algorithm << ": " << result.status().ToString());
@@ -158,7 +159,8 @@ TEST_CASE("asynchronous broadcasts of all cores proceed together") {
     for (int source = 0; source < kCores; ++source) {
       const Message message{source, kBytes, private_address(static_cast<std::size_t>(source) * 4096)};
       messages.push_back(message);
-      for (auto& byte : chip->private_memory(source).subspan(message.at, kBytes)) byte = static_cast<std::byte>(random());
+      for (auto& byte : chip->private_memory(source).subspan(message.at, kBytes))
+        byte = static_cast<std::byte>(random());
     }
     std::array<std::unique_ptr<AsyncBroadcast>, kCores> broadcasts;
     const absl::Status status = chip->run([&](Core& core) {

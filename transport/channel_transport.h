@@ -1,16 +1,12 @@
-// Transports of this machine: endpoints are threads or processes that map the same inboxes.
+// Transports over channels of lines, whatever the machine: what they count, and how their peers are replaced.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "core/counters.h"
 #include "core/types.h"
 #include "transport/transport.h"
-#include "transport/waker.h"
 
 namespace ingot {
 
@@ -31,14 +27,6 @@ struct LinkHooks {
   }
 };
 
-// True for "nvp" and "srbp": the values of --transport.
-bool is_transport_kind(std::string_view kind);
-
-// Bytes of one inbox in a fabric of that many endpoints (1 to kChannelEndpointsMax). Zero-filled memory is an empty
-// inbox. Unused parts are never touched, so a sparse mapping costs only what is used.
-// REQUIRES: is_transport_kind(kind), here and below.
-std::size_t inbox_bytes(std::string_view kind, int endpoints);
-
 // A Transport whose peers may die and return as a new incarnation with a new inbox. The steps must come in the right
 // order on both sides, which transport/host/peer_incarnations.h ensures. They concern one peer at a time; the other
 // channels go on.
@@ -58,12 +46,5 @@ class ChannelTransport : public Transport {
   virtual void peer_unready(EndpointId peer) = 0;
   virtual void peer_ready(EndpointId peer) = 0;
 };
-
-// `inboxes`: by endpoint, as mapped here, each at least inbox_bytes(kind, inboxes.size()) long and aligned to 64 bytes.
-// They, `waker` and the counters outlive the transport. All endpoints of a fabric use the same kind. An endpoint may
-// send before its receiver's transport is made. A new incarnation of an endpoint gets a new, zero-filled inbox.
-// `links`: by peer; peers beyond its size are not counted.
-std::unique_ptr<ChannelTransport> make_transport(std::string_view kind, std::vector<std::span<std::byte>> inboxes,
-                                          EndpointId self, Waker& waker, std::vector<LinkHooks> links);
 
 }  // namespace ingot

@@ -1,8 +1,7 @@
-#include "transport/host/channel_transport.h"
+#include "transport/host/host_transport.h"
 
 #include <utility>
 
-#include "core/check.h"
 #include "transport/channel_endpoint.h"
 #include "transport/host/host_memory.h"
 #include "transport/limits.h"
@@ -20,21 +19,18 @@ SrbpLayout srbp_layout(int endpoints) { return {endpoints, kSrbpSlotsPerSender};
 
 }  // namespace
 
-bool is_transport_kind(std::string_view kind) { return kind == "nvp" || kind == "srbp"; }
-
-std::size_t inbox_bytes(std::string_view kind, int endpoints) {
-  INGOT_CHECK(is_transport_kind(kind));
-  const std::uint32_t lines = kind == "nvp" ? nvp_layout(endpoints).inbox_lines(HostMemory::kLineBytes)
-                                            : srbp_layout(endpoints).inbox_lines(HostMemory::kLineBytes);
+std::size_t inbox_bytes(TransportKind kind, int endpoints) {
+  const bool nvp = kind == TransportKind::kNvp;
+  const std::uint32_t lines = nvp ? nvp_layout(endpoints).inbox_lines(HostMemory::kLineBytes)
+                                  : srbp_layout(endpoints).inbox_lines(HostMemory::kLineBytes);
   return lines * HostMemory::kLineBytes;
 }
 
-std::unique_ptr<ChannelTransport> make_transport(std::string_view kind, std::vector<std::span<std::byte>> inboxes,
-                                          EndpointId self, Waker& waker, std::vector<LinkHooks> links) {
-  INGOT_CHECK(is_transport_kind(kind));
+std::unique_ptr<ChannelTransport> make_transport(TransportKind kind, std::vector<std::span<std::byte>> inboxes,
+                                                 EndpointId self, Waker& waker, std::vector<LinkHooks> links) {
   const int endpoints = static_cast<int>(inboxes.size());
   HostMemory memory(self, std::move(inboxes));
-  if (kind == "srbp") {
+  if (kind == TransportKind::kSrbp) {
     return std::make_unique<ChannelEndpoint<Srbp>>(Srbp(std::move(memory), srbp_layout(endpoints)), &waker,
                                                    std::move(links));
   }
