@@ -64,7 +64,7 @@ absl::Status complete(DaemonConfig& config) {
     auto metrics = claim_listen_address(config.metrics_listen, "--metrics-listen");
     if (!metrics.ok()) return metrics.status();
   }
-  if (config.name.empty()) config.name = absl::StrCat("ingot-", parse_host_port(config.listen)->port);
+  config.name = instance_name(config);
   config.cluster_id = id_from("cluster/" + config.name);
   config.member_id = id_from("member/" + config.name);
   return absl::OkStatus();

@@ -64,6 +64,12 @@ absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std:
   return fd;
 }
 
+std::string instance_name(const DaemonConfig& config) {
+  if (!config.name.empty()) return config.name;
+  const auto address = parse_host_port(config.listen);
+  return address.ok() && address->port != 0 ? absl::StrCat("ingot-", address->port) : "";
+}
+
 absl::Status claim_instance_name(const std::string& name, Descriptor& claim) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "services/config/daemon_config.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
@@ -13,6 +14,10 @@ namespace ingot {
 // Errors: ALREADY_EXISTS (in use), INVALID_ARGUMENT (not an address of this machine, no permission for the port).
 // `flag` is the command-line flag to name in the error.
 absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std::string& flag);
+
+// The name of an instance with these settings: of --name, else of the port (ingot-PORT). Empty while the port is to be
+// chosen, or if the address is wrong.
+std::string instance_name(const DaemonConfig& config);
 
 // Claims a name for this process; it is free again when the descriptor closes or the process dies.
 // Errors: ALREADY_EXISTS.

@@ -90,4 +90,4 @@ double gap_ms_max(const Records& records) {
   return static_cast<double>(longest_ns) * 1e-6;
 }
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

@@ -1,6 +1,6 @@
 // Requests to a real daemon and its answers: one line of JSON per operation.
 //
-//   {"client":3,"key":"fire/1/2","op":"cas","written":17,"expected":12,"called_ns":9,"answered_ns":11,
+//   {"client":3,"key":"chaos/1/2","op":"cas","written":17,"expected":12,"called_ns":9,"answered_ns":11,
 //    "found":0,"succeeded":true,"revision":40}
 //
 // A value is the number of the operation that wrote it; 0: the key does not exist. Times are of one monotonic clock. An
@@ -49,4 +49,4 @@ std::string find_order_violation(const Records& records);
 // The longest time between two acknowledged writes, in ms.
 double gap_ms_max(const Records& records);
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

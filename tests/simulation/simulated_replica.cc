@@ -27,7 +27,8 @@ bool changes_something(Action::Kind kind) {
 bool is_promise(const GatheredMessage& message) {
   constexpr std::size_t kTypeOffset = 2;
   if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
-  const auto type = static_cast<MessageType>(as_view(message.header)[kTypeOffset]);
+  if (message.size() <= kTypeOffset) return false;
+  const auto type = static_cast<MessageType>(message.part(kTypeOffset, 1).front());
   return type == MessageType::kPromise || type == MessageType::kConfigPromise;
 }
 
