@@ -77,7 +77,8 @@ absl::Status send_signal(pid_t pid, std::uint64_t started, int signal) {
 }
 
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal) {
-  const auto pid = static_cast<pid_t>(entry.pid.get_acquire());  // pairs with the supervisor's release of the pid, which it stores last
+  // The acquire pairs with the supervisor's release of the pid, which it stores after incarnation and start time.
+  const auto pid = static_cast<pid_t>(entry.pid.get_acquire());
   if (entry.incarnation.get() != incarnation) return absl::NotFoundError("that incarnation has ended");
   return send_signal(pid, entry.started.get(), signal);
 }
