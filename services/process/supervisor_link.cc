@@ -156,7 +156,7 @@ void SupervisorLink::begin_grace() {
 }
 
 // When a process has been stopped for longer than its grace, both its timer and a new supervisor may be waiting when it
-// runs again, and the loop may see them in any order. So it looks for an adoption before it obeys the timer.
+// runs again, and the loop may see them in any order. So the process looks for an adoption before it leaves.
 void SupervisorLink::grace_ended() {
   read_channel();
   while (accept()) continue;

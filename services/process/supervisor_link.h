@@ -36,8 +36,8 @@ class SupervisorLink {
   // A message with the descriptors of its datagram.
   using Receive = std::function<void(const SupervisionMessage& message, std::vector<Descriptor> fds)>;
   // From now on the loop calls `receive` with Drain, Leave and NewIncarnation; the last once for each incarnation that
-  // is newer than the known one of its endpoint, so never for this process's own. It also calls it with Leave when there
-  // has been no supervisor for the instance's orphan grace.
+  // is newer than the known one of its endpoint, so never for this process's own. It also calls it with Leave when
+  // there has been no supervisor for the instance's orphan grace.
   void watch(EventLoop& loop, Receive receive);
 
  private:
