@@ -12,7 +12,7 @@ namespace ingot {
 
 namespace {
 
-// Empty: it will be made up, so nobody can have it.
+// The instance's name. Empty: it will follow from a port that is still to be chosen, so no instance runs under it.
 std::string name_of(const DaemonConfig& config) {
   if (!config.name.empty()) return config.name;
   const auto address = parse_host_port(config.listen);
@@ -27,7 +27,7 @@ absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   if (name.empty()) return attachment;
   Descriptor claim;
   if (auto status = claim_instance_name(name, claim); !status.ok()) {
-    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor: whoever starts anew is told
+    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor; create() reports that
     return status;
   }
   auto orphans = find_orphans(name);
