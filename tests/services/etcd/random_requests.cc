@@ -55,7 +55,7 @@ std::string RandomRequests::range_end(const std::string& key) {
   }
 }
 
-// Mostly the newest; else one that is kept, compacted, or in the future.
+// A revision: mostly the newest; else one that is kept, compacted, or in the future.
 std::int64_t RandomRequests::read_revision() {
   if (prng_.chance(0.7)) return prng_.chance(0.05) ? -1 : 0;
   const std::int64_t first = std::max<std::int64_t>(0, compacted_ - 2);
