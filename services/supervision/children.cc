@@ -180,8 +180,8 @@ void Children::ended(Child& child, const std::string& how) {
   observer_.child_ended(child, how);
 }
 
-// Wakes all endpoints so that they see which process died: the group replaces a dead leader or acceptor before a
-// request runs into a timeout.
+// Wakes all endpoints so that they see which process died: the group replaces a dead leader or acceptor before any
+// request has to wait for it.
 void Children::tell_of_death() {
   Counter& deaths = instance_.page().deaths;
   deaths.set_release(deaths.get() + 1);  // pairs with the readers' acquire: the dead state above is visible to them

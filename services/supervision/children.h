@@ -31,7 +31,7 @@ class ChildObserver {
   virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
 };
 
-// Used by the supervisor's one thread. No other code of the process handles SIGCHLD or waits for children.
+// Used by the supervisor's one thread. No other code of the process handles SIGCHLD.
 class Children {
  public:
   Children(boost::asio::io_context& io, Instance& instance, ChildObserver& observer);

@@ -1,4 +1,4 @@
-// What an instance needs before its first child starts: a name, free ports, shared memory, and a core for each process.
+// What an instance needs before its first child starts: a name, free ports, shared memory, and a core for each replica.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ class Instance {
   Segment page_segment_;
   std::vector<Descriptor> pages_;  // by replica
   std::vector<std::deque<StableIncarnation>>
-      stable_;  // by replica: the incarnations whose segments are kept, oldest first
+      stable_;  // by replica: the incarnations whose segments are kept, oldest first; the last is the newest
   std::vector<ReplicaLaunch> replicas_;  // without stable segments
   std::uint32_t front_end_incarnation_ = 1;
   Descriptor snapshot_;
