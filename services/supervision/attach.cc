@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "services/cli/endpoint.h"
 #include "services/supervision/flag_agreement.h"
 #include "services/supervision/listen_check.h"
 
@@ -16,7 +14,7 @@ absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   if (name.empty()) return attachment;  // the port is free, so no instance has it
   Descriptor claim;
   if (auto status = claim_instance_name(name, claim); !status.ok()) {
-    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor: whoever starts anew is told
+    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor; create() reports that
     return status;
   }
   auto orphans = find_orphans(name);

@@ -54,7 +54,7 @@ absl::Status complete(DaemonConfig& config) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
-  // Both are held until both are known: else the kernel may give one free port twice.
+  // Both sockets stay open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
   if (!listen.ok()) return listen.status();
   if (!config.metrics_listen.empty()) {
@@ -190,7 +190,8 @@ void Instance::keep_snapshot(Slot slot, Descriptor snapshot) {
   Descriptor older = std::exchange(snapshot_, std::move(snapshot));
   if (older.valid()) release_in_background(std::move(older), cores_without_loops(replicas_));
   snapshot_slot_ = slot;
-  page().published_slot.set_release(slot.value());  // pairs with the replicas' acquire: what they trim now is kept here
+  // Pairs with the replicas' acquire: what they trim from now on is in the snapshot kept here.
+  page().published_slot.set_release(slot.value());
 }
 
 }  // namespace ingot
