@@ -1,4 +1,4 @@
-// A queue in one vector: no allocation while it stays small, and none at all once it has been as long as it gets.
+// A queue in one vector: it allocates only while it grows beyond its greatest length so far.
 #pragma once
 
 #include <cstddef>
