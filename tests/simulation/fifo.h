@@ -1,4 +1,4 @@
-// A queue in one vector: it allocates only while it grows beyond its greatest length so far.
+// A queue in one vector. Once the vector has grown to the size that the queue needs, the queue allocates nothing.
 #pragma once
 
 #include <cstddef>

@@ -40,8 +40,8 @@ class Network {
   bool send(int from, int to, const GatheredMessage& message);
   bool has_room(int from, int to) const { return at(from, to).messages.size() < schedule_.channel_messages; }
 
-  // Moves the next message that has arrived at `to` from `from` into `message`, whose buffer the reader gives back with
-  // release(). False: there is none.
+  // Moves the next message that has arrived at `to` from `from` into `message`. False: there is none. A reader that has
+  // taken all that it wants calls done_reading(to), which updates next_arrival(to).
   bool take(int from, int to, std::string& message);
   void done_reading(int to);
   // Bit n: a message from endpoint n is on its way to `to`, or has arrived and is unread.

@@ -276,8 +276,8 @@ void SimulatedWorld::end(std::size_t number, int replica) {
 
 void SimulatedWorld::close(std::size_t) { --faults_open_; }
 
-// A majority of the voters runs in the end, even if the others stay dead; and one running replica knows what is
-// trimmed.
+// A majority of the voters runs in the end, even if other replicas stay dead; and another replica has applied all slots
+// that may be trimmed.
 bool SimulatedWorld::may_stay_dead(int replica) const {
   return (replica >= group_.voters() || 2 * (dead_voters_ + 1) < group_.voters()) && others_know(replica);
 }

@@ -82,7 +82,7 @@ TEST_CASE("messages sent after a backlog has drained do not overflow it again") 
   CHECK(run(options).violation == "");
 }
 
-// All replicas had died, and the only one that had installed the published snapshot stayed dead. No living replica had
+// All replicas had died, and then so had the only one that had installed the published snapshot. No living replica had
 // trimmed the slots that all lacked, so none asked for that snapshot.
 TEST_CASE("slots that only dead replicas had trimmed come with a snapshot") {
   Options options = options_of("1paxos", 5, 5);
