@@ -17,8 +17,8 @@
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
 #include "services/serving/serving.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/event_loop.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/peer_incarnations.h"
 
 namespace ingot {

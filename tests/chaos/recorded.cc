@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 namespace ingot::chaos {
 namespace {

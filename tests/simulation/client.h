@@ -11,7 +11,7 @@
 #include "replication/client/session_core.h"
 #include "replication/replica/outbox.h"
 #include "tests/simulation/environment.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 #include "tests/simulation/simulated_transport.h"
 
 namespace ingot::simulation {

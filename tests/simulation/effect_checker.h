@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/simulation/checker.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {
 

@@ -10,7 +10,7 @@
 #include "replication/pages/pages.h"
 #include "replication/replica/snapshots/transfer.h"
 #include "tests/simulation/checkers.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/segments.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {
 

@@ -13,7 +13,7 @@
 #include "core/prng.h"
 #include "core/types.h"
 #include "tests/simulation/fifo.h"
-#include "tests/simulation/virtual_time.h"
+#include "tests/simulation/history/virtual_time.h"
 
 namespace ingot::simulation {
 

@@ -8,10 +8,10 @@
 
 #include "replication/agreement/agreement.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/history/virtual_time.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/simulated_replica.h"
-#include "tests/simulation/virtual_time.h"
 
 namespace ingot::simulation {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/simulation/checker.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {
 

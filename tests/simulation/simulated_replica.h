@@ -14,10 +14,10 @@
 #include "replication/replica/outbox.h"
 #include "replication/replica/snapshots/loader.h"
 #include "tests/simulation/environment.h"
+#include "tests/simulation/history/virtual_time.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/segments.h"
 #include "tests/simulation/simulated_transport.h"
-#include "tests/simulation/virtual_time.h"
 #include "tests/simulation/watched_store.h"
 
 namespace ingot::simulation {

@@ -6,7 +6,7 @@
 
 #include "core/check.h"
 #include "tests/replication/agreement/trace.h"
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 namespace ingot::simulation {
 

@@ -1,5 +1,5 @@
 // The linearizability checker on histories that are known to be good or bad, and against a brute-force search.
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 #include <algorithm>
 

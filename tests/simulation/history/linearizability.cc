@@ -1,4 +1,4 @@
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 #include <algorithm>
 #include <cstddef>

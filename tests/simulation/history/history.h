@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/simulation/virtual_time.h"
+#include "tests/simulation/history/virtual_time.h"
 
 namespace ingot::simulation {
 
