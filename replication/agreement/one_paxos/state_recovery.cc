@@ -26,7 +26,7 @@ void OnePaxosStateRecovery::walk_back(Effects& effects) {
   ask(effects);
 }
 
-// Goes back as far as possible without waiting for another replica.
+// Walks back through the entries as far as possible without waiting for another replica.
 void OnePaxosStateRecovery::ask(Effects& effects) {
   const Epoch epoch = state_.log.epoch();
   for (; at_ >= epoch.value(); --at_) {

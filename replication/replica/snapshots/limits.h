@@ -41,7 +41,7 @@ inline constexpr std::size_t kSnapshotBytesMax = kSegmentBytesMax;  // a longer 
 inline constexpr std::size_t kSnapshotPartBytes = 64 * 1024;        // the most in one message
 inline constexpr std::size_t kSnapshotWindowBytes = 16 * kSnapshotPartBytes;  // sent and not confirmed, for each reader
 inline constexpr std::size_t kSnapshotConfirmBytes = kSnapshotWindowBytes / 4;  // received before the reader confirms
-inline constexpr int kSnapshotPartsPerRound = 4;  // sent in one round of the serving replica's loop, to all readers together
+inline constexpr int kSnapshotPartsPerRound = 4;  // per round of the serving replica's loop, to all readers together
 // Memory that a reader allocates at once. For a longer file it grows with the parts that come, so that a false length
 // costs nothing.
 inline constexpr std::size_t kSnapshotReserveBytes = 64 * 1024 * 1024;
