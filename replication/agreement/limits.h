@@ -20,7 +20,7 @@ inline constexpr std::size_t kCommandLogBytesMax = 128 * 1024 * 1024;
 inline constexpr int kTickMs = 5;  // between two Agreement::tick calls, while there is something to wait for
 inline constexpr std::uint64_t kConfigurationEntriesMax = 0xffff'ffff;  // epochs and ballots; on the wire in 32 bits
 inline constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 62;      // a message about a later slot is refused
-// Without progress, what is outstanding is sent again after this many ticks, then after twice as many, and so on.
+// Without progress, outstanding messages are sent again after this many ticks, then after twice as many, and so on.
 inline constexpr int kRetransmitTicks = 20;
 inline constexpr int kRetransmitTicksMax = 640;
 inline constexpr std::size_t kRetransmitBytesMax = 4 * 1024 * 1024;  // sent again at once; the rest the next time
@@ -35,7 +35,7 @@ inline constexpr int kFetchTicks = 20;                           // without an a
 inline constexpr int kVoteAheadSlots = 4096;
 // 2PC: prepared and undecided bytes at a participant; it votes no to what does not fit.
 inline constexpr std::size_t kPreparedBytesMax = 32 * 1024 * 1024;
-inline constexpr int kBlockedTicks = 100;  // 2PC: without progress for so long, the status says blocked and by whom
+inline constexpr int kBlockedTicks = 100;  // 2PC, Multi-Paxos: without progress; then "blocked"
 inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that wait; at the limit "busy"
 
 static_assert(kWindowSlots < kCommandLogSlots);

@@ -33,7 +33,7 @@ struct SessionBounds {
   std::uint64_t window = kSessionWindow;         // of commands: as many as a replica remembers of a session
   std::uint64_t timeout_ms = kRequestTimeoutMs;  // of a request: afterwards its outcome is unknown
   std::uint64_t retry_ms = kRetryMs;             // without an answer; doubled kRetryDoublings times
-  std::uint64_t scan_ms = kRetryScanMs;          // between two scans of what is in flight
+  std::uint64_t scan_ms = kRetryScanMs;          // between two scans of the requests in flight
   std::uint64_t suspect_ms = 20;  // of a leader's silence: then one request at a time also goes to another replica
   std::uint64_t pause_us = 100;   // after a first refusal: a new leader is found in less than a millisecond
   std::uint64_t quiet_ms = kQuietMs;             // without requests before the timer stops

@@ -15,7 +15,7 @@
 
 namespace ingot {
 
-// Not thread-safe; used by its replica's loop only. Deterministic, like what it wraps.
+// Not thread-safe; used by its replica's loop only. Deterministic, like the state machine that it wraps.
 class Applier {
  public:
   // Valid during the callback only.

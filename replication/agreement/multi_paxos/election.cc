@@ -139,7 +139,7 @@ void MultiPaxos::ask_leader(Effects& effects) {
   }
 }
 
-// A replica that may not lead tells the voters, which may; they then ask the leader themselves.
+// A replica that may not lead reports the silent leader to the voters, which may; they then ask the leader themselves.
 void MultiPaxos::leader_suspected(Effects& effects) {
   if (voter_.active()) return campaign_.leader_gone(rank());
   for (std::uint16_t voter = 0; voter < group_.voters; ++voter) {

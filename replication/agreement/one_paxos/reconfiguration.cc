@@ -274,7 +274,7 @@ void OnePaxosReconfiguration::tick_leader_watch(Effects& effects) {
   else suspect_leader(effects);
 }
 
-// A replica that may not lead tells those that may.
+// For a replica that may not lead: reports the silent leader to the voters, which may lead.
 void OnePaxosReconfiguration::suspect_leader(Effects& effects) {
   for (std::uint16_t id = 0; id < state_.group.voters; ++id) {
     const EndpointId voter(id);

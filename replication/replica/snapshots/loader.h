@@ -19,7 +19,7 @@ class SnapshotLoader {
   // kInline: start() itself decodes, and the loop waits meanwhile.
   enum class How { kBackground, kInline };
 
-  // REQUIRES: `applier`, and what it applies to, outlive this.
+  // REQUIRES: `applier`, and its state machine, outlive this.
   // `cores`: where the thread runs (core/planning/helper_cores.h).
   SnapshotLoader(How how, Applier& applier, std::vector<CoreId> cores = {})
       : how_(how), applier_(applier), cores_(std::move(cores)) {}
