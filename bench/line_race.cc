@@ -12,8 +12,8 @@
 
 #include "core/check.h"
 #include "core/enum_names.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/host_memory.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/private_pages.h"
 
 namespace ingot::bench {

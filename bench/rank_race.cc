@@ -20,8 +20,8 @@
 #include "transport/collectives/progress_engine.h"
 #include "transport/collectives/tree_barrier.h"
 #include "transport/collectives/tree_collectives.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/host_memory.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot::bench {
 namespace {

@@ -1,5 +1,23 @@
 """Generated protobuf and gRPC code. It is not ours, so it is compiled without our warnings."""
 
+def _generated_library(name, srcs, deps, imports, visibility, kinds, flags, runtime):
+    stems = [src[:-len(".proto")] for src in srcs]
+    headers = [stem + kind + ".h" for stem in stems for kind in kinds]
+    sources = [stem + kind + ".cc" for stem in stems for kind in kinds]
+    native.genrule(
+        name = name + "_generate",
+        srcs = srcs + imports,
+        outs = headers + sources,
+        cmd = " ".join(["protoc --proto_path=. --cpp_out=$(GENDIR)"] + flags + ["$(location %s)" % src for src in srcs]),
+    )
+    native.cc_library(
+        name = name,
+        srcs = sources,
+        hdrs = headers,
+        deps = deps + runtime + ["//third_party:protobuf"],
+        visibility = visibility,
+    )
+
 def ingot_grpc_library(name, srcs, deps = [], imports = [], visibility = None):
     """Compiles .proto files into one C++ library with message and service classes.
 
@@ -13,24 +31,15 @@ def ingot_grpc_library(name, srcs, deps = [], imports = [], visibility = None):
       imports: the .proto files of `deps`, as labels.
       visibility: as everywhere.
     """
-    stems = [src[:-len(".proto")] for src in srcs]
-    headers = [stem + suffix for stem in stems for suffix in [".pb.h", ".grpc.pb.h"]]
-    sources = [stem + suffix for stem in stems for suffix in [".pb.cc", ".grpc.pb.cc"]]
-    native.genrule(
-        name = name + "_generate",
-        srcs = srcs + imports,
-        outs = headers + sources,
-        cmd = " ".join([
-            "protoc --proto_path=. --cpp_out=$(GENDIR) --grpc_out=$(GENDIR)",
-            "--plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin",
-        ] + ["$(location %s)" % src for src in srcs]),
-    )
-    native.cc_library(
-        name = name,
-        srcs = sources,
-        hdrs = headers,
-        deps = deps + ["//third_party:grpcpp", "//third_party:protobuf"],
-        visibility = visibility,
+    _generated_library(
+        name,
+        srcs,
+        deps,
+        imports,
+        visibility,
+        kinds = [".pb", ".grpc.pb"],
+        flags = ["--grpc_out=$(GENDIR)", "--plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin"],
+        runtime = ["//third_party:grpcpp"],
     )
 
 def ingot_lite_library(name, srcs, deps = [], imports = [], visibility = None):
@@ -43,21 +52,4 @@ def ingot_lite_library(name, srcs, deps = [], imports = [], visibility = None):
       imports: the .proto files of `deps`, as labels.
       visibility: as everywhere.
     """
-    stems = [src[:-len(".proto")] for src in srcs]
-    headers = [stem + ".pb.h" for stem in stems]
-    sources = [stem + ".pb.cc" for stem in stems]
-    native.genrule(
-        name = name + "_generate",
-        srcs = srcs + imports,
-        outs = headers + sources,
-        cmd = " ".join([
-            "protoc --proto_path=. --cpp_out=$(GENDIR)",
-        ] + ["$(location %s)" % src for src in srcs]),
-    )
-    native.cc_library(
-        name = name,
-        srcs = sources,
-        hdrs = headers,
-        deps = deps + ["//third_party:protobuf"],
-        visibility = visibility,
-    )
+    _generated_library(name, srcs, deps, imports, visibility, kinds = [".pb"], flags = [], runtime = [])

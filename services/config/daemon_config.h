@@ -13,7 +13,7 @@
 namespace ingot {
 
 inline constexpr const char* kIngotVersion = "0.4.0";
-// What Maintenance.Status and /version report: some etcd clients refuse to talk to anything older.
+// The version that Maintenance.Status and /version report. Some etcd clients refuse an older one.
 inline constexpr const char* kEtcdVersionDefault = "3.4.23";
 
 enum class Backend : std::uint8_t { kShm, kScc };
@@ -22,7 +22,7 @@ constexpr std::array<const char*, 2> enum_names(Backend) { return {"shm", "scc"}
 enum class Isolation : std::uint8_t {
   kProcess,
   kThread,
-  kCore,  // of the simulated chip; no flag asks for it
+  kCore,  // a core of the simulated chip each; no flag selects it
 };
 constexpr std::array<const char*, 3> enum_names(Isolation) { return {"process", "thread", "core"}; }
 

@@ -1,4 +1,4 @@
-// What `ingotd --backend=scc` is told beside what every backend is told.
+// The settings of `ingotd --backend=scc` besides those of every backend.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace ingot {
 
 namespace settings {
 
-// Core, mesh and memory clock.
+// The values that the core, mesh and memory clocks may have.
 Range clocks();
 
 }  // namespace settings

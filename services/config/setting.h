@@ -1,4 +1,4 @@
-// What a row of the table of settings (services/config/settings.h) is made of.
+// The types of a row in the table of settings (services/config/settings.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ingot {
 
 namespace settings {
 
-// What follows from a setting besides its flag and its place in the launch document; any sum of these.
+// Where a setting is used besides its flag and the launch document: a sum of these bits.
 using Uses = unsigned;
 inline constexpr Uses kNone = 0;
 inline constexpr Uses kIdentity = 1;   // an instance keeps it: a new supervisor attaches only with the same value
@@ -19,19 +19,19 @@ inline constexpr Uses kLabel = 8;      // a label of the metric ingot_build_info
 inline constexpr Uses kHostOnly = 16;  // the simulated chip refuses it
 inline constexpr Uses kFlagOnly = 32;  // no environment variable: it is for one run
 
-// Where other values are refused: on the command line, by check_ranges (services/config/ranges.h) once all settings are
-// known, or by the code that uses the setting.
+// Where a value out of range is refused: by the code that uses the setting, on the command line, or by check_ranges
+// (services/config/ranges.h) once all settings are known.
 enum class Checked { kByUse, kByFlag, kAtStart };
 
 // Which values a setting takes.
 struct Range {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();  // of numbers, both included
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
-  // Texts: what is wrong with one, as a sentence; empty: nothing. Null: every text is right.
+  // Texts only: returns what is wrong with `text` as a sentence, or an empty string. Null: every text is valid.
   std::string (*fault)(const std::string& text) = nullptr;
   Checked checked = Checked::kByUse;
   bool duration = false;  // a number of milliseconds, written as a duration
-  std::size_t choices_max = std::numeric_limits<std::size_t>::max();  // of an enumeration; what follows is no choice
+  std::size_t choices_max = std::numeric_limits<std::size_t>::max();  // of an enumeration: only its first values
   const char* form = nullptr;         // how a value is written, for people
   const char* placeholder = nullptr;  // in --help, instead of the type
 
@@ -53,7 +53,7 @@ constexpr Range number(std::int64_t min, std::int64_t max, const char* placehold
 
 constexpr Range written(const char* placeholder) { return {.form = placeholder, .placeholder = placeholder}; }
 
-// A text that is judged where it is used; `form` is for docs/configuration.md.
+// A text that is checked where it is used; `form` is for docs/configuration.md.
 constexpr Range text_like(const char* form) { return {.form = form}; }
 
 constexpr Range duration() {
@@ -68,7 +68,7 @@ Range address();
 
 }  // namespace settings
 
-// One setting: a member of Config and all that is known of it.
+// One setting: a member of Config with its names, default, range and uses.
 template <typename Config, typename T>
 struct Setting {
   using Value = T;
@@ -76,7 +76,7 @@ struct Setting {
   T Config::*member;
   const char* key;   // the member's name: in the launch document, in a recording and in the control API
   const char* flag;  // with its dashes
-  T initial;         // unless something else is given
+  T initial;         // the default
   settings::Range range;
   settings::Uses uses;
   std::string help;

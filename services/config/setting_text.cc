@@ -23,7 +23,7 @@ template <typename Number>
 absl::Status parse_number(const Range& range, const std::string& text, Number& value) {
   using Limits = std::numeric_limits<Number>;
   Number parsed{};
-  // A bound that the type cannot reach is none.
+  // The largest int64 means that there is no upper bound, for std::uint64_t as well.
   const bool right = absl::SimpleAtoi(text, &parsed) && std::cmp_greater_equal(parsed, range.min) &&
                      (std::cmp_less_equal(parsed, range.max) || range.max == std::numeric_limits<std::int64_t>::max());
   if (!right) {

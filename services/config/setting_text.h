@@ -63,7 +63,7 @@ absl::Status parse_setting(const Setting<Config, T>& setting, const std::string&
   return parse_setting(setting.range, text, config.*setting.member);
 }
 
-// What --help and docs/configuration.md show. A default out of the range stands for "none given": empty.
+// The default as --help and docs/configuration.md show it. Empty if it is out of range, which stands for "not given".
 template <typename Config, typename T>
 std::string default_text(const Setting<Config, T>& setting) {
   T ignored{};

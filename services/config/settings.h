@@ -14,7 +14,7 @@
 
 #include "core/limits.h"
 
-// Of every backend.
+// The settings of every backend.
 #define INGOT_DAEMON_SETTINGS(X)                                                                                      \
   X(int, replicas, "--replicas", 3, between(1, kReplicasMax), kIdentity | kRecorded,                                  \
     absl::StrCat("copies of the state, 1 to ", kReplicasMax))                                                         \
@@ -48,7 +48,7 @@
     "how long everything goes on without this process, until another ingotd of the same name and flags attaches; "    \
     "0: not at all")
 
-// Of the simulated chip alone (--backend=scc); every flag begins with --scc-.
+// The settings of the simulated chip alone (--backend=scc); every flag begins with --scc-.
 #define INGOT_SCC_SETTINGS(X)                                                                                         \
   X(std::vector<int>, cores, "--scc-cores", {}, written("CORE,..."), kRecorded,                                       \
     "core of each replica, 0 to 47, comma-separated; default: spread over the mesh")                                  \

@@ -27,7 +27,7 @@ void AvailabilityProbe::write() {
                  [self = shared_from_this(), last](const ReplicaReply& reply) { self->answered(reply, last); });
 }
 
-// The pause breaks the recursion of a client that answers "overloaded" within submit.
+// A client may answer "overloaded" from within submit(); the pause keeps that from recursing.
 void AvailabilityProbe::answered(const ReplicaReply& reply, bool last) {
   if (reply.outcome != ReplicaReply::Outcome::kOk) {
     // A weak reference: the alarm keeps its callback as long as it lives.

@@ -13,8 +13,8 @@
 namespace ingot {
 
 // Sends one write after the other, each an empty transaction: agreed on, applied in one slot, and without effect. Ends
-// with the first commit of a write that began after `over` returned true, which says that the fault has taken effect.
-// Thread-safe.
+// with the first commit of a write that began after `over` returned true; `over` tells whether the fault has taken
+// effect. Thread-safe.
 class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,10 +24,10 @@ class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe>
   };
 
   // `done` is called once, from the client's loop or from a gRPC thread, or not at all once the probe is cancelled or
-  // released. `client` outlives all that.
+  // released. `client` must outlive the probe and its write in flight.
   AvailabilityProbe(ReplicaClient& client, std::function<bool()> over, std::function<void(const Outage&)> done);
 
-  // The outage begins now.
+  // Sends the first write; the outage is measured from now on.
   void start();
   // Stops new writes; the write in flight may still call `done`.
   void cancel() { cancelled_ = true; }

@@ -19,7 +19,7 @@ namespace ingot {
 // Thread-safe. Shut the gRPC server down before it is destroyed.
 class ControlService final : public ::ingot::control::v1::Control::CallbackService {
  public:
-  // All five outlive the service. `injector` executes drills; null: signals do.
+  // The arguments outlive the service. `injector` carries out the faults of drills; null: signals to processes.
   ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, RequestMetrics& metrics,
                  FaultInjector* injector = nullptr);
 

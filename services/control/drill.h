@@ -12,9 +12,9 @@ namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
 
-// The processes that `request` means by the roles in `status`. A running replica's claim to a role goes before a
-// stopped one's; for CONT it is the reverse. Errors, each a sentence: FAILED_PRECONDITION (no such process now, it is
-// in that condition already, or it is a thread), INVALID_ARGUMENT (there never is such a process).
+// The target processes of `request`, by the roles in `status`. If several replicas claim a role, a running one is
+// preferred to a stopped one; for CONT it is the reverse. Errors, each a sentence: FAILED_PRECONDITION (no such process
+// now, it is in the requested condition already, or it is a thread), INVALID_ARGUMENT (such a process cannot exist).
 absl::StatusOr<std::vector<control_v1::Hit>> choose_targets(
     const control_v1::DrillRequest& request, const control_v1::GetStatusResponse& status,
     absl::FunctionRef<ProcessCondition(const control_v1::Hit&)> condition);

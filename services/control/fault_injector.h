@@ -14,7 +14,7 @@ class FaultInjector {
  public:
   virtual ~FaultInjector() = default;
 
-  // The condition now, which the supervisor may not have noticed yet.
+  // The target's present condition, which the supervisor may not have noticed yet.
   virtual ProcessCondition condition(const ::ingot::control::v1::Hit& target) const = 0;
 
   // Returns once the fault is sent. Errors: a sentence. REQUIRES: one of the three actions.
@@ -22,7 +22,7 @@ class FaultInjector {
                               ::ingot::control::v1::DrillRequest::Action action) = 0;
 };
 
-// SIGKILL, SIGSTOP and SIGCONT.
+// Injects faults by SIGKILL, SIGSTOP and SIGCONT.
 class SignalFaultInjector final : public FaultInjector {
  public:
   explicit SignalFaultInjector(const InstanceView& view) : view_(view) {}  // outlives the object

@@ -1,10 +1,10 @@
-// Bounds of the control plane and of metrics, with their units, and what happens at them.
+// Bounds of the control plane, and what happens when one is reached.
 #pragma once
 
 namespace ingot {
 
 inline constexpr int kStatusWatchersMax = 64;      // WatchStatus streams; further ones are RESOURCE_EXHAUSTED
-inline constexpr int kStatusPollMs = 50;           // a watcher's delay of a change; no polls without watchers
+inline constexpr int kStatusPollMs = 50;           // how late a watcher may see a change; no polls without watchers
 inline constexpr int kStatusIntervalMsDefault = 1000;  // between answers that differ in progress only
 inline constexpr int kStatusIntervalMsMax = 3600 * 1000;  // a longer interval is cut to this
 

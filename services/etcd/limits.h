@@ -1,12 +1,12 @@
-// Bounds of etcd's API, with their units, and what happens at them.
+// Bounds of etcd's API, and what happens when one is reached.
 #pragma once
 
 #include <cstddef>
 
 namespace ingot {
 
-// Keys and values of one Range answer, which the front end assembles from pages. Longer ones are refused; the
-// caller uses limit.
+// Bytes of keys and values in one Range answer, which the front end assembles from pages. A larger answer is refused;
+// the caller can ask with a limit.
 inline constexpr std::size_t kRangeBytesMax = 64 * 1024 * 1024;
 inline constexpr int kRangeRestartsMax = 8;  // of a Range overtaken by compactions between pages; then "unavailable"
 

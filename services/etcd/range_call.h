@@ -16,9 +16,9 @@ namespace ingot::etcd {
 // first on the gRPC thread, the others on the client's loop.
 //
 // The first page fixes the revision; its read is linearizable unless the call is serializable. The other pages ask for
-// exactly that revision, so any replica that has reached it may answer. A replica that has not says so, and the page is
-// asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes the revision
-// between two pages, and the caller did not ask for that very revision, the call begins again, at most
+// exactly that revision, so any replica that has reached it may answer. A replica that has not reached it refuses, and
+// the page is asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes
+// the revision between two pages, and the caller did not ask for that very revision, the call begins again, at most
 // kRangeRestartsMax times.
 class RangeCall {
  public:

@@ -1,4 +1,4 @@
-// Answers calls of etcd's API that Ingot does not have: UNIMPLEMENTED, with a sentence that says why.
+// Answers calls of etcd's API that Ingot does not implement: UNIMPLEMENTED, with a sentence that says why.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -59,7 +59,7 @@ grpc::Status translate_operation(const pb::RequestOp& in, int depth, kv::Operati
     case pb::RequestOp::REQUEST_NOT_SET:
       break;
   }
-  return to_status(kv::Code::kKeyNotFound);  // sic: etcd's error for an operation of no kind
+  return to_status(kv::Code::kKeyNotFound);  // the error that etcd gives for an operation of no kind
 }
 
 grpc::Status translate_branch(const google::protobuf::RepeatedPtrField<pb::RequestOp>& in, int depth,

@@ -1,4 +1,4 @@
-// etcdserverpb.Watch and etcdserverpb.Lease: not implemented, and every call is refused with a sentence that says so.
+// etcdserverpb.Watch and etcdserverpb.Lease are not implemented: every call is refused with a sentence that says why.
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/etcd/refusal.h"
 #include "services/etcd/services.h"

@@ -1,4 +1,4 @@
-// Bounds of the load generator, with their units, and what happens at them.
+// Bounds of the load generator, and what happens when one is reached.
 #pragma once
 
 namespace ingot {

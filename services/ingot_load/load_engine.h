@@ -15,8 +15,8 @@ namespace ingot::load {
 
 struct LoadResult {
   LoadTotals totals;
-  double elapsed_s = 0;     // from the start until the last request started, or was answered if that was the earlier
-                            // end of the run; late answers to requests in flight do not stretch it
+  double elapsed_s = 0;     // from the start to the run's set end, or to the last answer if the run ended otherwise;
+                            // answers after the set end do not prolong it
   double gap_ms_max = 0;    // the longest time without an acknowledged write, from start to end of the run
   std::uint64_t not_started = 0;  // open loop: requests whose time came while no client was free, until the end
   WriteLedger ledger{0, 0};       // of options.run; empty unless options.keep_ledger

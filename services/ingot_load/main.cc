@@ -26,7 +26,7 @@ using namespace ingot::load;
 
 std::atomic<bool> stop_requested{false};
 
-// The first signal ends the run with its summary, the second the process.
+// The first signal ends the run, and the summary is printed; the second ends the process.
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = [](int) { stop_requested.store(true); };

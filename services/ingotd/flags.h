@@ -9,11 +9,12 @@
 
 namespace ingot {
 
-// A flag for each setting (services/config/settings.h). Both configurations get their defaults, and must outlive the
-// parse.
+// Adds a flag for each setting (services/config/settings.h). Both configurations get their defaults, and must outlive
+// the parse.
 void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc);
 
-// After the parse: what does not go together, as one sentence; and what follows from --scc-cores and defaults.
+// To be called after the parse: derives settings from --scc-cores and from defaults. Errors: INVALID_ARGUMENT with one
+// sentence that names settings that do not go together.
 absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, const SccConfig& scc);
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// ingotd: flags only. The same program runs as supervisor, replica and front end; a word that starts with "@" as its
-// first argument says that the supervisor started it.
+// ingotd takes flags only. The same program runs as supervisor, replica and front end; a first argument that starts
+// with "@" names the role of a process that the supervisor started.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -26,7 +26,7 @@
 
 namespace {
 
-// What ps, top and profilers show; at most 15 characters.
+// Sets the name that ps, top and profilers show; at most 15 characters.
 void name_process(const std::string& part) { ::prctl(PR_SET_NAME, ("ingotd-" + part).c_str()); }
 
 int run_child(std::string_view role, int launch_fd) {
@@ -43,7 +43,7 @@ int run_child(std::string_view role, int launch_fd) {
   return ingot::run_replica_process(*std::move(spec));
 }
 
-// Arguments: the word that says what to be, and a descriptor.
+// Runs a process that the supervisor started. Arguments: the word that names its role, and a descriptor.
 int run_process(char** argv) {
   // The terminal's and the service manager's signals go to the whole group; the supervisor decides what they mean.
   ::signal(SIGINT, SIG_IGN);
@@ -52,13 +52,13 @@ int run_process(char** argv) {
   if (std::string_view(argv[1]) != "@standby") return run_child(argv[1], fd);
   name_process("standby");
   const auto role = ingot::wait_for_role(ingot::Descriptor(fd), argv[1], argv[2]);
-  // Nothing has begun that an orderly end would end. A leak checker's would hang: it stops the process with SIGSTOP,
-  // which the SIGCONT of the supervisor's death takes back.
+  // Ends without exit handlers: nothing has begun that needs an orderly end, and a leak checker's handler would hang,
+  // since it stops the process with SIGSTOP and the SIGCONT at the supervisor's death continues it.
   if (!role) ::_exit(ingot::kExitOk);
   return run_child(role->word, role->launch_fd);
 }
 
-// A supervisor of many replicas holds the segments of several incarnations of each.
+// Raises the limit of open files: a supervisor holds the segments of several incarnations of each replica.
 void allow_many_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -82,8 +82,7 @@ absl::Status run_scc(const ingot::DaemonConfig& config, const ingot::SccConfig& 
   return scc.replay.empty() ? ingot::run_scc_daemon(config, scc) : ingot::run_replay(scc.replay);
 }
 
-// A process that is started without standard input, output or error gets nothing instead, and no segment of ours has its
-// number.
+// Opens missing standard descriptors (0 to 2) on /dev/null, so that no segment gets one of their numbers.
 void open_standard_descriptors() {
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);

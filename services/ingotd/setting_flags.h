@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-// The checks of the command line are those of the launch document.
+// A validator that applies the same check as the launch document.
 template <typename Config, typename T>
 CLI::Validator check_of(const Setting<Config, T>& setting, const std::string& description) {
   const auto check = [range = setting.range](const std::string& text) {

@@ -19,8 +19,8 @@ namespace ingot {
 class MetricsExposer {
  public:
   // Serves all metrics of an instance at config.metrics_listen (HOST:PORT; port 0 lets the system choose): of its
-  // pages, its processes and its requests. All three outlive the exposer. `more` is served with them.
-  // FailedPrecondition, with a sentence, if the address cannot be bound.
+  // pages, its processes and its requests. config, view and requests outlive the exposer. `more` is served with them.
+  // Errors: ALREADY_EXISTS, with a sentence, if the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<MetricsExposer>> start(
       const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
       std::vector<std::shared_ptr<prometheus::Collectable>> more = {});

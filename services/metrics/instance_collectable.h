@@ -2,7 +2,7 @@
 //
 //   ingot_build_info{version,name,agreement,transport,backend,isolation}  always 1
 //   ingot_NAME{replica}                        every counter of kReplicaCounterSpecs but digest and blocked_since
-//   ingot_supervision_refused_messages_total   of the processes, by the supervisor
+//   ingot_supervision_refused_messages_total   messages of the processes that the supervisor refused
 //   ingot_blocked_seconds                      how long agreement has been blocked; 0: it is not
 //   ingot_replica_state{replica,state}         1 for the replica's present state, 0 for the others
 //   ingot_replica_incarnation{replica}, ingot_replica_lag_slots{replica}, ingot_replica_core{replica}

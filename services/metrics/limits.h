@@ -1,4 +1,4 @@
-// The bound of request metrics, with its unit, and what happens at it.
+// The bound of request metrics, and what happens when it is reached.
 #pragma once
 
 namespace ingot {

@@ -35,7 +35,7 @@ std::vector<prometheus::ClientMetric::Label> labels(std::size_t method) {
   return {{"service", kNames[method].service}, {"method", kNames[method].method}};
 }
 
-// Threads take shards in turn, once each.
+// Each thread gets a shard at its first request and keeps it; the shards are given out in turn.
 std::size_t shard_of_this_thread() {
   static std::atomic<std::size_t> next{0};
   thread_local const std::size_t mine = next.fetch_add(1, std::memory_order_relaxed) % kRequestMetricShards;

@@ -1,8 +1,8 @@
-// How a new supervisor and the processes of an instance whose supervisor has died find each other.
+// How a new supervisor connects to the processes of an instance whose supervisor has died.
 //
-// Each process listens on an abstract socket "ingot/INSTANCE/CHILD", CHILD being "replica/N", "replicas" or
-// "front-end": no file, gone with its process. Only processes of the same user get through. The messages that follow
-// (services/process/supervision_channel.h):
+// Each process listens on an abstract Unix socket "ingot/INSTANCE/CHILD", where CHILD is "replica/N", "replicas" or
+// "front-end". It has no file and vanishes with its process. Connections of other users are refused. The messages on a
+// connection (services/process/supervision_channel.h):
 //
 //   child        Orphaned                the process has no supervisor
 //                Failed, and the end     it has one
@@ -10,7 +10,7 @@
 //   child        Handover...             HandoverState::send()
 //   supervisor   Adopted                 to all: this connection is the channel to the supervisor from now on
 //
-// Until Adopted nothing has changed: the child is an orphan still, and leaves when its grace is over.
+// Before Adopted the connection changes nothing: the child remains an orphan, and leaves when its orphan grace is over.
 #pragma once
 
 #include <sys/types.h>
@@ -24,26 +24,30 @@
 
 namespace ingot {
 
-// Longest name of an instance, so that those of its processes' sockets fit, too.
+// Longest name of an instance, so that the socket addresses of its processes fit into sockaddr_un.
 inline constexpr std::size_t kInstanceNameBytesMax = 90;
 
-inline constexpr int kSupervisorsWaitingMax = 16;  // connections that a stopped child has not answered; then refused
+// Connections that a stopped child has not accepted yet; more are refused.
+inline constexpr int kSupervisorsWaitingMax = 16;
 
-// REQUIRES of all: the name is not longer than that.
+// All functions REQUIRE that `instance` is at most kInstanceNameBytesMax bytes long.
 
-// In the child. Errors: ALREADY_EXISTS (somebody listens there), RESOURCE_EXHAUSTED.
+// In the child. Errors: ALREADY_EXISTS (a process listens there already), RESOURCE_EXHAUSTED (the socket cannot be
+// made).
 absl::StatusOr<Descriptor> listen_for_supervisor(const std::string& instance, const std::string& child);
 
-// The next connection of this user's; invalid if there is none. Never blocks.
+// Accepts the next connection. Invalid if there is none, or if it comes from another user (it is closed then). Never
+// blocks.
 Descriptor accept_supervisor(int listener);
 
 struct ChildConnection {
   Descriptor fd;
-  pid_t pid = 0;  // of the process that began to listen
+  pid_t pid = 0;  // of the process that called listen(2)
 };
 
-// In the supervisor. A stopped child is connected to just the same, and answers when it wakes. Never blocks.
-// Errors: NOT_FOUND (nobody listens), UNAVAILABLE (too many wait there already), PERMISSION_DENIED (another user's).
+// In the supervisor. Connecting to a stopped child works, too: the child answers when it is continued. Never blocks.
+// Errors: NOT_FOUND (no process listens there), UNAVAILABLE (too many connections wait there already),
+// PERMISSION_DENIED (the child runs as another user), RESOURCE_EXHAUSTED (no socket can be made).
 absl::StatusOr<ChildConnection> connect_to_child(const std::string& instance, const std::string& child);
 
 }  // namespace ingot

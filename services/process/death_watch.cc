@@ -59,7 +59,7 @@ void DeathWatch::run() {
   }
 }
 
-// Tells of everybody who has died since the last look.
+// Reports the writers that have died since the last poll.
 void DeathWatch::poll() {
   std::vector<std::pair<EndpointId, Incarnation>> dead;
   {
@@ -67,7 +67,7 @@ void DeathWatch::poll() {
     for (auto& [replica, writer] : writers_) {
       if (writer.told || StableView::writer_state(writer.segment) != WriterState::kGone) continue;
       writer.told = true;
-      wake_all(StableView::writer_word(writer.segment));  // the kernel has woken one sleeper only
+      wake_all(StableView::writer_word(writer.segment));  // the kernel woke only one of the sleepers
       dead.emplace_back(replica, writer.incarnation);
     }
   }
@@ -77,7 +77,7 @@ void DeathWatch::poll() {
   }
 }
 
-// Until a word is woken or is not what it was any more. False: this kernel cannot.
+// Sleeps until a word is woken or has changed. False: the kernel has no futex_waitv.
 bool DeathWatch::sleep() {
   std::vector<futex_waitv> places{place_of(&changes_, changes_.load())};
   std::vector<std::shared_ptr<const void>> kept;
@@ -88,7 +88,7 @@ bool DeathWatch::sleep() {
       const std::uint32_t* word = StableView::writer_word(writer.segment);
       if (word == nullptr) continue;
       const std::uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-      if (StableView::writer_state(writer.segment) == WriterState::kGone) return true;  // since the look
+      if (StableView::writer_state(writer.segment) == WriterState::kGone) return true;  // died after poll()
       places.push_back(place_of(word, value));
       kept.push_back(writer.keep);
     }

@@ -1,13 +1,14 @@
-// Tells of a writer's death as soon as the kernel has marked it: long before waitpid, which waits until the dead one's
-// memory is freed.
+// Reports the death of a stable segment's writer as soon as the kernel has marked it. waitpid is much slower: it
+// returns only when the dead process's memory has been freed.
 //
-// The kernel wakes one sleeper on the futex word of a robust mutex whose owner has ended. A watch is a thread that sleeps
-// on the words of all writers at once; whoever the kernel wakes wakes the watches of the other processes, then tells its
-// own. Where the kernel knows no such sleep (before Linux 5.16) nothing is told, and the supervisor's word has to do; so
-// it has if the one that was woken is itself stopped.
+// When the owner of a robust mutex ends, the kernel wakes one sleeper on the mutex's futex word. A watch is a thread
+// that sleeps on the words of all writers at once (futex_waitv). The watch that the kernel wakes first wakes the
+// watches of the other processes, then reports the death in its own process. Before Linux 5.16 there is no futex_waitv:
+// the watch reports nothing, and the replicas depend on the supervisor's report. The same holds when the process whose
+// watch was woken is stopped.
 //
-// A process with a watch may fork children that do no more than allocate and make system calls, as those that write
-// snapshots do: the thread holds no lock that such a child takes but malloc's, which fork looks after.
+// A process with a watch may fork children that only allocate memory and make system calls, such as the snapshot
+// writers: of the locks that such a child takes, the watch's thread holds only malloc's, which fork handles.
 #pragma once
 
 #include <atomic>
@@ -27,16 +28,16 @@ namespace ingot {
 // Thread-safe.
 class DeathWatch {
  public:
-  // `died` is called in the watch's thread, once an incarnation.
+  // `died` is called in the watch's thread, once for each incarnation that dies.
   explicit DeathWatch(std::function<void(EndpointId, Incarnation)> died);
   ~DeathWatch();
 
-  // Watches the writer of a stable segment from now on, in place of an earlier incarnation of the same replica. It may not have
-  // opened it yet. `keep` keeps the memory mapped.
+  // Watches the writer of a stable segment from now on, in place of an earlier incarnation of the same replica. The
+  // writer may not have opened the segment yet, or may be dead already. `keep` keeps the memory mapped.
   void watch(EndpointId replica, Incarnation incarnation, std::span<const std::byte> segment,
              std::shared_ptr<const void> keep);
 
-  // Deaths told of so far; raised before `died` is called.
+  // Number of deaths reported so far; incremented, with release, before `died` is called.
   const Counter& deaths() const { return deaths_; }
 
  private:
@@ -44,7 +45,7 @@ class DeathWatch {
     Incarnation incarnation;
     std::span<const std::byte> segment;
     std::shared_ptr<const void> keep;
-    bool told = false;
+    bool told = false;  // its death was reported
   };
 
   void run();
@@ -54,11 +55,11 @@ class DeathWatch {
 
   const std::function<void(EndpointId, Incarnation)> died_;
   Counter deaths_;
-  // Raised to call off the sleep: something has changed, or it is over.
+  // Futex word; incremented to end the thread's sleep when writers_ or over_ has changed.
   std::atomic<std::uint32_t> changes_{0};
   std::atomic<bool> over_{false};
   std::mutex mutex_;
-  std::map<std::uint16_t, Writer> writers_;  // by replica; under the mutex
+  std::map<std::uint16_t, Writer> writers_;  // by replica; guarded by mutex_
   std::thread thread_;
 };
 

@@ -1,12 +1,13 @@
-// Frees a process's memory when it has died, away from its core and behind those who live.
+// Frees a process's memory after its death at low priority and, where possible, off the survivors' cores.
 //
-// The kernel frees the memory of a dead process on the core where its last thread ended, a millisecond of an empty replica
-// and a tenth of a second of a large one, and waitpid tells of the death only afterwards. Where replicas share cores, it
-// is the survivors' core. The keeper is a process of its own that shares the memory of its parent and nothing else
-// (clone with CLONE_VM): it sleeps until the parent has ended, then ends itself, as the last to hold the memory, wherever
-// the scheduler puts it and with a low priority.
+// The kernel frees the memory of a dead process on the core where its last thread ended, and waitpid reports the death
+// only afterwards. That takes a millisecond for an empty replica and a tenth of a second for a large one. Where
+// replicas share cores, it takes this time from the survivors. The deferred reaper is a separate process that shares
+// its parent's memory and nothing else (clone with CLONE_VM). It sleeps until the parent has ended, then ends itself.
+// As it is the last process to hold the memory, the kernel frees the memory then, at the reaper's low priority and on
+// any core that the scheduler chooses for it.
 //
-// Best effort: where it cannot be started, or is killed, the dying process frees its memory itself.
+// Best effort: if the reaper cannot be started, or is killed, the dying process frees its memory itself.
 #pragma once
 
 #include <sys/types.h>
@@ -16,14 +17,14 @@
 
 namespace ingot {
 
-// As ps -o comm shows it: its command line is its parent's.
+// Its name in `ps -o comm`; its command line is its parent's.
 inline constexpr const char* kDeferredReaperName = "ingotd-memory";
 
 class DeferredReaper {
  public:
-  // Runs on all cores that the calling thread may use now.
+  // Starts the reaper, which may run on all cores that the calling thread may use now.
   DeferredReaper();
-  // Of a process that ends by itself: then nothing is left behind.
+  // Kills the reaper and waits for its end, so that a process that ends in order leaves no reaper behind.
   ~DeferredReaper();
   DeferredReaper(const DeferredReaper&) = delete;
   DeferredReaper& operator=(const DeferredReaper&) = delete;

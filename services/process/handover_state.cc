@@ -20,7 +20,7 @@ namespace ingot {
 
 namespace {
 
-// Replaces every descriptor of the document by what `replace` says, in a fixed order.
+// Replaces each descriptor fd of the document by replace(fd), in a fixed order.
 template <typename Replace>
 void replace_descriptors(LaunchSpec& spec, Replace&& replace) {
   spec.for_each_descriptor([&](int& fd) { fd = replace(fd); });

@@ -1,5 +1,5 @@
-// Everything that makes up an instance, held in descriptors of one's own: what any of its processes can hand to the
-// next supervisor.
+// The handover state of an instance: its launch document, and own duplicates of all descriptors that the document
+// names. Any process of the instance can hand it to the next supervisor.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +19,32 @@ namespace ingot {
 // Not thread-safe.
 class HandoverState {
  public:
-  // Duplicates the descriptors of the document, the supervision channel's left out. Errors: INVALID_ARGUMENT (one is
-  // not open), RESOURCE_EXHAUSTED (no more descriptors).
+  // Copies the document and duplicates its descriptors, except the supervision channel's. Errors: INVALID_ARGUMENT (one
+  // is not open), RESOURCE_EXHAUSTED (no more descriptors).
   static absl::StatusOr<HandoverState> copy(const LaunchSpec& spec);
 
-  // The document; its descriptors belong to this.
+  // The document. Its descriptors are owned by this object.
   const LaunchSpec& spec() const { return spec_; }
 
-  // From now on the document names that incarnation. `fds`: the message's, which stay the caller's. False: the
-  // incarnation is known already, or of no endpoint of this instance; nothing has changed.
+  // Enters the endpoint's new incarnation into the document. `fds`: the message's descriptors, which are duplicated and
+  // stay the caller's. False, and nothing has changed: the incarnation is not newer than the known one, the endpoint is
+  // not of this instance, or the number of descriptors is wrong for it.
   bool begin_incarnation(const supervision_v1::NewIncarnation& started, std::span<const Descriptor> fds);
-  // The newest wins.
+  // Keeps the snapshot in place of the one before if its slot is higher; else drops it.
   void keep_snapshot(const supervision_v1::Snapshot& published, Descriptor snapshot);
 
-  // Grows with every incarnation and snapshot. All processes are told of them in one order: who knows a larger one
-  // knows all that the others know.
+  // Grows with every incarnation and snapshot. The supervisor announces them to all processes in the same order, so the
+  // process with the largest generation knows everything that the others know.
   std::uint64_t generation() const;
 
-  // Gives a descriptor of the document away.
+  // Moves a descriptor of the document to the caller; invalid if this object does not own `fd`.
   Descriptor take(int fd) {
     auto found = owned_.extract(fd);
     return found.empty() ? Descriptor() : std::move(found.mapped());
   }
 
-  // Hands everything over: HandoverDocument, then as many HandoverDescriptors as the descriptors need, in the
-  // document's order. Errors as for SupervisionChannel::send.
+  // Sends a HandoverDocument message, then as many HandoverDescriptors messages as the descriptors need, in the
+  // document's order. Errors as for SupervisionChannel::send and write_launch_spec.
   absl::Status send(SupervisionChannel& channel) const;
 
  private:
@@ -53,24 +54,24 @@ class HandoverState {
   void drop(int fd) { owned_.erase(fd); }
 
   LaunchSpec spec_;
-  std::vector<CoreId> helper_cores_;  // where no loop runs
-  std::map<int, Descriptor> owned_;   // by number
+  std::vector<CoreId> helper_cores_;  // cores on which no loop runs
+  std::map<int, Descriptor> owned_;   // by descriptor number
 };
 
-// Puts together what send() sent.
+// Assembles a HandoverState from the messages that send() sent.
 class HandoverStateReceiver {
  public:
-  // True once everything is there. Errors: INVALID_ARGUMENT, for what send() does not send.
+  // True once the state is complete. Errors: INVALID_ARGUMENT, for a message that send() does not send at this point.
   absl::StatusOr<bool> add(const SupervisionMessage& message, std::vector<Descriptor> fds);
 
-  // REQUIRES: add() has returned true. Once.
+  // To be called once. REQUIRES: add() has returned true.
   HandoverState take() { return std::move(instance_); }
 
  private:
   absl::StatusOr<bool> assemble();
 
   HandoverState instance_;
-  std::size_t expected_ = 0;  // descriptors; 0: the document has not come yet
+  std::size_t expected_ = 0;  // number of descriptors; 0: the document has not arrived yet
   std::vector<Descriptor> received_;
 };
 

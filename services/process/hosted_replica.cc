@@ -28,7 +28,7 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   return group;
 }
 
-// Without it the replica asks its peers.
+// Empty if there is no snapshot, or it cannot be mapped: then the replica catches up from its peers.
 SnapshotBytes map_snapshot(int fd) {
   if (fd < 0) return {};
   auto mapped = Segment::map(fd, Segment::Access::kReadOnly);
@@ -103,7 +103,8 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
       return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
     };
   }
-  // In thread isolation nobody outlives the replicas, and a process of several threads does not fork.
+  // Not in thread isolation: all replicas die at once and no published snapshot is kept (docs/agreement.md), and a
+  // process with several loops must not fork.
   if (spec.config.isolation == Isolation::kProcess) {
     parts.snapshots.fork = true;
     parts.snapshots.load_in_background = true;

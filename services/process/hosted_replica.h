@@ -1,4 +1,4 @@
-// One replica of a process, with all that it owns.
+// One replica of a process, with everything that it owns: page, stable segment, store, transport.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +20,35 @@
 
 namespace ingot {
 
-// An endpoint's next incarnation, for all replicas of a process.
+// An endpoint's next incarnation, as all replicas of a process receive it. They share its descriptor and mapping.
 struct IncarnationStart {
   EndpointId endpoint;
   Incarnation incarnation;
   std::shared_ptr<const Descriptor> inbox;
-  std::shared_ptr<const Segment> stable;  // null: it is no replica's
+  std::shared_ptr<const Segment> stable;  // null: the endpoint is not a replica
 };
 
-// A message of an instance with so many endpoints. Errors: INVALID_ARGUMENT (it is of another one), others as for
-// Segment::map.
+// Takes a NewIncarnation message with its descriptors. `endpoints`: how many the instance has; the last one is the
+// front end. Errors: INVALID_ARGUMENT (the message does not fit this instance), others as for Segment::map.
 absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::NewIncarnation& started,
                                                         std::vector<Descriptor> fds, int endpoints);
 
-// Hands a published snapshot to the supervisor. While there is none the replica says it again now and then.
+// Hands a finished snapshot of the slots below `slot` to the supervisor, to be published. The replica repeats the call
+// from time to time until the snapshot is published: while there is no supervisor, the message is lost.
 using PublishSnapshot = std::function<void(Incarnation from, Slot slot, int fd)>;
 
-// What a replica has from its process; as in Replica::Snapshots and Replica::Deaths.
+// What a process gives to each of its replicas; see Replica::Snapshots and Replica::Deaths.
 struct ProcessParts {
   PublishSnapshot publish;
   std::vector<CoreId> helper_cores;
-  const Counter* marks = nullptr;  // outlives the replica
+  const Counter* marks = nullptr;  // DeathWatch::deaths(), or null; outlives the replica
 };
 
-// Built on the thread that runs its loop, so that its memory is near; used by that thread only.
+// Built on the thread that runs its loop, so that its memory is local to that core; used by that thread only.
 class HostedReplica {
  public:
-  // `memory` outlives it. The descriptors of `launch` are not needed any more afterwards.
+  // REQUIRES: `memory` outlives the replica. The descriptors of `launch` are not needed afterwards. Errors as for
+  // Segment::map, StableSegment::open and read_trees.
   static absl::StatusOr<std::unique_ptr<HostedReplica>> create(const LaunchSpec& spec, const ReplicaLaunch& launch,
                                                                InstanceMemory& memory, const ProcessParts& process);
 
@@ -55,7 +57,7 @@ class HostedReplica {
 
   absl::Status begin_incarnation(const IncarnationStart& start, const Fabric& fabric);
 
-  // Whoever sees the incarnation sees a page that is valid from then on.
+  // Sets the incarnation on the replica's page, with release: a reader that gets it with acquire sees a valid page.
   void announce(std::uint32_t incarnation);
 
  private:

@@ -53,8 +53,9 @@ absl::Status InstanceMemory::map_stable(const ReplicaLaunch& launch) {
   return absl::OkStatus();
 }
 
-// The newest of those that are kept is the one that counts (replication/stable/incarnation_segments.h). Its writer is
-// dead, or there would be no incarnation after it.
+// The predecessor is the newest of the kept earlier segments: one that does not count is dropped when the next
+// incarnation starts (add_incarnation, replication/stable/incarnation_segments.h). Its writer is dead, since the next
+// incarnation exists.
 std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, bool with_records) const {
   const IncarnationSegments& segments = stable_segments_[replica];
   if (segments.size() < 2) return nullptr;

@@ -1,4 +1,4 @@
-// The shared memory of an instance as one process of it sees it.
+// The shared memory of an instance, as one of its processes maps it.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,28 @@
 
 namespace ingot {
 
-// Maps the fabric read-write, and every page and stable segment read-only. Moves the descriptors of the fabric in; the
-// others are the caller's to close. Thread-safe once attached, but for destruction and forget_stable_segments().
+// Maps the fabric read-write, and every page and stable segment read-only. Takes ownership of the fabric's descriptors;
+// the caller closes the others. Thread-safe once attached, except for destruction and forget_stable_segments().
 class InstanceMemory {
  public:
-  // Errors as for Fabric::attach and Segment::map.
+  // Errors: INVALID_ARGUMENT (a page is too small, or the fabric has another number of endpoints), others as for
+  // Fabric::attach and Segment::map.
   static absl::StatusOr<std::unique_ptr<InstanceMemory>> attach(const LaunchSpec& spec);
 
   Fabric& fabric() { return fabric_; }
-  // The inboxes of all endpoints, by id, and whose lives they are of.
+  // By endpoint: the inbox, and the incarnation that it belongs to.
   std::vector<std::span<std::byte>> inboxes() const;
   const std::vector<Incarnation>& incarnations() const { return incarnations_; }
   const InstanceView& view() const { return view_; }
-  // The stable segments of all replicas' lives that count, by id; until they are forgotten.
+  // By replica: the stable segments of its incarnations that count. Empty after forget_stable_segments().
   const std::vector<IncarnationSegments>& stable_segments() const { return stable_segments_; }
-  // Once everybody who needs them shares them: from then on nothing here keeps those of incarnations that no longer
-  // count.
+  // Drops this object's references to the stable segments; to be called once every replica of the process has its own.
+  // Otherwise the segments of incarnations that no longer count would stay mapped.
   void forget_stable_segments() { stable_segments_.clear(); }
 
-  // What the replica's incarnation before the one of `spec` had stored, for GroupConfig::predecessor. Null: there was none, or it
-  // cannot be read. REQUIRES: they are not forgotten.
+  // What the replica's predecessor, the newest earlier incarnation that counts, had stored, for
+  // GroupConfig::predecessor. Null: there was none, or its segment cannot be read. REQUIRES: forget_stable_segments()
+  // has not been called.
   std::shared_ptr<const StableView> predecessor(int replica, bool with_records) const;
 
  private:
@@ -51,11 +53,12 @@ class InstanceMemory {
   std::vector<IncarnationSegments> stable_segments_;
 };
 
-// Of an ended incarnation, by its stable segment: for add_incarnation (replication/stable/incarnation_segments.h). What cannot be looked at is kept.
+// The predicates of add_incarnation (replication/stable/incarnation_segments.h) for an ended incarnation, given the
+// descriptor of its stable segment. True also if the segment cannot be mapped: then it is kept.
 bool incarnation_counts(int stable_fd, std::uint32_t incarnation);
 bool incarnation_is_needed(int stable_fd, Slot published);
 
-// A stable segment for those who only read it.
+// Maps a stable segment read-only. Errors as for Segment::map.
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd);
 
 }  // namespace ingot

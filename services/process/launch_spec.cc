@@ -79,7 +79,7 @@ absl::Status check(const ReplicaLaunch& launch, int id) {
   return absl::OkStatus();
 }
 
-// What the other members are indexed by. Descriptors are checked where they are used.
+// Checks the numbers that serve as indexes and sizes. Descriptors are checked where they are used.
 absl::Status check(const LaunchSpec& spec) {
   const auto replicas = static_cast<int>(spec.replicas.size());
   if (replicas < 1 || replicas > kReplicasMax || replicas != spec.config.replicas) {

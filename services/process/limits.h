@@ -1,8 +1,8 @@
-// Bounds of processes and their end, with their units, and what happens at them.
+// Time limits for the end of processes.
 #pragma once
 
 namespace ingot {
 
-inline constexpr int kDrainTimeoutMs = 10'000;  // for children to leave on SIGTERM; then they are killed
+inline constexpr int kDrainTimeoutMs = 10'000;  // for children to leave after SIGTERM; then they are killed
 
 }  // namespace ingot

@@ -26,12 +26,12 @@ absl::Status error_of(pid_t pid, int number) {
   return absl::UnavailableError(text);
 }
 
-// The fields of proc(5)'s stat from the third, the state, on; none: there is no such process.
+// The fields of /proc/PID/stat (proc(5)) from the third one, the state, on; none: there is no such process.
 std::vector<std::string> stat_fields(pid_t pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
   std::string text;
   std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');  // the name before it may hold anything
+  const std::size_t name_end = text.rfind(')');  // the name before it may contain spaces and parentheses
   if (name_end == std::string::npos) return {};
   return absl::StrSplit(text.substr(name_end + 1), ' ', absl::SkipWhitespace());
 }
@@ -65,8 +65,8 @@ ProcessCondition condition_of(pid_t pid) {
   }
 }
 
-// While the descriptor's process has not ended, nobody else has its number: so if the signal reaches it, it is the one that
-// was looked at.
+// While the pidfd's process exists, no other process has its pid. So if the signal is delivered through the pidfd, it
+// goes to the process whose start time was checked.
 absl::Status send_signal(pid_t pid, std::uint64_t started, int signal) {
   if (pid <= 1 || started == 0) return absl::NotFoundError(absl::StrCat(pid, " is no process of an instance"));
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -77,7 +77,8 @@ absl::Status send_signal(pid_t pid, std::uint64_t started, int signal) {
 }
 
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal) {
-  const auto pid = static_cast<pid_t>(entry.pid.get_acquire());  // pairs with the supervisor's release after the others
+  // The acquire pairs with the supervisor's release of the pid, which it stores after incarnation and start time.
+  const auto pid = static_cast<pid_t>(entry.pid.get_acquire());
   if (entry.incarnation.get() != incarnation) return absl::NotFoundError("that incarnation has ended");
   return send_signal(pid, entry.started.get(), signal);
 }

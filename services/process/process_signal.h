@@ -1,4 +1,4 @@
-// Signals to processes of an instance, sent so that they never hit a stranger who got the number of one that ended.
+// Signals to processes of an instance. A signal never reaches another process that has got the pid of one that ended.
 #pragma once
 
 #include <sys/types.h>
@@ -10,23 +10,25 @@
 
 namespace ingot {
 
-// 'R', 'S', 'T' and so on, as proc(5) has it; 0: there is no such process.
+// The state letter of proc(5), for example 'R', 'S' or 'T'; 0: there is no such process.
 char process_state(pid_t pid);
 
-// When it began, in the kernel's ticks since boot; 0: there is no such process. No other process has, had or will have this
-// number and this time.
+// The process's start time, in kernel ticks since boot; 0: there is no such process. A pid may be reused, but never
+// with the same start time, so both together name one process.
 std::uint64_t process_start(pid_t pid);
 
-enum class ProcessCondition { kRunning, kStopped, kGone };  // kGone: ended, whether or not its parent has noticed
+enum class ProcessCondition { kRunning, kStopped, kGone };  // kGone: ended, whether or not its parent has waited for it
 
-// As the kernel says now, whatever the supervisor has had time to notice. Also kGone for what is no pid.
+// The process's condition in the kernel now; the supervisor may notice it later. kGone if `pid` is not positive.
 ProcessCondition condition_of(pid_t pid);
 
-// To the process that began at `started`. Errors: NOT_FOUND (it has ended, whoever has its number now), PERMISSION_DENIED,
-// UNAVAILABLE.
+// Sends the signal to process `pid` if its start time is `started`. Errors: NOT_FOUND (that process has ended, even if
+// another one has its pid now), PERMISSION_DENIED (the kernel does not allow the signal), UNAVAILABLE (any other error
+// of the kernel).
 absl::Status send_signal(pid_t pid, std::uint64_t started, int signal);
 
-// Only if the page shows the incarnation `incarnation`; the page may be as old as the death of the supervisor. Errors: as above.
+// Sends the signal to the process of a DaemonPage's entry if the entry is of that incarnation. If the supervisor has
+// died, the entry is as old as its death. Errors: as above; NOT_FOUND also if the entry is of another incarnation.
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal);
 
 }  // namespace ingot

@@ -34,7 +34,7 @@ void warn(const absl::Status& status) {
     std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", status.ToString().c_str());
 }
 
-// A core that is gone by now costs nearness, not correctness.
+// Best effort: if the core is no longer available, the loop runs elsewhere and its memory is less local.
 void pin_to(int core) { bind_this_thread({CoreId(static_cast<std::uint16_t>(core))}).IgnoreError(); }
 
 WaitOptions wait_options(const LaunchSpec& spec, int core) {
@@ -48,18 +48,19 @@ WaitOptions wait_options(const LaunchSpec& spec, int core) {
 // One event loop and the replicas that it runs.
 class HostedLoop {
  public:
-  // On the thread that will run it: memory is near then, and a stable segment belongs to one thread for life.
+  // To be called on the thread that will run the loop: its memory is then local to the core, and a stable segment's
+  // writer is one thread for the segment's whole life.
   absl::Status build(const LaunchSpec& spec, const std::vector<ReplicaLaunch>& launches, InstanceMemory& memory,
                      ProcessParts process) {
     pin_to(launches.front().core);
-    if (spec.replica >= 0) watch_deaths(spec, memory);  // together in one process they live and die together
+    if (spec.replica >= 0) watch_deaths(spec, memory);  // replicas of one process die together
     process.marks = watch_ ? &watch_->deaths() : nullptr;
     for (const ReplicaLaunch& launch : launches) {
       auto hosted = HostedReplica::create(spec, launch, memory, process);
       if (!hosted.ok()) return hosted.status();
       replicas_.push_back(std::move(*hosted));
     }
-    ReplicaPage& page = replicas_.front()->page();  // the loop's own counters stand on its first replica's page
+    ReplicaPage& page = replicas_.front()->page();  // the loop's counters are on its first replica's page
     LoopCounters counters{&page[ReplicaCounter::kLoopWakeups], &page[ReplicaCounter::kLoopSleeps],
                           &page[ReplicaCounter::kLoopPolls]};
     auto loop = EventLoop::create(wait_options(spec, launches.front().core), counters);
@@ -80,7 +81,7 @@ class HostedLoop {
   EventLoop& loop() { return *loop_; }
   bool built() const { return loop_ != nullptr; }
 
-  // Any thread; the replicas hear of it soon. REQUIRES: built().
+  // Callable from any thread: passes the incarnation to the replicas on the loop's thread. REQUIRES: built().
   void announce(IncarnationStart start) {
     if (watch_ && start.stable != nullptr) watch(start.endpoint, {start.incarnation, start.stable});
     {
@@ -105,7 +106,8 @@ class HostedLoop {
     }
   }
 
-  // An incarnation whose inbox cannot be mapped is lost: this replica does not talk to it, the others do.
+  // An incarnation whose inbox this replica cannot map is lost to it; the other replicas still exchange messages with
+  // it.
   void begin_incarnations(const Fabric& fabric) {
     bell_->drain();
     std::vector<IncarnationStart> started;
@@ -126,7 +128,7 @@ class HostedLoop {
   std::unique_ptr<EventLoop> loop_;
 };
 
-// Replicas by the loop that runs them: in thread isolation all that share a core share a loop.
+// Groups the replicas by the loop that runs them: in thread isolation the replicas of one core share a loop.
 std::vector<std::vector<ReplicaLaunch>> group_by_core(const LaunchSpec& spec) {
   std::map<int, std::vector<ReplicaLaunch>> by_core;
   for (const ReplicaLaunch& launch : spec.replicas) {
@@ -137,7 +139,7 @@ std::vector<std::vector<ReplicaLaunch>> group_by_core(const LaunchSpec& spec) {
   return groups;
 }
 
-// All loops of the process, each built and run on a thread of its own; the first on the caller's.
+// All loops of the process. Each is built and run on a thread of its own, the first one on the caller's thread.
 class HostedLoops {
  public:
   HostedLoops(const LaunchSpec& spec, InstanceMemory& memory, ProcessParts process)
@@ -202,8 +204,8 @@ int run_replica_process(LaunchSpec spec) {
   std::optional<DeferredReaper> reaper;
   if (spec.replica >= 0) {
     ::mallopt(M_ARENA_MAX, 1);  // only the first arena has huge pages (services/supervision/child_process.cc)
-    bind_this_thread(helper_cores).IgnoreError();  // until its loop has its core: for the keeper, who inherits it
-    reaper.emplace();  // others go on when this one has died
+    bind_this_thread(helper_cores).IgnoreError();  // for the reaper, which inherits it; build() pins the loop later
+    reaper.emplace();  // only here: in thread isolation no replica survives the process
   }
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {

@@ -1,4 +1,4 @@
-// How a loop waits that shares its core with many others.
+// How a loop waits that shares its core with other loops.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-// So many loops on a core may offer it to each other as often as WaitOptions::shared_core() says (docs/design/waiting.md measured
-// two). Of more, each offers it less often: else what reaches them one after the other finds the core taken by all those
-// that it has not reached yet (docs/design/trees.md).
+// Up to this many loops on one core yield as often as WaitOptions::shared_core() sets (docs/design/waiting.md measures
+// two). With more loops, each yields less often. Otherwise a message that passes from loop to loop finds the core taken
+// by the yields of all loops that it has not reached yet (docs/design/waiting.md, docs/design/trees.md).
 inline constexpr int kYieldingLoops = 3;
 
 // REQUIRES: loops >= 1, all on one core.

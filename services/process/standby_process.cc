@@ -15,7 +15,7 @@ namespace {
 
 struct Placed {
   int number;
-  Descriptor fd;  // not below the floor
+  Descriptor fd;  // its present number is at least TakeDescriptors::floor
 };
 
 SupervisionChannel::Received wait_for_message(SupervisionChannel& channel) {
@@ -27,7 +27,7 @@ SupervisionChannel::Received wait_for_message(SupervisionChannel& channel) {
   }
 }
 
-// Out of the way of all numbers that will be asked for.
+// Moves the descriptors to numbers from `floor` on, so that they occupy none of the numbers that are assigned later.
 bool take(const supervision_v1::TakeDescriptors& numbers, std::vector<Descriptor> fds, std::vector<Placed>& taken) {
   for (std::size_t i = 0; i < fds.size(); ++i) {
     Descriptor moved(::fcntl(fds[i].get(), F_DUPFD_CLOEXEC, numbers.floor()));
@@ -48,7 +48,7 @@ std::optional<StandbyRole> take(const supervision_v1::TakeRole& role, const Supe
   return StandbyRole{role.role(), role.launch_fd()};
 }
 
-// The arguments lie one behind the other; what they no longer need is zeros.
+// Overwrites the program's arguments, which lie one behind the other in memory. Bytes that are left over become zero.
 void show(const StandbyRole& role, char* words, char* last) {
   const std::size_t room = static_cast<std::size_t>(last - words) + std::strlen(last) + 1;
   std::string text = role.word + '\0' + std::to_string(role.launch_fd);
@@ -81,9 +81,9 @@ absl::Status send_role(SupervisionChannel& channel, const std::string& role, std
 std::optional<StandbyRole> wait_for_role(Descriptor fd, char* words, char* last) {
   SupervisionChannel channel(std::move(fd));
   std::vector<Placed> taken;
-  bool moved = false;  // the channel too, once numbers are known
+  bool moved = false;  // whether the channel, too, has a number from `floor` on
   while (true) {
-    auto received = wait_for_message(channel);  // another outcome has no kind
+    auto received = wait_for_message(channel);  // for other outcomes than kMessage the message has no kind
     if (received.message.has_take_role() && moved) {
       auto role = take(received.message.take_role(), channel, taken);
       if (role) show(*role, words, last);

@@ -1,11 +1,11 @@
-// The last thing that an orphan does: those of its instance that are stopped are continued, so that they leave, too.
+// Continues the stopped processes of an instance. An orphan does this before it leaves, so that the others leave, too.
 #pragma once
 
 #include "services/process/launch_spec.h"
 
 namespace ingot {
 
-// Sends SIGCONT to the processes that the instance's page names, if they are stopped.
+// Sends SIGCONT to each stopped process that the instance's DaemonPage names.
 void continue_stopped_siblings(const LaunchSpec& spec);
 
 }  // namespace ingot

@@ -18,7 +18,7 @@ namespace {
 
 using Received = SupervisionChannel::Received;
 
-// Room for the kernel's part of a datagram: one header with as many descriptors as may come.
+// Buffer for a datagram's ancillary data: one header with up to kSupervisionDescriptorsMax descriptors.
 struct alignas(cmsghdr) DescriptorRoom {
   char bytes[CMSG_SPACE(kSupervisionDescriptorsMax * sizeof(int))] = {};
 };
@@ -28,7 +28,7 @@ absl::Status send_failure(int error) {
     case EAGAIN:
     case EINTR:
     case ENOBUFS:
-    case ETOOMANYREFS:  // too many descriptors of this user are on their way
+    case ETOOMANYREFS:  // too many descriptors of this user are in flight
       return absl::UnavailableError("the supervision channel is full");
     case EPIPE:
     case ECONNRESET:
@@ -63,7 +63,7 @@ void add_descriptors(msghdr& header, DescriptorRoom& room, std::span<const int> 
   std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
 }
 
-// True if `older` need not be sent once `newer` is.
+// True if the two messages count against one limit of pending messages: same kind and, for NewIncarnation, endpoint.
 bool same_subject(const SupervisionMessage& older, const SupervisionMessage& newer) {
   if (older.kind_case() != newer.kind_case()) return false;
   return !newer.has_incarnation() || older.incarnation().endpoint() == newer.incarnation().endpoint();
@@ -128,7 +128,8 @@ Received SupervisionChannel::receive() {
   header.msg_control = room.bytes;
   header.msg_controllen = sizeof room.bytes;
   ssize_t size = ::recvmsg(fd(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  // An end that closes with something unread shows once, before what it had sent itself.
+  // If the other end closed with unread data, the kernel reports ECONNRESET once, before the datagrams that it had
+  // sent.
   if (size < 0 && errno == ECONNRESET) size = ::recvmsg(fd(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size < 0) {
     const bool nothing = errno == EAGAIN || errno == EINTR;

@@ -1,5 +1,4 @@
-// The messages of the supervision channel (proto/ingot/supervision/v1/supervision.proto) as bytes, and how they are
-// made.
+// Makes the messages of the supervision channel (proto/ingot/supervision/v1/supervision.proto) and decodes them.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +17,13 @@ namespace supervision_v1 = ::ingot::supervision::v1;
 
 using SupervisionMessage = supervision_v1::Message;
 
-inline constexpr std::size_t kSupervisionMessageBytesMax = 4096;  // of one datagram; a longer message is a bug (CHECK)
-// Descriptors of one datagram; more is a bug (CHECK): they need several datagrams. The kernel's own limit is 253.
+inline constexpr std::size_t kSupervisionMessageBytesMax = 4096;  // of one datagram; sending a longer one fails a CHECK
+// Descriptors of one datagram; sending more fails a CHECK: they need several datagrams. The kernel's own limit is 253.
 inline constexpr std::size_t kSupervisionDescriptorsMax = 200;
-inline constexpr std::size_t kFailureTextBytesMax = 3072;  // the rest of a longer text is cut off
+inline constexpr std::size_t kFailureTextBytesMax = 3072;  // a longer text is cut off there
 
-// What a datagram with so many descriptors says. None for bytes that are not a message, a message of no known kind, one
-// with other descriptors than its kind has, and one whose fields are out of range. Never fails otherwise.
+// Decodes a datagram that came with that number of descriptors. None if the bytes are not a message, the kind is not
+// known, the number of descriptors is not that of the kind, or a field is out of range.
 std::optional<SupervisionMessage> decode_supervision_message(std::string_view bytes, std::size_t descriptors);
 
 SupervisionMessage ready_message();
@@ -38,7 +37,7 @@ SupervisionMessage failed_message(const absl::Status& why);
 SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation);
 SupervisionMessage snapshot_message(Slot slot, Incarnation from);
 
-// The status that failed_message() was made of; its text may have been cut.
+// The status that was given to failed_message(); its text may have been cut off.
 absl::Status status_of(const supervision_v1::Failed& failed);
 
 }  // namespace ingot

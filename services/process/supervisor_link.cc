@@ -17,7 +17,7 @@ namespace ingot {
 
 namespace {
 
-// The name of the socket may be held for a moment, by what the incarnation before this one has left behind.
+// The socket's name may still be taken for a moment: a process that the incarnation before has left behind may hold it.
 constexpr int kListenTries = 100;
 constexpr int kListenTryMs = 10;
 
@@ -34,7 +34,7 @@ bool other_end_closed(int fd) {
   return ::poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLHUP) != 0;
 }
 
-// Readable once, after `ms` > 0.
+// A timer that becomes readable once, after `ms` milliseconds. REQUIRES: ms > 0.
 Descriptor make_timer(std::int64_t ms) {
   Descriptor timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   itimerspec when{};
@@ -54,9 +54,9 @@ SupervisorLink::SupervisorLink(HandoverState known, SupervisionChannel channel, 
 
 SupervisorLink::~SupervisorLink() = default;
 
-// A supervisor that does not find a process takes it for dead and begins its next incarnation. So a process that could
-// not be found when its supervisor died must not begin: first it listens, then it looks whether the supervisor still
-// lives.
+// A new supervisor that does not find a process takes it for dead and starts its next incarnation. So a process that
+// did not listen yet when its supervisor died must not start. Therefore it first listens, then checks whether its
+// supervisor still lives.
 std::unique_ptr<SupervisorLink> SupervisorLink::open(const LaunchSpec& spec, std::string child) {
   SupervisionChannel channel{Descriptor(spec.control_fd)};
   auto known = HandoverState::copy(spec);
@@ -119,12 +119,12 @@ void SupervisorLink::dispatch(SupervisionChannel::Received received) {
       return;
     case SupervisionMessage::kAdopted:
       return adopted();
-    default:  // only a supervisor is told of the others
+    default:  // the other kinds are for supervisors and standby processes
       return;
   }
 }
 
-// The other end may send them without end: only the first one of each connection is worth a line.
+// Logs only the first refused message of each connection: the other end may send any number of them.
 void SupervisorLink::note_refused() {
   if (channel_.refused() > 1) return;
   std::fprintf(stderr, "ingotd: %s of %s: a message of the supervisor was refused: it is malformed\n", child_.c_str(),
@@ -137,7 +137,8 @@ void SupervisorLink::adopted() {
   grace_timer_.reset();
 }
 
-// An orphan that loses a supervisor that never adopted it is what it was before.
+// If a supervisor disconnects before it has sent Adopted, the process is still the orphan that it was, and its grace
+// goes on.
 void SupervisorLink::close_channel() {
   loop_->unwatch(channel_.fd());
   channel_.close();
@@ -150,12 +151,12 @@ void SupervisorLink::begin_grace() {
   const std::int64_t grace_ms = known_.spec().config.orphan_grace_ms;
   if (grace_ms == 0) return grace_over();
   grace_timer_ = make_timer(grace_ms);
-  if (!grace_timer_.valid()) return grace_over();  // no descriptors left: better gone than here for ever
+  if (!grace_timer_.valid()) return grace_over();  // out of descriptors: without the timer it would never leave
   loop_->watch(grace_timer_.get(), [this] { grace_ended(); });
 }
 
-// A process that was stopped for longer than its grace wakes to its timer and to any supervisor that has come meanwhile, in any
-// order: who adopted it goes before the timer.
+// When a process has been stopped for longer than its grace, both its timer and a new supervisor may be waiting when it
+// runs again, and the loop may see them in any order. So the process looks for an adoption before it leaves.
 void SupervisorLink::grace_ended() {
   read_channel();
   while (accept()) continue;
@@ -175,7 +176,7 @@ void SupervisorLink::grace_over() {
 bool SupervisorLink::accept() {
   SupervisionChannel supervisor{accept_supervisor(listener_.get())};
   if (!supervisor.open()) return false;
-  read_channel();  // its end may have come meanwhile; and what was said before it counts
+  read_channel();  // the old channel may have ended meanwhile; the messages before its end still count
   if (channel_.open()) {
     supervisor.send(failed_message(absl::AlreadyExistsError(absl::StrCat(child_, " has a supervisor")))).IgnoreError();
     return true;
@@ -187,7 +188,7 @@ bool SupervisorLink::accept() {
   greeting.mutable_orphaned()->set_generation(known_.generation());
   greeting.mutable_orphaned()->set_orphan_ms(orphan_ms());
   channel_.send(greeting).IgnoreError();
-  read_channel();  // a supervisor that met a stopped process has sent Adopted already
+  read_channel();  // a supervisor that connected while this process was stopped has sent Adopted already
   return true;
 }
 

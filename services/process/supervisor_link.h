@@ -1,4 +1,4 @@
-// A child's connection to its supervisor, whoever that is: the one that started it, and when that has died, the next.
+// A child's connection to its current supervisor: the one that started it or, after that one's death, the next.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace ingot {
 
-// Not thread-safe: one thread makes it and runs its loop. Nothing here blocks.
+// Not thread-safe: one thread opens it and runs the loop. No function blocks, except open().
 class SupervisorLink {
  public:
-  // Takes the supervision channel over, duplicates every other descriptor of `spec`, and can be found by the next
-  // supervisor from then on: so make it first of all, before anything of the instance is touched. `child` as in
-  // services/process/adoption.h. Null if it cannot be; then the supervisor has been told why, unless it is dead
-  // already.
+  // Takes ownership of the supervision channel, duplicates every other descriptor of `spec`, and listens for the next
+  // supervisor from then on. So open it first, before the process touches anything of the instance. `child` as in
+  // services/process/adoption.h. Null on failure; the supervisor has then been sent Failed with the reason, unless it
+  // is dead already. Waits up to a second if the incarnation before still holds the listening socket's name.
   static std::unique_ptr<SupervisorLink> open(const LaunchSpec& spec, std::string child);
 
   ~SupervisorLink();
@@ -33,11 +33,11 @@ class SupervisorLink {
   // Errors as for SupervisionChannel::send; FAILED_PRECONDITION also while there is no supervisor.
   absl::Status send(const SupervisionMessage& message, std::span<const int> fds = {});
 
-  // A message with the descriptors that came beside it.
+  // A message with the descriptors of its datagram.
   using Receive = std::function<void(const SupervisionMessage& message, std::vector<Descriptor> fds)>;
-  // From now on `receive` is called from the loop with Drain, Leave and NewIncarnation, the last once for each
-  // incarnation and only for incarnations of others. Leave also comes when there has been no supervisor for as long as
-  // the instance's orphan grace.
+  // From now on the loop calls `receive` with Drain, Leave and NewIncarnation; the last once for each incarnation that
+  // is newer than the known one of its endpoint, so never for this process's own. It also calls it with Leave when
+  // there has been no supervisor for the instance's orphan grace.
   void watch(EventLoop& loop, Receive receive);
 
  private:
@@ -52,12 +52,12 @@ class SupervisorLink {
   void begin_grace();
   void grace_ended();
   void grace_over();
-  bool accept();  // false: nobody waits
+  bool accept();  // false: no supervisor waits to connect
   std::int64_t orphan_ms() const;
 
   HandoverState known_;
   const std::string child_;
-  SupervisionChannel channel_;  // to the supervisor, or to one that has not sent Adopted yet; or closed
+  SupervisionChannel channel_;  // to the supervisor, or to one that has not sent Adopted yet, or closed
   bool orphan_ = false;
   std::uint64_t orphan_since_ns_ = 0;
   Descriptor listener_;

@@ -1,4 +1,4 @@
-// The trees of an instance on their way from the supervisor, which plans them once, to the replicas.
+// The first trees of an instance: the supervisor plans them once and passes them to the replicas' processes.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@
 
 namespace ingot {
 
-// Part of a LaunchSpec. All empty: broadcasts are stars.
+// Part of a LaunchSpec. All members empty: broadcasts are stars.
 struct TreeLaunch {
   std::string initial;     // the first TreeSet as encode() writes it
-  std::string machine;     // the machine file of the cores that replicas run on; empty: it is one core
+  std::string machine;     // the machine file of the cores that replicas run on; empty: they run on one core
   std::vector<int> cores;  // by replica: index into the machine's cores
 };
 
 // Plans the first trees. REQUIRES: a plan of the instance's size and shape.
 TreeLaunch launch_trees(const TreePlan& plan);
 
-// In the child: what its replicas are given; nothing for stars. `daemon`, if not null, says how their processes are,
-// and outlives them. Errors: INVALID_ARGUMENT, for anything that launch_trees did not write.
+// In the child: the options that its replicas get; none for stars. `daemon`, if not null, outlives the options and
+// gives the states of the replicas' processes. Errors: INVALID_ARGUMENT (anything that launch_trees does not write).
 absl::StatusOr<std::optional<TreeOptions>> read_trees(const TreeLaunch& launch, const DaemonConfig& config,
                                                       const DaemonPage* daemon);
 

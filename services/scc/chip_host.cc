@@ -171,7 +171,7 @@ void ChipHost::hand_out() {
   for (const auto& [callback, reply] : answered) callback({reply.outcome, reply.slot, reply.payload});
 }
 
-// `even`: when real time reaches the round's virtual time.
+// `even`: the time at which real time catches up with the end of the round in virtual time.
 void ChipHost::wait(ChipGroup::Progress progress, Clock::time_point even) {
   std::unique_lock lock(mutex_);
   const auto has_work = [this] { return stopping_ || !work_.empty(); };

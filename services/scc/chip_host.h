@@ -22,9 +22,9 @@
 
 namespace ingot {
 
-// Virtual and real time: while a request has no answer, rounds follow one another as fast as possible. Without such a
-// request, or when requests have waited for so long that rounds have reached their maximum length, the chip probably
-// waits for timers; then virtual time goes no faster than real time, and stands still when no timer is left.
+// Virtual and real time: while a request waits for its answer, rounds follow one another as fast as possible. Without
+// such a request, or when requests have waited for so long that rounds have reached their maximum length, the chip
+// probably waits for timers; then virtual time goes no faster than real time, and stands still when no timer is left.
 //
 // Thread-safe but for destruction. At most kFrontEndRequestsMax requests and kFrontEndBytesMax of their bytes are in
 // flight; requests beyond that are answered kOverloaded.

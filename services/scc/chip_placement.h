@@ -17,7 +17,7 @@ struct ChipPlacement {
 
 // The cores given by flags. By default, each replica in turn is placed as far as possible from those before, the first
 // on core 0, and the gateway on the free core that is nearest to all of them together. Errors: INVALID_ARGUMENT with
-// one sentence (no such core; a core given twice; not one core a replica; no core left).
+// one sentence (no such core; a core given twice; not as many cores as replicas; no core left).
 absl::StatusOr<ChipPlacement> place_on_chip(const SccConfig& config, int replicas);
 
 }  // namespace ingot

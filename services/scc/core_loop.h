@@ -29,7 +29,7 @@ class RoomWatch final : public Transport {
 
   // Call it before each poll, which retries all sends that found an inbox full.
   void begin_round();
-  // The full inboxes since begin_round(); call it after a poll that left something waiting.
+  // The inboxes found full since begin_round(); call it after a poll that left messages waiting.
   std::vector<EndpointId> full() const;
 
  private:

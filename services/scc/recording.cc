@@ -144,8 +144,8 @@ void read_object(std::string_view text, bool first, Recording& recording) {
   }
 }
 
-// Reads a whole line without its end. False: there is none. A line that is too long for a record is cut, and so found
-// damaged.
+// Reads a whole line without its end. False: there is none. A line that is too long for a record is cut, so its hash
+// shows it as damaged.
 bool read_line(std::istream& file, std::string& line) {
   line.clear();
   for (int c = file.get(); c != EOF; c = file.get()) {

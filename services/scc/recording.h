@@ -32,7 +32,7 @@ struct RecordedInput {
 };
 
 struct Recording {
-  DaemonConfig config;  // only the fields that a replay needs: agreement, transport, tree, replicas, voters
+  DaemonConfig config;  // only the settings of use kRecorded; a replay needs no others
   SccConfig scc;
   std::vector<RecordedInput> inputs;
   std::optional<ChipSummary> end;

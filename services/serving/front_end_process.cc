@@ -17,8 +17,8 @@
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
 #include "services/serving/serving.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/event_loop.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/peer_incarnations.h"
 
 namespace ingot {
@@ -31,7 +31,7 @@ std::uint64_t new_session() {
   return session;
 }
 
-// Of the replica that has seen the newest leadership: whatever the page of a dead one says is older.
+// The page of the replica that has seen the newest leadership; a dead replica's page shows an older one.
 const ReplicaPage& best_informed(const InstanceView& view) {
   return **std::max_element(view.replicas.begin(), view.replicas.end(), [](const auto* a, const auto* b) {
     return (*a)[ReplicaCounter::kBallot].get() < (*b)[ReplicaCounter::kBallot].get();
@@ -55,7 +55,7 @@ SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView
   return options;
 }
 
-// Everything that serves, in the order of construction; destroyed in reverse.
+// The objects of the front end. The order of the members is that of construction: later ones use earlier ones.
 class FrontEnd {
  public:
   FrontEnd(const LaunchSpec& spec, std::unique_ptr<InstanceMemory> memory)
@@ -96,7 +96,7 @@ class FrontEnd {
   }
 
  private:
-  // One that cannot be taken (no memory to map it) is lost: the front end does not talk to that incarnation.
+  // If the inbox cannot be mapped (no memory), the front end exchanges no messages with that incarnation.
   void begin_incarnation(const supervision_v1::NewIncarnation& started, const std::vector<Descriptor>& fds) {
     if (started.endpoint() >= spec_.config.replicas) return;
     auto inbox = memory_->fabric().map_inbox(fds[0].get());
@@ -116,7 +116,7 @@ class FrontEnd {
     watch_.watch(replica, started.incarnation, started.memory->bytes(), started.memory);
   }
 
-  // Shutdown waits for calls whose answers come through the loop: so it runs on a thread of its own.
+  // Shutdown waits for calls whose answers come through the loop, so it runs on a thread of its own.
   void drain() {
     if (drainer_.joinable()) return;
     drainer_ = std::thread([this] {

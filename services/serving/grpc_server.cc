@@ -11,7 +11,7 @@ namespace ingot {
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::string& address,
                                                                 const std::vector<grpc::Service*>& services) {
-  // Debian's Abseil looks for deadlocks in every Mutex that gRPC locks.
+  // Debian's build of Abseil checks for deadlocks at every Mutex that gRPC locks.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();

@@ -1,4 +1,4 @@
-// The gRPC server as Ingot sets it up; the benchmark's empty server is set up by the same function.
+// The settings of Ingot's gRPC server, which the benchmark's empty server shares.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,10 @@
 
 namespace ingot {
 
-// Serves `services` (which outlive the server) on `address`, with gRPC health and reflection. Requests are up to
-// kRequestBytesMax and a little, so that larger ones get etcd's own error; clients may ping every 5 s, as etcd allows.
-// Errors: ALREADY_EXISTS if the address cannot be listened on.
+// Serves `services` (which outlive the server) on `address`, with gRPC health and reflection. gRPC accepts requests of
+// up to kGrpcReceiveBytesMax, which is more than kRequestBytesMax, so that the services can refuse a too large request
+// with etcd's own error. Clients may ping every kPingIntervalMinMs. Errors: ALREADY_EXISTS if the address cannot be
+// listened on.
 absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::string& address,
                                                                 const std::vector<grpc::Service*>& services);
 

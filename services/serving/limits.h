@@ -1,4 +1,4 @@
-// Bounds of the gRPC server, with their units, and what happens at them.
+// Bounds of the gRPC server, and what happens when one is reached.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace ingot {
 
 inline constexpr int kPingIntervalMinMs = 5000;          // as etcd; clients that ping more often are disconnected
-inline constexpr int kStreamsPerConnectionMax = 1024;    // concurrent calls of one connection; further ones wait in it
+inline constexpr int kStreamsPerConnectionMax = 1024;    // concurrent calls of a connection; more wait at the client
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd; then gRPC's own error
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// Everything that serves an instance, whatever its replicas run on: etcd's services and the control plane over gRPC,
-// and the metrics. The front end's process and the simulated chip's daemon are composed of it.
+// The services of an instance on any backend: etcd's services and the control plane over gRPC, and the metrics. Both
+// the front end's process and the simulated chip's daemon use it.
 #pragma once
 
 #include <memory>
@@ -22,14 +22,14 @@ namespace ingot {
 // Made, started and destroyed by one thread.
 class Serving {
  public:
-  // All of them outlive the object. `injector`: what drills work by; null: signals.
+  // The arguments outlive the object. `injector` carries out the faults of drills; null: signals to processes.
   Serving(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client,
           FaultInjector* injector = nullptr);
 
-  // What every service records its calls in.
+  // The metrics in which every service records its calls.
   RequestMetrics& metrics() { return metrics_; }
 
-  // What one backend has beyond the others. REQUIRES: start() was not called.
+  // Adds a service or metrics of one backend only. REQUIRES: start() was not called.
   void add(std::unique_ptr<grpc::Service> service);
   void add(std::shared_ptr<prometheus::Collectable> metrics);
 
@@ -37,8 +37,8 @@ class Serving {
   // one of them cannot be listened on.
   absl::Status start();
 
-  // Ends the watches, answers what is under way within kDrainTimeoutMs / 2, and takes nothing new. Blocks: not to be
-  // called from a thread that answers calls. REQUIRES: start() has succeeded.
+  // Ends the control plane's watches, lets running calls finish within kDrainTimeoutMs / 2, and refuses new ones.
+  // Blocks: not to be called from a thread that answers calls. REQUIRES: start() has succeeded.
   void drain();
 
  private:
@@ -48,7 +48,7 @@ class Serving {
   std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
   std::unique_ptr<MetricsExposer> exposer_;
   std::unique_ptr<ControlService> control_;
-  std::vector<std::unique_ptr<grpc::Service>> services_;  // the others
+  std::vector<std::unique_ptr<grpc::Service>> services_;  // all but control_
   std::unique_ptr<grpc::Server> server_;  // last: it uses all of the above
 };
 

@@ -3,31 +3,18 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "services/cli/endpoint.h"
 #include "services/supervision/flag_agreement.h"
 #include "services/supervision/listen_check.h"
 
 namespace ingot {
 
-namespace {
-
-// Empty: it will be made up, so nobody can have it.
-std::string name_of(const DaemonConfig& config) {
-  if (!config.name.empty()) return config.name;
-  const auto address = parse_host_port(config.listen);
-  return address.ok() && address->port != 0 ? absl::StrCat("ingot-", address->port) : "";
-}
-
-}  // namespace
-
 absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   Attachment attachment;
-  const std::string name = name_of(config);
-  if (name.empty()) return attachment;
+  const std::string name = instance_name(config);
+  if (name.empty()) return attachment;  // the port is free, so no instance has it
   Descriptor claim;
   if (auto status = claim_instance_name(name, claim); !status.ok()) {
-    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor: whoever starts anew is told
+    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor; create() reports that
     return status;
   }
   auto orphans = find_orphans(name);

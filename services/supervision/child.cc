@@ -48,7 +48,7 @@ void Child::flush_when_writable() {
 
 void Child::signal(int number) { (void)!::pidfd_send_signal(pidfd.native_handle(), number, nullptr, 0); }
 
-// The socket is the channel's to close: Asio only forgets it.
+// The channel owns the socket and closes it, so Asio only releases it.
 void Child::close() {
   if (channel_ready.is_open()) channel_ready.release();
   channel.close();

@@ -26,8 +26,8 @@ inline constexpr const char* kAllReplicasLabel = "the replicas' process";
 struct ChildRole {
   std::string word;           // "replica", "replicas" or "front-end"
   std::string label;          // for messages: "replica 2"
-  std::vector<int> replicas;  // ids that it runs
-  int endpoint = -1;          // whose lives it lives; -1: several, which end together
+  std::vector<int> replicas;  // ids of the replicas that it runs
+  int endpoint = -1;          // the endpoint that its process is an incarnation of; -1: several, which end together
   bool front_end() const { return word == "front-end"; }
 
   static ChildRole replica(int id);
@@ -35,12 +35,12 @@ struct ChildRole {
   static ChildRole front_end(int replicas);
 };
 
-// Used by the supervisor's one thread. Held by shared_ptr: what waits for it may outlive its place in the table.
+// Used by the supervisor's one thread. Held by shared_ptr: a pending wait may outlive the child's place in the table.
 class Child : public std::enable_shared_from_this<Child> {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `pidfd` names the process for as long as this lives, whoever its parent is.
+  // `pidfd` names the process for as long as the object lives, even if another process is its parent.
   Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor pidfd, SupervisionChannel channel,
         std::uint32_t incarnation);
   ~Child();
@@ -51,17 +51,17 @@ class Child : public std::enable_shared_from_this<Child> {
   const Clock::time_point started = Clock::now();
   bool ready = false;
   bool running = true;
-  bool foreign = false;  // somebody else started it: its end and its stops are not told by SIGCHLD
-  bool stopped = false;  // as seen last; kept of foreign ones
+  bool foreign = false;  // a former supervisor started it: SIGCHLD reports neither its end nor its stops
+  bool stopped = false;  // as last seen; kept for foreign processes only
 
   SupervisionChannel channel;
-  boost::asio::posix::stream_descriptor channel_ready;  // the channel's socket, to wait for; closed by close() alone
+  boost::asio::posix::stream_descriptor channel_ready;  // the channel's socket, to wait on; the channel closes it
   boost::asio::posix::stream_descriptor pidfd;          // readable once the process has ended
 
   // "replica 2 (pid 4711)".
   std::string name() const;
 
-  // As SupervisionChannel::post; what waits goes out as soon as there is room.
+  // As SupervisionChannel::post; pending messages go out as soon as the socket has room.
   void post(const SupervisionMessage& message, std::span<const int> fds = {});
 
   void signal(int number);

@@ -21,7 +21,7 @@ namespace ingot {
 
 namespace {
 
-// Between fork and exec: async-signal-safe calls only.
+// Runs between fork and exec: async-signal-safe calls only.
 [[noreturn]] void become(const std::vector<int>& inherited, char* const* argv, char* const* environment, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   if (::getppid() != parent) ::_exit(1);
@@ -35,9 +35,9 @@ namespace {
   ::_exit(127);
 }
 
-// A replica's state in huge pages, where the system gives them to whoever asks (madvise): so a fork copies, and a start
-// fills, a five-hundredth of the page tables (docs/design/snapshots.md). Read by the C library when the program begins.
-// What somebody has set for it counts; the front end does not need it.
+// Asks the C library for huge pages (GLIBC_TUNABLES, which it reads at the program's start; effective where the system
+// grants them on madvise). With them a fork copies, and a start fills, a five-hundredth of the page-table entries
+// (docs/design/snapshots.md). A value that the operator has set is kept. The front end does not need huge pages.
 std::vector<char*> environment_of(std::string_view word) {
   static char huge_pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
   std::vector<char*> all;
@@ -62,7 +62,7 @@ absl::StatusOr<ControlPair> make_control_pair() {
   return ControlPair{Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
-// `argument`: behind the word that says what it is to be.
+// `word` names the process's role; `argument` follows it on the command line.
 absl::StatusOr<StartedProcess> start(std::string word, std::string argument, const std::vector<int>& inherited,
                                      ControlPair control) {
   std::string program = "ingotd";
@@ -72,7 +72,7 @@ absl::StatusOr<StartedProcess> start(std::string word, std::string argument, con
   const pid_t pid = ::fork();
   if (pid < 0) return exhausted("fork");
   if (pid == 0) become(inherited, argv, environment.data(), parent);
-  Descriptor pidfd(::pidfd_open(pid, 0));  // ours, not reaped yet: so it is this very process
+  Descriptor pidfd(::pidfd_open(pid, 0));  // the child is not reaped yet, so its pid cannot name another process
   if (!pidfd.valid()) {
     const absl::Status status = exhausted("watch a process");
     ::kill(pid, SIGKILL);
@@ -107,16 +107,16 @@ void StandbyProcess::prepare() {
   auto control = make_control_pair();
   if (!control.ok()) return;
   const int channel = control->child.get();
-  // The zeros are room for the words that ps shows once it has a role.
+  // The zeros reserve room in argv for the words that ps shows once the process has a role.
   auto started = start("@standby", absl::StrCat(absl::Dec(channel, absl::kZeroPad20)), {channel}, *std::move(control));
   if (started.ok()) process_ = *std::move(started);
 }
 
 std::optional<StartedProcess> StandbyProcess::become(const std::string& role, LaunchSpec spec,
                                                    const std::vector<int>& fabric_fds) {
-  if (process_ && process_state(pid()) == 'T') discard();  // it would not hear
+  if (process_ && process_state(pid()) == 'T') discard();  // stopped: it would not read its role
   if (!process_) return {};
-  spec.control_fd = process_->channel.fd();  // a number that nothing else has that it gets
+  spec.control_fd = process_->channel.fd();  // a placeholder that differs from all descriptors that are sent
   auto launch = write_launch_spec(spec);
   const absl::Status told =
       launch.ok() ? send_role(process_->channel, "@" + role, all_descriptors(spec, fabric_fds), launch->get(),
@@ -135,7 +135,7 @@ StandbyProcess::~StandbyProcess() {
   if (last > 0) ::waitpid(last, nullptr, 0);
 }
 
-// Whoever reaps the supervisor's children reaps it.
+// Children::reap() or the destructor waits for the killed process.
 void StandbyProcess::discard() {
   if (!process_) return;
   (void)!::pidfd_send_signal(process_->pidfd.get(), SIGKILL, nullptr, 0);

@@ -1,4 +1,4 @@
-// Processes of an instance: this very program, started again with a role.
+// Starts the processes of an instance: this program, executed again with a role.
 #pragma once
 
 #include <sys/types.h>
@@ -21,13 +21,13 @@ struct StartedProcess {
 };
 
 // Starts /proc/self/exe as "ingotd @ROLE LAUNCH_FD" with the descriptors of `spec` and `fabric_fds` inherited and
-// everything else closed. Should the caller's thread die, the child is continued (SIGCONT), so that even a stopped one
+// all others closed. When the caller's thread dies, the kernel sends the child SIGCONT, so that even a stopped child
 // sees the end of its supervision channel. REQUIRES: the process has one thread. Errors: RESOURCE_EXHAUSTED.
 absl::StatusOr<StartedProcess> start_child(const std::string& role, LaunchSpec spec,
                                            const std::vector<int>& fabric_fds);
 
-// A process that waits for its role (services/process/standby_process.h), so that a next incarnation begins without the
-// time that starting a program takes. Used by the supervisor's one thread; its end kills the process.
+// A process that waits for its role (services/process/standby_process.h), so that the next incarnation need not wait
+// for a program to start. Used by the supervisor's one thread; the destructor kills the process.
 class StandbyProcess {
  public:
   StandbyProcess() = default;
@@ -35,15 +35,15 @@ class StandbyProcess {
   StandbyProcess(const StandbyProcess&) = delete;
   StandbyProcess& operator=(const StandbyProcess&) = delete;
 
-  // Starts one, unless there is one. Where that fails there is none, which costs nothing but time later.
+  // Starts a standby process unless there is one. After a failure there is none, and the next start takes longer.
   void prepare();
 
-  // What start_child does, with the process that waits. None if none does, or if it cannot be told.
+  // As start_child, but with the standby process. nullopt: there is none, or its role could not be sent to it.
   std::optional<StartedProcess> become(const std::string& role, LaunchSpec spec, const std::vector<int>& fabric_fds);
 
-  // It has ended, as waitpid says. REQUIRES: pid().
+  // waitpid reported its end. REQUIRES: pid() != 0.
   void ended() { process_.reset(); }
-  // It is of no use, and ends now.
+  // Kills it.
   void discard();
 
   pid_t pid() const { return process_ ? process_->pid : 0; }  // 0: there is none

@@ -101,7 +101,7 @@ void Children::receive(std::shared_ptr<Child> child) {
   ref.channel_ready.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                          [this, child = std::move(child)](const boost::system::error_code& error) {
                            if (error || !child->running) return;
-                           // The end says nothing: the process's own end does, and how it came.
+                           // The channel's end is ignored: SIGCHLD or the pidfd reports the process's end.
                            if (read(*child) != Outcome::kEnd) receive(child);
                          });
 }
@@ -116,7 +116,7 @@ Outcome Children::read(Child& child) {
 
 void Children::dispatch(Child& child, SupervisionChannel::Received received) {
   const SupervisionMessage& message = received.message;
-  if (message.has_ready() || message.has_orphaned()) {  // the latter: adopted while it was stopped
+  if (message.has_ready() || message.has_orphaned()) {  // orphaned: the child was stopped when it was adopted
     child.ready = true;
     note_state(child, ProcessState::kUp);
     observer_.child_ready(child);
@@ -127,7 +127,7 @@ void Children::dispatch(Child& child, SupervisionChannel::Received received) {
   }
 }
 
-// A process may send them without end: only its first one is worth a line.
+// A process may send malformed messages without end: only its first one is logged.
 void Children::note_refused(const Child& child) {
   instance_.page().refused_messages.add(1);
   if (child.channel.refused() > 1) return;
@@ -145,7 +145,7 @@ void Children::reap() {
     const auto found = std::find_if(children_.begin(), children_.end(),
                                     [&](const auto& each) { return each->running && each->pid == pid; });
     if (found == children_.end()) continue;
-    const std::shared_ptr<Child> child = *found;  // its next incarnation may take its place in the table
+    const std::shared_ptr<Child> child = *found;  // keeps it alive: its next incarnation may take its table entry
     changed(*child, wait_status);
   }
   signals_.async_wait([this](const boost::system::error_code& error, int) {
@@ -153,7 +153,8 @@ void Children::reap() {
   });
 }
 
-// There is another one when the next incarnation is up. One that is stopped would not hear what it is to be.
+// A stopped standby process is discarded, since it would not read its role. The next one is started once all processes
+// are ready again.
 void Children::standby_changed(int wait_status) {
   if (WIFSTOPPED(wait_status)) standby_.discard();
   else if (!WIFCONTINUED(wait_status)) standby_.ended();
@@ -170,7 +171,7 @@ void Children::changed(Child& child, int wait_status) {
 }
 
 void Children::ended(Child& child, const std::string& how) {
-  // Its last words: why it could not start. One that is refused does not hide those behind it.
+  // Reads the remaining messages, such as why it could not start. A refused message does not end the loop.
   for (auto last = read(child); last != Outcome::kNothing && last != Outcome::kEnd; last = read(child)) continue;
   child.running = false;
   child.close();
@@ -179,10 +180,11 @@ void Children::ended(Child& child, const std::string& how) {
   observer_.child_ended(child, how);
 }
 
-// Those who sleep look who it was: a group without its leader, or its acceptor, finds another before anybody waits.
+// Wakes all endpoints so that they see which process died: the group replaces a dead leader or acceptor before any
+// request has to wait for it.
 void Children::tell_of_death() {
   Counter& deaths = instance_.page().deaths;
-  deaths.set_release(deaths.get() + 1);  // pairs with the readers' acquire: they see the state that was noted before
+  deaths.set_release(deaths.get() + 1);  // pairs with the readers' acquire: the dead state above is visible to them
   for (int id = 0; id < instance_.fabric().endpoints(); ++id) {
     instance_.fabric().notify(EndpointId(static_cast<std::uint16_t>(id)));
   }
@@ -201,7 +203,7 @@ void Children::note(const ChildRole& role, pid_t pid, std::uint32_t incarnation,
   const std::uint64_t started = process_start(pid);
   const auto note = [&](ProcessEntry& entry) {
     entry.state.set(static_cast<std::uint64_t>(state));
-    entry.incarnation.set_release(incarnation);  // in this order: pages.h
+    entry.incarnation.set_release(incarnation);  // after the state, before the pid: see pages.h
     entry.started.set(started);
     entry.pid.set_release(pid);
   };

@@ -1,5 +1,5 @@
-// The processes of an instance: starts or adopts them, hears them, sees them stop and end, and shows on DaemonPage how
-// they are. What follows from that is the observer's affair.
+// The processes of an instance: starts or adopts them, reads their messages, sees them stop and end, and shows their
+// states on DaemonPage. The observer decides what follows from that.
 #pragma once
 
 #include <memory>
@@ -26,38 +26,38 @@ class ChildObserver {
  public:
   virtual ~ChildObserver() = default;
   virtual void child_ready(Child& child) = 0;
-  virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start, and ends next
+  virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start and is about to end
   virtual void child_published(Child& child, const supervision_v1::Snapshot& published, Descriptor snapshot) = 0;
   virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
 };
 
-// Used by the supervisor's one thread. Signals of the process's children are this class's alone.
+// Used by the supervisor's one thread. No other code of the process handles SIGCHLD.
 class Children {
  public:
   Children(boost::asio::io_context& io, Instance& instance, ChildObserver& observer);
 
-  // From now on the observer is called, from io's loop.
+  // From now on SIGCHLD is handled. The observer is called from io's loop.
   void watch();
 
-  // Starts a process in its endpoint's newest incarnation. REQUIRES: none runs in that role. Errors:
+  // Starts a process as its endpoint's newest incarnation. REQUIRES: no process runs in that role. Errors:
   // RESOURCE_EXHAUSTED.
   absl::Status start(const ChildRole& role);
 
-  // From now on a process waits for the next start, so that it takes less time: the next time that it is called there
-  // is another one, if it has been used.
+  // Starts a standby process, unless one waits already, so that the next start takes less time. A start uses it up;
+  // the next call of this function replaces it.
   void prepare_standby() { standby_.prepare(); }
 
-  // Takes over a process that somebody else started. REQUIRES: none runs in that role.
+  // Takes over a process that a former supervisor started. REQUIRES: no process runs in that role.
   void adopt(const ChildRole& role, Orphan orphan);
 
-  // Shows a process as dead that is not there at all.
+  // Shows a role as dead that has no process.
   void note_missing(const ChildRole& role);
 
   void for_each_running(absl::FunctionRef<void(Child&)> visit);
   // The process that runs in a role, by its label, or null.
   Child* running(std::string_view label);
   bool any_running() const;
-  bool all_ready() const;  // those that run
+  bool all_ready() const;  // whether all running processes are ready
 
  private:
   void add(std::shared_ptr<Child> child, ProcessState state);
@@ -81,7 +81,7 @@ class Children {
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer poll_timer_{io_};
   StandbyProcess standby_;
-  std::vector<std::shared_ptr<Child>> children_;  // those that run, and the last of each role
+  std::vector<std::shared_ptr<Child>> children_;  // the newest process of each role, ended ones included
 };
 
 }  // namespace ingot

@@ -16,7 +16,7 @@ namespace ingot {
 
 namespace {
 
-// "HOST:0" is every port of that host.
+// "HOST:0" agrees with any port of that host.
 std::string address(const std::string& given, const std::string& running) {
   if (!absl::EndsWith(given, ":0")) return given;
   const std::string host(absl::StripSuffix(given, "0"));

@@ -54,7 +54,7 @@ absl::Status complete(DaemonConfig& config) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
-  // Both are held until both are known: else the kernel may give one free port twice.
+  // Both sockets stay open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
   if (!listen.ok()) return listen.status();
   if (!config.metrics_listen.empty()) {
@@ -64,7 +64,7 @@ absl::Status complete(DaemonConfig& config) {
     auto metrics = claim_listen_address(config.metrics_listen, "--metrics-listen");
     if (!metrics.ok()) return metrics.status();
   }
-  if (config.name.empty()) config.name = absl::StrCat("ingot-", parse_host_port(config.listen)->port);
+  config.name = instance_name(config);
   config.cluster_id = id_from("cluster/" + config.name);
   config.member_id = id_from("member/" + config.name);
   return absl::OkStatus();
@@ -190,7 +190,8 @@ void Instance::keep_snapshot(Slot slot, Descriptor snapshot) {
   Descriptor older = std::exchange(snapshot_, std::move(snapshot));
   if (older.valid()) release_in_background(std::move(older), cores_without_loops(replicas_));
   snapshot_slot_ = slot;
-  page().published_slot.set_release(slot.value());  // pairs with the replicas' acquire: what they trim now is kept here
+  // Pairs with the replicas' acquire: what they trim from now on is in the snapshot kept here.
+  page().published_slot.set_release(slot.value());
 }
 
 }  // namespace ingot

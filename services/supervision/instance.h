@@ -1,4 +1,4 @@
-// What must be there before the first child starts: a name, free ports, shared memory, and a place for everyone.
+// What an instance needs before its first child starts: a name, free ports, shared memory, and a core for each replica.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ namespace ingot {
 // sentence that says what is wrong and what is right.
 absl::Status complete(DaemonConfig& config);
 
-// An endpoint's next incarnation, of which every process that runs must know.
+// An endpoint's next incarnation, which is announced to every running process.
 struct NewIncarnation {
   int endpoint = 0;
   std::uint32_t incarnation = 0;
-  std::vector<int> fds;  // its inbox and, of a replica, its stable segment; owned by the Instance
+  std::vector<int> fds;  // its inbox and, for a replica, its stable segment; owned by the Instance
 
   SupervisionMessage message() const { return incarnation_message(endpoint, incarnation); }
 };
@@ -38,25 +38,25 @@ struct NewIncarnation {
 class Instance {
  public:
   // Takes the name and makes the memory. Errors: ALREADY_EXISTS (name or port in use), INVALID_ARGUMENT,
-  // RESOURCE_EXHAUSTED; nothing is left behind then.
+  // RESOURCE_EXHAUSTED; then nothing is left behind.
   static absl::StatusOr<std::unique_ptr<Instance>> create(DaemonConfig config);
 
-  // Takes over an instance that runs: its name, which the caller has claimed, and all that its processes know of it.
-  // Errors: INVALID_ARGUMENT (it is not one of this program's); then nothing has changed.
+  // Takes over a running instance: `name`, which the caller has claimed, and the handover state of its processes.
+  // Errors: INVALID_ARGUMENT (the state does not describe an instance of this program); then nothing has changed.
   static absl::StatusOr<std::unique_ptr<Instance>> adopt(Descriptor name, HandoverState known);
 
   const DaemonConfig& config() const { return config_; }
   DaemonPage& page() { return *page_segment_.as<DaemonPage>(); }
   Fabric& fabric() { return fabric_; }
 
-  // A launch document without a supervision channel: everybody's newest incarnation.
+  // A launch document with every endpoint's newest incarnation and without a supervision channel.
   LaunchSpec launch_spec() const;
 
   // Makes the segments of the next incarnation of a replica, or of the front end (the last endpoint). The stable
-  // segments of earlier incarnations are kept as long as they may be needed. REQUIRES: the incarnation before is dead,
-  // as waitpid says. Errors: RESOURCE_EXHAUSTED; then nothing has changed.
+  // segments of earlier incarnations are kept as long as they may be needed. REQUIRES: the kernel has reported the end
+  // of the incarnation before. Errors: RESOURCE_EXHAUSTED; then nothing has changed.
   absl::StatusOr<NewIncarnation> begin_incarnation(int endpoint);
-  // The newest incarnations of all endpoints that have had more than one, as begin_incarnation told of them.
+  // The newest incarnation of each endpoint that has had more than one, as begin_incarnation returned it.
   std::vector<NewIncarnation> current_incarnations() const;
   std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint
 
@@ -81,7 +81,7 @@ class Instance {
   Segment page_segment_;
   std::vector<Descriptor> pages_;  // by replica
   std::vector<std::deque<StableIncarnation>>
-      stable_;  // by replica: its incarnations that count, oldest first; the last is the newest
+      stable_;  // by replica: the incarnations whose segments are kept, oldest first; the last is the newest
   std::vector<ReplicaLaunch> replicas_;  // without stable segments
   std::uint32_t front_end_incarnation_ = 1;
   Descriptor snapshot_;

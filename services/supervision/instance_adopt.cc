@@ -1,4 +1,4 @@
-// An instance that runs already, in the hands of a new supervisor.
+// Takes a running instance over from its processes, for a new supervisor.
 #include <unistd.h>
 
 #include <utility>
@@ -12,7 +12,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, Hando
   const LaunchSpec& spec = known.spec();
   auto fabric = Fabric::attach(spec.fabric_fds);
   if (!fabric.ok()) return fabric.status();
-  for (const int fd : spec.fabric_fds) known.take(fd).release();  // the fabric's now
+  for (const int fd : spec.fabric_fds) known.take(fd).release();  // the fabric owns it now
   std::unique_ptr<Instance> instance(new Instance(spec.config, std::move(name), *std::move(fabric)));
   if (auto status = instance->take_over(std::move(known)); !status.ok()) return status;
   return instance;

@@ -50,7 +50,7 @@ absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std:
                                                    ::gai_strerror(failed), "); give an address of this machine"));
   }
   Descriptor fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // connections of an earlier run that linger do not count as use
+  const int yes = 1;  // connections of an earlier run in TIME_WAIT do not block the address
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const bool bound =
       fd.valid() && ::bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0 && ::listen(fd.get(), 1) == 0;
@@ -64,10 +64,16 @@ absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std:
   return fd;
 }
 
+std::string instance_name(const DaemonConfig& config) {
+  if (!config.name.empty()) return config.name;
+  const auto address = parse_host_port(config.listen);
+  return address.ok() && address->port != 0 ? absl::StrCat("ingot-", address->port) : "";
+}
+
 absl::Status claim_instance_name(const std::string& name, Descriptor& claim) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = absl::StrCat("ingot/", name);  // abstract: no file, gone with its owner
+  const std::string path = absl::StrCat("ingot/", name);  // abstract: no file; gone when its owner dies
   if (name.size() > kInstanceNameBytesMax) {
     return absl::InvalidArgumentError(absl::StrCat("--name is too long: at most ", kInstanceNameBytesMax, " bytes"));
   }

@@ -1,4 +1,4 @@
-// What the supervisor tells its operator: one line each, on standard error.
+// The supervisor's messages to its operator: one line each, on standard error.
 #pragma once
 
 #include <cstdio>

@@ -27,8 +27,8 @@ using Outcome = SupervisionChannel::Received::Outcome;
 struct Candidate {
   Orphan orphan;
   supervision_v1::Orphaned greeting;
-  bool refused = false;  // it has a supervisor, as it believes
-  bool unknown = false;  // its first message is not known here: a process of another version
+  bool refused = false;  // it answered that it has a supervisor
+  bool unknown = false;  // its first message is unknown: a process of another version
   bool gone = false;
 };
 
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<Candidate>> connect_to_all(const std::string& instanc
   std::vector<Candidate> found;
   for (const std::string& child : possible_children()) {
     auto connection = connect_to_child(instance, child);
-    // A name that another user's process has taken is no child of ours: ours could not have had it then.
+    // A socket of another user's process is skipped: a child of this instance cannot listen under the same name.
     if (absl::IsNotFound(connection.status()) || absl::IsPermissionDenied(connection.status())) continue;
     if (!connection.ok()) {
       return absl::UnavailableError(absl::StrCat("an instance named \"", instance, "\" is there, but its ", child,
@@ -51,12 +51,13 @@ absl::StatusOr<std::vector<Candidate>> connect_to_all(const std::string& instanc
     Candidate candidate;
     candidate.orphan = {child, connection->pid, Descriptor(::pidfd_open(connection->pid, 0)),
                         SupervisionChannel(std::move(connection->fd))};
-    if (candidate.orphan.pidfd.valid()) found.push_back(std::move(candidate));  // else it has ended just now
+    if (candidate.orphan.pidfd.valid()) found.push_back(std::move(candidate));  // invalid: it has just ended
   }
   return found;
 }
 
-// Waits until one of the sockets that `still` chooses has something to read. False: not before the deadline.
+// Waits until one of the sockets that `still` selects has something to read, at most 50 ms. False: none is selected,
+// or the deadline has passed.
 template <typename Still>
 bool wait_for_any(const std::vector<Candidate>& candidates, Clock::time_point deadline, Still&& still) {
   std::vector<pollfd> fds;
@@ -147,7 +148,7 @@ absl::StatusOr<Orphans> try_to_find(const std::string& instance) {
     return absl::AlreadyExistsError(absl::StrCat("an instance named \"", instance, "\" has a supervisor"));
   }
   if (auto status = check_versions(instance, *candidates); !status.ok()) return status;
-  // Whoever knows most knows all that the others know.
+  // The process of the largest generation knows all that the others know (HandoverState::generation).
   const auto knows_less = [](const Candidate& a, const Candidate& b) {
     return std::pair(a.orphan.answered, a.greeting.generation()) <
            std::pair(b.orphan.answered, b.greeting.generation());
@@ -163,7 +164,8 @@ absl::StatusOr<Orphans> try_to_find(const std::string& instance) {
 
 }  // namespace
 
-// The name is free a moment before the last child has seen its supervisor's end: then it is asked again.
+// The instance's name becomes free a moment before the last child sees its supervisor's end. Until then that child
+// still refuses (ALREADY_EXISTS), so the search is repeated.
 absl::StatusOr<Orphans> find_orphans(const std::string& instance) {
   for (int i = 1;; ++i) {
     auto orphans = try_to_find(instance);

@@ -1,4 +1,4 @@
-// glibc 2.36 declares its pidfd calls without saying that they are C.
+// glibc 2.36 declares its pidfd functions without extern "C".
 #pragma once
 
 extern "C" {

@@ -1,4 +1,4 @@
-// How long a process that has ended stays away.
+// The time between the end of a process and its restart.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace ingot {
 
-// One endpoint's. Pure.
+// The restart delay of one endpoint. Pure.
 class RestartDelay {
  public:
-  // From the end of an incarnation that lasted `lived_ms` to the start of the next.
+  // The delay in ms from the end of an incarnation that lived `lived_ms` to the start of the next.
   int next_ms(std::int64_t lived_ms) {
     if (lived_ms >= kRestartForgetMs) next_ms_ = 0;
     const int delay_ms = next_ms_;

@@ -47,7 +47,7 @@ void Restarts::missing(const ChildRole& role, const std::string& what) {
   start_later(endpoint(role), absl::StrCat(role.label, " ", what), "", 0);
 }
 
-// `cause`: what keeps it from starting, said once; empty: nothing, and said each time.
+// `cause`: why the process could not start, logged once; empty: it had started, and each call is logged.
 void Restarts::start_later(Endpoint& endpoint, const std::string& what, const std::string& cause,
                            std::int64_t lived_ms) {
   if (cancelled_) return;
@@ -67,8 +67,9 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   start_after(endpoint, std::max(delay_ms, failover_ms));
 }
 
-// Zero if only this start lets the group go on. Others who wait go on waiting if it is enough: their start would take
-// the time of the one that everybody waits for.
+// By how much a start is delayed in favour of a failover, in ms: 0 for the front end, and if the running voters are no
+// majority. In the latter case delayed starts of other voters begin now as well, but only as many as a majority
+// needs: more would take CPU time from the starts that the group waits for.
 int Restarts::failover_ms(const Endpoint& endpoint, int delay_ms) {
   const int voters = instance_.config().voters;
   const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
@@ -91,12 +92,12 @@ void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
   endpoint.starts_now = delay_ms == 0;
   endpoint.timer.expires_after(std::chrono::milliseconds(delay_ms));
   endpoint.timer.async_wait([this, &endpoint](const boost::system::error_code& error) {
-    // What had expired before it was set anew comes all the same.
+    // A wait that expired before the timer was set again completes all the same: `waits` lets only one of them start.
     if (!error && !cancelled_ && std::exchange(endpoint.waits, false)) start(endpoint);
   });
 }
 
-// Everybody is told of the new incarnation before it can say anything.
+// All running processes are told of the new incarnation before it can send them a message.
 void Restarts::start(Endpoint& endpoint) {
   endpoint.again = true;
   endpoint.waits_for_others = endpoint.starts_now = false;

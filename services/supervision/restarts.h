@@ -1,4 +1,4 @@
-// Starts what has died again, in its next incarnation.
+// Restarts dead endpoints, each in its next incarnation.
 #pragma once
 
 #include <map>
@@ -13,23 +13,24 @@
 
 namespace ingot {
 
-// One line for each death, and one when the next incarnation serves. A process that cannot start is tried again for
-// ever, ever less often; that is said once a cause, and the others go on. Used by the supervisor's one thread.
+// Logs one line for each death, and one when the next incarnation is ready. A process that cannot start is retried
+// without end, at growing intervals; each cause is logged once, and the other processes go on. Used by the
+// supervisor's one thread.
 class Restarts {
  public:
   Restarts(boost::asio::io_context& io, Instance& instance, Children& children);
 
-  // REQUIRES of all: the child lives the incarnations of one endpoint.
+  // REQUIRES of all: the child's role has one endpoint.
   void died(const Child& child, const std::string& how);
   void failed(const Child& child, const absl::Status& why);
   void ready(const Child& child);
-  // Whoever is not there at all: `what` says why, for the line.
+  // The role has no process; `what` says why, for the log.
   void missing(const ChildRole& role, const std::string& what);
 
-  // Whether somebody is about to start who lets others go first.
+  // Whether a start is being delayed in favour of a failover (kFailoverFirstMs).
   bool any_waits_for_others() const;
 
-  void cancel();  // nobody is started any more
+  void cancel();  // no process is started from now on
 
  private:
   struct Endpoint {
@@ -37,12 +38,12 @@ class Restarts {
     ChildRole role;
     boost::asio::steady_timer timer;
     RestartDelay delay;
-    std::string failure;  // why the incarnation that ends now could not start; empty: it did not say
-    std::string logged_cause;     // the cause that was reported last, of those that kept it from starting
-    bool again = false;   // an incarnation was started here
-    bool waits = false;             // to be started when the timer says so
-    bool waits_for_others = false;  // likewise, and only for kFailoverFirstMs
-    bool starts_now = false;        // likewise, and for nothing
+    std::string failure;            // why the incarnation that is ending could not start; empty: it sent no reason
+    std::string logged_cause;       // why it could not start, as last logged
+    bool again = false;             // an incarnation was started here
+    bool waits = false;             // to be started when the timer expires
+    bool waits_for_others = false;  // likewise, delayed only by kFailoverFirstMs
+    bool starts_now = false;        // likewise, without delay
   };
 
   Endpoint& endpoint(const ChildRole& role);

@@ -82,12 +82,13 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
   prepare_standby();
 }
 
-// Its linker would take the time of a failover (docs/design/failover-timing.md). Whoever waits is ready later.
+// Not while a restart is delayed for a failover: dynamic linking of the standby process would take CPU time from the
+// failover (docs/design/failover-timing.md). child_ready() calls again once the delayed process is ready.
 void Supervisor::prepare_standby() {
   if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_standby();
 }
 
-// Whoever missed an incarnation while it had no supervisor hears of it now; who knows it does not mind.
+// An adopted child may have missed incarnations and the snapshot; a child ignores those that it knows.
 void Supervisor::send_all_incarnations(Child& child) {
   for (const NewIncarnation& started : instance_.current_incarnations()) child.post(started.message(), started.fds);
   const LaunchSpec spec = instance_.launch_spec();
@@ -116,7 +117,7 @@ void Supervisor::start_if_missing(const ChildRole& role) {
   restarts_.missing(role, "died while there was no supervisor");
 }
 
-// Then whatever ends it ends the instance: who starts an instance learns at once that it cannot work.
+// A failure of a first start ends the instance, so that the operator learns at once that it cannot work.
 bool Supervisor::starts_for_the_first_time(const Child& child) const {
   return phase_ == Phase::kReplicasStart || (phase_ == Phase::kFrontEndStarts && child.role.front_end());
 }
@@ -129,7 +130,8 @@ void Supervisor::child_failed(Child& child, const absl::Status& why) {
   }
 }
 
-// Whoever lives keeps it, too, so that it outlives this process; only then may the replicas trim what it holds.
+// Every running process keeps the snapshot, too, so that it outlives the supervisor. Only after they have been sent it
+// may the replicas trim what it covers, which keep_snapshot() allows.
 void Supervisor::child_published(Child&, const supervision_v1::Snapshot& published, Descriptor snapshot) {
   const Slot slot(published.slot());
   const SupervisionMessage message = snapshot_message(slot, Incarnation(published.incarnation()));
@@ -177,7 +179,7 @@ void Supervisor::watch_stop_signals() {
   });
 }
 
-// Requests in flight get their answers, new ones are turned away; then the front end ends, and that stops the rest.
+// The front end answers the requests in flight and refuses new ones; its end then stops the replicas.
 void Supervisor::drain() {
   Child* front_end = children_.running(kFrontEndLabel);
   if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
@@ -187,7 +189,7 @@ void Supervisor::drain() {
   kill_after_deadline();
 }
 
-// Children leave when they are told to; one that is stopped is continued so that it can.
+// Tells all children to leave, and continues stopped ones so that they can.
 void Supervisor::stop(absl::Status why) {
   if (phase_ == Phase::kStopping) return;
   phase_ = Phase::kStopping;

@@ -1,5 +1,5 @@
-// ingotd's first process: starts the others, watches them, starts them again, and takes everything down in order. It
-// serves nobody, has one thread, and never initialises gRPC.
+// ingotd's first process: starts the others, watches them, restarts them, and takes the instance down in order. It
+// serves no requests, has one thread, and never initialises gRPC.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@
 namespace ingot {
 
 // Life of an instance: replicas start; when all are ready, the front end starts; when it is ready, the instance serves.
-// From then on whoever dies is started again (services/supervision/restarts.h); but not the process of replicas that
-// are threads of one: with it the state is gone, and the instance ends with an error. One that cannot start the first
-// time ends it, too. An instance that has lost its supervisor serves as soon as it is attached to. SIGTERM or SIGINT:
-// the front end drains, then the replicas leave, then run() returns OK.
+// From then on a process that dies is started again (services/supervision/restarts.h). There are two exceptions: if all
+// replicas are threads of one process, its death loses the state, and the instance ends with an error; and a process
+// that cannot start the first time ends the instance, too. An attached instance serves at once. SIGTERM or SIGINT: the
+// front end drains, then the replicas leave, then run() returns OK.
 class Supervisor final : private ChildObserver {
  public:
   explicit Supervisor(Instance& instance);
 
-  // Starts the instance, or attaches to it. Blocks until it has ended and no child is left.
+  // run() starts the instance; run_attached() takes over its orphans, which had no supervisor for `orphan_ms`. Both
+  // block until the instance has ended and no child is left.
   absl::Status run();
   absl::Status run_attached(std::vector<Orphan> orphans, std::int64_t orphan_ms);
 

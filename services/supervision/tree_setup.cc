@@ -56,7 +56,7 @@ absl::StatusOr<TreePlan> plan_from(const DaemonConfig& config, const Topology& t
     plan.core.push_back(static_cast<int>(at - used.begin()));
   }
   if (used.size() < 2) {
-    plan.core.clear();  // nothing to tell apart
+    plan.core.clear();  // one core: there are no costs to compare
     return plan;
   }
   auto restricted = restrict_to(*machine, used);

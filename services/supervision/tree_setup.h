@@ -1,4 +1,4 @@
-// What the trees of an instance are planned from: the shape that was asked for, the machine, and where replicas run.
+// Gathers what an instance's trees are planned from: the requested shape, the machine's costs, the replicas' cores.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-// --tree and --machine name something. Errors: INVALID_ARGUMENT with one sentence.
+// Checks that --tree names a known shape. Errors: INVALID_ARGUMENT with one sentence.
 absl::Status check_tree_flags(const DaemonConfig& config);
 
-// Costs come from config.machine, or are derived from the topology. Errors: INVALID_ARGUMENT with one sentence: the
-// file cannot be read or is no machine file, or lacks a core where a replica runs.
+// Costs come from the file config.machine, or are derived from the topology if that is empty. Errors: INVALID_ARGUMENT
+// with one sentence: the file cannot be read, is no machine file, or lacks a core where a replica runs.
 absl::StatusOr<TreePlan> plan_from(const DaemonConfig& config, const Topology& topology, const Placement& placement);
 
 }  // namespace ingot

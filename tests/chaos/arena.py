@@ -31,7 +31,7 @@ class Arena:
         self.history = os.path.join(folder, f"history-{number}.jsonl")
         self.log_path = os.path.join(folder, f"ingotd-{number}.log")
         self.log = open(self.log_path, "a")
-        self.daemon_flags = [f"--name=fire-{os.getpid()}-{number}", f"--replicas={replicas}", *daemon_flags]
+        self.daemon_flags = [f"--name=chaos-{os.getpid()}-{number}", f"--replicas={replicas}", *daemon_flags]
         self.recorder_flags = [f"--history={self.history}", f"--seed={seed}", *recorder_flags]
         self.supervisor = self.recorder = None
         self.seen = set()  # pids of all processes that the status ever named

@@ -149,7 +149,7 @@ def show(summary):
 
 def main(arguments):
     flags = parse(arguments)
-    folder = flags.keep or tempfile.mkdtemp(prefix="ingot-fire-")
+    folder = flags.keep or tempfile.mkdtemp(prefix="ingot-chaos-")
     os.makedirs(folder, exist_ok=True)
     chaos = Chaos(flags, lambda text: print(text, file=sys.stderr, flush=True))
     try:

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 namespace ingot::chaos {
 namespace {
@@ -90,4 +90,4 @@ double gap_ms_max(const Records& records) {
   return static_cast<double>(longest_ns) * 1e-6;
 }
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

@@ -1,6 +1,6 @@
 // Requests to a real daemon and its answers: one line of JSON per operation.
 //
-//   {"client":3,"key":"fire/1/2","op":"cas","written":17,"expected":12,"called_ns":9,"answered_ns":11,
+//   {"client":3,"key":"chaos/1/2","op":"cas","written":17,"expected":12,"called_ns":9,"answered_ns":11,
 //    "found":0,"succeeded":true,"revision":40}
 //
 // A value is the number of the operation that wrote it; 0: the key does not exist. Times are of one monotonic clock. An
@@ -43,10 +43,10 @@ std::string to_json_line(const Recorded& operation);
 // Empty if every write has its own revision and revisions grow with time; else a sentence.
 std::string find_revision_violation(const Records& records);
 
-// Empty if the project's own checker (tests/simulation/linearizability.h) finds an order; else the checker's sentence.
+// Empty if the project's own checker (tests/simulation/history/linearizability.h) finds an order; else the checker's sentence.
 std::string find_order_violation(const Records& records);
 
 // The longest time between two acknowledged writes, in ms.
 double gap_ms_max(const Records& records);
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

@@ -29,7 +29,7 @@ Recorded get(std::uint32_t found, std::uint64_t called_ns, std::uint64_t answere
 
 }  // namespace
 
-TEST_CASE("A history as it should be passes") {
+TEST_CASE("A correct history passes") {
   const Records records{put(1, 10, 20, 2), put(2, 15, 40, 3), get(2, 41, 50), put(3, 60, kOpen, 0), get(3, 90, 95)};
   CHECK(find_revision_violation(records).empty());
   CHECK(find_order_violation(records).empty());

@@ -22,7 +22,7 @@ struct Run {
   const std::uint64_t start_ns = now_ns();
   std::atomic<std::uint32_t> next_number{1};
 
-  std::string key(std::uint64_t era, std::uint64_t index) const { return absl::StrCat("fire/", era, "/", index); }
+  std::string key(std::uint64_t era, std::uint64_t index) const { return absl::StrCat("chaos/", era, "/", index); }
   std::uint64_t era() const { return (now_ns() - start_ns) / static_cast<std::uint64_t>(options.era.count()); }
 };
 
@@ -171,4 +171,4 @@ absl::StatusOr<Recording> record(const RecorderOptions& options, const std::atom
   return recording;
 }
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

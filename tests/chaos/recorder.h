@@ -35,4 +35,4 @@ struct Recording {
 // revision. Unavailable if the daemon does not answer for options.patience.
 absl::StatusOr<Recording> record(const RecorderOptions& options, const std::atomic<bool>& stop);
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

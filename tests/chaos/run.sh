@@ -6,4 +6,4 @@ cd "$(dirname "$(readlink -f "$0")")/../.."
 bazel build //services/ingotd //services/ingotctl //tests/chaos:recorder >&2
 root=$PWD
 cd bazel-bin
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/fire:$root" exec python3 -u "$root/tests/fire/fire.py" "$@"
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/chaos:$root" exec python3 -u "$root/tests/chaos/chaos.py" "$@"

@@ -118,4 +118,4 @@ std::optional<StoreClient::Version> StoreClient::look_up(const std::string& key,
   return Version{value_in(reply), reply.kvs_size() == 0 ? 0 : reply.kvs(0).mod_revision()};
 }
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

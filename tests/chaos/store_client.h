@@ -48,4 +48,4 @@ class StoreClient {
   std::string last_error_;
 };
 
-}  // namespace ingot::fire
+}  // namespace ingot::chaos

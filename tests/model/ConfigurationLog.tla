@@ -1,14 +1,14 @@
 -------------------------- MODULE ConfigurationLog --------------------------
 (***************************************************************************)
 (* One entry of the configuration log: Paxos among a majority of N voters, *)
-(* each of which proposes its own entry, dies and is restarted.  One slot  *)
+(* each of which may propose its own entry, die and restart.  One slot     *)
 (* of Multi-Paxos is the same.                                             *)
 (*                                                                         *)
 (* A voter stores its promise and its vote in its segment before it sends  *)
 (* them.  A restarted voter is a new incarnation, and inherits the content *)
 (* of its dead predecessor's segment.  Rules that can be left out:         *)
-(*   "inherit": a restarted voter votes on, with nothing remembered        *)
-(*   "vote-on": a restarted voter does not vote any more                   *)
+(*   "inherit": without it a restarted voter votes, but remembers nothing  *)
+(*   "vote-on": without it a restarted voter does not vote any more        *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
 CONSTANTS N, MaxBallot, MaxCrash, Without
@@ -36,7 +36,7 @@ Promise(r, b) ==
   /\ msgs' = msgs \cup {[m |-> "promise", from |-> r, bal |-> b, vote |-> voted[r]]}
   /\ UNCHANGED <<up, voter, crashes, voted>>
 
-(* The entry of the highest ballot that the majority voted in, or the own. *)
+(* The entry of the highest ballot that the majority voted in, or the proposer's own. *)
 Accept(b) ==
   /\ up[Owner(b)] /\ \A m \in msgs : ~(m.m = "accept" /\ m.bal = b)
   /\ \E Q \in Majorities :

@@ -32,7 +32,7 @@ CONSTANTS
   InDoubt,
   Snapshots,    \* snapshots and trimming happen
   Reads,        \* one linearizable read happens
-  Free,         \* base, from and who reads history are whatever safety allows; else as in the code, for Live
+  Free,         \* base, from and ReadHistory: all that safety allows; else as in the code, for Live
   FalseUntil,   \* while the log is shorter, any replica may be suspected; afterwards only dead and stopped ones
   Without       \* names of the rules that are left out
 
@@ -41,7 +41,7 @@ VARIABLES
   pend,         \* entries proposed for the next index
   up, inc, paused,
   seg,          \* acceptor's part of a segment, by name
-  lseg,         \* leader's part, by name: the ballot at which step 3 was completed, the proposals since, from which slot on
+  lseg,         \* leader's part, by name: ballot at which step 3 was completed, proposals since, and from which slot on
   st,           \* "no", "prep": before step 3, "lead", "frz": its AcceptorChange is in doubt
   idx,          \* the entry that gave this replica its leadership, 0: none
   bal,          \* its ballot: the same, unless that rule is left out
@@ -68,7 +68,7 @@ Names == R \X (0..MaxRestart)
 Seg0  == [ep |-> 0, prom |-> 0, acc |-> Empty, trim |-> 0, old |-> Empty]   \* old: accepted in former epochs
 LSeg0 == [bal |-> 0, prop |-> Empty, from |-> 0]
 
-(* A restarted replica is somebody else. *)
+(* A restarted replica has another name: its next incarnation. *)
 Me(r)    == IF Keep("names") THEN <<r, inc[r]>> ELSE <<r, 0>>
 Alive(n) == up[n[1]] /\ (~Keep("names") \/ inc[n[1]] = n[2])
 Awake(r) == up[r] /\ r \notin paused
@@ -92,7 +92,7 @@ Base(k)   == IF Keep("knows-base") THEN log[Epoch(k)].base ELSE 0
 CanVote   == {r \in R : Awake(r) /\ (Keep("votes") \/ inc[r] = 0)}
 Quorum    == 2 * (Cardinality(CanVote) + Others) > N + Others
 
-(* To a name: what is sent to the dead is lost. *)
+(* Messages go to a name: those to a dead incarnation are lost. *)
 Say(M, to, new) == IF Alive(to) THEN M \cup new ELSE M
 
 Init ==
@@ -206,7 +206,7 @@ ReadLog(r) ==
 -----------------------------------------------------------------------------
 (* New leader, steps 2 to 4. *)
 
-(* Slots accepted in former epochs count no more, but are kept: they were chosen. *)
+(* Slots accepted in former epochs are no part of a promise any more, but are kept as history: they were chosen. *)
 NewEpoch(g, ep, prom) ==
   [Seg0 EXCEPT !.ep = ep, !.prom = prom, !.old = IF Keep("history-kept") THEN Merge(g.old, g.acc) ELSE Empty]
 
@@ -228,7 +228,7 @@ Activate(a) ==                       \* wrong: on reading the log, not on Prepar
   /\ seg' = [seg EXCEPT ![Me(a)] = NewEpoch(@, Epoch(Tip), 0)]
   /\ UNCHANGED <<log, pend, paused, lseg, snap, dec, msgs, lead, life, seen>>
 
-(* What a leader proposes first, given what was accepted (or can have been). *)
+(* A new leader's first proposals, given the slots that were, or may have been, accepted. *)
 Recovered(r, accepted) ==
   LET e   == log[Epoch(idx[r])]
       lo  == Base(idx[r])
@@ -263,10 +263,10 @@ OnPromise(r, m) ==
   /\ Complete(r, m.acc, m.trim)
 
 -----------------------------------------------------------------------------
-(* Knowledge without a Promise. *)
+(* Recovery without a promise. *)
 
-(* From anybody's segment, whatever the epoch: what an acceptor stored was chosen.  Of those who are awake CatchUp is
-   enough.  In the code for a new leader that lacks what lies below its base. *)
+(* Reads the segment of any incarnation, for any epoch: every slot that an acceptor stored was chosen.  For replicas
+   that are awake CatchUp is enough.  The code does this for a new leader that lacks slots below its base. *)
 ReadHistory(r, n) ==
   LET known == Merge(dec[r], Merge(seg[n].acc, seg[n].old)) IN
   /\ Keep("history") /\ Awake(r) /\ (~Alive(n) \/ n[1] \in paused) /\ known # dec[r]
@@ -288,7 +288,7 @@ Ask(r) ==                            \* the leaders before, back to the epoch's 
   /\ msgs' = msgs \cup {ask}
   /\ UNCHANGED <<log, pend, paused, disk, dec, lead, life, seen>>
 
-(* A living one steps down for good: every entry it has led by lies below k, and it will read k or later. *)
+(* A former leader that is alive steps down for good: its entries all lie below k, and it will read k or later. *)
 OnAsk(q, m) ==
   LET answer == [m |-> "V", from |-> Me(q), to |-> m.from, k |-> m.k, had |-> lseg[Me(q)]] IN
   /\ Awake(q) /\ m.m = "W" /\ m.from # Me(q) /\ idx[q] < m.k
@@ -300,7 +300,7 @@ OnAsk(q, m) ==
   /\ msgs' = Say(msgs, m.from, {answer})
   /\ UNCHANGED <<log, pend, paused, disk, dec, life, seen>>
 
-(* Stops at the first, from k-1 down, that completed step 3 at its ballot. *)
+(* Stops at the first former leader, from k-1 down, that completed step 3 at its ballot. *)
 WalkBack(r) ==
   LET k == idx[r]  e == Epoch(k)
       answers == {x \in msgs : x.m = "V" /\ x.to = Me(r) /\ x.k = k}
@@ -346,7 +346,7 @@ Thaw(r) ==                           \* wrong: leads again while the outcome is 
   /\ UNCHANGED <<log, pend, paused, disk, dec, msgs, idx, bal, life, seen>>
 
 -----------------------------------------------------------------------------
-(* One linearizable read, anywhere: bad if something that a client was told of before it lies at or above its mark. *)
+(* One linearizable read at any replica: wrong if a slot acknowledged before it lies at or above its mark. *)
 
 StartRead(r) ==
   LET proposed == {t \in Slots : lseg[Me(r)].prop[t] # None \/ dec[r][t] # None} IN
@@ -372,10 +372,10 @@ OnConfirm(r, m) ==
 -----------------------------------------------------------------------------
 (* Faults. *)
 
-(* Of those who die or stop in the middle of a broadcast.  Without fairness that needs no step. *)
+(* A replica may die or stop in the middle of a broadcast.  Without fairness a message may stay unread all the same. *)
 Unsaid(r, M) == {M} \cup (IF FalseUntil < MaxLog THEN {{m \in M : m.from[1] # r}} ELSE {})
 
-(* Messages to it are lost.  Messages from it may be, too. *)
+(* Messages to the dead replica are lost.  Messages from it may be lost, too. *)
 Die(r) ==
   LET rest == {m \in msgs : m.m = "L" \/ m.to[1] # r} IN
   /\ up' = [up EXCEPT ![r] = FALSE] /\ paused' = paused \ {r}
@@ -431,7 +431,7 @@ Agreement == \A x, y \in hist : x[2] = y[2] => x[3] = y[3]
 WriteOnce == \A x, y \in hist : x[1] = y[1] /\ x[2] = y[2] => x[3] = y[3]
 Distinct  == \A k \in 1..Tip : log[k].ldr[1] # log[k].acc[1]
 
-(* If every replica died now, the segments alone would hold all that was stored. *)
+(* If every replica died now, snapshots, configuration log and segments would still hold every stored command. *)
 Durable ==
   \A x \in hist : LET s == x[2]  c == x[3] IN
      \/ snap[s] = c
@@ -440,8 +440,8 @@ Durable ==
 
 ReadSafe == rd.at = 99 => \A s \in rd.need : s < rd.mark
 
-(* Liveness: once faults stop (they are bounded, and suspicion is accurate from FalseUntil on), all that run have
-   decided all slots. *)
+(* Liveness: once faults stop (they are bounded, and suspicion is accurate from FalseUntil on), every running replica
+   decides all slots. *)
 Done == \A r \in R : Awake(r) => \A s \in Slots : dec[r][s] # None
 Live == <>[]Done
 

@@ -30,7 +30,7 @@ std::string describe_message(const Action& action) {
   return "of no class";
 }
 
-// What stores and decisions say is described as agreement's effects are.
+// Stores and decisions are described like the agreement's effects.
 std::string describe_effect(int replica, const Action& action) {
   Effects effects;
   if (action.write != nullptr) effects.stable.push_back(*action.write);

@@ -1,14 +1,14 @@
-// What all checkers of a run share: the first thing that one of them objects to, as a sentence.
+// What all checkers of a run share: the first violation that a checker found, as a sentence.
 #pragma once
 
 #include <string>
 
 namespace ingot::simulation {
 
-// A checker sees what goes in and comes out of replicas, and knows nothing of how a protocol works. Not thread-safe.
+// A checker sees the inputs and outputs of replicas and knows nothing of how a protocol works. Not thread-safe.
 class Checker {
  public:
-  // Empty: nothing to object to so far.
+  // Empty: no violation so far.
   const std::string& violation() const { return violation_; }
 
  protected:

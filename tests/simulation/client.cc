@@ -51,7 +51,7 @@ void Client::poll(TimeNs now) {
       kMessagesMax);
   go_over_to_replicas();
   note_applied();
-  outbox_.flush([](EndpointId) {});  // what was dropped is asked again
+  outbox_.flush([](EndpointId) {});  // dropped requests are sent again by the session
   core_.tick(now, [this](EndpointId replica) { return outbox_.waits_for(replica); });
   execute(now);
   while (may_call() && next_call_ <= now) call(now);
@@ -85,7 +85,7 @@ void Client::died(EndpointId replica, TimeNs now) {
   core_.replica_died(replica, now);
 }
 
-// As PeerIncarnations does: what the former one had sent is handled first.
+// As PeerIncarnations does: all messages of the former incarnation are handled first.
 void Client::go_over_to_replicas() {
   for (std::uint16_t id = 0; id < replicas_; ++id) {
     const EndpointId replica(id);
@@ -120,7 +120,7 @@ void Client::execute(TimeNs) {
 }
 
 void Client::send(const SessionCore::Send& send) {
-  ++workload_.repeats;  // but for the first time: call() counts that
+  ++workload_.repeats;  // too high by each first send, which call() takes off again
   EndpointId to = send.to;
   if (schedule_.reads_anywhere || environment_.traces()) {
     const std::string bytes = send.message.joined();
@@ -176,7 +176,7 @@ void Client::draw(Operation& operation) {
   }
 }
 
-// An operation whose outcome is unknown may take effect later, or never; one that was refused must not.
+// An operation whose outcome is unknown may take effect later, or never; a refused one must not.
 void Client::answered(Value number, const ReplicaReply& reply) {
   --workload_.open;
   switch (reply.outcome) {

@@ -1,4 +1,4 @@
-// A simulated client: a driver of the real session core with several operations under way. It draws operations, and
+// A simulated client: it drives the real session core with several operations in flight, draws the operations, and
 // checks the answers.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "replication/client/session_core.h"
 #include "replication/replica/outbox.h"
 #include "tests/simulation/environment.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 #include "tests/simulation/simulated_transport.h"
 
 namespace ingot::simulation {
@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kTimeoutMsNever = 10'000'000;
 // How the clients of one run behave; drawn from its seed.
 struct ClientSchedule {
   int clients = 3;
-  int window = 2;           // operations of one client under way
+  int window = 2;           // operations of one client in flight
   std::uint32_t keys = 3;
   double reads = 0.2;       // of all operations
   double compares = 0.3;    // of writes
@@ -43,7 +43,7 @@ struct Workload {
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t repeats = 0;
-  std::uint64_t unknown = 0;  // operations whose outcome the client gave up to learn
+  std::uint64_t unknown = 0;  // operations whose outcome the client gave up waiting for
   int open = 0;  // called, and without an outcome
 };
 
@@ -56,14 +56,14 @@ class Client {
 
   void poll(TimeNs now);
   TimeNs next_poll() const { return next_poll_; }
-  // Messages that wait can leave now.
+  // Whether waiting messages can leave now.
   bool may_flush() const;
-  // Of a replica's death, or its next incarnation; handled when it is polled next, soon.
+  // A replica's death or its next incarnation; the client handles it at its next poll, which is due at once.
   void note(const Notice& notice) {
     notices_.push_back(notice);
     next_poll_ = 0;
   }
-  // No pauses from now on.
+  // No more pauses between operations.
   void hurry(TimeNs now) {
     hurries_ = true;
     next_call_ = now;

@@ -1,5 +1,5 @@
-// Exactly once, and nothing lost: every write takes effect at most once in the state of each replica, and every write
-// that a client was told of is in the state of each replica that is up to date.
+// Exactly once, and nothing lost: every write takes effect at most once in the state of each replica, and every
+// acknowledged write is in the state of each replica that is up to date.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/simulation/checker.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {
 
@@ -21,16 +21,16 @@ class EffectChecker : public Checker {
 
   // The state machine of a replica carries out a write.
   void carried_out(int replica, Value operation);
-  // A client is told that it was not carried out, and will not be.
+  // A client's write was answered as not carried out, so it must never take effect.
   void refused(Value operation) { refused_.push_back(operation); }
-  // A client has its answer.
+  // A client's write was answered as carried out.
   void acknowledged(Value operation) { acknowledged_.push_back(operation); }
 
   const Effects& effects(int replica) const { return effects_[static_cast<std::size_t>(replica)]; }
   void loaded(int replica, Effects effects) { effects_[static_cast<std::size_t>(replica)] = std::move(effects); }
   void born(int replica) { effects_[static_cast<std::size_t>(replica)].clear(); }
 
-  // REQUIRES: the replica has applied all that is decided anywhere.
+  // REQUIRES: the replica has applied every slot that any replica has decided.
   void check_durability(int replica);
   void check_refused(int replica);
 

@@ -10,7 +10,7 @@
 #include "replication/pages/pages.h"
 #include "replication/replica/snapshots/transfer.h"
 #include "tests/simulation/checkers.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/segments.h"
 
@@ -19,13 +19,13 @@ namespace ingot::simulation {
 // A snapshot's file; null: none.
 using PublishedSnapshot = std::shared_ptr<const SnapshotServer::File>;
 
-// What a replica learns otherwise than by a message.
+// An event that reaches a replica by another way than a message.
 struct Notice {
   enum class Kind : std::uint8_t {
     kDied,     // the kernel has marked the segment of `name`
     kBegins,   // `name` runs, with `segment`
     kSegment,  // the segment of `name` can be read, from `slot` on
-    kHistory,  // likewise, though its writer may live
+    kHistory,  // likewise, but its writer may be alive
     kWritten,  // the snapshot that it writes is done; null: it could not be made
     kDecoded,  // the snapshot that it loads is decoded
     kMove,     // an operator moves `role` to `to`, as `fault` says
@@ -40,7 +40,7 @@ struct Notice {
   std::size_t fault = 0;
 };
 
-// A client's session is its number, in so many bits; others stand above them only for a mutant.
+// A client's session is its number, which fits into this many bits; only a mutant sets higher ones.
 inline constexpr int kSessionBits = 16;
 
 class Environment {
@@ -50,29 +50,30 @@ class Environment {
     for (int replica = 0; replica < replicas; ++replica) pages.push_back(std::make_unique<ReplicaPage>());
   }
 
-  // A replica is about to execute one action. True: it must stop there, now.
+  // The replica is about to execute one action. True: it was crashed or stopped, and must not execute it.
   virtual bool at_crash_point(int replica) = 0;
-  // A replica has just said that it promises something. True: likewise.
+  // The replica has just sent a promise. True: likewise.
   virtual bool promised(int replica) = 0;
 
-  // Whether that replica takes what this incarnation sends.
+  // Whether the replica accepts messages of this incarnation.
   virtual bool accepts(int replica, ReplicaIncarnation name) const = 0;
-  // The replica takes it from now on.
+  // From now on the replica accepts messages of this incarnation.
   virtual void gone_over(int replica, ReplicaIncarnation name) = 0;
 
-  // The notice reaches the replica after a while, if that incarnation still is.
+  // Delivers the notice after a delay, unless the replica has begun another incarnation by then.
   virtual void answer_later(int replica, Notice notice) = 0;
   virtual void move_answered(std::size_t fault, bool begun) = 0;
-  // Whether that incarnation ran, and is killed.
+  // True: that incarnation was running, and is killed now.
   virtual bool fence(ReplicaIncarnation name) = 0;
 
-  // The supervisor keeps the newest snapshot that it was given, a while later; it outlives every replica.
+  // After a delay the supervisor keeps this snapshot if it is newer than the one it has; a kept one outlives all
+  // replicas.
   virtual void publish(PublishedSnapshot snapshot) = 0;
   virtual Slot published_below() const = 0;
 
-  // Which operation a client's command is.
+  // The number of the operation that a client's command carries out.
   virtual Value operation_of(std::uint64_t client, std::uint64_t sequence) const = 0;
-  // Adds to the trace, if one is written.
+  // Whether a trace is written; trace() adds a line to it.
   virtual bool traces() const = 0;
   virtual void trace(const std::string& line) = 0;
 
@@ -83,7 +84,7 @@ class Environment {
   std::uint64_t installed = 0;                      // snapshots, likewise
   std::uint64_t snapshot_messages = 0;              // sent, likewise
   std::uint64_t relayed_messages = 0;               // likewise: broadcasts by trees
-  bool pressed = false;                             // segments say that they are fuller than they are
+  bool pressed = false;                             // segments report more use than they have
 
  protected:
   ~Environment() = default;

@@ -1,4 +1,4 @@
-// A queue in one vector: no allocation while it stays small, and none at all once it has been as long as it gets.
+// A queue in one vector. Once the vector has grown to the size that the queue needs, the queue allocates nothing.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ void SimulatedGroup::begin(int replica) {
   segments_.begin(name, place.segment, history_from);
 }
 
-// What the incarnation before had stored, as far as this one inherits it.
+// The stored state of the incarnation before, as far as this one inherits it.
 std::shared_ptr<const StableView> SimulatedGroup::predecessor(int replica) const {
   const KnownSegments::Incarnations& known = segments_.of(name_of(replica).id);
   if (known.size() < 2) return nullptr;

@@ -1,4 +1,4 @@
-// The replicas of a simulated group through their incarnations, what their supervisor keeps, and who leads and accepts.
+// The replicas of a simulated group in all their incarnations, the state that their supervisor keeps, and the roles.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +36,17 @@ class SimulatedGroup {
   void begin(int replica);
   // Starts it, from a snapshot if there is one. REQUIRES: every replica has begun.
   void start(int replica, PublishedSnapshot snapshot);
-  // Ends it: its segment is final. Returns what the kernel lets go of later; it must not be polled any more.
+  // Ends it: its segment is final. Returns what the kernel would free later; the returned replica must not be polled
+  // again.
   std::unique_ptr<SimulatedReplica> end(int replica);
 
   ReplicaIncarnation name_of(int replica) const {
     return {EndpointId(static_cast<std::uint16_t>(replica)), at(replica).incarnation};
   }
 
-  // The replica that leads with the highest ballot, dead ones aside; -1: none leads.
+  // The running leader with the highest ballot; -1: no replica leads.
   int leader() const;
-  // The acceptor as the leader knows it; in protocols without one, another voter. -1: none leads.
+  // The acceptor as the leader knows it; in protocols without one, another voter. -1: no replica leads.
   int acceptor() const;
 
  private:
@@ -59,7 +60,7 @@ class SimulatedGroup {
   const AgreementTraits traits_;
   const int voters_;
   std::vector<Place> places_;
-  KnownSegments segments_;  // that the supervisor keeps
+  KnownSegments segments_;  // kept by the supervisor
 };
 
 }  // namespace ingot::simulation

@@ -19,7 +19,7 @@ void LogChecker::decided(int replica, const Decision& decision) {
   }
 }
 
-// Nothing can be decided in the slots between: the donor had decided them.
+// The slots skipped by a snapshot cannot be decided differently: its donor had decided them.
 void LogChecker::installed(int replica, Slot first_undecided) {
   Slot& next = next_[static_cast<std::size_t>(replica)];
   next = std::max(next, first_undecided);

@@ -1,5 +1,5 @@
 // Agreement and order: no two replicas decide differently in one slot, and each incarnation of a replica decides every
-// slot once and in order, but for what a snapshot brought.
+// slot once and in order, except for slots that a snapshot skips.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ class LogChecker : public Checker {
 
   void decided(int replica, const Decision& decision);
   void installed(int replica, Slot first_undecided);
-  // A new incarnation, which knows nothing.
+  // A new incarnation, which has decided nothing yet.
   void born(int replica) { next_[static_cast<std::size_t>(replica)] = Slot(0); }
 
   Slot next(int replica) const { return next_[static_cast<std::size_t>(replica)]; }
-  // Slots below it were decided somewhere.
+  // The first slot that no replica has decided.
   Slot end() const { return Slot(log_.size()); }
 
  private:

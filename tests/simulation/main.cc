@@ -1,4 +1,4 @@
-// Runs whole groups, clients included, in virtual time, one for each seed, and says what the checkers object to.
+// Runs whole groups, clients included, in virtual time, one for each seed, and reports what the checkers find.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -89,7 +89,7 @@ void print_trace(const Outcome& outcome) {
   for (const std::string& line : outcome.trace) std::printf("%s\n", line.c_str());
 }
 
-// The seed, the shortest prefix of it that fails, and that one's trace.
+// Reports the seed, its shortest prefix that fails, and the trace of that prefix.
 void explain(Options options, const Failure& failure) {
   options.seed = failure.seed;
   std::printf("VIOLATION with seed %llu: %s\n  %s\n", static_cast<unsigned long long>(failure.seed),
@@ -118,7 +118,7 @@ absl::Status run_flags(Flags& flags) {
   std::fputs((json ? as_json(untraced, result) : as_text(untraced, result)).c_str(), stdout);
   if (result.failures.empty()) return absl::OkStatus();
   if (!json) explain(untraced, result.failures.front());
-  return absl::UnknownError("");  // said above; the exit code is 1
+  return absl::UnknownError("");  // reported above; the exit code is 1
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ bool is_vote(MessageType type) {
          type == MessageType::kConfigPromise;
 }
 
-// Every method is the real one's, but for the bug.
+// Every method is the real agreement's, except for the bug.
 class MutantAgreement final : public Agreement {
  public:
   MutantAgreement(Mutant mutant, std::unique_ptr<Agreement> agreement, const GroupConfig& group)
@@ -156,10 +156,10 @@ class MutantAgreement final : public Agreement {
   const Mutant mutant_;
   const std::unique_ptr<Agreement> agreement_;
   const GroupConfig group_;
-  std::vector<Incarnation> known_;  // by replica: the newest heard of
+  std::vector<Incarnation> known_;  // by replica: the newest incarnation heard of
   Prng prng_;
   std::size_t seen_stores_ = 0;
-  std::uint64_t shift_ = 0;  // of slots, by those that were decided twice
+  std::uint64_t shift_ = 0;  // of slots: how many were decided twice
 };
 
 void MutantAgreement::receive(EndpointId from, std::string_view bytes, Effects& effects) {
@@ -189,7 +189,7 @@ void MutantAgreement::corrupt(Effects& effects) {
   if (mutant_ == Mutant::kLearnTwice) learn_twice(effects);
 }
 
-// Effects of several inputs may have gathered: each store is looked at once.
+// The effects may be those of several inputs: each store is looked at once.
 void MutantAgreement::forget_stores(Effects& effects) {
   if (effects.stable.size() < seen_stores_) seen_stores_ = 0;
   for (std::size_t i = seen_stores_; i < effects.stable.size();) {
@@ -234,7 +234,7 @@ void MutantAgreement::drop_in_flight(Effects& effects) {
   }
 }
 
-// The decided slot comes once more, as the next one; what follows moves up.
+// The decided slot is delivered a second time, as the next one; later slots move up by one.
 void MutantAgreement::learn_twice(Effects& effects) {
   std::vector<Decision> decided;
   for (Decision& decision : effects.decided) {

@@ -1,5 +1,5 @@
-// Known bugs, switched on one by one, to see that the checkers notice. No protocol knows of them: each corrupts what goes
-// into a real agreement or comes out of it, or what the simulated replica or supervisor around it does.
+// Known bugs, switched on one at a time, to show that the checkers find them. The protocols hold no code for them: a
+// mutant corrupts the inputs or outputs of a real agreement, or the simulated replica or supervisor around it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ingot::simulation {
 
 enum class Mutant : std::uint8_t {
   kNone,
-  // In what an agreement hears and says.
+  // In the inputs and outputs of an agreement.
   kForgottenPromise,
   kForgottenVote,
   kForgottenProposal,
@@ -38,21 +38,21 @@ enum class Mutant : std::uint8_t {
   kSuccessorWithoutVotes,
 };
 
-// What is known of a mutant: where it matters, and how soon it is caught there.
+// Facts about a mutant: the group in which it does harm, and how soon a checker finds it there.
 struct MutantFacts {
   Mutant mutant;
   const char* name;
   const char* meaning;
   const char* agreement;
   int replicas;
-  std::uint64_t seeds;  // it is caught within so many, from seed 1
+  std::uint64_t seeds;  // it is caught within this many seeds, from seed 1
 };
 
 std::span<const MutantFacts> all_mutants();
 const char* name_of(Mutant mutant);
 std::optional<Mutant> mutant_named(std::string_view name);
 
-// `agreement` with the bug, or as it is if the bug is not in what it hears and says.
+// `agreement` with the bug, or unchanged if the bug is not in its inputs and outputs.
 std::unique_ptr<Agreement> mutate(Mutant mutant, std::unique_ptr<Agreement> agreement, const GroupConfig& group);
 
 }  // namespace ingot::simulation

@@ -1,4 +1,4 @@
-// Every checker has something to find: known bugs are caught, in seeds that are clean without them.
+// Known bugs are caught, in seeds that are clean without them, so every checker is shown to find something.
 // INGOT_MUTANT_SEEDS=n leaves out bugs that may take more than n seeds.
 #include <cstdlib>
 
@@ -19,7 +19,7 @@ Options options_of(const MutantFacts& facts) {
   options.replicas = facts.replicas;
   options.voters = facts.replicas;
   options.mutant = facts.mutant;
-  options.kills = options.agreement != "2pc";  // which blocks when somebody is dead
+  options.kills = options.agreement != "2pc";  // 2PC blocks when a replica is dead
   return options;
 }
 

@@ -1,7 +1,7 @@
 // The channels of a simulated group: FIFO for each pair of endpoints, bounded, each message with its own delay.
 //
-// As between real processes: a channel that is full takes nothing, so that its sender's backlog grows. A channel
-// outlives both of its ends: what a replica sent before it died arrives after it died.
+// As between real processes, a full channel takes nothing, so its sender's backlog grows. A channel outlives both of
+// its ends: messages that a replica sent before its death arrive after it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "core/prng.h"
 #include "core/types.h"
 #include "tests/simulation/fifo.h"
-#include "tests/simulation/virtual_time.h"
+#include "tests/simulation/history/virtual_time.h"
 
 namespace ingot::simulation {
 
@@ -31,7 +31,7 @@ class Network {
  public:
   Network(int endpoints, const NetworkFaultSchedule& schedule, std::uint64_t seed);
 
-  // The time of all that is sent and received; it never goes back.
+  // Sets the time of all later sends and receives; it never goes back.
   void advance(TimeNs now) { now_ = now; }
   TimeNs now() const { return now_; }
   int endpoints() const { return endpoints_; }
@@ -40,17 +40,17 @@ class Network {
   bool send(int from, int to, const GatheredMessage& message);
   bool has_room(int from, int to) const { return at(from, to).messages.size() < schedule_.channel_messages; }
 
-  // Moves the next message that has arrived at `to` from `from` into `message`. False: there is none. The reader says
-  // when it is done.
+  // Moves the next message that has arrived at `to` from `from` into `message`. False: there is none. A reader that has
+  // taken all that it wants calls done_reading(to), which updates next_arrival(to).
   bool take(int from, int to, std::string& message);
   void done_reading(int to);
-  // Bit n: something from endpoint n is on its way to `to`, or has arrived.
+  // Bit n: a message from endpoint n is on its way to `to`, or has arrived and is unread.
   std::uint64_t senders(int to) const { return senders_[index(to)]; }
 
-  // When `to` next has something to read (kNever: nothing is on its way).
+  // When `to` next has a message to read (kNever: none is on its way).
   TimeNs next_arrival(int to) const { return next_arrival_[index(to)]; }
 
-  // Everything that takes this way is `extra_ns` slower until then.
+  // Until `until`, messages on this channel take `extra_ns` longer.
   void slow_down(int from, int to, TimeNs extra_ns, TimeNs until);
   void all_links_normal();
 
@@ -84,7 +84,7 @@ class Network {
   std::vector<Channel> channels_;
   std::vector<TimeNs> next_arrival_;
   std::vector<std::uint64_t> senders_;  // by receiver
-  std::vector<std::string> buffers_;    // of messages that have been read, for those to come
+  std::vector<std::string> buffers_;    // of messages that have been read, for later ones
   std::uint64_t sent_ = 0;
 };
 

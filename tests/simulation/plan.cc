@@ -70,14 +70,14 @@ class Drawer {
   void draw_bounds() {
     AgreementBounds& bounds = plan_.bounds;
     bounds.window_slots = between_int(1, 16);
-    // As between real replicas: what is said when a backlog has drained fits into it.
+    // As between real replicas: the messages sent when a backlog has drained fit into it.
     std::size_t& backlog = plan_.replica.outbox.messages;
     backlog = std::max(backlog, static_cast<std::size_t>(bounds.window_slots) + 4);
     plan_.client.outbox.messages = backlog;
     bounds.learner_ahead_slots = bounds.window_slots + between_int(0, 40);
     bounds.command_log_slots = prng_.chance(0.4) ? between_int(1, 40) : 400;
     bounds.suspect_ticks = between_int(2, 10);
-    // Of some small batches: then a vote is a no, now and then, and clients ask again at different times.
+    // Room for a few small batches: then some votes are no, and clients send their requests again at different times.
     if (options_.agreement == "2pc" && prng_.chance(0.4)) bounds.prepared_bytes = 250 + rare_.below(500);
   }
 
@@ -104,7 +104,7 @@ class Drawer {
     client.bursts = 0.02 + 0.2 * prng_.unit();
     client.session.retry_ms = between(kMs, 50 * kMs) / kMs;
     client.session.scan_ms = 1 + room_.below(10);
-    // As the real bounds have it: a leader is suspected before it is asked again.
+    // As with the real bounds: a client reports a silent leader before it sends the request again.
     client.session.suspect_ms = 1 + room_.below(client.session.retry_ms);
     client.session.pause_us = 50 + room_.below(200);
     client.session.timeout_ms = room_.chance(0.15) ? 20 + room_.below(300) : kTimeoutMsNever;
@@ -143,7 +143,8 @@ class Drawer {
     return fault;
   }
 
-  // The case that the paper cannot survive: leader and acceptor at the same instant, one way or another.
+  // The case that the paper's protocol does not survive: leader and acceptor fail at the same instant, both in the same
+  // way, or the leader killed and the acceptor stopped.
   void lose_both_roles(Fault& fault) {
     const bool kills = options_.kills;
     fault.kind = kills && prng_.chance(0.7) ? Kind::kKill : Kind::kStop;
@@ -167,8 +168,8 @@ class Drawer {
     return fault;
   }
 
-  // The acceptor's role goes round among the living, snapshots are late, and then all die: what was decided in the
-  // epochs before lies in segments only.
+  // The acceptor's role moves around the living replicas, snapshots are late, and then all replicas die: the decisions
+  // of the former epochs are in segments only.
   void bring_the_acceptor_back() {
     late_snapshots_ = true;
     const Fault end = lose_everybody_once();
@@ -183,8 +184,8 @@ class Drawer {
     plan_.faults.push_back(end);
   }
 
-  // The replica that promises to a new leader dies and is back in no time, and then receives from the old one. A promise
-  // that is not in its segment is broken.
+  // The replica that promises to a new leader dies, restarts after microseconds, and then receives messages of the old
+  // leader. A promise that is not in its segment would be broken.
   Fault lose_a_promiser() {
     Fault fault;
     fault.kind = Kind::kKill;
@@ -197,7 +198,8 @@ class Drawer {
     return fault;
   }
 
-  // A carry has room for a window, for the batch after it, and for a few decided slots that a slow voter may lack.
+  // A configuration entry has room for the in-flight entries of one window, for the batch after it, and for a few
+  // decided slots that a slow voter may lack.
   void narrow_in_flight() {
     AgreementBounds& bounds = plan_.bounds;
     const std::size_t batch = kCommandBytesMax * static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
@@ -206,7 +208,7 @@ class Drawer {
                          static_cast<std::size_t>(bounds.window_slots + 1) * kInFlightSlotBytes;
   }
 
-  // Snapshots after little log, which travel in small pieces, and reach the supervisor late.
+  // Snapshots after a short log, which travel in small parts and reach the supervisor late.
   void draw_snapshots() {
     SnapshotBounds& snapshots = plan_.replica.bounds.snapshots;
     snapshots.log_bytes_min = 100 + room_.below(room_.chance(0.5) ? 1000 : 10'000);
@@ -225,14 +227,14 @@ class Drawer {
     plan_.snapshot_fails = room_.chance(0.2) ? 0.3 * room_.unit() : 0;
   }
 
-  // Until the end of the faults: so what is decided lies in segments only, which have room for it.
+  // The supervisor gets no snapshot before the faults end: decisions are in segments only, which have room for them.
   void wait_for_snapshots() {
     plan_.publish_ns_max = 10 * kSecond;
     plan_.snapshot_fails = 0;
   }
 
-  // A leader that is deposed has at most a third of a segment, and one that takes over stores it again: so a window and
-  // a batch are at most a sixth.
+  // A deposed leader's proposals fill at most a third of a segment, and its successor stores them again: so a window
+  // and a batch take at most a sixth.
   void narrow_segments() {
     AgreementBounds& bounds = plan_.bounds;
     const auto commands = static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
@@ -252,7 +254,7 @@ class Drawer {
   const Options& options_;
   Plan& plan_;
   Prng prng_;
-  Prng rare_;  // for what came later: it leaves older seeds what they were
+  Prng rare_;  // for draws that were added later, so that the older draws of a seed stay the same
   Prng room_;  // likewise
   bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;

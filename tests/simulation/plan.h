@@ -1,4 +1,4 @@
-// What one seed means: the fault schedule of a run and its faults. Drawn before the run, so that it can be cut short.
+// The run that one seed means: its fault schedule and its faults. Drawn before the run, so that it can be shortened.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 #include "replication/agreement/agreement.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/history/virtual_time.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/simulated_replica.h"
-#include "tests/simulation/virtual_time.h"
 
 namespace ingot::simulation {
 
-// One thing that goes wrong, or that an operator does.
+// One fault, or an operator's action.
 struct Fault {
   enum class Kind : std::uint8_t {
     kKill,       // the victims die; each starts again, after a while
@@ -23,7 +23,7 @@ struct Fault {
     kSlowLink,   // one direction between two replicas, or between all and one
     kMoveLeader,
     kMoveAcceptor,
-    kPressure,   // segments are a sixth fuller: trim what two replicas hold
+    kPressure,   // segments report a sixth more use, so replicas trim what two of them hold
   };
   static constexpr int kKinds = 6;
 
@@ -35,18 +35,18 @@ struct Fault {
     kLeaderAndAcceptor,  // at the same instant
     kKillLeaderStopAcceptor,
     kEverybody,
-    kPromiser,  // whoever promises something next, right after it has said so, while the leader's messages take long
+    kPromiser,  // the replica that sends the next promise, right after it; the leader's messages are slow meanwhile
   };
 
   Kind kind = Kind::kStop;
   Victims victims = Victims::kAnybody;
   TimeNs at = 0;
   TimeNs lasts_ns = 0;      // until restart, waking up, or the end of slowness or pressure
-  int steps = 0;            // of the victim's execution, after `at`, before it happens
-  std::uint64_t pick = 0;   // chooses among those that qualify
+  int steps = 0;            // that the victim still executes after `at`, before the fault strikes
+  std::uint64_t pick = 0;   // chooses among the possible victims
   TimeNs slow_ns = 0;       // kSlowLink
-  bool fresh_inbox = false;  // kKill: what was sent to the dead one is gone
-  bool for_good = false;     // kKill: no victim starts again, unless that would be too many for a majority of voters
+  bool fresh_inbox = false;  // kKill: messages sent to the dead replica are lost
+  bool for_good = false;     // kKill: no victim starts again, unless too few would be left for a majority of voters
   bool from_published = false;  // kKill: the successor begins with the newest published snapshot, not with a peer's
 };
 
@@ -55,7 +55,7 @@ const char* name_of(Fault::Victims victims);
 // "stop leader at 12.3 ms for 4.0 ms, after 3 steps".
 std::string describe(const Fault& fault);
 
-// What a run is asked to be.
+// What the caller asks of a run.
 struct Options {
   std::string agreement = "1paxos";
   int replicas = 3;
@@ -64,7 +64,7 @@ struct Options {
   Mutant mutant = Mutant::kNone;
   bool trace = false;
   bool kills = true;  // false: replicas are stopped, links slow, roles moved, but none dies
-  // To find the shortest prefix that fails: no more than so many of the seed's faults, and of its writes.
+  // Limits to find the shortest prefix that fails: at most this many of the seed's faults, and of its writes.
   int faults_max = 1'000'000;
   int writes_max = 1'000'000;
 };
@@ -78,7 +78,7 @@ struct Plan {
   ClientSchedule client;
   TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
   TimeNs snapshot_ns_max = 0;  // from the beginning of writing or decoding a snapshot to its end
-  TimeNs publish_ns_max = 0;   // from handing it to the supervisor until that keeps it
+  TimeNs publish_ns_max = 0;   // from handing it to the supervisor until the supervisor keeps it
   double snapshot_fails = 0;   // chance that one cannot be written
   std::string tree_shape;      // of broadcasts; empty: a star without relays
   bool fencing = false;

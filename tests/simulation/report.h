@@ -1,4 +1,4 @@
-// What a sweep found, for people and as JSON.
+// The report of a sweep, as text and as JSON.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Revisions never go back for anybody: what begins after an answer sees at least that answer's revision, and each write
-// makes one of its own. Cheaper than linearizability and across keys, but blind to values.
+// Revisions never go back: an operation that begins after an answer sees at least that answer's revision, and each
+// write makes a revision of its own. Cheaper than linearizability, and across keys, but it does not look at values.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,17 @@
 #include <string>
 
 #include "tests/simulation/checker.h"
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {
 
 // Not thread-safe.
 class RevisionChecker : public Checker {
  public:
-  // The revision that an operation which begins now must see.
+  // The lowest revision that an operation which begins now may see.
   std::int64_t floor() const { return floor_; }
 
-  // `floor` is what floor() was when the operation began.
+  // `floor` is the value of floor() when the operation began.
   void answered(Value number, const Operation& operation, std::int64_t floor) {
     const bool writes = operation.kind == Operation::Kind::kWrite || operation.succeeded;
     if (operation.revision < floor + (writes ? 1 : 0)) {

@@ -1,5 +1,5 @@
-// The stable segments of a simulated group: their writer shares them with all readers, and the supervisor and every
-// replica keep them by the rule of the real ones.
+// The stable segments of a simulated group: a writer shares its segment with all readers, and the supervisor and every
+// replica keep segments by the same rule as the real ones.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace ingot::simulation {
 // One incarnation's stable store, in memory that outlives its writer. Not thread-safe.
 class SimulatedSegment final : public StableStore {
  public:
-  // `pressed`: while it is true, the segment says that it is a sixth fuller than it is. It outlives this.
+  // While `pressed` is true, the segment reports a sixth more use than it has. REQUIRES: `pressed` outlives this.
   SimulatedSegment(EndpointId replica, Incarnation incarnation, std::size_t capacity_bytes, const bool& pressed)
       : model_(replica, incarnation, capacity_bytes), pressed_(pressed) {}
 
@@ -30,7 +30,7 @@ class SimulatedSegment final : public StableStore {
   StableStoreModel& model() { return model_; }
   const StableStoreModel& model() const { return model_; }
 
-  // The kernel's mark on it: its writer is dead, and what it holds is final.
+  // The kernel's mark on the writer lock: the writer is dead, and the content is final.
   bool marked_dead = false;
 
  private:
@@ -54,7 +54,7 @@ class KnownSegments {
   const Incarnations& of(EndpointId replica) const { return replicas_[replica.value()]; }
   ReplicaIncarnation newest(EndpointId replica) const { return {replica, of(replica).back().incarnation}; }
 
-  // Null: it is not kept, or never was.
+  // Null: this segment is not kept any more, or never was.
   const SimulatedSegment* find(ReplicaIncarnation name) const {
     for (const Known& known : of(name.id)) {
       if (known.incarnation == name.incarnation) return known.memory.get();

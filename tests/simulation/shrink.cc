@@ -9,7 +9,7 @@ namespace {
 
 bool fails(const Options& options) { return !run(options).violation.empty(); }
 
-// The smallest value of the field that fails, if failing were monotonic; some small one that fails otherwise.
+// The smallest value of the field that fails, if failing is monotonic; otherwise some small one that fails.
 void cut(Options& options, int Options::*field, int high) {
   int low = 0;  // not known to fail; `high` fails
   options.*field = low;

@@ -6,14 +6,14 @@
 
 namespace ingot::simulation {
 
-// What is left of a seed: its first faults and its first writes. `outcome` is that run's, with its trace.
+// The shortened seed: its first faults and its first writes. `outcome` is that run's, with its trace.
 struct Shrunk {
   Options options;
   Outcome outcome;
 };
 
-// REQUIRES: run(options) fails. Runs it again and again, with fewer faults, then with fewer writes, as long as it
-// fails; how it fails may change.
+// Runs the seed again with fewer faults, then with fewer writes, as long as it fails. The violation may be another one
+// in a shorter run. REQUIRES: run(options) fails.
 Shrunk shrink(Options options);
 
 }  // namespace ingot::simulation

@@ -1,4 +1,4 @@
-// What goes wrong in a simulated world, and how it is put right.
+// The faults of a simulated world, and how each ends.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr TimeNs kArmedNsMax = 3 * kMs;  // a victim that takes too few steps is crashed all the same
 constexpr TimeNs kFenceNsMax = 500 * kUs;
 constexpr TimeNs kPollNs = 50 * kUs;  // between two looks at whether the leader has proposed something
-constexpr TimeNs kPromiseNsMax = 40 * kMs;  // until somebody promises something
+constexpr TimeNs kPromiseNsMax = 40 * kMs;  // until a replica promises something
 }  // namespace
 
 using FaultKind = Fault::Kind;
@@ -48,7 +48,7 @@ void SimulatedWorld::end_fenced(ReplicaIncarnation name) {
   restart(replica, false);
 }
 
-// The newest wins.
+// Of published snapshots the newest wins.
 void SimulatedWorld::take_published(const PublishedSnapshot& snapshot) {
   if (snapshot->name.slot <= published_below()) return;
   ++tally_.published;
@@ -68,8 +68,9 @@ void SimulatedWorld::begin(std::size_t number) {
   post({.at = now_ + 1 + prng_.below(kArmedNsMax), .kind = Event::Kind::kInject, .number = number});
 }
 
-// A voter is asked to lead while a proposal of the leader is on its way, slowly. The news to the leader takes longer, and
-// what the leader still says to its successor longest: so it goes on, and reaches those that have promised.
+// A voter is asked to lead while a slow proposal of the leader is on its way. The voter's messages to the leader take
+// longer, and the leader's messages to that voter longest: so the leader goes on, and its proposals reach replicas that
+// have promised to the voter.
 void SimulatedWorld::await_promise(std::size_t number) {
   if (injected_faults_[number]) return;
   const Fault& fault = plan_.faults[number];
@@ -117,7 +118,7 @@ bool SimulatedWorld::at_crash_point(int replica) {
   return false;
 }
 
-// An empty list: none qualifies.
+// Empty: no replica qualifies.
 std::vector<int> SimulatedWorld::choose_victims(const Fault& fault) {
   const int leader = group_.leader();
   const int acceptor = group_.acceptor();
@@ -186,14 +187,14 @@ void SimulatedWorld::inject(std::size_t number) {
     case FaultKind::kKill:
     case FaultKind::kStop:
       if (take_down(number)) return;
-      slow_down(fault);  // none was up to be crashed
+      slow_down(fault);  // no replica was up to be crashed
       break;
   }
   open_ends_[number] = 1;
   post({.at = now_ + fault.lasts_ns, .kind = Event::Kind::kEnd, .number = number});
 }
 
-// False: none of the victims is up any more.
+// False: no victim is up any more.
 bool SimulatedWorld::take_down(std::size_t number) {
   const Fault& fault = plan_.faults[number];
   int taken = 0;
@@ -245,7 +246,7 @@ void SimulatedWorld::move(std::size_t number, Role role) {
                                   .fault = number});
 }
 
-// A move that is refused slows a link down instead: every seed has its share of faults.
+// A move that is refused slows a link down instead, so that each seed keeps its number of faults.
 void SimulatedWorld::move_answered(std::size_t number, bool begun) {
   const Fault& fault = plan_.faults[number];
   trace(describe(fault) + (begun ? ": begun" : ": refused"));
@@ -275,7 +276,8 @@ void SimulatedWorld::end(std::size_t number, int replica) {
 
 void SimulatedWorld::close(std::size_t) { --faults_open_; }
 
-// A majority of the voters runs in the end, whatever happens to the others; and one of them knows what is trimmed.
+// A majority of the voters runs in the end, even if other replicas stay dead; and another replica has applied all slots
+// that may be trimmed.
 bool SimulatedWorld::may_stay_dead(int replica) const {
   return (replica >= group_.voters() || 2 * (dead_voters_ + 1) < group_.voters()) && others_know(replica);
 }
@@ -307,7 +309,7 @@ void SimulatedWorld::stop(int replica) {
   tell_all_of(replica, Notice::Kind::kDied);
 }
 
-// Every other process hears of it, each at its own time.
+// Every other process gets the notice, each at its own time.
 void SimulatedWorld::tell_all_of(int replica, Notice::Kind kind) {
   const Notice notice{.kind = kind, .name = group_.name_of(replica), .segment = group_.at(replica).segment};
   for (int peer = 0; peer < group_.replicas(); ++peer) {
@@ -326,7 +328,7 @@ void SimulatedWorld::tell(int endpoint, Notice notice) {
         .notice = std::move(notice)});
 }
 
-// It accepts what the newest incarnations of all others send, and they what it sends once they have gone over to it.
+// The replica accepts the newest incarnations of all others; they accept its messages once they have switched to it.
 void SimulatedWorld::restart(int replica, bool from_published) {
   ++tally_.restarts;
   checkers.log.born(replica);

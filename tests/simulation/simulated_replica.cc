@@ -16,7 +16,7 @@ namespace ingot::simulation {
 
 namespace {
 
-constexpr std::uint64_t kMoveSequence = ~std::uint64_t{0};  // of no client's request
+constexpr std::uint64_t kMoveSequence = ~std::uint64_t{0};  // not a sequence of any client
 
 std::uint64_t mask_of(EndpointId peer) { return std::uint64_t{1} << peer.value(); }
 
@@ -27,7 +27,8 @@ bool changes_something(Action::Kind kind) {
 bool is_promise(const GatheredMessage& message) {
   constexpr std::size_t kTypeOffset = 2;
   if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
-  const auto type = static_cast<MessageType>(as_view(message.header)[kTypeOffset]);
+  if (message.size() <= kTypeOffset) return false;
+  const auto type = static_cast<MessageType>(message.part(kTypeOffset, 1).front());
   return type == MessageType::kPromise || type == MessageType::kConfigPromise;
 }
 
@@ -78,7 +79,7 @@ ReplicaCore::Parts SimulatedReplica::core_parts(Setup& setup) {
 void SimulatedReplica::poll(TimeNs now) {
   now_ = now;
   busy_until_ = now + schedule_.poll_cost_ns;
-  if (core_.in_round() && !finish_round()) return;  // it was crashed or stopped in that round
+  if (core_.in_round() && !finish_round()) return;  // crashed or stopped in that round
   for (const Notice& notice : std::exchange(notices_, {})) handle(notice);
   read_messages();
   go_over_to_peers();
@@ -140,7 +141,7 @@ void SimulatedReplica::handle(const Notice& notice) {
   }
 }
 
-// As `ingotctl move` asks, by way of a client's endpoint.
+// As `ingotctl move` asks, through a client's endpoint.
 void SimulatedReplica::ask_to_move(const Notice& notice) {
   const EndpointId client(static_cast<std::uint16_t>(group_.replicas));
   const std::string payload = encode_move({notice.role, notice.to});
@@ -154,7 +155,7 @@ void SimulatedReplica::ask_to_move(const Notice& notice) {
   core_.receive(client, encode(request));
 }
 
-// Answers to moves are the world's, not the client's.
+// The world takes the answers to moves; clients must not get them.
 bool SimulatedReplica::is_move_answer(const Action& action) {
   if (moves_.empty() || action.to.value() < group_.replicas) return false;
   const auto response = decode_response(as_view(action.message.body));
@@ -173,7 +174,7 @@ void SimulatedReplica::peer_died(ReplicaIncarnation name) {
   core_.peer_died(name);
 }
 
-// So the incarnation before is dead.
+// A newer incarnation begins, so the one before is dead.
 void SimulatedReplica::peer_begins(const Notice& notice) {
   const EndpointId peer = notice.name.id;
   if (notice.name.incarnation <= segments_.newest(peer).incarnation) return;
@@ -182,7 +183,7 @@ void SimulatedReplica::peer_begins(const Notice& notice) {
   begun_ |= mask_of(peer);
 }
 
-// As PeerIncarnations does: once all that a former one had sent is handled, the channel is with the newest.
+// As PeerIncarnations does: once all messages of the former incarnation are handled, the channel is with the newest.
 void SimulatedReplica::go_over_to_peers() {
   for (std::uint64_t left = begun_; left != 0; left &= left - 1) {
     const EndpointId peer(static_cast<std::uint16_t>(std::countr_zero(left)));
@@ -198,7 +199,7 @@ void SimulatedReplica::go_over_to_peers() {
   }
 }
 
-// Only of one that is known to be dead by now.
+// Reads a segment only if its writer is known to be dead by now.
 void SimulatedReplica::read_segment(const Notice& notice) {
   const SimulatedSegment* segment = segments_.find(notice.name);
   if (segment == nullptr) return core_.segment_read(notice.name, nullptr);
@@ -228,7 +229,7 @@ void SimulatedReplica::receive(EndpointId from, std::string_view message) {
   core_.receive(from, message);
 }
 
-// ---- What the core asks for -----------------------------------------------------------------------------------------
+// ---- Actions of the core --------------------------------------------------------------------------------------------
 
 bool SimulatedReplica::execute(const Action& action) {
   if (environment_.traces()) environment_.trace(describe(self(), action));
@@ -306,7 +307,7 @@ void SimulatedReplica::send(const Action& action) {
   }
 }
 
-// The real applier would abort where the checker objects.
+// The real applier would abort where the checker finds a violation.
 bool SimulatedReplica::decide(const Decision& decision) {
   environment_.checkers.log.decided(self(), decision);
   return environment_.checkers.log.violation().empty();
@@ -318,7 +319,7 @@ void SimulatedReplica::applied(Slot, const Applier::Applied& applied) {
       self(), environment_.operation_of(applied.request.client, applied.request.sequence));
 }
 
-// What is written is the state as it is now, however long that takes.
+// The snapshot is of the state at this moment, however long the writing takes.
 void SimulatedReplica::write_snapshot() {
   auto bytes = std::make_shared<std::string>(core_.applier().save());
   bytes->insert(0, snapshot_header(core_.applier().applied(), *bytes));

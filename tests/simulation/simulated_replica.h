@@ -1,5 +1,5 @@
-// A simulated replica: a driver of the real replica core (replication/replica/core.h) that executes one action at a
-// time, and can die or stop between any two of them.
+// A simulated replica: it drives the real replica core (replication/replica/core.h), executes one action at a time, and
+// can die or stop between any two of them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 #include "replication/replica/outbox.h"
 #include "replication/replica/snapshots/loader.h"
 #include "tests/simulation/environment.h"
+#include "tests/simulation/history/virtual_time.h"
 #include "tests/simulation/mutants.h"
 #include "tests/simulation/segments.h"
 #include "tests/simulation/simulated_transport.h"
-#include "tests/simulation/virtual_time.h"
 #include "tests/simulation/watched_store.h"
 
 namespace ingot::simulation {
@@ -37,7 +37,7 @@ class SimulatedReplica final : private AppliedSink {
  public:
   struct Setup {
     GroupConfig group;
-    Incarnation incarnation{1};  // as the supervisor counts; a mutant makes the group's another one
+    Incarnation incarnation{1};  // as the supervisor counts; one mutant gives the group another number
     std::unique_ptr<Agreement> agreement;
     AgreementTraits traits{};
     ReplicaFaultSchedule schedule;
@@ -52,17 +52,17 @@ class SimulatedReplica final : private AppliedSink {
 
   explicit SimulatedReplica(Setup setup);
 
-  // Does what is to be done at `now`. It may be crashed in the middle: then the rest is undone until it is polled
-  // again, which a dead one never is.
+  // Runs one round at `now`. A crash or stop may interrupt it: the rest then waits for the next poll, and a dead
+  // replica gets none.
   void poll(TimeNs now);
 
-  // When it wants to be polled next, arrivals aside; no arrival is handled before busy_until().
+  // When it wants to be polled next, apart from arrivals; no arrival is handled before busy_until().
   TimeNs next_poll() const { return has_work() ? busy_until_ : core_.deadline_ns(); }
   TimeNs busy_until() const { return busy_until_; }
 
-  // What comes from outside of its channels is handled by its next round.
+  // The replica's next round handles the notice.
   void note(Notice notice) { notices_.push_back(std::move(notice)); }
-  // That peer has gone over to this incarnation, and takes what it sends.
+  // The peer has switched its channel to this incarnation, and accepts its messages.
   void accepted_by(EndpointId peer) { transport_.open(peer); }
 
   const Agreement& agreement() const { return core_.agreement(); }
@@ -86,7 +86,7 @@ class SimulatedReplica final : private AppliedSink {
   void read_segment(const Notice& notice);
   void read_messages();
   void receive(EndpointId from, std::string_view message);
-  // These return false if the replica was crashed meanwhile, or a checker objects.
+  // These return false if the replica was crashed or stopped meanwhile, or a checker found a violation.
   bool finish_round();
   bool execute(const Action& action);
   bool store(const StableWrite& write);
@@ -116,9 +116,9 @@ class SimulatedReplica final : private AppliedSink {
   std::vector<StableWrite> deferred_;    // of a mutant
   std::vector<Incarnation> present_;     // by peer: the incarnation that the channel is with
   std::uint64_t dead_ = 0;               // bit by peer
-  std::uint64_t begun_ = 0;              // bit by peer: a newer incarnation runs than the channel is with
+  std::uint64_t begun_ = 0;              // bit by peer: an incarnation newer than the channel's runs
   std::uint64_t requests_ = 0;           // of a mutant
-  std::vector<std::size_t> moves_;       // faults that ask to move a role, and are not answered
+  std::vector<std::size_t> moves_;       // faults that ask to move a role, not answered yet
   TimeNs now_ = 0;
   TimeNs busy_until_ = 0;
   bool works_ = true;  // the last round did something, so the next one may

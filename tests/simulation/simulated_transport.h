@@ -1,4 +1,4 @@
-// One endpoint's end of the simulated network, as a Transport; and how it goes over to its peers' next incarnations.
+// One endpoint's end of the simulated network, as a Transport; and how it switches to its peers' next incarnations.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace ingot::simulation {
 
-// Channels are with incarnations, as on the host (transport/host/peer_incarnations.h): nothing is sent to one that is
-// known to be dead; its successor's messages are taken only when all that it had sent is read, and a successor sends
-// nothing to endpoints that have not gone over to it. Not thread-safe.
+// A channel is with one incarnation, as on the host (transport/host/peer_incarnations.h). Nothing is sent to an
+// incarnation that is known to be dead. A successor's messages are taken only after all messages of its predecessor are
+// read. A successor sends nothing to an endpoint that has not switched to it. Not thread-safe.
 class SimulatedTransport final : public Transport {
  public:
-  // `messages_max`: read from each peer by one probe. REQUIRES: network outlives this.
+  // `messages_max`: the most messages that one probe reads from each peer. REQUIRES: network outlives this.
   SimulatedTransport(int self, Network& network, int messages_max)
       : self_(self), network_(network), messages_max_(messages_max) {}
 
@@ -27,11 +27,11 @@ class SimulatedTransport final : public Transport {
   bool readable() override { return network_.next_arrival(self_) <= network_.now(); }
   void peer_gone(EndpointId peer) override { closed_ |= mask_of(peer); }
 
-  // Nothing is sent to that peer until it is open: it is dead, or has not gone over to this incarnation.
+  // Until open() nothing is sent to the peer: it is dead, or has not switched to this incarnation.
   void close(EndpointId peer) { closed_ |= mask_of(peer); }
   void open(EndpointId peer) { closed_ &= ~mask_of(peer); }
   bool is_open(EndpointId peer) const { return (closed_ & mask_of(peer)) == 0; }
-  // All that the peer had sent is handed out.
+  // Whether all messages that the peer had sent are handed out.
   bool settled(EndpointId peer) const { return (network_.senders(self_) & mask_of(peer)) == 0; }
   bool has_room(EndpointId peer) const { return is_open(peer) && network_.has_room(self_, peer.value()); }
 
@@ -42,7 +42,7 @@ class SimulatedTransport final : public Transport {
   Network& network_;
   const int messages_max_;
   std::uint64_t closed_ = 0;  // bit by peer
-  std::string message_;       // that is being handed out
+  std::string message_;       // being handed out
 };
 
 }  // namespace ingot::simulation

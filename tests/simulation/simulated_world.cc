@@ -6,22 +6,22 @@
 
 #include "core/check.h"
 #include "tests/replication/agreement/trace.h"
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 namespace ingot::simulation {
 
 namespace {
 
-// After faults have stopped, all is answered and each replica up to date within this time. Retransmission backs off
-// to kRetransmitTicksMax ticks of at most 5 ms, suspicion likewise.
+// Once the faults have ended, every operation is answered and each replica up to date within this time. Retransmission
+// backs off to kRetransmitTicksMax ticks of at most 5 ms, and so does suspicion.
 constexpr TimeNs kRecoveryNsMax = 60 * kSecond;
 
-// 2PC does not go on without one of its first replicas. After so long every process has heard of the death.
+// 2PC cannot go on without one of its first replicas. After this time every process has heard of the death.
 constexpr TimeNs kBlockedNs = 100 * kMs;
 
-// A run takes some thousands of events. One that takes so many is a storm of messages that feeds itself.
+// A run takes some thousands of events. One that takes this many is a storm of messages that feeds itself.
 constexpr std::uint64_t kEventsMax = 1'000'000;
-constexpr std::size_t kTraceLinesMax = 200'000;  // more than anybody reads
+constexpr std::size_t kTraceLinesMax = 200'000;  // more than a reader needs
 
 }  // namespace
 
@@ -187,15 +187,15 @@ bool SimulatedWorld::finished() {
 
 bool SimulatedWorld::blocks_for_good() const { return options_.agreement == "2pc" && tally_.restarts > 0; }
 
-// Each replica says that it is blocked, and by which: by the coordinator if that died, else by one that did. No client is
-// told anything wrong meanwhile.
+// Every replica reports that it is blocked, and by which replica: by the coordinator if that died, else by one that
+// did. No client gets a wrong answer meanwhile.
 void SimulatedWorld::check_blocked() {
   const bool coordinator_died = group_.at(0).incarnation > Incarnation(1);
   for (int replica = 0; replica < group_.replicas() && violation_.empty(); ++replica) {
     if (!group_.at(replica).replica) continue;
     const AgreementStatus status = group_.at(replica).replica->agreement().status();
     const bool joining = group_.at(replica).incarnation > Incarnation(1);
-    if (!joining && !coordinator_died && replica != 0) continue;  // the coordinator speaks for all
+    if (!joining && !coordinator_died && replica != 0) continue;  // the status of the coordinator counts for all
     const int by = status.blocked_by.value();
     if (status.blocked && by < group_.replicas()) {
       const bool died = group_.at(by).incarnation > Incarnation(1);
@@ -245,7 +245,7 @@ std::string SimulatedWorld::describe_standstill(const char* what) const {
       continue;
     }
     std::string status = testing::describe_status(place.replica->agreement().status());
-    status.pop_back();  // the end of its line
+    status.pop_back();  // the line feed
     out << "applied " << place.replica->applied() << ", " << status;
   }
   return out.str();

@@ -1,4 +1,4 @@
-// The clock of a run, and all that is not a replica or a client: faults, deaths and what they leave, the supervisor.
+// The clock of a run, its faults, deaths and their consequences, and the supervisor.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace ingot::simulation {
 
-// Everything is done by one of a few actors: replicas, clients, and this world's own events. The one that is due first
-// acts. Not thread-safe.
+// A run has a few actors: replicas, clients, and the world's own events. The actor that is due first acts. Not
+// thread-safe.
 class SimulatedWorld final : public Environment {
  public:
   explicit SimulatedWorld(const Options& options) : SimulatedWorld(options, Plan(options)) {}
@@ -45,18 +45,18 @@ class SimulatedWorld final : public Environment {
   struct Event {
     enum class Kind : std::uint8_t {
       kFault,      // fault `number` begins: victims are chosen, and crashed some steps later
-      kInject,     // it strikes now, if it has not yet
-      kEnd,        // of fault `number`, for `replica` (-1: for whatever it was)
+      kInject,     // it strikes now, unless it has struck before
+      kEnd,        // of fault `number`, for `replica` (-1: for all that it affects)
       kNotice,     // `replica`, or the client at that endpoint, gets `notice`
       kPublished,  // the supervisor has `snapshot`
-      kFence,      // `name` is killed, as it was asked for
+      kFence,      // `name` is killed, as a replica asked
     };
     TimeNs at = 0;
     Kind kind = Kind::kFault;
     int replica = -1;
     std::size_t number = 0;
     ReplicaIncarnation name{};
-    Incarnation receiver{};  // the event is void if `replica` has begun another incarnation since
+    Incarnation receiver{};  // the event is void if `replica` has begun another incarnation meanwhile
     Notice notice{};
     PublishedSnapshot snapshot{};
   };
@@ -112,24 +112,24 @@ class SimulatedWorld final : public Environment {
   const Options options_;
   const Plan plan_;
   Prng prng_;
-  std::vector<std::vector<Incarnation>> accepted_;  // by replica and peer: whose messages it takes
-  PublishedSnapshot published_;                     // that the supervisor keeps
+  std::vector<std::vector<Incarnation>> accepted_;  // by replica and peer: the incarnation whose messages it takes
+  PublishedSnapshot published_;                     // kept by the supervisor
   SimulatedGroup group_;
   Workload workload_;
-  std::deque<Client> clients_;  // which do not move
+  std::deque<Client> clients_;  // a deque, so that they do not move
   std::vector<Event> events_;
   std::vector<Armed> armed_;
-  std::vector<Armed> wait_for_promise_;      // of anybody
+  std::vector<Armed> wait_for_promise_;      // faults that wait for the next promise of any replica
   std::vector<std::vector<int>> victims_;    // by fault
-  std::vector<int> open_ends_;               // by fault: victims that are not back yet
+  std::vector<int> open_ends_;               // by fault: victims that have not returned
   std::vector<bool> injected_faults_;
-  std::vector<std::unique_ptr<SimulatedReplica>> graveyard_;  // dead, but perhaps on the stack
+  std::vector<std::unique_ptr<SimulatedReplica>> graveyard_;  // dead, but perhaps still on the stack
   std::size_t faults_open_ = 0;  // not begun, or not over
   int fences_open_ = 0;
   int dead_voters_ = 0;  // for good
   TimeNs now_ = 0;
   TimeNs calm_since_ = kNever;
-  bool idle_ = false;     // nothing will happen any more
+  bool idle_ = false;     // no event will happen any more
   bool closing_ = false;  // a last write makes each replica notice what it missed
   std::string violation_;
   Ballot highest_ballot_;

@@ -16,7 +16,7 @@ std::uint64_t seeds_or(std::uint64_t otherwise) {
   return value ? std::strtoull(value, nullptr, 10) : otherwise;
 }
 
-// An agreement that cannot do without one of its first replicas is only stopped and slowed down.
+// 2PC cannot go on without one of its first replicas, so its replicas are only stopped and slowed down.
 bool survives_kills(const std::string& agreement) { return agreement != "2pc"; }
 
 Options options_of(const std::string& agreement, int replicas, int voters) {
@@ -52,12 +52,12 @@ void check_sizes(const std::string& agreement) {
   }
 }
 
-TEST_CASE("1Paxos: no judge objects") { check_sizes("1paxos"); }
-TEST_CASE("Multi-Paxos: no judge objects") { check_sizes("multipaxos"); }
-TEST_CASE("2PC: no judge objects") { check_sizes("2pc"); }
+TEST_CASE("1Paxos: no checker finds a violation") { check_sizes("1paxos"); }
+TEST_CASE("Multi-Paxos: no checker finds a violation") { check_sizes("multipaxos"); }
+TEST_CASE("2PC: no checker finds a violation") { check_sizes("2pc"); }
 
-// It is blocked for good by the first death, says so, and tells nobody anything wrong.
-TEST_CASE("2PC: who died is said, and no judge objects") {
+// The first death blocks the group for good; its replicas report that, and no client gets a wrong answer.
+TEST_CASE("2PC: a blocked group names the dead replica, and no checker finds a violation") {
   for (const int replicas : {3, 5}) {
     Options options = options_of("2pc", replicas, replicas);
     options.kills = true;
@@ -66,11 +66,11 @@ TEST_CASE("2PC: who died is said, and no judge objects") {
 }
 
 // ---- Seeds that found bugs ------------------------------------------------------------------------------------------
-// Each found the bug that is named, in the runs that the simulator drew from it then. A seed means another run after each
-// change of what is drawn, so these stay as seeds that have to be clean; the bugs' own tests are the protocols'.
+// Each seed found the named bug in the run that the simulator drew from it then. Each change of the draws gives a seed
+// another run, so these stay as seeds that must be clean; the protocols' own tests cover the bugs.
 
-// A backlog that had dropped something drained, what was said then dropped something again, and so on for ever.
-TEST_CASE("one drain does not bring about the next") {
+// A backlog that had dropped messages drained, and the messages sent then made it drop others, and so on without end.
+TEST_CASE("messages sent after a backlog has drained do not overflow it again") {
   Options options = options_of("1paxos", 3, 3);
   options.seed = 890;
   CHECK(run(options).violation == "");
@@ -82,17 +82,17 @@ TEST_CASE("one drain does not bring about the next") {
   CHECK(run(options).violation == "");
 }
 
-// Everybody had died, and so had the only one that had installed the published snapshot then: nobody who lived had
-// trimmed what all lacked, so nobody asked for that snapshot.
-TEST_CASE("what only the dead had trimmed comes with a snapshot") {
+// All replicas had died, and then so had the only one that had installed the published snapshot. No living replica had
+// trimmed the slots that all lacked, so none asked for that snapshot.
+TEST_CASE("slots that only dead replicas had trimmed come with a snapshot") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 1955;
   CHECK(run(options).violation == "");
 }
 
-// As before, but one who lived was the next incarnation of one that had trimmed: it did not vote for those slots, a
-// majority needed its votes, and nobody asked for the snapshot.
-TEST_CASE("what only a predecessor had trimmed comes with a snapshot") {
+// As before, but one living replica was the next incarnation of one that had trimmed. It did not vote for those slots,
+// a majority needed its votes, and no replica asked for the snapshot.
+TEST_CASE("slots that only a predecessor had trimmed come with a snapshot") {
   Options options = options_of("multipaxos", 5, 5);
   options.seed = 341428;
   CHECK(run(options).violation == "");
@@ -107,9 +107,9 @@ TEST_CASE("a snapshot is installed between two executions") {
   CHECK(run(options).violation == "");
 }
 
-// The leader had died, and of the two who were left each thought that it was the acceptor, since one had missed an entry:
-// each left it to the other to lead.
-TEST_CASE("two acceptors, one of them of yesterday, find out who leads") {
+// The leader had died, and each of the two remaining replicas took itself for the acceptor, since one had missed an
+// entry: each waited for the other to lead.
+TEST_CASE("of two replicas that both think they are the acceptor, one becomes leader") {
   Options options = options_of("1paxos", 3, 3);
   for (const std::uint64_t seed : {5012261, 5059481}) {
     CAPTURE(seed);
@@ -118,17 +118,17 @@ TEST_CASE("two acceptors, one of them of yesterday, find out who leads") {
   }
 }
 
-// It had won a leadership and slept through the next one. Then it heard of a slot that its successor had proposed,
-// before it heard of the successor, and took what lay between for decided with no-ops.
-TEST_CASE("who was overtaken in its sleep decides nothing on its own") {
+// A replica was elected and then stopped while the next leader was elected. It heard of a slot that its successor had
+// proposed before it heard of the successor, and took the slots between for decided with no-ops.
+TEST_CASE("a leader that was deposed while it was stopped decides nothing on its own") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 168540;
   CHECK(run(options).violation == "");
 }
 
-// A leader installed a snapshot that held commands it had proposed, and took them for on their way for ever: nobody was
-// answered who asked for them again.
-TEST_CASE("a leader takes again what may have come with a snapshot") {
+// A leader installed a snapshot that held commands it had proposed, and counted them as in flight for ever: a client
+// that sent such a request again got no answer.
+TEST_CASE("a leader takes a request again that may have come with a snapshot") {
   Options options = options_of("1paxos", 3, 3);
   for (const std::uint64_t seed : {171154, 221052, 230096}) {
     options.seed = seed;
@@ -139,15 +139,15 @@ TEST_CASE("a leader takes again what may have come with a snapshot") {
   CHECK(run(options).violation == "");
 }
 
-// Votes were lost. Reads that waited for their slot were asked again and again, and each that the voters confirmed put
-// off that the slot was proposed again.
-TEST_CASE("reads do not put off what is to be said again") {
+// Votes were lost. Reads that waited for their slot were asked again and again, and each confirmed read delayed the
+// retransmission of the slot's proposal.
+TEST_CASE("reads do not delay retransmission") {
   Options options = options_of("multipaxos", 5, 5);
   options.seed = 205096;
   CHECK(run(options).violation == "");
 }
 
-TEST_CASE("a seed reproduces its run, step by step") {
+TEST_CASE("running a seed twice gives the same steps") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 42;
   options.trace = true;

@@ -1,4 +1,4 @@
-// What the stable segment demands of its writer; the real one would abort the replica.
+// The rules that the stable segment imposes on its writer; the real segment would abort the replica.
 #pragma once
 
 #include <string>

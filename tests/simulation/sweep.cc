@@ -13,7 +13,7 @@ SweepResult sweep(const Options& options, std::uint64_t count, int jobs, std::si
   const auto begin = std::chrono::steady_clock::now();
   SweepResult sum;
   std::mutex mutex;                     // guards sum
-  std::atomic<std::uint64_t> next{0};   // relaxed: nothing but the number is shared
+  std::atomic<std::uint64_t> next{0};   // relaxed: no other data depends on it
   std::atomic<std::uint64_t> failed{0};  // likewise
   const auto work = [&] {
     Options own = options;

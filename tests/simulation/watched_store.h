@@ -1,4 +1,4 @@
-// The key-value store of a simulated replica, whose snapshots also hold what the checker of effects knows of the state.
+// The key-value store of a simulated replica; its snapshots also hold the effect checker's view of the state.
 #pragma once
 
 #include <string>

@@ -28,10 +28,10 @@ struct Tally {
   std::uint64_t written = 0;    // snapshots
   std::uint64_t published = 0;  // likewise: kept by the supervisor
   std::uint64_t salvages = 0;   // segments of dead replicas looked at
-  std::uint64_t histories = 0;  // segments looked at for what they hold, whoever wrote them
+  std::uint64_t histories = 0;  // segments looked at for their history, the writer dead or alive
   std::uint64_t snapshot_messages = 0;  // pieces of snapshots, and questions for them
   std::uint64_t relayed = 0;            // copies of broadcasts by trees
-  std::uint64_t unknown = 0;    // operations whose outcome a client gave up to learn
+  std::uint64_t unknown = 0;    // operations whose outcome a client gave up waiting for
   std::uint64_t fences = 0;
   std::uint64_t restarts = 0;
   std::uint64_t dead_for_good = 0;

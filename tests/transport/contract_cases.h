@@ -76,7 +76,7 @@ ContractBounds contract_bounds();
 
 // ---- The cases ----
 
-TEST_CASE("a full channel says so and takes nothing") {
+TEST_CASE("send to a full channel returns false and sends nothing") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   const auto table = make_contract_table(kind, 3);
   for (std::uint32_t turn = 0; turn < 5; ++turn) {

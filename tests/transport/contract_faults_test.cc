@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kEndpoints = 4;
 constexpr int kVictim = 1;
-constexpr int kNobody = 7;  // whom the victim takes for absent, so that it does not leave before its fault
+constexpr int kNobody = 7;  // the victim takes it for absent, so it does not leave before its fault
 constexpr int kRounds = 20;
 
 PartyPlan plan_for(std::string_view kind, int round) {

@@ -16,8 +16,8 @@
 
 #include "core/prng.h"
 #include "core/types.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot::test {
 

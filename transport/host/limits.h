@@ -9,16 +9,17 @@ namespace ingot {
 inline constexpr std::size_t kSegmentBytesMax = std::size_t{64} << 30;  // one segment, sparse; more is refused
 // How long a loop with nothing to do spins on a core of its own before it gives way; a sleep costs as much to end.
 inline constexpr std::uint64_t kSpinNs = 50'000;
-// Somebody else wants the core if an idle loop was away from it for longer; then it does not spin for so long.
+// An idle loop that was away from its core for longer concludes that another thread wants the core; it then does not
+// spin for kNoSpinNs.
 inline constexpr std::uint64_t kCoreWantedNs = 5'000;
 inline constexpr std::uint64_t kNoSpinNs = 10'000'000;
 // Rounds with sched_yield before an idle loop sleeps.
 inline constexpr int kYieldsOwnCore = 4;
 inline constexpr int kYieldsSharedCore = 32;
-// A busy loop looks at its watched descriptors this often.
+// How often a busy loop checks its watched descriptors.
 inline constexpr std::uint64_t kDescriptorPollNs = 5'000'000;
-// Sleeps in a row that news call off though no poll finds work; at the limit the loop sleeps all the same, for at most
-// kSpuriousWakeupSleepNs at a time.
+// Sleeps in a row that readable() prevents although no poll finds work. At the limit the loop sleeps all the same, for
+// at most kSpuriousWakeupSleepNs at a time.
 inline constexpr int kSpuriousWakeupsMax = 1000;
 inline constexpr std::uint64_t kSpuriousWakeupSleepNs = 1'000'000;
 

@@ -34,8 +34,9 @@ struct ThreadWaitOptions {
   bool sleepers_fence = false;   // as above; falls back to fences on both sides if the kernel has no membarrier
 };
 
-inline constexpr std::uint64_t kThreadPreemptedNs = 20'000;   // between two clock readings: preempted
-inline constexpr std::uint64_t kThreadNoSpinNs = 10'000'000;  // after that a waiter does not spin for so long, up to
+inline constexpr std::uint64_t kThreadPreemptedNs = 20'000;  // between two clock readings: preempted
+// How long a preempted waiter does not spin: the first time, and at most, since each further time doubles it.
+inline constexpr std::uint64_t kThreadNoSpinNs = 10'000'000;
 inline constexpr std::uint64_t kThreadNoSpinNsMax = 640'000'000;
 
 // The sleeping words of all participants, one line each. Outlives all waiters. Safe from any thread.

@@ -29,7 +29,8 @@ DrillRequest::Action action_of(const std::string& word) {
   return word == "stop" ? DrillRequest::ACTION_STOP : DrillRequest::ACTION_CONT;
 }
 
-// A stopped front end answers nothing more, and a killed one ends the connection: neither is an error then.
+// A stopped front end sends no further answer, and a killed one ends the connection: for that target neither is an
+// error.
 bool says_no_more(const DrillRequest& request) { return request.target() == DrillRequest::TARGET_FRONT_END; }
 
 absl::Status explain_silence(const Connection& connection, const DrillRequest& request, const grpc::Status& status) {
@@ -80,7 +81,7 @@ absl::Status run_drill(const CtlOptions& options, const DrillArguments& argument
   }
   if (more && (options.json() || told.has_outage())) print(options, arguments, told);
   const grpc::Status ended = reader->Finish();
-  // Without its supervisor an instance may end, and the connection with it.
+  // An instance without its supervisor may end at once, and the connection with it.
   const bool taken_along = request.target() == DrillRequest::TARGET_SUPERVISOR && !more;
   if (taken_along && ended.error_code() == grpc::StatusCode::UNAVAILABLE) return absl::OkStatus();
   return explain_silence(connection, request, ended);

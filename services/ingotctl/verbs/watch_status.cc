@@ -52,8 +52,8 @@ absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments
 }
 
 // On a terminal, redraws a table; elsewhere, prints a line (or an object) for each answer.
-// The front end may die during a watch, and the watch goes on with its next incarnation; but a daemon that never
-// answered is not waited for.
+// If the front end dies during a watch, the watch goes on with its next incarnation. A daemon that has never answered
+// is not waited for.
 absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArguments& arguments) {
   const Connection connection(options);
   Shown shown;

@@ -1,4 +1,4 @@
-module ingot/tests/fire/porcupine
+module ingot/tests/chaos/porcupine
 
 go 1.19
 

@@ -13,8 +13,8 @@
 #include "replication/stable/segment.h"
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
+#include "transport/host/host_transport.h"
 #include "transport/host/peer_incarnations.h"
 
 namespace ingot {

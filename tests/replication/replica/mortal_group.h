@@ -18,8 +18,8 @@
 #include "replication/stable/segment.h"
 #include "replication/store/api.h"
 #include "replication/store/kv_store.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot {
 

@@ -1,4 +1,4 @@
-// What follows from a row of the table of settings.
+// Every row of the table of settings has its flag, its entry in the launch document and its checks.
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>

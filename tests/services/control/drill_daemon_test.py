@@ -105,7 +105,7 @@ class DrillTest(WithDaemon):
         orphans = [pid for pids in daemon.children().values() for pid in pids]
         self.assertEqual(self.json(daemon, "drill", "kill", "supervisor")["hits"][0]["pid"], daemon.process.pid)
         self.assertEqual(daemon.process.wait(), -signal.SIGKILL)
-        for pid in orphans:  # whether or not they would leave
+        for pid in orphans:  # the test does not wait for the end of their grace
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

@@ -70,7 +70,7 @@ TEST_CASE("The largest request is taken, a larger one is refused in etcd's words
   CHECK(server.client.leader().revision() == 2);
 }
 
-TEST_CASE("Transactions that nest too deep or order what does not exist are refused") {
+TEST_CASE("Transactions that nest too deep and enumerators that do not exist are refused") {
   InProcessServer server;
   auto stub = pb::KV::NewStub(server.connect());
   pb::TxnRequest deep;

@@ -11,7 +11,7 @@ ETCD = "/usr/bin/etcd"
 ETCDCTL = "/usr/bin/etcdctl"
 LOCAL_SERVER = "tests/services/etcd/local_server"
 WATCHDOG_S = 300  # only ends a test that hangs
-# A client's timeout for one answer: the machine may stop any process for seconds.
+# A client's timeout for one answer. It is long since a busy machine may suspend any process for seconds.
 PATIENCE = ["--dial-timeout=100s", "--command-timeout=100s"]
 
 

@@ -55,7 +55,7 @@ std::string RandomRequests::range_end(const std::string& key) {
   }
 }
 
-// Mostly the newest; else one that is kept, compacted, or in the future.
+// A revision: mostly the newest; else one that is kept, compacted, or in the future.
 std::int64_t RandomRequests::read_revision() {
   if (prng_.chance(0.7)) return prng_.chance(0.05) ? -1 : 0;
   const std::int64_t first = std::max<std::int64_t>(0, compacted_ - 2);
@@ -154,7 +154,7 @@ pb::TxnRequest RandomRequests::whole_txn() {
 pb::TxnRequest RandomRequests::txn(int depth) {
   pb::TxnRequest request;
   for (auto n = prng_.below(3); n > 0; --n) add_compare(request);
-  if (prng_.chance(0.3)) {  // one that only reads
+  if (prng_.chance(0.3)) {  // a transaction that only reads
     for (auto n = prng_.below(4); n > 0; --n) *request.add_success()->mutable_request_range() = range();
     for (auto n = prng_.below(3); n > 0; --n) *request.add_failure()->mutable_request_range() = range();
     return request;

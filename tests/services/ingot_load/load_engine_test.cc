@@ -1,4 +1,4 @@
-// The engine and its check against servers that behave, lie, stall and vanish.
+// The engine and its check against servers that work, lose or falsify writes, stall and end.
 #include "services/ingot_load/load_engine.h"
 
 #include <atomic>
@@ -99,7 +99,7 @@ TEST_CASE("a check accepts refused writes, and writes of unknown outcome, done o
   CHECK(load_and_check({.hide_undone_every = 29}).held());
 }
 
-TEST_CASE("outcomes are told apart") {
+TEST_CASE("a status code decides whether a request was acknowledged, failed or has an unknown outcome") {
   TestStore store({.refuse_every = 10});
   LoadOptions options = options_for(store);
   options.read_share = 0;

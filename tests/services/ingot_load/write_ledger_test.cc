@@ -1,5 +1,5 @@
 // The rule by which a store is checked: violations that it must detect, outcomes that it must accept, and a random
-// store against a simple model that remembers everything.
+// store against a simple model that keeps the full history.
 #include "services/ingot_load/write_ledger.h"
 
 #include <algorithm>

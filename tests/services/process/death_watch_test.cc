@@ -1,4 +1,4 @@
-// Whoever watches is told of a kill by the kernel alone, in every process, once.
+// The kernel alone makes every watch report a killed writer, exactly once. Here each watch stands for one process.
 #include <sched.h>
 
 #include <catch2/catch.hpp>
@@ -54,7 +54,7 @@ class Writer {
   std::unique_ptr<Child> child_;
 };
 
-// What a watch has told of.
+// The deaths that a watch has reported: replica and incarnation, in order.
 class Told {
  public:
   void operator()(EndpointId replica, Incarnation incarnation) {
@@ -78,7 +78,7 @@ using Deaths = std::vector<std::pair<int, int>>;
 
 }  // namespace
 
-TEST_CASE("Every watch is told of every death once, whoever the kernel wakes") {
+TEST_CASE("Every watch reports every death once, whichever of them the kernel wakes") {
   Writer one(0, 1), two(1, 1);
   one.start();
   two.start();
@@ -103,7 +103,7 @@ TEST_CASE("Every watch is told of every death once, whoever the kernel wakes") {
   for (DeathWatch& watch : watches) CHECK(watch.deaths().get() == 2);
 }
 
-TEST_CASE("A writer may be watched before it is there, when it is dead, and in another life") {
+TEST_CASE("A writer may be watched before it starts or when it is dead, and so may its next incarnation") {
   Told told;
   DeathWatch watch(std::ref(told));
   Writer late(3, 1);
@@ -123,7 +123,7 @@ TEST_CASE("A writer may be watched before it is there, when it is dead, and in a
   CHECK(told.so_far() == Deaths{{3, 1}, {3, 2}});
 }
 
-TEST_CASE("A watch of the living, or of nobody, ends when it is asked to") {
+TEST_CASE("The destructor ends a watch that has no writer, and one whose writer lives") {
   Writer writer(0, 1);
   writer.start();
   writer.wait_until_open();

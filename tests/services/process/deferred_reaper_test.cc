@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The one child of a process that has one thread; 0: it has none.
+// The child of a process that has one thread and at most one child; 0: it has none.
 pid_t child_of(pid_t parent) {
   pid_t child = 0;
   std::ifstream("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children") >> child;
@@ -52,7 +52,7 @@ int descriptors_of(pid_t pid) {
   return count;
 }
 
-TEST_CASE("a keeper holds no descriptor of its parent's, and ends after it") {
+TEST_CASE("a deferred reaper keeps no descriptor of its parent but the pidfd, and ends after the parent") {
   Child parent([] {
     const DeferredReaper reaper;
     while (true) ::pause();
@@ -68,7 +68,7 @@ TEST_CASE("a keeper holds no descriptor of its parent's, and ends after it") {
   wait_until([&] { return !alive(reaper); });
 }
 
-TEST_CASE("a parent that ends by itself leaves no keeper behind") {
+TEST_CASE("a parent that ends in order leaves no deferred reaper behind") {
   Child parent([] {
     pid_t pid = 0;
     {
@@ -81,7 +81,7 @@ TEST_CASE("a parent that ends by itself leaves no keeper behind") {
   CHECK(parent.wait() == 0);
 }
 
-TEST_CASE("a keeper does not hear the signals of its parent's group, and a killed one takes nothing along") {
+TEST_CASE("SIGTERM and SIGINT do not end a deferred reaper, and killing it does not harm its parent") {
   Child parent([] {
     ::signal(SIGTERM, SIG_DFL);
     const DeferredReaper reaper;

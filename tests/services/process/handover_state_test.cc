@@ -1,4 +1,4 @@
-// What a process knows of its instance, and hands to the next supervisor, over real sockets and segments.
+// The handover state that a process keeps and sends to the next supervisor, over real sockets and segments.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ struct Start {
   std::vector<Descriptor> fds;
 };
 
-// An instance of so many replicas with a segment for everything, and the descriptors that its creator holds.
+// An instance with `replicas` replicas and a segment for each of its descriptors, which the test owns.
 struct Made {
   explicit Made(int replicas) {
     for (int i = 0; i < 1 + 2 * (replicas + 1); ++i) spec.fabric_fds.push_back(make());
@@ -65,7 +65,7 @@ struct Made {
   std::vector<Descriptor> owned;
 };
 
-// The memory that every descriptor of the document names, in its order.
+// The inodes of the memory behind the document's descriptors, in the document's order.
 std::vector<ino_t> parts(const LaunchSpec& spec) {
   std::vector<ino_t> inodes;
   LaunchSpec copy = spec;
@@ -97,7 +97,7 @@ HandoverState sent_and_received(const HandoverState& known) {
   }
 }
 
-TEST_CASE("what is sent arrives, with the same memory under other numbers") {
+TEST_CASE("a handover state that is sent arrives with the same memory under other descriptor numbers") {
   Made made(3);
   const HandoverState known = copy(made.spec);
   CHECK(parts(known.spec()) == parts(made.spec));
@@ -116,7 +116,7 @@ TEST_CASE("an instance of the largest size needs several datagrams") {
   CHECK(parts(sent_and_received(copy(made.spec)).spec()) == parts(made.spec));
 }
 
-TEST_CASE("a life replaces the inbox and keeps the stable segment of the life before") {
+TEST_CASE("a new incarnation replaces the inbox and keeps the stable segment of the one before") {
   Made made(3);
   HandoverState known = copy(made.spec);
   const ino_t first = inode(made.spec.replicas[1].stable_fd);
@@ -133,7 +133,7 @@ TEST_CASE("a life replaces the inbox and keeps the stable segment of the life be
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
-TEST_CASE("a life that is known, or of nobody here, changes nothing") {
+TEST_CASE("an incarnation that is not new, of no endpoint, or without its descriptors changes nothing") {
   Made made(3);
   HandoverState known = copy(made.spec);
   REQUIRE(begin(known, made.start(3, 4)));  // the front end
@@ -149,7 +149,7 @@ TEST_CASE("a life that is known, or of nobody here, changes nothing") {
   CHECK(parts(known.spec()) == before);
 }
 
-TEST_CASE("lives without end need descriptors with end") {
+TEST_CASE("the number of descriptors stays bounded over any number of incarnations") {
   Made made(2);
   HandoverState known = copy(made.spec);
   std::size_t most = 0;
@@ -160,7 +160,7 @@ TEST_CASE("lives without end need descriptors with end") {
   CHECK(most <= parts(made.spec).size() + 4);
 }
 
-TEST_CASE("what the document named is closed, and the duplicates stay") {
+TEST_CASE("close_descriptors closes the document's descriptors and leaves the duplicates open") {
   Made made(2);
   made.spec.snapshot_fd = made.make();
   made.spec.replicas[1].earlier.push_back({1u, made.make()});
@@ -177,7 +177,7 @@ TEST_CASE("what the document named is closed, and the duplicates stay") {
   CHECK(parts(known.spec()) == before);
 }
 
-TEST_CASE("the newest snapshot wins, and is news") {
+TEST_CASE("the newest snapshot is kept, and raises the generation") {
   Made made(1);
   HandoverState known = copy(made.spec);
   const auto keep = [&](std::uint64_t slot) {
@@ -223,7 +223,7 @@ std::vector<Descriptor> document_of(const LaunchSpec& spec) {
 
 bool refused(const absl::StatusOr<bool>& added) { return absl::IsInvalidArgument(added.status()); }
 
-TEST_CASE("a description that is none is refused") {
+TEST_CASE("messages that do not form a handover are refused") {
   for (const SupervisionMessage& message : {ready_message(), more_descriptors(), announcement(3)}) {
     CHECK(refused(HandoverStateReceiver().add(message, {})));
     CHECK(refused(HandoverStateReceiver().add(message, descriptors(1))));  // no document
@@ -240,7 +240,7 @@ TEST_CASE("a description that is none is refused") {
   }
 }
 
-TEST_CASE("a supervisor finds who listens, and nobody else") {
+TEST_CASE("a supervisor connects to a process that listens, and gets NOT_FOUND if none does") {
   const std::string name = absl::StrCat("test-", ::getpid());
   CHECK(absl::IsNotFound(connect_to_child(name, "replica/0").status()));
   auto listener = listen_for_supervisor(name, "replica/0");
@@ -265,7 +265,7 @@ TEST_CASE("a supervisor finds who listens, and nobody else") {
 
 // ---- The launch document ----
 
-TEST_CASE("a launch document says what was written, whatever bytes its texts are") {
+TEST_CASE("a launch document is read as it was written, whatever bytes its texts hold") {
   Made made(3);
   made.spec.config.machine = "odd \xff\xfe path";
   made.spec.config.fence = true;
@@ -314,7 +314,7 @@ TEST_CASE("a launch document whose parts do not fit each other is refused") {
   CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.front_end_incarnation = 0; }));
 }
 
-TEST_CASE("a launch document that is cut short, empty or of another make is refused") {
+TEST_CASE("a launch document cut short is refused or keeps its fabric; an empty, too long or foreign one is refused") {
   const Made made(2);
   const std::string bytes = encode_launch_spec(made.spec);
   for (std::size_t length = 0; length < bytes.size(); ++length) {

@@ -26,7 +26,7 @@ struct Pair {
     left = SupervisionChannel(Descriptor(fds[0]));
     right = SupervisionChannel(Descriptor(fds[1]));
   }
-  // Bytes as another program might send them.
+  // Sends any bytes, as another program might.
   void send_raw(const std::string& bytes) {
     REQUIRE(::send(left.fd(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
   }
@@ -104,7 +104,8 @@ int fill(SupervisionChannel& channel) {
   return sent;
 }
 
-// Reads and flushes until nothing comes any more.
+// Receives and flushes until no message is left. Drops the Ready messages of fill(). `memory` gets the inode of each
+// message's first descriptor.
 std::vector<SupervisionMessage> receive_all(Pair& pair, std::vector<ino_t>* memory = nullptr) {
   std::vector<SupervisionMessage> all;
   while (true) {
@@ -139,7 +140,7 @@ TEST_CASE("posted messages wait for room and keep their order, with descriptors 
   CHECK(received == sent);
 }
 
-TEST_CASE("of what waits for a stopped process the newest is kept") {
+TEST_CASE("for a process that does not read, the newest posted messages of each kind are kept") {
   Pair pair;
   REQUIRE(fill(pair.left) > 0);
   const Descriptor memory = make_segment("memory");
@@ -167,14 +168,14 @@ TEST_CASE("of what waits for a stopped process the newest is kept") {
   CHECK(drains == 1);
 }
 
-TEST_CASE("posting to a process that is gone does nothing") {
+TEST_CASE("a message that is posted to a process that has ended is dropped") {
   Pair pair;
   pair.right.close();
   pair.left.post(drain_message());
   CHECK_FALSE(pair.left.pending());
 }
 
-// ---- What is not a message ----
+// ---- Datagrams that are not messages ----
 
 TEST_CASE("a datagram that is too long is dropped whole, and counted") {
   Pair pair;
@@ -272,7 +273,7 @@ TEST_CASE("fields out of range are refused") {
   }
 }
 
-TEST_CASE("a failure keeps its code, and of its text what fits") {
+TEST_CASE("a Failed message keeps the status code, and as much of the text as fits") {
   const absl::Status why = absl::NotFoundError("gone\xff");
   CHECK(status_of(failed_message(why).failed()) == why);
   const auto message = failed_message(absl::InternalError(std::string(2 * kSupervisionMessageBytesMax, 'x')));

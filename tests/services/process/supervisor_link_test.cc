@@ -1,4 +1,5 @@
-// A child without a supervisor that does not look for a while, as if it were stopped, and what has come meanwhile.
+// An orphan whose loop does not look at its descriptors for a while, as if it were stopped, and what it does with the
+// connections and messages that have arrived meanwhile. Also: messages that it must refuse.
 #include "services/process/supervisor_link.h"
 
 #include <sys/socket.h>
@@ -23,8 +24,8 @@ using Kind = SupervisionMessage::KindCase;
 constexpr int kGraceMs = 1;
 constexpr const char* kChild = "replica/0";
 
-// Runs a child's link on a loop of its own. Steps are taken between two looks of the loop at its descriptors; a child
-// that takes long over a step is what a stopped one is.
+// Runs a child's link on a loop of its own. The test's steps run as a pollable of that loop, so between two checks of
+// its descriptors: a long step has the effect of a stopped process.
 class Child final : private Pollable {
  public:
   Child() {
@@ -49,7 +50,8 @@ class Child final : private Pollable {
     loop_->add(*this);
   }
 
-  // Takes one step each time that a word has been heard, the first at once, and one after the last ends it.
+  // Runs step i, from 0, once i messages have been received; ends the loop once there are as many messages as steps.
+  // Returns the kinds of the messages.
   std::vector<Kind> run(std::vector<std::function<void()>> steps) {
     steps_ = std::move(steps);
     link_->watch(*loop_, [this](const SupervisionMessage& message, std::vector<Descriptor>) {
@@ -67,7 +69,7 @@ class Child final : private Pollable {
   void send(const SupervisionMessage& message) { REQUIRE(supervisor.send(message).ok()); }
   void outlast_grace() { std::this_thread::sleep_for(std::chrono::milliseconds(2 * kGraceMs)); }
 
-  SupervisionChannel supervisor;  // this test's end
+  SupervisionChannel supervisor;  // the supervisor's end of the channel, which the test holds
 
  private:
   int poll(std::uint64_t) override {
@@ -89,12 +91,12 @@ class Child final : private Pollable {
   std::vector<Kind> received_;
 };
 
-TEST_CASE("an orphan that nobody adopts leaves") {
+TEST_CASE("an orphan that no supervisor adopts leaves") {
   Child child;
   CHECK(child.run({[&] { child.supervisor.close(); }}) == std::vector{Kind::kLeave});
 }
 
-TEST_CASE("who was adopted while it was stopped stays, though its grace is over when it wakes") {
+TEST_CASE("an orphan that was adopted while it was stopped stays, though its grace is over when it runs again") {
   Child child;
   const auto end = [&] {
     child.send(drain_message());
@@ -109,7 +111,7 @@ TEST_CASE("who was adopted while it was stopped stays, though its grace is over 
   CHECK(child.run({end, adopt}) == std::vector{Kind::kDrain, Kind::kDrain});
 }
 
-TEST_CASE("the same if it knew the new supervisor, and sees first that its grace is over") {
+TEST_CASE("an orphan that a connected supervisor adopts while it is stopped stays, even if its timer comes first") {
   Child child;
   const auto change = [&] {
     child.send(drain_message());
@@ -123,7 +125,7 @@ TEST_CASE("the same if it knew the new supervisor, and sees first that its grace
   CHECK(child.run({change, adopt}) == std::vector{Kind::kDrain, Kind::kDrain});
 }
 
-TEST_CASE("a supervisor that adopted it and died at once leaves it an orphan with a grace of its own") {
+TEST_CASE("if the supervisor dies at once after it has adopted an orphan, the orphan's grace begins anew") {
   Child child;
   const auto end = [&] {
     child.send(drain_message());
@@ -139,7 +141,7 @@ TEST_CASE("a supervisor that adopted it and died at once leaves it an orphan wit
   CHECK(child.run({end, adopt_and_die, [] {}}) == std::vector{Kind::kDrain, Kind::kDrain, Kind::kLeave});
 }
 
-TEST_CASE("what is not a message is refused, and what comes behind it is received") {
+TEST_CASE("datagrams that are not messages are refused, and the message after them is received") {
   Child child;
   const auto send_raw = [&](const std::string& bytes) {
     REQUIRE(::send(child.supervisor.fd(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
@@ -149,7 +151,7 @@ TEST_CASE("what is not a message is refused, and what comes behind it is receive
     send_raw(std::string(2 * kSupervisionMessageBytesMax, 'x'));
     send_raw(incarnation_message(0, 2).SerializeAsString());  // without its descriptors
     for (int i = 0; i < 60; ++i) send_raw(std::string(1 + i % 50, static_cast<char>(i)));
-    child.send(ready_message());  // a process's own
+    child.send(ready_message());  // a kind that only a process sends
     child.send(drain_message());
   };
   CHECK(child.run({damage}) == std::vector{Kind::kDrain});

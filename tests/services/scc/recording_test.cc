@@ -27,7 +27,7 @@ nlohmann::json head_of(const std::string& path) {
   return nlohmann::json::parse(line.substr(0, line.rfind(' ')));
 }
 
-// A recording of that head alone.
+// A recording that consists of this head only.
 absl::StatusOr<Recording> read_with(const nlohmann::json& head) {
   const std::string path = path_of("changed.rec"), object = head.dump();
   std::ofstream(path) << absl::StrFormat("%s %016x\n", object, hash_bytes(object, 0));

@@ -1,4 +1,4 @@
-// What both backends serve by: one server for all services, metrics unless they are off, and an orderly end.
+// The serving parts that both backends use: one server for all services, metrics unless they are off, and draining.
 #include "services/serving/serving.h"
 
 #include <arpa/inet.h>
@@ -78,7 +78,7 @@ class EmptyChip final : public control_v1::Scc::Service {
 
 }  // namespace
 
-TEST_CASE("the control plane is served, and what one backend adds besides") {
+TEST_CASE("the control plane is served, and so are the services that a backend adds") {
   Instance instance;
   const auto serving = instance.make();
   serving->add(std::make_unique<EmptyChip>());

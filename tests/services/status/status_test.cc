@@ -67,7 +67,7 @@ TEST_CASE("a dead replica has no process and no role, whatever its page still sa
   CHECK(status.replicas(1).role() == control_v1::ROLE_ACCEPTOR);  // it may go on
 }
 
-TEST_CASE("lag is what is decided anywhere and not applied here") {
+TEST_CASE("lag is the number of slots decided by any replica and not applied by this one") {
   PagesInMemory pages(3);
   pages.set_progress(0, 12, 10, 10);
   pages.set_progress(1, 0, 11, 9);

@@ -7,7 +7,7 @@
 
 using ingot::claim_listen_address;
 
-TEST_CASE("a free port that is claimed is not handed out, nor given, to anybody else", "[listen]") {
+TEST_CASE("a claimed port is neither chosen again nor claimed a second time", "[listen]") {
   std::string first = "127.0.0.1:0";
   const auto held = claim_listen_address(first, "--listen");
   REQUIRE(held.ok());

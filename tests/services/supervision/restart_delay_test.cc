@@ -6,14 +6,14 @@
 namespace ingot {
 namespace {
 
-TEST_CASE("the first time at once, then twice as long each time, up to a limit") {
+TEST_CASE("the first restart has no delay, and later delays double up to a limit") {
   RestartDelay delay;
   std::vector<int> delays_ms;
   for (int i = 0; i < 9; ++i) delays_ms.push_back(delay.next_ms(0));
   CHECK(delays_ms == std::vector<int>{0, 100, 200, 400, 800, 1600, 3200, 5000, 5000});
 }
 
-TEST_CASE("whoever has lived long enough is started at once again") {
+TEST_CASE("a process that has lived for kRestartForgetMs is restarted at once") {
   RestartDelay delay;
   for (int i = 0; i < 5; ++i) (void)delay.next_ms(0);
   CHECK(delay.next_ms(kRestartForgetMs - 1) == 1600);

@@ -213,7 +213,7 @@ class OrderedWorld {
   std::uint64_t now_ns_ = 1;
 };
 
-TEST_CASE("all deliver the same, in the same order, through deaths, sleeps and changes of the tree") {
+TEST_CASE("all members deliver the same messages in the same order, through deaths, sleeps and changes of the tree") {
   const std::string kind = GENERATE("nvp", "srbp");
   const int seeds = std::getenv("INGOT_LONG_TESTS") != nullptr ? 2000 : 30;
   int deaths = 0;
@@ -258,7 +258,7 @@ struct Trio {
   std::uint64_t now_ns = 1;
 };
 
-TEST_CASE("a member that stops stops the others after a window, until it goes on or is left out") {
+TEST_CASE("a stopped member blocks the others after one window, until it continues or is excluded") {
   const std::string kind = GENERATE("nvp", "srbp");
   const bool leave_out = GENERATE(false, true);
   Trio trio(kind);

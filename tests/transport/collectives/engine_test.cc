@@ -46,7 +46,7 @@ struct Repeated {
   std::vector<Schedule> schedules;
 };
 
-TEST_CASE("a root is at most a window ahead of a member that starts nothing, and goes on when it does") {
+TEST_CASE("a root is at most a window ahead of a member that starts nothing, and continues when the member starts") {
   const std::string kind = GENERATE("nvp", "srbp");
   const std::size_t bytes = GENERATE(0, 8, 1000, 4096);
   Repeated repeated(kind, 2, bytes);
@@ -149,7 +149,7 @@ TEST_CASE("starting what cannot start is refused and changes nothing") {
   CHECK(absl::IsResourceExhausted(engine.start(GroupId(100), barrier)));
 }
 
-TEST_CASE("a death fails what needs the dead; the others go on in a new group on a tree without it") {
+TEST_CASE("a death fails operations with the dead endpoint; the others go on in a new group, on a tree without it") {
   const std::string kind = GENERATE("nvp", "srbp");
   World world(kind, 4, 3);
   std::vector<Schedule> barriers;

@@ -15,9 +15,9 @@
 #include "core/planning/tree.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/fabric.h"
+#include "transport/host/host_transport.h"
 
 using namespace ingot;
 

@@ -19,8 +19,8 @@
 #include "core/types.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot::test {
 

@@ -1,7 +1,6 @@
 // Endpoints die, restart and stop at random, and switch to each other's next incarnations: from each incarnation of a
 // peer an endpoint receives a prefix of what it sent, in order and incarnation by incarnation; and in the end all can
 // exchange messages.
-#include "core/enum_names.h"
 #include "transport/host/peer_incarnations.h"
 
 #include <unistd.h>
@@ -16,7 +15,9 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/enum_names.h"
 #include "core/prng.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot {
 namespace {

@@ -13,8 +13,8 @@
 #include "core/enum_names.h"
 #include "core/prng.h"
 #include "tests/transport/collectives/groups/bank.h"
-#include "transport/host/host_transport.h"
 #include "transport/host/fabric.h"
+#include "transport/host/host_transport.h"
 
 namespace ingot::test {
 namespace {

@@ -1,5 +1,5 @@
-// The checker of clients' histories, on histories that are known to be good or bad, and against a dumber one.
-#include "tests/simulation/linearizability.h"
+// The linearizability checker on histories that are known to be good or bad, and against a brute-force search.
+#include "tests/simulation/history/linearizability.h"
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ Operation read(Value found, Moment invoked, Moment answered) {
   return operation;
 }
 
-// found: what it was told instead of success; 0 with `done`: it succeeded.
+// found: the value in the answer if the compare failed; 0 with `done`: it succeeded.
 Operation compare(Value expected, Value value, bool done, Value found, Moment invoked, Moment answered) {
   Operation operation = write(value, invoked, answered);
   operation.kind = Kind::kCompareAndWrite;
@@ -54,7 +54,7 @@ TEST_CASE("histories that a register can have") {
   CHECK(linearizable({compare(0, 5, true, 0, 1, 2), read(5, 3, 4)}));
 }
 
-TEST_CASE("an unanswered write may have happened, at any time, or not") {
+TEST_CASE("an unanswered write may have happened at any time, or never") {
   CHECK(linearizable({write(1, 1, kUnanswered), read(1, 2, 3), read(1, 4, 5)}));
   CHECK(linearizable({write(1, 1, kUnanswered), read(0, 2, 3), read(0, 4, 5)}));
   CHECK(linearizable({write(1, 1, kUnanswered), read(0, 2, 3), read(1, 4, 5)}));
@@ -65,14 +65,14 @@ TEST_CASE("an unanswered write may have happened, at any time, or not") {
 TEST_CASE("histories that no register can have") {
   SECTION("a stale read") { CHECK_FALSE(linearizable({write(1, 1, 2), write(2, 3, 4), read(1, 5, 6)})); }
   SECTION("a lost write") { CHECK_FALSE(linearizable({write(1, 1, 2), read(0, 3, 4)})); }
-  SECTION("a value that nobody wrote") { CHECK_FALSE(linearizable({write(1, 1, 2), read(9, 3, 4)})); }
+  SECTION("a value that no operation wrote") { CHECK_FALSE(linearizable({write(1, 1, 2), read(9, 3, 4)})); }
   SECTION("two readers see two writes in different orders") {
     CHECK_FALSE(linearizable({write(1, 1, 20), write(2, 2, 21), read(1, 3, 4), read(2, 5, 6), read(1, 7, 8)}));
   }
   SECTION("two compares win with the same expectation") {
     CHECK_FALSE(linearizable({write(1, 1, 2), compare(1, 2, true, 0, 3, 10), compare(1, 3, true, 0, 4, 11)}));
   }
-  SECTION("a compare fails although nothing else was there") {
+  SECTION("a compare fails although no other value was there") {
     CHECK_FALSE(linearizable({write(1, 1, 2), compare(1, 2, false, 0, 3, 4)}));
   }
   SECTION("a write takes effect twice") {
@@ -80,7 +80,7 @@ TEST_CASE("histories that no register can have") {
   }
 }
 
-TEST_CASE("keys are independent, and the sentence names the key") {
+TEST_CASE("keys are independent, and the violation names the key") {
   Operation other = read(1, 3, 4);
   other.key = 7;
   const std::string violation = find_linearizability_violation({write(1, 1, 2), other});
@@ -89,7 +89,7 @@ TEST_CASE("keys are independent, and the sentence names the key") {
   CHECK(linearizable({write(1, 1, 2), other}));
 }
 
-// Tries every order of what is left of a short history, and whether unanswered operations happened.
+// Tries every order of the rest of a short history, and both outcomes of each unanswered operation.
 bool some_order_fits(const History& left, Value value = 0) {
   const auto told = [](const Operation& operation) { return operation.answered != kUnanswered; };
   if (std::none_of(left.begin(), left.end(), told)) return true;
@@ -136,7 +136,7 @@ TEST_CASE("random short histories: the search agrees with trying every order") {
   CHECK(bad > 100);
 }
 
-TEST_CASE("a long history with many concurrent writes is judged without trying everything") {
+TEST_CASE("a long history with many concurrent writes is decided without trying every order") {
   History history;
   Moment moment = 1;
   for (Value i = 1; i <= 600; i += 6) {
@@ -149,8 +149,8 @@ TEST_CASE("a long history with many concurrent writes is judged without trying e
   CHECK_FALSE(linearizable(history));
 }
 
-// As when a group has blocked: what nobody was told of may have happened, at many places.
-TEST_CASE("a long history with many unanswered writes is judged without trying everything") {
+// As when a group has blocked: each unanswered write may have happened, at many places.
+TEST_CASE("a long history with many unanswered writes is decided without trying every order") {
   History history;
   Moment moment = 1;
   const auto revise = [&history](std::int64_t revision) { history.back().revision = revision; };
@@ -159,14 +159,14 @@ TEST_CASE("a long history with many unanswered writes is judged without trying e
     history.push_back(compare(i, i + 3, false, 0, moment + 3, kUnanswered));
     history.push_back(write(i + 4, moment + 4, moment + 20));
     revise(i + 1);
-    history.push_back(read(i + 3, moment + 30, moment + 31));  // first i was written, then i + 3
+    history.push_back(read(i + 3, moment + 30, moment + 31));  // reads alternate: first i was written, then i + 3
     revise(i + 3);
     moment += 40;
   }
   CHECK(linearizable(history));
   History end(history.end() - 12, history.end());
   CHECK(linearizable(end));
-  end[5].found = 601;  // the first of two reads finds what nobody wrote
+  end[5].found = 601;  // the first of two reads finds a value that no operation wrote
   CHECK_FALSE(linearizable(end));
 }
 

@@ -1,15 +1,14 @@
-// Is there an order of a history's operations, each between its call and its answer, that a single register per key
-// would have answered in the same way?
+// Linearizability of a history: is there an order of its operations, each between its call and its answer, in which one
+// register per key would have given the same answers?
 //
 // The search of Wing and Gong (1993) with the memory of Lowe (2017): it tries the operations that no other one
-// precedes,
-// goes back where the register contradicts, and never looks twice at one set of linearized operations with one value.
-// Keys are independent, so each is searched alone.
+// precedes, backtracks where the register contradicts, and never visits the same set of linearized operations with the
+// same value twice. Keys are independent, so each is searched alone.
 #pragma once
 
 #include <string>
 
-#include "tests/simulation/history.h"
+#include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {
 

@@ -1,4 +1,4 @@
-#include "tests/simulation/linearizability.h"
+#include "tests/simulation/history/linearizability.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
-// What a register with value `before` holds after the operation; nothing if it would have answered otherwise.
+// What a register with value `before` holds after the operation; nothing if the answer contradicts that value.
 std::optional<Value> carry_out(const Operation& operation, Value before) {
   const bool told = operation.answered != kUnanswered;
   switch (operation.kind) {
@@ -33,9 +33,9 @@ std::optional<Value> carry_out(const Operation& operation, Value before) {
   return std::nullopt;
 }
 
-// The order in which the store says that it carried the answered operations out, with an unanswered write wherever one
-// of them saw its value. If that is an order as looked for, there is nothing to search; and it nearly always is, while
-// a search over many unanswered writes takes long. Nothing is believed: the order is checked like any other.
+// A guess at the order: the answered operations by the store's revisions, with an unanswered write wherever an answer
+// shows its value. The guess is checked like any other order, so the store is not trusted. It is nearly always right,
+// and saves a search that is long when many writes are unanswered.
 class RevisionOrder {
  public:
   explicit RevisionOrder(const std::vector<const Operation*>& operations) {
@@ -59,13 +59,14 @@ class RevisionOrder {
   }
 
  private:
-  // What the register held before, as the answer says; nothing if it does not say.
+  // The value that the register held before, according to the answer; nothing if the answer does not tell.
   static std::optional<Value> value_seen(const Operation& operation) {
     if (operation.kind == Operation::Kind::kWrite) return std::nullopt;
     return operation.succeeded ? operation.expected : operation.found;
   }
 
-  // By an unanswered write, and by what that one expects; each is used once, so this comes to an end.
+  // Brings the value about by an unanswered write, and by the value that this write expects. Each write is used once,
+  // so the recursion ends.
   bool bring_about(Value value) {
     if (value == value_) return true;
     const auto cause = std::find_if(unanswered_.begin(), unanswered_.end(),
@@ -149,7 +150,7 @@ class Search {
     return kNone;
   }
 
-  // A path without a step back visits no state twice, so nothing is remembered before the first one.
+  // A path without a step back visits no state twice, so nothing is stored before the first step back.
   bool remember(Value value) {
     if (!went_back_) return true;
     key_.assign(taken_.begin(), taken_.end());
@@ -214,7 +215,7 @@ std::string describe(const Operation& operation) {
 std::string find_linearizability_violation(const History& history) {
   std::map<std::uint32_t, std::vector<const Operation*>> keys;
   for (const Operation& operation : history) {
-    // An unanswered read says nothing.
+    // An unanswered read constrains nothing.
     if (operation.answered == kUnanswered && operation.kind == Operation::Kind::kRead) continue;
     keys[operation.key].push_back(&operation);
   }

@@ -1,10 +1,10 @@
-// What the clients of one run asked for, and what they were told: all that the checkers of clients' histories see.
+// The operations that the clients of one run called and the answers they got: the only input of the history checkers.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "tests/simulation/virtual_time.h"
+#include "tests/simulation/history/virtual_time.h"
 
 namespace ingot::simulation {
 
@@ -25,7 +25,7 @@ struct Operation {
   Value expected = 0;  // kCompareAndWrite: writes only if the key has this value
   Moment invoked = 0;
   Moment answered = kUnanswered;
-  // Of the answer.
+  // The answer.
   bool succeeded = false;     // kCompareAndWrite
   Value found = 0;            // kRead, and kCompareAndWrite that did not succeed: the key's value
   std::int64_t revision = 0;  // of the whole store, when the operation was carried out

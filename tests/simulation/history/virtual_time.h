@@ -1,4 +1,4 @@
-// Time in a simulated group: nanoseconds since its start. It costs nothing unless something happens in it.
+// Time in a simulated group: nanoseconds since its start. A span without events costs nothing to simulate.
 #pragma once
 
 #include <cstdint>
