@@ -122,8 +122,9 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   return wanted && !held_back_;
 }
 
-// Bytes of new log that make a snapshot due: in proportion to the state's size, fewer when segments fill, and 1 when a
-// change of the epoch has made one urgent.
+// Bytes of new log that make a snapshot due: in proportion to the state's size, fewer when segments fill, and 1 when
+// the fullest stops proposals or a change of the epoch has made a snapshot urgent. More when it is not this replica's
+// turn.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(options_.bounds.log_bytes_min, most);
