@@ -1,4 +1,4 @@
-// What an acceptor or voter has stored and not trimmed.
+// The entries that an acceptor or voter has stored and not trimmed.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ struct AgreementBounds {
   int suspect_ticks = kSuspectTicks;                    // the shortest silence that is suspicious
 };
 
-// What the group looks like when it starts. Equal on all replicas but for self, incarnation, bounds and predecessor.
+// The group at its start. Equal on all replicas but for self, incarnation, bounds and predecessor.
 // Replicas are endpoints 0 .. replicas-1; voters are 0 .. voters-1, the others are learners.
 // REQUIRES: 1 <= voters <= replicas <= kReplicasMax, voters <= kVotersMax, self < replicas, incarnation > 0,
 // bounds.window_slots <= bounds.learner_ahead_slots; window_slots and window_bytes are equal on all replicas.
@@ -237,12 +237,12 @@ class Agreement {
   virtual std::uint64_t refused_messages() const = 0;
 };
 
-// What a caller that runs an agreement, or keeps its stored state, must know of it.
+// Properties of an agreement that matter to a caller that runs it or keeps its stored state.
 struct AgreementTraits {
   // True if stored votes were chosen. Then a dead incarnation's votes are not inherited but read as history
   // (Effects::history_needed), and its segment is kept until a published snapshot covers what it holds.
   bool votes_are_history = false;
-  // A voter other than the leader votes for all, and has the role of the acceptor.
+  // One voter other than the leader has the role of the acceptor, and its vote alone decides.
   bool has_acceptor = false;
 };
 

@@ -130,7 +130,7 @@ void Leader::step_down(EndpointId leader, Effects& effects) {
 
 void Leader::reject_lost(Effects& effects) {
   for (const std::uint64_t id : std::exchange(lost_, {})) {
-    if (id == 0) continue;  // recovered: another leader's
+    if (id == 0) continue;  // a recovered proposal of another leader: no client waits for it here
     effects.rejected.push_back({Rejection::Kind::kCommand, Rejection::Why::kNotLeader, id, leader_hint_});
   }
 }

@@ -1,4 +1,4 @@
-// How a learner fetches decided commands it missed from its peers, and notices that it missed some.
+// How a learner notices that it missed decided commands, and fetches them from its peers.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class CatchUp {
   // Tells `peer` how far slots are decided here, so that it notices a gap.
   void send_commit_hint(EndpointId peer, Effects& effects);
 
-  // A snapshot replaced the missing slots. Earlier answers of peers say nothing about the slots after it.
+  // A snapshot replaced the missing slots. Earlier answers of peers do not count for the slots after it.
   void installed();
 
   void tick(Effects& effects);

@@ -1,4 +1,4 @@
-// Bounds of agreement, with their units, and what happens at them.
+// Bounds of agreement, with their units, and what happens at the limit.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,29 @@ namespace ingot {
 // ---- Windows, logs and repetition, of all agreements ----------------------------------------------------------------
 inline constexpr int kWindowSlots = 64;  // slots proposed and undecided; further commands wait at the leader
 inline constexpr std::size_t kWindowBytesMax = 8 * 1024 * 1024;  // bytes of those slots; further batches wait likewise
-// Decided entries kept for learners that fell behind; one that is further back needs a snapshot. Enough for what is decided
-// while a joining replica loads a large state on a busy core (docs/design/snapshots.md).
+// Decided entries kept for learners that fell behind; a learner that is further back needs a snapshot. Enough for the
+// slots decided while a joining replica loads a large state on a busy core (docs/design/snapshots.md).
 inline constexpr int kCommandLogSlots = 256 * 1024;
 inline constexpr std::size_t kCommandLogBytesMax = 128 * 1024 * 1024;
 inline constexpr int kTickMs = 5;  // between two Agreement::tick calls, while there is something to wait for
 inline constexpr std::uint64_t kConfigurationEntriesMax = 0xffff'ffff;  // epochs and ballots; on the wire in 32 bits
 inline constexpr std::uint64_t kSlotsMax = std::uint64_t{1} << 62;      // a message about a later slot is refused
-// Without progress, what is outstanding is sent again after this many ticks, then after twice as many, and so on.
+// Without progress, outstanding messages are sent again after this many ticks, then after twice as many, and so on.
 inline constexpr int kRetransmitTicks = 20;
 inline constexpr int kRetransmitTicksMax = 640;
 inline constexpr std::size_t kRetransmitBytesMax = 4 * 1024 * 1024;  // sent again at once; the rest the next time
-// What a learner keeps above a gap. What does not fit is forgotten, and fetched once the gap has closed.
+// Decided entries that a learner keeps above a gap. Entries that do not fit are dropped, and fetched once the gap has
+// closed.
 inline constexpr int kLearnerAheadSlots = 1024;
 inline constexpr std::size_t kLearnerAheadBytesMax = 64 * 1024 * 1024;
-inline constexpr int kFetchEntriesMax = 256;                     // of one answer; the asker then asks on
+inline constexpr int kFetchEntriesMax = 256;                     // of one answer; the asker then asks for more
 inline constexpr std::size_t kFetchBytesMax = 1024 * 1024;       // of one answer, unless its first entry is larger
 inline constexpr int kFetchTicks = 20;                           // without an answer another peer is asked
 // Multi-Paxos: a voter that has decided less than this far below a slot does not vote for it until it has caught up.
 inline constexpr int kVoteAheadSlots = 4096;
 // 2PC: prepared and undecided bytes at a participant; it votes no to what does not fit.
 inline constexpr std::size_t kPreparedBytesMax = 32 * 1024 * 1024;
-inline constexpr int kBlockedTicks = 100;  // 2PC: without progress for so long, the status says blocked and by whom
+inline constexpr int kBlockedTicks = 100;  // 2PC, Multi-Paxos: without progress; then "blocked"
 inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that wait; at the limit "busy"
 
 static_assert(kWindowSlots < kCommandLogSlots);
@@ -44,12 +45,12 @@ static_assert(kWindowBytesMax + kBatchBytesMax < kLearnerAheadBytesMax,
 static_assert(kFetchBytesMax + kBatchBytesMax < kMessageBytesMax, "the last entry of an answer may be a large one");
 static_assert(kWindowBytesMax + kBatchBytesMax < kPreparedBytesMax, "an honest coordinator never makes one vote no");
 
-// ---- What an AcceptorChange carries ---------------------------------------------------------------------------------
-// The in-flight entries go by value, since any next leader must know them even while their author is stopped. So all of
-// them fit into one entry of the configuration log, and every slot that can be undecided fits into them.
+// ---- Content of an AcceptorChange -----------------------------------------------------------------------------------
+// It holds the in-flight entries by value, since any next leader must know them even while their author is stopped. So
+// all of them must fit into one entry of the configuration log, and every slot that can be undecided into them.
 inline constexpr std::size_t kInFlightBytesMax = 3 * 1024 * 1024;
-// Of decided slots: repeating them saves a voter that is a little behind a Fetch. A joining replica that still loads
-// its state lacks the whole log; storing that three times would take longer than the rest of a failover
+// Bytes of decided slots in it: repeating them saves a voter that is a little behind a Fetch. A joining replica that
+// still loads its state lacks the whole log; storing that three times would take longer than the rest of a failover
 // (docs/design/one-paxos.md).
 inline constexpr std::size_t kRepeatBytesMax = 64 * 1024;
 inline constexpr std::size_t kInFlightSlotBytes = 16;  // of one slot in the in-flight entries, besides its command

@@ -8,7 +8,7 @@
 //           8  u32  epoch
 //          12  u32  ballot
 //          16  u64  slot
-//          24       what the type has of these, in this order:
+//          24       those of these fields that the type has, in this order:
 //                   u64  number
 //                   u32  target: the incarnation addressed; another one refuses the message
 //                   the payload, to the end, one of: a command | entries, each `bytes` | votes, each u64 slot,
@@ -71,8 +71,8 @@ enum class MessageType : std::uint8_t {
   kTwoPhaseAcknowledge = 67,  // participant -> coordinator: slots below slot are applied here
 };
 
-// A decoded message, or one to send. `payload` views the caller's memory. What is sent or given to oneself may carry
-// the command itself instead, which is then shared and not copied.
+// A decoded message, or one to send. `payload` is a view of the caller's memory. A message to send, also one to this
+// replica itself, may instead carry the `command` object, which is then shared and not copied.
 struct Message {
   MessageType type = MessageType::kCommitHint;
   Epoch epoch{};
@@ -102,7 +102,8 @@ inline std::string encode(const Message& message) { return gather(message).joine
 // have, entries or votes that do not parse or are not in order, a slot of kSlotsMax or more.
 std::optional<Message> decode_message(std::string_view bytes);
 
-// The command of an Accept, Learn or Prepare: a copy of its bytes; `known` itself, unless null, if that has the same.
+// The command of an Accept, Learn or Prepare: a copy of its bytes, or `known` itself if that is not null and has equal
+// bytes.
 std::shared_ptr<const std::string> command_of(const Message& message,
                                               const std::shared_ptr<const std::string>& known = nullptr);
 

@@ -1,4 +1,4 @@
-// What a replica knows of the others' incarnations: which are dead, which are new, which are suspected.
+// What a replica knows of its peers' incarnations: which are dead, which are new, which are suspected.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is known of each agreement (replication/agreement/kind.h) beside its name.
+// The traits of each agreement (replication/agreement/kind.h), and how to make one.
 #pragma once
 
 #include <memory>

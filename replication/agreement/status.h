@@ -27,7 +27,7 @@ enum class Blocked : std::uint8_t {
   kCoordinatorDead = 11,  // 2PC: the coordinator is dead: what it had prepared stays in doubt
 };
 
-// A clause for people, such as "the acceptor does not answer, and ...". Empty for kNo.
+// A clause for the operator, such as "the acceptor does not answer, and ...". Empty for kNo.
 std::string_view text_of(Blocked why);
 
 struct AgreementStatus {
@@ -55,8 +55,8 @@ struct AgreementStatus {
   EndpointId deposed_by;   // valid if deposed
 };
 
-// A clause for people: why, which slots wait, and for how long no slot was decided. Empty unless blocked. All texts
-// about blocked replicas come from here.
+// A clause for the operator: why, which slots wait, and for how long no slot was decided. Empty unless blocked. All
+// texts about blocked replicas come from here.
 std::string describe_blocked(const AgreementStatus& status);
 
 // The same, with the replica that is waited for: "waits for replica 2: ...".

@@ -1,4 +1,4 @@
-// The size of what a message makes its receiver store.
+// How many bytes a message makes its receiver store.
 #pragma once
 
 #include <cstddef>

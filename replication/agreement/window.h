@@ -1,4 +1,4 @@
-// What a leader has proposed and does not know to be decided, and when to retransmit it.
+// The slots that a leader has proposed and does not know to be decided, and when to retransmit them.
 #pragma once
 
 #include <algorithm>

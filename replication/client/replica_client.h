@@ -14,13 +14,13 @@ struct ReplicaReply {
   enum class Outcome : std::uint8_t {
     kOk,          // payload is the state machine's result
     kOverloaded,  // not carried out: too many requests in flight
-    kBlocked,     // likewise, since nothing can be decided; payload is a sentence that says who waits for whom, and why
+    kBlocked,     // likewise, since nothing can be decided; payload: a sentence: which replica waits for which, and why
     kUnknown,     // a command that may or may not have been carried out, or a query that got no answer in time
   };
   Outcome outcome = Outcome::kOk;
   Slot slot;                 // slots below it are applied in the state that answered
   std::string_view payload;  // valid during the callback only
-  bool last = true;          // the submission's last answer; every kind of today has one answer
+  bool last = true;          // the submission's last answer; at present every request has just one
 };
 
 // Thread-safe. Retries within a request's deadline, with exactly-once effect for commands (client sessions).
@@ -32,8 +32,8 @@ class ReplicaClient {
 
   // Calls `callback` for each answer up to the last one, from the client's own loop thread or, when overloaded, before
   // submit returns. `payload` is at most kRequestBytesMax. A kLocalQuery or kDigest goes to `replica`, or to the
-  // nearest one if that is kAnyReplica. A kMove goes to `replica`, once: asked twice, its answer would be that of the
-  // second time.
+  // nearest one if that is kAnyReplica. A kMove goes to `replica`, and is never repeated: the answer would be that of
+  // the second attempt.
   virtual void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) = 0;
 
   static constexpr EndpointId kAnyReplica{0xffff};

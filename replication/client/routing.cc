@@ -19,7 +19,8 @@ EndpointId Routing::target(RequestKind kind, EndpointId wanted, int attempts) co
 
 EndpointId Routing::responder(int attempts) const { return first_from(acceptor_.value() + attempts); }
 
-// The first from there on that does not lag; if all do, that is not known to be dead.
+// The first replica from `place` on, in a circle, that does not lag; if all lag, the first that is not known to be
+// dead.
 EndpointId Routing::first_from(int place) const {
   for (const ReplicaSet without : {lagging_, dead_}) {
     for (int i = 0; i < replicas_; ++i) {

@@ -10,15 +10,15 @@
 
 namespace ingot {
 
-// Whether only the leader answers it.
+// Whether only the leader answers such a request.
 inline bool is_for_leader(RequestKind kind) {
   return kind == RequestKind::kCommand || kind == RequestKind::kLinearizableQuery;
 }
 
 // What a client knows of the replicas: roles from their answers, deaths and restarts from its driver. Not thread-safe.
 //
-// A replica that was started again is sent what is meant for it at once, and is chosen to answer once it has applied
-// what was answered to this client before: until then it lags.
+// A replica lags from its restart until it has applied all slots that this client has seen answers from. Requests that
+// name a lagging replica are sent to it at once, but it is not chosen as a responder.
 class Routing {
  public:
   // First guesses; answers correct them. `nearest`: the replica for local queries.
@@ -36,25 +36,26 @@ class Routing {
   // A replica other than the leader, in turn; none if there is no other.
   std::optional<EndpointId> next_to_ask();
 
-  // An answer names the roles; an older one than seen before says nothing. Returns whether the leader changed.
+  // Takes the roles from an answer, unless a newer answer has named them already. Returns whether the leader changed.
   bool answered(const Response& response);
 
   // Believes that `leader` leads, unless it is dead. Returns whether the leader changed.
   bool follow(EndpointId leader);
 
-  // It does not lead and names no successor: another replica may know more.
+  // The replica does not lead and does not know the leader: another replica may know more.
   void leads_not(EndpointId replica);
 
-  // Returns false if that was known.
+  // Returns false if the death was known already.
   bool died(EndpointId replica);
-  // Its next incarnation can be reached. `lags`: applied() will say when it has caught up.
+  // The replica's next incarnation can be reached. `lags`: it counts as lagging until applied() shows that it has
+  // caught up.
   void restarted(EndpointId replica, bool lags);
-  // Slots below `applied` are applied there.
+  // The replica has applied the slots below `applied`.
   void applied(EndpointId replica, Slot applied);
 
   bool dead(EndpointId replica) const { return dead_.contains(replica); }
   bool lags(EndpointId replica) const { return lagging_.contains(replica); }
-  bool any_lags() const { return lagging_ != dead_; }  // of those that live
+  bool any_lags() const { return lagging_ != dead_; }  // whether any living replica lags
 
  private:
   EndpointId first_from(int place) const;
@@ -63,10 +64,10 @@ class Routing {
   const EndpointId nearest_;
   EndpointId leader_;
   EndpointId acceptor_;
-  EndpointId asked_;               // by next_to_ask, last
-  Slot newest_;                    // of the answers that named roles
+  EndpointId asked_;               // the last result of next_to_ask
+  Slot newest_;                    // the highest slot of the answers that named roles
   ReplicaSet dead_;
-  ReplicaSet lagging_;             // the dead are among them
+  ReplicaSet lagging_;             // includes the dead replicas
   std::vector<Slot> caught_up_at_;  // by replica: the applied slots from which on it does not lag
 };
 

@@ -14,7 +14,7 @@ constexpr std::uint64_t kQueryBit = std::uint64_t{1} << 63;  // queries have seq
 constexpr int kIncarnationShift = 40;  // sequences of one incarnation: a million a second for twelve days
 constexpr std::uint64_t kIncarnationMask = (std::uint64_t{1} << (63 - kIncarnationShift)) - 1;
 
-// Below all sequences of that incarnation of the client.
+// The lower bound of the sequences that this incarnation of the client uses.
 std::uint64_t first_sequence(Incarnation incarnation) {
   return ((incarnation.value() - 1) & kIncarnationMask) << kIncarnationShift;
 }
@@ -56,7 +56,7 @@ SessionCore::Send SessionCore::encode_attempt(const Attempt& attempt, const Subm
 bool SessionCore::admits(RequestKind kind, std::size_t payload_bytes) {
   const SessionBounds& bounds = options_.bounds;
   if (submissions_.size() >= bounds.requests || payload_bytes_ + payload_bytes > bounds.bytes) return false;
-  // The session remembers a window of results: a command that waits for long must not fall out of it.
+  // Replicas remember a window of the session's results; the oldest command without an answer must stay inside it.
   return kind != RequestKind::kCommand || next_command_ - acknowledged_below() < bounds.window;
 }
 
@@ -97,7 +97,8 @@ void SessionCore::send(std::uint64_t sequence, Submission& submission, EndpointI
                                 .acknowledged_below = command ? acknowledged_below() : 0});
 }
 
-// The leader keeps what it was sent, and answers when it can: so it stays the target.
+// Also sends the request to another replica. The leader stays the target: it still has the request, and answers when it
+// can.
 void SessionCore::ask_another(std::uint64_t sequence, Submission& submission) {
   const auto replica = routing_.next_to_ask();
   if (!replica) return;
@@ -124,10 +125,10 @@ void SessionCore::receive(EndpointId from, std::string_view message, std::uint64
   const auto response = decode_response(message);
   if (!response) return;
   const auto found = submissions_.find(response->sequence);
-  if (found == submissions_.end()) return;  // an answer to an attempt that a retry has overtaken
+  if (found == submissions_.end()) return;  // already answered: this answers another attempt of the same request
   switch (response->status) {
     case Response::Status::kOk:
-      if (routing_.answered(*response)) next_timer_ns_ = now_ns;  // the others go to the new leader, too
+      if (routing_.answered(*response)) next_timer_ns_ = now_ns;  // the other requests go to the new leader, too
       return finish(found->first, ReplicaReply::Outcome::kOk, response->slot, response->payload);
     case Response::Status::kNotLeader:
     case Response::Status::kBusy:
@@ -142,26 +143,26 @@ void SessionCore::refused(std::uint64_t sequence, Submission& submission, Endpoi
                           std::uint64_t now_ns) {
   if (submission.open_attempts > 0) --submission.open_attempts;
   if (response.status == Response::Status::kBusy) {
-    // A leader takes no read while it changes its acceptor, a joining replica none before it has its state: that is
-    // soon over.
+    // A leader takes no read while it changes its acceptor, and a joining replica none before it has its state. Both
+    // end soon.
     const bool read = submission.kind == RequestKind::kLinearizableQuery || submission.kind == RequestKind::kLocalQuery;
     if (read) return pause(submission, now_ns);
     if (submission.open_attempts == 0) finish(sequence, ReplicaReply::Outcome::kOverloaded, response.slot, {});
     return;
   }
-  // A replica that does not lead, and names itself or a dead one, knows nothing: the next one may.
+  // A replica that does not lead, and names itself or a dead replica, does not know the leader. Another one may.
   const bool news = response.leader != from && routing_.follow(response.leader);
   if (!news) routing_.leads_not(from);
-  if (news) next_timer_ns_ = now_ns;  // the others go to the new leader, too
+  if (news) next_timer_ns_ = now_ns;  // the other requests go to the new leader, too
   if (news && !submission.redirected) {
-    submission.redirected = true;  // once: two that name each other would send it to and fro
+    submission.redirected = true;  // once: two replicas that name each other would send the request to and fro
     attempt(sequence, submission, now_ns);
   } else if (from == submission.target) {
     pause(submission, now_ns);
   }
 }
 
-// Tries again soon: it was refused, not met with silence.
+// Schedules another attempt soon: the replica refused the request, so it is alive.
 void SessionCore::pause(Submission& submission, std::uint64_t now_ns) {
   submission.attempts = std::max(0, submission.attempts - 1);
   const std::uint64_t longest_ns = options_.bounds.scan_ms * kNsPerMs;
@@ -177,15 +178,16 @@ void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, 
   actions_.emplace_back(Answer{std::move(node.mapped().callback), outcome, slot, std::string(payload)});
 }
 
-// A message that waits for room is not sent again: it has not even left. What was sent to a replica that leads no more,
-// as was heard since, is sent to the leader.
-// Invariant: while a request is in flight the timer runs; it goes on for quiet_ms after the last one, so that a busy
-// client does not wake its loop for every request, and then stops, so that an idle one sleeps.
+// A request whose last message still waits for room is not sent again. A request that went to a replica that no longer
+// leads, as is known by now, is sent to the leader.
+//
+// Invariant: while a request is in flight the timer runs. It goes on for quiet_ms after the last request, so that a
+// busy client does not wake its loop for every request; then it stops, so that an idle client sleeps.
 void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged) {
   if (now_ns < next_timer_ns_) return;
   const SessionBounds& bounds = options_.bounds;
   std::vector<std::uint64_t> expired;
-  bool asked = false;  // another replica, by this look
+  bool asked = false;  // this scan has sent a request to another replica than the leader
   std::uint64_t next_ns = now_ns + bounds.scan_ms * kNsPerMs;
   for (auto& [sequence, submission] : submissions_) {
     if (now_ns >= submission.deadline_ns) {

@@ -30,23 +30,24 @@ namespace ingot {
 struct SessionBounds {
   std::size_t requests = kFrontEndRequestsMax;   // in flight
   std::size_t bytes = kFrontEndBytesMax;         // of their payloads
-  std::uint64_t window = kSessionWindow;         // of commands: what a replica remembers of a session
-  std::uint64_t timeout_ms = kRequestTimeoutMs;  // of a request: then its outcome is unknown
+  std::uint64_t window = kSessionWindow;         // of commands: as many as a replica remembers of a session
+  std::uint64_t timeout_ms = kRequestTimeoutMs;  // of a request: afterwards its outcome is unknown
   std::uint64_t retry_ms = kRetryMs;             // without an answer; doubled kRetryDoublings times
-  std::uint64_t scan_ms = kRetryScanMs;          // between two scans of what is in flight
+  std::uint64_t scan_ms = kRetryScanMs;          // between two scans of the requests in flight
   std::uint64_t suspect_ms = 20;  // of a leader's silence: then one request at a time also goes to another replica
   std::uint64_t pause_us = 100;   // after a first refusal: a new leader is found in less than a millisecond
   std::uint64_t quiet_ms = kQuietMs;             // without requests before the timer stops
 };
 
-// Commands form one session: a retry repeats the sequence, and its effect is one. Queries have sequences of their own.
+// Commands form one session: a retry repeats the sequence, and takes effect at most once. Queries have sequences of
+// their own.
 //
-// A leader that is silent or dead: what waits for it is sent again, and one waiting request at a time also goes to
-// another replica, in turn. That one asks the leader for a sign of life and names the leader that it finds; everything
-// then goes there.
+// If the leader is silent or dead, the requests that wait for it are sent again, and one of them at a time also goes to
+// another replica, in turn. That replica asks the leader for a sign of life, and names the leader that it finds; all
+// requests then go to that one.
 //
-// The next incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
-// replicas may still answer what that one had asked, to the same endpoint.
+// Each incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
+// replicas may still answer requests of an earlier incarnation, to the same endpoint.
 //
 // Not thread-safe. Nanoseconds are those of one monotonic clock.
 class SessionCore {
@@ -57,7 +58,7 @@ class SessionCore {
   struct Options {
     int replicas = 3;
     std::uint64_t session = 0;  // random, never used before
-    EndpointId self;            // where replicas answer to
+    EndpointId self;            // the endpoint that replicas answer to
     EndpointId leader;          // first guesses; answers correct them
     EndpointId acceptor;
     EndpointId nearest;         // replica for local queries
@@ -92,16 +93,17 @@ class SessionCore {
   // Returns false, with `callback` untouched, if a bound is reached. `wanted`: ReplicaClient::submit.
   bool submit(RequestKind kind, std::string payload, Callback& callback, EndpointId wanted, std::uint64_t now_ns);
   void receive(EndpointId from, std::string_view message, std::uint64_t now_ns);
-  // The replica's incarnation of before is dead: what it was asked will never be answered, and is asked again.
+  // The replica's last incarnation is dead: it answers no request any more, so its requests are sent again.
   void replica_died(EndpointId replica, std::uint64_t now_ns);
-  // Routing::restarted and applied.
+  // See Routing::restarted and Routing::applied.
   void replica_restarted(EndpointId replica, bool lags) { routing_.restarted(replica, lags); }
   void replica_applied(EndpointId replica, Slot applied) { routing_.applied(replica, applied); }
-  // REQUIRES: is called at deadline_ns() or soon after. `backlogged`: whether earlier messages to that replica have not
-  // left yet; then nothing is sent again to it. It may take actions with next(), so that what this tick sends counts.
+  // REQUIRES: is called at deadline_ns() or soon after. `backlogged`: whether earlier messages to that replica still
+  // wait to leave; then nothing is sent again to it. It may take actions with next(), so that messages of this tick
+  // count.
   void tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged);
 
-  // When tick() is to be called; kNever while nothing is in flight for long.
+  // When tick() is to be called; kNever once nothing has been in flight for quiet_ms.
   std::uint64_t deadline_ns() const { return next_timer_ns_; }
   const Routing& routing() const { return routing_; }
   // Submissions without their last answer.

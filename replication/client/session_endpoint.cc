@@ -31,7 +31,7 @@ SessionEndpoint::SessionEndpoint(Transport& transport, const Options& options)
       core_(core_options(options, transport)),
       outbox_(transport) {}
 
-// A submission is answered by messages and time only: what it causes are sends.
+// Only messages and the passing of time answer a submission, so all actions that submitting causes are sends.
 std::optional<SessionEndpoint::Refusal> SessionEndpoint::submit(RequestKind kind, std::string payload,
                                                                 SessionCore::Callback& callback, EndpointId replica,
                                                                 std::uint64_t now_ns) {
@@ -73,9 +73,9 @@ int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>
       kProbeMessagesMax);
   work += poll_incarnations();
   if (work > 0) note_applied();
-  work += outbox_.flush([](EndpointId) {});  // what was dropped is sent again by its retry
+  work += outbox_.flush([](EndpointId) {});  // dropped messages are sent again by their requests' retries
   core_.tick(now_ns, [&](EndpointId replica) {
-    execute(now_ns, answers);  // else all that is due would be sent though the channel is full after the first of it
+    execute(now_ns, answers);  // first, so that waits_for() counts what this tick has sent: the channel may be full now
     return outbox_.waits_for(replica);
   });
   execute(now_ns, answers);
@@ -142,7 +142,7 @@ void SessionEndpoint::note_applied() {
     const EndpointId replica(id);
     if (routing.dead(replica) || !routing.lags(replica)) continue;
     const ReplicaPage& page = *pages_[id];
-    // Acquire: what the page shows after that is of this incarnation.
+    // Acquire: later reads of the page show values of this incarnation.
     if (page.incarnation.get_acquire() != incarnations_->incarnation(replica).value()) continue;
     core_.replica_applied(replica, Slot(page[ReplicaCounter::kAppliedSlots].get()));
   }

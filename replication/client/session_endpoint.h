@@ -1,4 +1,4 @@
-// A session over a transport: executes what replication/client/session_core.h asks for, and tells it what arrives.
+// A session over a transport: executes the actions of a SessionCore, and gives it the messages that arrive.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@ namespace ingot {
 class SessionEndpoint {
  public:
   struct Options : SessionCore::Options {  // `self` is the transport's
-    const DaemonPage* daemon = nullptr;  // tells deaths; null: replica_died() alone does
-    std::vector<const ReplicaPage*> pages;  // of all replicas: they tell what is applied and what blocks; or none
-    PeerIncarnations* incarnations = nullptr;  // over the same transport; null: no replica is started again
+    const DaemonPage* daemon = nullptr;  // reports deaths; null: only replica_died() does
+    std::vector<const ReplicaPage*> pages;  // of all replicas: they show what is applied and what blocks; or none
+    PeerIncarnations* incarnations = nullptr;  // over the same transport; null: no replica is restarted
   };
 
   // Why a request was not taken.
   struct Refusal {
     ReplicaReply::Outcome outcome;
-    std::string sentence;  // of kBlocked
+    std::string sentence;  // for kBlocked: which replica waits for which, and why
   };
 
   // REQUIRES: `transport` outlives this, and this is its only user.
   SessionEndpoint(Transport& transport, const Options& options);
 
-  // Sends at once. Returns why the request is not taken, if so; `callback` is then untouched.
+  // Sends at once. Returns a Refusal if the request is not taken; `callback` is then untouched.
   std::optional<Refusal> submit(RequestKind kind, std::string payload, SessionCore::Callback& callback,
                                 EndpointId replica, std::uint64_t now_ns);
 
@@ -46,7 +46,7 @@ class SessionEndpoint {
 
   // The kernel says that this incarnation of the replica has ended.
   void replica_died(EndpointId replica, Incarnation incarnation, std::uint64_t now_ns);
-  // The next incarnation of a replica is about to begin, as the supervisor says. Not during poll.
+  // The supervisor announces the next incarnation of a replica. Not to be called during poll().
   // REQUIRES: Options::incarnations.
   void begin_incarnation(PeerIncarnation announced, std::uint64_t now_ns);
 

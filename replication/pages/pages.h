@@ -87,7 +87,8 @@ inline constexpr std::array<CounterSpec, static_cast<std::size_t>(ReplicaCounter
 }};
 static_assert(std::all_of(kReplicaCounterSpecs.begin(), kReplicaCounterSpecs.end(), well_named));
 
-// Traffic of one directed link, in messages and bytes; its sender or receiver writes it, as the array's name says.
+// Traffic of one directed link, in messages and bytes. The sender writes those in `sent`, the receiver those in
+// `received`.
 struct LinkCounters {
   Counter messages;
   Counter bytes;

@@ -15,7 +15,7 @@
 
 namespace ingot {
 
-// All views, into memory of the core that stays as it is until ReplicaCore::done().
+// All fields are views into the core's memory, valid and unchanged until ReplicaCore::done().
 struct Action {
   enum class Kind : std::uint8_t {
     kStore,            // `write` goes into the stable store, before anything that follows
@@ -23,14 +23,14 @@ struct Action {
     kApply,            // `decision` is applied by done(); the answers to clients follow, each as a kSend
     kInstallSnapshot,  // slots below `slot` come with a decoded snapshot, which done() puts in place
     kFlush,            // backlogs move on; channel_drained() answers for each peer that had lost something
-    kWake,             // receivers that were sent something, and sleep, are woken; what follows in this round can wait
+    kWake,             // sleeping receivers of this round's messages are woken; the rest of the round is less urgent
     kReadSegment,      // of `incarnation`, which is dead; segment_read() answers. Commands below `slot` are not needed
-    kReadHistory,      // of every segment that is there; history_read() answers for each. `slot` likewise
+    kReadHistory,      // of every segment that is present; history_read() answers for each. `slot` likewise
     kWriteSnapshot,    // of the state as it is now, slots below `slot`; snapshot_written() or snapshot_failed() answers
-    kPublishSnapshot,  // `file`, of the slots below `slot`, goes to the keeper; asked again while it is not published
-    kLoadSnapshot,     // `snapshot` is decoded; snapshot_decoded() answers. Its memory may be let go after that
+    kPublishSnapshot,  // `file`, of the slots below `slot`, goes to the keeper; repeated until it is published
+    kLoadSnapshot,     // `snapshot` is decoded; snapshot_decoded() answers. Its memory may be released after that
     kFence,            // `incarnation` is killed; fenced() answers
-    kLog,              // `line` is for the operator's log; without its end
+    kLog,              // `line`, without a line end, goes to the operator's log
   };
 
   Kind kind = Kind::kFlush;

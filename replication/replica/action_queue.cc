@@ -41,7 +41,8 @@ bool ActionQueue::front(Action& action) const {
   return true;
 }
 
-// An order may have queued messages while it was carried out.
+// `shown` tells which of the two queues the entry came from: an order may have queued messages while it was carried
+// out, so front() may show another entry by now.
 void ActionQueue::pop(Action::Kind shown) {
   if (shown != Action::Kind::kSend) return orders_.pop_front();
   if (++next_message_ < messages_.size()) return;

@@ -1,4 +1,4 @@
-// What a replica's parts want done besides agreement's effects: messages, and orders to the driver.
+// The actions that a replica's parts ask for besides agreement's effects: messages, and orders to the driver.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace ingot {
 // used again: a message costs no allocation of its own. Not thread-safe.
 class ActionQueue {
  public:
-  // Anything to be done that is no message. Owns what the action's views show.
+  // Any action that is not a message. Owns the memory that the action's views point to.
   struct Order {
     Action::Kind kind;
     ReplicaIncarnation incarnation{};
@@ -43,11 +43,11 @@ class ActionQueue {
   void order(Order order) { orders_.push_back(std::move(order)); }
   void log(std::string line) { order({.kind = Action::Kind::kLog, .line = std::move(line)}); }
 
-  // Of copied and written messages since it was last empty.
+  // Bytes of the messages copied or written into the buffer since the buffer was last empty.
   std::size_t buffered_bytes() const { return buffer_.size(); }
   bool empty() const { return next_message_ == messages_.size() && orders_.empty(); }
 
-  // Shows the oldest; false: there is none. The views of an order hold until it is popped, those of a message until
+  // Shows the oldest entry; false: none. The views of an order hold until it is popped, those of a message until
   // another is queued.
   bool front(Action& action) const;
   void pop(Action::Kind shown);
@@ -57,7 +57,7 @@ class ActionQueue {
     EndpointId to;
     std::size_t begin = 0;  // in the buffer
     std::size_t bytes = 0;
-    std::optional<SharedMessage> shared;  // instead of that
+    std::optional<SharedMessage> shared;  // holds the message instead of the buffer
   };
   GatheredMessage buffered(const Message& message) const;
 

@@ -25,7 +25,8 @@ absl::Status refused(const char* why) {
 
 void Applier::apply(Slot slot, std::string_view batch, absl::FunctionRef<void(const Applied&)> each) {
   INGOT_CHECK(slot == applied_, "slots are applied in order, each once");
-  applied_ = slot.next();  // already true for who hears of it in `each`: nobody looks at the state in between
+  // Set before `each` is called, so that applied() includes this slot there. No reader sees the state in between.
+  applied_ = slot.next();
   const auto commands = decode_batch(batch);
   if (!commands) {
     ++malformed_batches_;
@@ -96,7 +97,7 @@ absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
   if (!load.ok()) return load.status();
   return Decoded{applied, [this, applied, sessions = std::move(sessions), load = *std::move(load)]() mutable {
                    std::move(load)();
-                   std::swap(sessions_, sessions);  // the former ones end with this
+                   std::swap(sessions_, sessions);  // the former sessions are destroyed with this lambda
                    applied_ = applied;
                  }};
 }

@@ -15,7 +15,7 @@
 
 namespace ingot {
 
-// Not thread-safe; used by its replica's loop only. Deterministic, like what it wraps.
+// Not thread-safe; used by its replica's loop only. Deterministic, like the state machine that it wraps.
 class Applier {
  public:
   // Valid during the callback only.
@@ -25,14 +25,14 @@ class Applier {
     // kept. kBusy: refused, the client has too many requests outstanding.
     Response::Status status = Response::Status::kOk;
     std::string_view result;
-    bool carried_out = false;  // just now, so the state has changed; else the result is of an earlier time, or none
+    bool carried_out = false;  // just now: the state has changed. False: `result` is of an earlier time, or empty
   };
 
-  // REQUIRES: `machine` outlives this, and nobody else applies to it.
+  // REQUIRES: `machine` outlives this, and only this applies commands to it.
   explicit Applier(StateMachine& machine) : machine_(machine) {}
 
-  // Applies what one slot decided, and hands out what became of each command, in order. An empty batch is a no-op; one
-  // that does not decode changes nothing, on any replica, and is counted. REQUIRES: slot == applied().
+  // Applies the batch of one slot, and calls `each` with the outcome of each command, in order. An empty batch is a
+  // no-op; one that does not decode changes nothing, on any replica, and is counted. REQUIRES: slot == applied().
   void apply(Slot slot, std::string_view batch, absl::FunctionRef<void(const Applied&)> each);
 
   Slot applied() const { return applied_; }  // slots below it are applied
@@ -45,14 +45,14 @@ class Applier {
   std::uint64_t refused_commands() const { return refused_commands_; }  // outside of their client's window
   std::uint64_t malformed_batches() const { return malformed_batches_; }
 
-  // Sessions, applied slot and state machine as bytes.
+  // Writes sessions, applied slot and state machine as bytes.
   void save(StateMachine::Sink sink) const;
-  std::string save() const;  // at once
+  std::string save() const;  // the same as one string
 
-  // About how many of them are the state machine's.
+  // About how many of these bytes are the state machine's.
   std::size_t save_bytes() const { return machine_.save_bytes(); }
 
-  // And back, as StateMachine::decode and load.
+  // The inverse of save(), in two steps like StateMachine::decode and its Load.
   struct Decoded {
     Slot applied;
     StateMachine::Load load;

@@ -1,4 +1,4 @@
-// Commands that wait at the leader for a slot: what arrives together is agreed on together.
+// Commands that wait at the leader for a slot: commands that arrive together share a slot.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,25 @@
 namespace ingot {
 
 // Collects commands into batches of at most kBatchCommandsMax commands and kBatchBytesMax bytes. Holds at most
-// kLeaderQueueCommandsMax commands and kLeaderQueueBytesMax bytes, those taken and not yet decided included: a client
-// that repeats itself meanwhile is not proposed again. Not thread-safe.
+// kLeaderQueueCommandsMax commands and kLeaderQueueBytesMax bytes, including those that were taken and are not yet
+// decided: a command that a client repeats meanwhile is not proposed again. Not thread-safe.
 class Batcher {
  public:
   enum class Added { kYes, kRepeated, kFull };
 
-  // Appends a command to the newest batch, or opens another; unless the same command is on its way already.
+  // Appends a command to the newest batch, or opens another, unless the same command waits or is proposed already
+  // (kRepeated).
   Added add(const Request& command);
 
-  // The command was applied, whoever proposed it.
+  // The command was applied; any replica may have proposed it.
   void decided(const Request& command);
 
-  // What was taken may be decided or not: repeats of it are taken again (sessions keep their effect to one).
+  // It is unknown whether commands that were taken get decided: from now on repeats of them are accepted (sessions make
+  // sure that each takes effect once).
   void forget_proposals();
 
   bool empty() const { return batches_.empty(); }
-  // The oldest batch will not grow any more.
+  // The oldest batch is closed: it does not grow any more.
   bool full_batch() const { return batches_.size() > 1; }
 
   // The oldest batch. REQUIRES: !empty().

@@ -11,7 +11,7 @@
 namespace ingot {
 
 struct ReplicaBounds {
-  // Own proposals that may be undecided while a batch is not full: what arrives meanwhile makes the next batch larger.
+  // A batch that is not full is proposed only while fewer own slots than this are undecided; meanwhile it grows.
   int pipeline_slots = kPipelineSlotsOwnCore;
   std::size_t window_bytes = kWindowBytesMax;  // of own undecided proposals; further batches wait
   int trim_slots = kTrimSlots;                 // applied slots between two attempts to trim

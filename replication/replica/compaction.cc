@@ -20,7 +20,7 @@ static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
                       2 * kWindowSlots * stable_record_bytes(0),
               "above half, where trimming starts to press, two windows and the largest batches fit");
 
-// A message without room is as good as lost: its sender repeats it.
+// A message without room is treated as lost: its sender repeats it.
 bool Compaction::has_room_for(std::size_t bytes) {
   const auto fits = [&] { return stable_.used_bytes() + bytes <= stable_.capacity_bytes(); };
   if (bytes == 0 || fits()) return true;
@@ -28,10 +28,10 @@ bool Compaction::has_room_for(std::size_t bytes) {
   return fits();
 }
 
-// Whatever a leader may still have to store without having proposed it fits into the rest: above all what it recovers
-// when it takes over, which voters then store a second time. Those voters count whose storing commits what is proposed:
-// the acceptor, or a majority. The page of a stopped voter shows what it last used, for ever: it must not stop the
-// others. What is under way to them is at most a window.
+// A leader proposes only while segments have room to spare. The rest is for what a leader stores without proposing it,
+// above all what it recovers when it takes over, which voters then store a second time. Only the voters count whose
+// storing commits a slot: the acceptor, or a majority. The page of a stopped voter keeps showing its last use, which
+// must not stop the others. At most a proposal window is on its way to the voters.
 bool Compaction::group_has_room() const {
   const PeerStates& peers = context_.peers;
   const std::size_t most = stable_.capacity_bytes() / kProposeBelowParts;
@@ -42,7 +42,7 @@ bool Compaction::group_has_room() const {
     // An acceptor that lags because it still loads its state accepts all the same.
     return acceptor.value() >= peers.pages() || peers.dead(acceptor) || has_room(acceptor);
   }
-  int ready = 1;  // this one
+  int ready = 1;  // this replica
   for (std::uint16_t id = 0; id < context_.group.voters && id < peers.pages(); ++id) {
     const EndpointId voter(id);
     if (!context_.is_self(voter) && (peers.lagging(voter) || has_room(voter))) ++ready;
@@ -56,8 +56,8 @@ bool Compaction::is_pressed() const {
 
 // Entries are trimmed once every living voter has applied them and a published snapshot holds them. If the store fills,
 // because a voter is stopped, two replicas are enough: leader and acceptor apply as they go, and the stopped one gets a
-// snapshot when it wakes. A dead one counts for nothing. What is lost if all die where no snapshots are kept is in
-// docs/design/stable-storage.md.
+// snapshot when it wakes. Dead replicas do not count. docs/design/stable-storage.md says what is lost if all replicas
+// die and no snapshots are kept.
 void Compaction::compact() {
   if (is_pressed()) stable_.make_room();
   const bool pressed = is_pressed();
@@ -70,7 +70,8 @@ void Compaction::compact() {
   context_.agreement.compact(keep_from, context_.effects);
 }
 
-// Slots below it need no entries, as far as replicas and snapshots are concerned that outlive this one.
+// Slots below it may be trimmed: enough replicas have applied them, and the published snapshot, if one is kept, holds
+// them.
 Slot Compaction::trim_point(bool pressed) const {
   const Slot known = known_to_enough(pressed);
   return snapshots_.kept() ? std::min(known, snapshots_.published()) : known;
@@ -79,7 +80,7 @@ Slot Compaction::trim_point(bool pressed) const {
 Slot Compaction::known_to_enough(bool pressed) const {
   const PeerStates& peers = context_.peers;
   const Slot applied_here = context_.applier.applied();
-  std::vector<Slot> applied;  // by those that do not lag, voters first
+  std::vector<Slot> applied;  // by the replicas that do not lag, voters first
   std::size_t voters = 0;
   for (std::uint16_t id = 0; id < peers.pages(); ++id) {
     const EndpointId replica(id);

@@ -1,4 +1,4 @@
-// A replica's room in its stable store: what is trimmed and when, and who waits until there is some.
+// A replica's room in its stable store: what is trimmed and when, and what waits until there is room.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Compaction {
   // Trims what enough replicas, and a published snapshot, have. To be called after each round that did something.
   void compact();
 
-  // The store is so full that something has to be trimmed though nothing is proposed any more.
+  // The store is so full that compact() must be called even while nothing is proposed.
   bool wants_tick() const { return snapshots_.kept() && is_pressed(); }
 
  private:

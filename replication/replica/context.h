@@ -1,4 +1,4 @@
-// What the parts of one replica's core have in common.
+// The objects that the parts of one replica's core share.
 #pragma once
 
 #include "replication/agreement/agreement.h"
@@ -20,7 +20,7 @@ struct ReplicaContext {
   ReplicaPage& page;  // own
   PeerStates& peers;
   ActionQueue& queue;
-  Effects& effects;  // what agreement asked for and is not begun yet
+  Effects& effects;  // asked for by agreement, not begun yet
 
   bool is_self(EndpointId replica) const { return replica == group.self; }
 };

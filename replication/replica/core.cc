@@ -10,7 +10,7 @@ namespace ingot {
 
 namespace {
 
-// Agreement has taken from it what it needs, and it is large.
+// Drops the predecessor's stored state, which is large: agreement has already taken what it needs.
 GroupConfig without_predecessor(GroupConfig group) {
   group.predecessor.reset();
   return group;
@@ -90,7 +90,7 @@ void ReplicaCore::peer_connected(ReplicaIncarnation peer) {
   ++inputs_;
   peers_.connected(peer, applier_.applied());
   agreement_->peer_started(peer, effects_);
-  agreement_->peer_drained(peer.id, effects_);  // it has none of what was sent so far
+  agreement_->peer_drained(peer.id, effects_);  // the new incarnation has none of the messages sent so far
 }
 
 void ReplicaCore::channel_drained(EndpointId peer) {
@@ -126,7 +126,8 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   stage_ = channels_wait || !idle() ? Stage::kInputs : Stage::kIdle;
 }
 
-// Nearly every round of an idle replica, and most of a busy one: its stages would find nothing.
+// True if the round's stages would find nothing to do: nearly every round of an idle replica, and most rounds of a busy
+// one.
 bool ReplicaCore::idle() const {
   if (worked_ || !queue_.empty() || decoded_ || snapshots_.serves()) return false;
   return !wants_history_ && wanted_segments_.empty() && now_ns_ < broadcaster_.check_due_ns();
@@ -228,7 +229,7 @@ void ReplicaCore::offer_channels(Action::Kind kind) {
   current_ = Current::kChannels;
 }
 
-// Once a round, since agreement may ask for the same segment again.
+// Called once a round, so that a segment that agreement asks for several times is read once.
 void ReplicaCore::order_segments() {
   const Slot from = applier_.applied();
   if (std::exchange(wants_history_, false)) queue_.order({.kind = Action::Kind::kReadHistory, .slot = from});
@@ -240,20 +241,20 @@ void ReplicaCore::order_segments() {
 
 void ReplicaCore::check_trees() {
   const auto missed = [this](EndpointId peer) { agreement_->peer_drained(peer, effects_); };
-  // If the queue is full, the monitor wishes again.
+  // If the queue is full, the change is dropped, and the monitor wishes for it again.
   const auto change = [this](const Request& request) {
     proposals_.note_leadership([this](const Request& command) { requests_.turn_away(command); });
     proposals_.add(request);
   };
-  const bool working = had_inputs_ || inputs_ > 0 || acted_ || snapshot_work_ > 0;  // a tick alone is no work
+  const bool working = had_inputs_ || inputs_ > 0 || acted_ || snapshot_work_ > 0;  // a tick alone is not work
   broadcaster_.check(now_ns_, working, change, missed);
   propose();
 }
 
 // ---- Time and pages ------------------------------------------------------------------------------------------------
 
-// Ticks make sure that a leader that waits for room sees it, that a full store is trimmed though nothing is proposed
-// any more, and that a snapshot is put in place when it is decoded.
+// Ticks make sure that a leader that waits for room notices it, that a full store is trimmed while nothing is proposed,
+// and that a snapshot is installed when it is decoded.
 bool ReplicaCore::wants_tick() const {
   if (agreement_->wants_tick() || broadcaster_.wants_tick() || snapshots_.wants_tick()) return true;
   if (loading_ || compaction_.wants_tick()) return true;

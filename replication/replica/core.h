@@ -1,4 +1,4 @@
-// The core of a replica: pure and resumable. Inputs go in, one ordered queue of actions comes out.
+// The core of a replica: a pure and resumable state machine. Inputs go in, one ordered queue of actions comes out.
 //
 // It knows no transport, clock, thread, process, shared memory or file: a driver does what the actions say. The host's
 // and the chip's driver is Replica (replication/replica/replica.h); the simulator has its own.
@@ -45,8 +45,8 @@ namespace ingot {
 //   core.publish(), core.set_ticking(...)
 //
 // The driver may stop, die or go on between any two actions; it goes on where it stopped before it gives other inputs.
-// While an action is current, only its own answer may be an input. Outside of a round next() hands out what inputs want
-// sent at once, and nothing else. Not thread-safe.
+// While an action is current, only its own answer may be an input. Outside of a round next() hands out only messages
+// that inputs asked to send at once. Not thread-safe.
 class ReplicaCore {
  public:
   struct Protocol {
@@ -56,10 +56,11 @@ class ReplicaCore {
   };
   struct Storage {
     StateMachine* state = nullptr;
-    StableStore* stable = nullptr;  // asked for its room; what is stored there comes as actions
-    // A keeper outlives all replicas, and publishes the snapshots that it is handed.
+    StableStore* stable = nullptr;  // only asked for its room; writes to it are actions
+    // True: a keeper, which outlives all replicas, publishes the snapshots that it is handed.
     bool keeps_snapshots = false;
-    // The newest of them, to start from; without bytes: none. One that is no replica's is refused and counted.
+    // The newest published snapshot, to start from; without bytes: none. A file that is not a replica's snapshot is
+    // refused and counted.
     SnapshotBytes snapshot{};
   };
   struct Parts {
@@ -74,12 +75,12 @@ class ReplicaCore {
     // How broadcasts reach the group; none: a star, each replica directly. All replicas of a group have it or none.
     std::optional<TreeOptions> trees{};
     bool fences = false;  // orders kFence for Effects::fence; else the group waits for those replicas
-    std::function<bool(EndpointId)> channel_ready;          // no message waits for room in the channel to it
-    std::function<void(std::shared_ptr<void>)> discard{};  // ends what may be large, where that delays nothing; or none
+    std::function<bool(EndpointId)> channel_ready;          // no message waits for room in the channel to the endpoint
+    std::function<void(std::shared_ptr<void>)> discard{};  // destroys large objects where that delays nothing; or none
     AppliedSink* sink = nullptr;                            // or null
   };
 
-  // next() hands out what the start of this incarnation asks for, before the first round.
+  // Before the first round, next() hands out the actions that the start of this incarnation asks for.
   // REQUIRES: all that Parts points to outlives this.
   explicit ReplicaCore(Parts parts);
   ReplicaCore(const ReplicaCore&) = delete;
@@ -89,15 +90,15 @@ class ReplicaCore {
 
   void receive(EndpointId from, std::string_view message);
 
-  // That incarnation is dead: the kernel says so, or its successor is announced. What it had sent may come after this.
+  // That incarnation is dead: the kernel says so, or its successor is announced. Its messages may still arrive later.
   void peer_died(ReplicaIncarnation peer);
-  // The channel is with that new incarnation from now on.
+  // From now on the channel connects to that new incarnation.
   void peer_connected(ReplicaIncarnation peer);
-  // Messages to the peer were dropped, and none waits for it any more.
+  // Messages to the peer were dropped, and its backlog is now empty.
   void channel_drained(EndpointId peer);
 
-  // Answers kReadSegment; null: the segment is missing or unreadable. No answer: its writer may live. REQUIRES: as
-  // Agreement::salvaged.
+  // Answers kReadSegment; null: the segment is missing or unreadable. The driver gives no answer if the segment's
+  // writer may still live. REQUIRES: as Agreement::salvaged.
   void segment_read(ReplicaIncarnation of, const StableView* view);
   void history_read(const StableView& view);
 
@@ -110,29 +111,30 @@ class ReplicaCore {
 
   // ---- Rounds ------------------------------------------------------------------------------------------------------
 
-  // After the inputs that have arrived. `now_ns`: of a steady clock. `channels_wait`: a backlog waits for kFlush.
-  // Without that, and with nothing else to do, the round has no actions.
+  // To be called after the inputs that have arrived. `now_ns`: of a steady clock. `channels_wait`: a backlog waits for
+  // kFlush. If it is false and there is nothing else to do, the round has no actions.
   void begin_round(std::uint64_t now_ns, bool channels_wait);
-  // A round that begins now ticks.
+  // True if a round that begins now ticks.
   bool tick_due(std::uint64_t now_ns) const { return now_ns >= next_tick_ns_; }
 
-  // What is to be done next, the same until done(); null: nothing, the round is over.
+  // The next action, the same until done(); null: the round is over.
   const Action* next();
-  // It is done.
+  // The current action is done.
   void done();
   bool in_round() const { return stage_ != Stage::kIdle; }
 
-  // Of the last round: how much it did besides handling messages, and whether anything happened at all.
+  // Of the last round: the amount of work besides handling messages, and whether anything happened at all.
   int work() const { return snapshot_work_ + (acted_ ? 1 : 0); }
   bool worked() const { return worked_; }
 
-  // After a round: whether ticks are wanted here; whether the driver has them, for itself or this; when the next round
-  // is due though nothing arrives (Pollable::kNever: it is not).
+  // To be called after a round: whether the core wants ticks; whether the driver gives ticks, for itself or the core;
+  // when the next round is due even if nothing arrives (Pollable::kNever: it is not).
   bool wants_tick() const;
   void set_ticking(bool wanted, std::uint64_t now_ns);
   std::uint64_t deadline_ns() const;
 
-  // Writes the own page. The slot comes last, with release: a reader that sees it sees the rest of at least that slot.
+  // Writes the own page. The slot is written last, with release: a reader that acquires it sees the other fields as of
+  // that slot or later.
   void publish();
 
   // ---- State -------------------------------------------------------------------------------------------------------
@@ -145,11 +147,11 @@ class ReplicaCore {
   const Effects& executing() const { return executing_; }
   std::uint64_t dropped_answers() const { return requests_.dropped(); }
   bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
-  // Votes of earlier incarnations below it are not needed.
+  // Votes of earlier incarnations for slots below it are not needed.
   Slot history_from() const;
 
  private:
-  // A round's parts, in their order. Each is over when next() has nothing left to hand out.
+  // A round's parts, in their order. A stage is over when next() has nothing left to hand out.
   enum class Stage : std::uint8_t { kStart, kIdle, kInputs, kSegments, kFlush, kSnapshots, kTrees, kWake, kCompaction };
   enum class Current : std::uint8_t { kNone, kQueued, kEffect, kInstall, kChannels };
   // How far the execution of effects has come.
@@ -184,7 +186,7 @@ class ReplicaCore {
   void finish_effects();
   void tell_operator();
 
-  const GroupConfig group_;  // without the predecessor
+  const GroupConfig group_;  // without the predecessor's stored state
   std::unique_ptr<Agreement> agreement_;
   const AgreementTraits traits_;
   const ReplicaBounds bounds_;
@@ -195,8 +197,8 @@ class ReplicaCore {
   ActionQueue queue_;
   Broadcaster broadcaster_;
   Applier applier_;
-  Effects effects_;    // what agreement asked for and is not begun yet
-  Effects executing_;  // what is being executed; kept for its memory
+  Effects effects_;    // asked for by agreement, not begun yet
+  Effects executing_;  // being executed; a member so that its memory is used again
   ReplicaContext context_;
   ReplicaSnapshots snapshots_;
   Compaction compaction_;
@@ -217,11 +219,11 @@ class ReplicaCore {
   bool had_inputs_ = false;  // when the round began
   bool worked_ = false;
   bool channels_wait_ = false;
-  std::vector<ReplicaIncarnation> wanted_segments_;  // of the dead; agreement asked for what they hold
-  bool wants_history_ = false;                       // agreement asked for what all segments hold
-  bool starting_ = false;                            // the snapshot that it starts from is being loaded
+  std::vector<ReplicaIncarnation> wanted_segments_;  // of dead replicas; agreement asked for their content
+  bool wants_history_ = false;                       // agreement asked for the content of all segments
+  bool starting_ = false;                            // the snapshot that this replica starts from is being loaded
   bool loading_ = false;
-  std::optional<Applier::Decoded> decoded_;          // to be installed
+  std::optional<Applier::Decoded> decoded_;          // a snapshot to be installed
   std::uint64_t refused_ = 0;                        // messages and snapshots
 };
 

@@ -49,7 +49,7 @@ void ReplicaCore::next_message(const Outgoing& outgoing) {
   }
 }
 
-// Of a broadcast to each replica directly.
+// Offers the next message of a broadcast that goes to each replica directly.
 void ReplicaCore::next_peer(const Outgoing& broadcast) {
   progress_.peer = std::max(progress_.peer, 0);
   if (progress_.peer == group_.self.value()) ++progress_.peer;
@@ -94,7 +94,7 @@ void ReplicaCore::after_apply() {
   broadcaster_.after_apply([this](EndpointId peer) { agreement_->peer_drained(peer, effects_); });
 }
 
-// What follows from effects that are executed may be new ones: an applied slot lets 2PC acknowledge.
+// Executed effects may lead to new ones: for example, an applied slot lets 2PC acknowledge.
 void ReplicaCore::finish_effects() {
   if (!executing_.decided.empty()) after_apply();
   for (const ReadReady& read : executing_.reads_ready) requests_.ready(read);
@@ -103,10 +103,10 @@ void ReplicaCore::finish_effects() {
     else proposals_.forget();  // the clients try again after their time-outs
   }
   wanted_segments_.insert(wanted_segments_.end(), executing_.salvage_needed.begin(), executing_.salvage_needed.end());
-  // Not while a snapshot is being loaded: that may be all that is missing.
+  // Not while a snapshot is being loaded: it may bring all that is missing.
   wants_history_ = wants_history_ || (executing_.history_needed && !loading_);
   tell_operator();
-  // Not while one is being loaded: if that one is not enough, agreement says so again.
+  // Not while a snapshot is being loaded: if it is not enough, agreement asks again.
   if (executing_.snapshot_needed && !loading_) snapshots_.needed(agreement_->status());
   executing_.clear();
   progress_.under_way = false;

@@ -1,4 +1,4 @@
-// A replica's core and snapshots: what becomes of those that its driver wrote, decoded or got from a peer.
+// How a replica's core handles the snapshots that its driver wrote or decoded, or that came from a peer.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,12 +26,12 @@ void ReplicaCore::snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome) {
     decoded_ = *std::move(outcome);
     return;
   }
-  ++refused_;  // peers may have another one
+  ++refused_;  // a peer may have a usable one
   starting_ = loading_ = false;
   agreement_->loading(false);
 }
 
-// While one is being loaded none is made, for it would soon be old, nor is another one taken.
+// While a snapshot is being loaded, none is made, since it would soon be old, and no other is taken from a peer.
 void ReplicaCore::poll_snapshots() {
   snapshot_work_ += snapshots_.poll(agreement_->status(), !loading_);
   auto file = loading_ ? std::nullopt : snapshots_.take_received();
@@ -47,7 +47,7 @@ void ReplicaCore::load(SnapshotBytes snapshot) {
   queue_.order({.kind = Action::Kind::kLoadSnapshot, .snapshot = std::move(snapshot)});
 }
 
-// False: as much was applied meanwhile.
+// Returns false if this replica has meanwhile applied as much as the snapshot holds.
 bool ReplicaCore::offer_install() {
   if (decoded_->applied > applier_.applied()) {
     action_ = {.kind = Action::Kind::kInstallSnapshot, .slot = decoded_->applied};
@@ -60,7 +60,8 @@ bool ReplicaCore::offer_install() {
   return false;
 }
 
-// Which of the commands on their way are in the snapshot is not known: they are taken again if they come again.
+// It is not known which of the proposed commands are in the snapshot, so all of them are accepted again when clients
+// repeat them.
 void ReplicaCore::install() {
   starting_ = loading_ = false;
   agreement_->loading(false);
@@ -68,7 +69,7 @@ void ReplicaCore::install() {
   proposals_.forget_below(applier_.applied());
   agreement_->installed(applier_.applied(), effects_);
   snapshots_.installed();
-  if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));  // it holds the former state
+  if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));  // now holds the former state
   decoded_.reset();
   after_apply();
   answering_ = true;

@@ -1,4 +1,4 @@
-// Bounds of a replica: pipeline, backlogs, queues and sessions, with their units, and what happens at them.
+// Bounds of a replica: pipeline, backlogs, queues and sessions, with their units, and what happens at the limit.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-// Slots undecided beyond which the leader lets a batch grow until it is full. Where replicas share cores, each slot costs
-// every one of them a switch, so one at a time; on cores of their own, switches are no reason to wait.
+// With this many undecided slots the leader lets a batch grow until it is full. Where replicas share a core, each slot
+// costs a process switch for each replica, so one slot at a time is best; on cores of their own there are no switches.
 inline constexpr int kPipelineSlotsSharedCore = 1;
 inline constexpr int kPipelineSlotsOwnCore = 16;
 inline constexpr int kTrimSlots = 256;  // slots applied everywhere before the stable segment is trimmed again
@@ -23,7 +23,8 @@ inline constexpr int kLeaderQueueCommandsMax = 16 * 1024;
 inline constexpr std::size_t kLeaderQueueBytesMax = 64 * 1024 * 1024;
 inline constexpr int kSessionsMax = 256;                // clients remembered; the longest silent one is forgotten
 inline constexpr int kSessionWindow = 16 * 1024;        // requests of one client that may be outstanding
-// Results kept for retries, of one client and of all; beyond, the oldest go and a retry of theirs is told so.
+// Results kept for retries, of one client and of all. Beyond these, the oldest are dropped, and a retry of such a
+// command is answered that its result is gone.
 inline constexpr std::size_t kSessionResultsBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
 

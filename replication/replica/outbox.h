@@ -18,7 +18,7 @@
 
 namespace ingot {
 
-// Of the backlog of one peer; messages beyond either are dropped until it drains.
+// Bounds of the backlog of one peer. Messages beyond either one are dropped until the backlog drains.
 struct OutboxBounds {
   std::size_t messages = kBacklogMessagesMax;
   std::size_t bytes = kBacklogBytesMax;
@@ -30,15 +30,15 @@ class Outbox {
   // REQUIRES: `transport` outlives this.
   explicit Outbox(Transport& transport, OutboxBounds bounds = {}) : transport_(transport), bounds_(bounds) {}
 
-  // Sends, or queues behind what waits already, or drops.
+  // Sends the message, or queues it behind those that wait already, or drops it.
   void send(EndpointId peer, const SharedMessage& message);
-  // The same with bytes of the caller's, which are copied only if they have to wait.
+  // The same with bytes that the caller owns; they are copied only if they have to wait.
   void send(EndpointId peer, const GatheredMessage& message);
 
-  // The peer is dead: what waits for it is dropped, and all that comes.
+  // The peer is dead: messages that wait for it are dropped, and so are all later ones until revive().
   void forget(EndpointId peer);
 
-  // Somebody new is in its place.
+  // The peer's next incarnation has taken its place.
   void revive(EndpointId peer) {
     if (peer.value() < backlogs_.size()) backlogs_[peer.value()].dead = false;
   }
@@ -70,7 +70,7 @@ class Outbox {
 
   Transport& transport_;
   OutboxBounds bounds_;
-  std::vector<Backlog> backlogs_;  // by peer, up to the last that ever had one
+  std::vector<Backlog> backlogs_;  // by peer, up to the highest that ever had a backlog
   int waiting_messages_ = 0;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t dropped_messages_ = 0;

@@ -69,7 +69,7 @@ void PeerSegments::connected(ReplicaIncarnation replica) {
 absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot from) const {
   const std::span<const std::byte> segment = segment_of(name);
   if (segment.empty()) return absl::NotFoundError("the segment is not here");
-  // Before it is read: only the segment of a dead writer is final.
+  // Checked before the segment is read: only the segment of a dead writer is final.
   const WriterState writer = StableView::writer_state(segment);
   if (writer == WriterState::kNone && name.incarnation < segments_[name.id.value()].back().incarnation) {
     StableView nothing;

@@ -16,18 +16,18 @@
 
 namespace ingot {
 
-// Concludes nothing from silence: a replica is dead when the kernel has marked its segment
-// (replication/stable/writer_lock.h), or when its next incarnation begins. Not thread-safe; one loop's.
+// A replica is dead when the kernel has marked its segment (replication/stable/writer_lock.h), or when its next
+// incarnation begins; silence proves nothing. Not thread-safe; used by one loop only.
 class PeerSegments {
  public:
-  // `segments`: by replica; the death of one that has none there is not seen.
+  // `segments`: by replica. The death of a replica that has none there is not noticed.
   PeerSegments(EndpointId self, std::vector<IncarnationSegments> segments);
 
   // Calls `died` for each replica that has died since the last poll.
   void poll(absl::FunctionRef<void(ReplicaIncarnation)> died);
 
   // The next incarnation of a replica is about to begin, so the one before is dead; if that was not known, `died` is
-  // called. Its mark is not looked at before connected(). Slots below `published` are in a snapshot that is kept.
+  // called. The new segment's mark is not read before connected(). Slots below `published` are in a published snapshot.
   void begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment, Slot published,
              absl::FunctionRef<void(ReplicaIncarnation)> died);
   // That incarnation takes part from now on.
@@ -38,12 +38,12 @@ class PeerSegments {
   // The newest incarnation of each replica that is known here.
   std::vector<Incarnation> newest() const;
 
-  // The last word of that incarnation, without the commands below `from`. Errors: FAILED_PRECONDITION (it is not known
-  // to be dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). Of an incarnation that is known
-  // to have ended before it opened its segment: an empty view.
+  // The final content of that incarnation's segment, without the commands below `from`. Errors: FAILED_PRECONDITION
+  // (the incarnation is not known to be dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). An
+  // empty view if the incarnation is known to have ended before it opened its segment.
   absl::StatusOr<StableView> read(ReplicaIncarnation name, Slot from = Slot(0)) const;
 
-  // Every segment that is here and can be read just now, of the living too: a recent state of it.
+  // Calls `each` for every segment that is here and can be read now. Of a living writer it shows a recent state.
   void read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const;
 
  private:
@@ -51,7 +51,7 @@ class PeerSegments {
 
   const EndpointId self_;
   std::vector<IncarnationSegments> segments_;  // by replica
-  std::vector<Incarnation> present_;           // by replica: the incarnation that takes part, or did last
+  std::vector<Incarnation> present_;           // by replica: the incarnation that takes part, or took part last
   ReplicaSet dead_;
 };
 

@@ -15,7 +15,7 @@ void PeerStates::note_returns() {
   for (std::uint16_t id = 0; id < pages_.size(); ++id) {
     const EndpointId replica(id);
     if (dead(replica) || !lagging(replica)) continue;
-    // Acquire: what the page shows after that is of this incarnation, no more what its predecessor left there.
+    // Acquire: later reads of the page show values of this incarnation, not those that its predecessor left there.
     if (page(replica).incarnation.get_acquire() != present_[id].value()) continue;
     if (applied(replica) >= returns_at_[id]) lagging_.erase(replica);
   }

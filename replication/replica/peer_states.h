@@ -1,4 +1,4 @@
-// What one replica knows of the others: which are dead, which lag behind after a restart, which do not answer.
+// What one replica knows of its peers: which are dead, which lag behind after a restart, which do not answer.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,16 @@
 
 namespace ingot {
 
-// Concludes nothing from silence: a death is an input.
+// Deaths are inputs: silence is no proof of one.
 //
-// A replica that is dead, or has come back and lacks what was applied here when it did, is LAGGING: the group does not
-// wait for it. It does not hold up trimming, no other depends on it in a tree, and the leader answers in its place. A
-// joining replica that never catches up costs the others nothing; what is trimmed before it has caught up it gets by a
-// snapshot. Not thread-safe.
+// A replica is LAGGING if it is dead, or has come back and still lacks slots that were applied here at its return. The
+// group does not wait for it: it does not hold up trimming, no replica depends on it in a tree, and the leader answers
+// in its place. A joining replica that never catches up costs the others nothing; slots that are trimmed before it has
+// caught up reach it in a snapshot. Not thread-safe.
 class PeerStates {
  public:
-  // `pages`: of all replicas, by id, outliving this; without them a replica that comes back has caught up at once.
+  // `pages`: of all replicas, by id; they outlive this. Without them a replica that comes back counts as caught up at
+  // once.
   PeerStates(EndpointId self, int replicas, std::vector<const ReplicaPage*> pages)
       : self_(self),
         replicas_(replicas),
@@ -36,9 +37,9 @@ class PeerStates {
     dead_.insert(replica);
     lagging_.insert(replica);
   }
-  // That incarnation takes part from now on, and lags until it has applied what is applied here now.
+  // That incarnation takes part from now on, and lags until it has applied the slots below `applied_here`.
   void connected(ReplicaIncarnation replica, Slot applied_here);
-  // Notes which replicas have caught up. To be called now and then; free where none has come back.
+  // Notes which replicas have caught up. To be called now and then; costs nothing if no replica has come back.
   void note_returns();
 
   bool dead(EndpointId replica) const { return dead_.contains(replica); }
@@ -50,7 +51,7 @@ class PeerStates {
   void note_alive(EndpointId replica) { silent_.erase(replica); }
   bool silent(EndpointId replica) const { return silent_.contains(replica); }
 
-  // As its page shows it: old, perhaps, but never ahead of the truth. REQUIRES: it has a page.
+  // As the replica's page shows it: perhaps an old value, but never ahead of the truth. REQUIRES: it has a page.
   std::size_t pages() const { return pages_.size(); }
   Slot applied(EndpointId replica) const { return Slot(page(replica)[ReplicaCounter::kAppliedSlots].get()); }
   std::uint64_t stable_used_bytes(EndpointId replica) const {
@@ -65,7 +66,7 @@ class PeerStates {
   const int replicas_;
   const std::vector<const ReplicaPage*> pages_;
   std::vector<Incarnation> present_;  // by replica: the incarnation that came back last
-  std::vector<Slot> returns_at_;      // by replica: applied slots from which on it has caught up
+  std::vector<Slot> returns_at_;      // by replica: it has caught up when it has applied the slots below
   ReplicaSet dead_;
   ReplicaSet lagging_;  // dead, or not caught up
   ReplicaSet silent_;

@@ -1,4 +1,4 @@
-// A leader's commands on their way to a slot: what waits for one, and what is proposed and not decided.
+// A leader's commands on their way to a slot: those that wait for one, and those that are proposed and not decided.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class Proposals {
   // REQUIRES: `agreement` outlives this.
   Proposals(Agreement& agreement, const ReplicaBounds& bounds) : agreement_(agreement), bounds_(bounds) {}
 
-  // Follows leaderships. What a former one proposed may be decided or not: its clients ask again, here or elsewhere. A
-  // replica that does not lead any more calls `turn_away` for each command that it never proposed.
+  // Follows changes of the leadership. Proposals of a former leadership may be decided or not: their clients ask again,
+  // here or elsewhere. A replica that no longer leads calls `turn_away` for each command that it never proposed.
   void note_leadership(absl::FunctionRef<void(const Request&)> turn_away);
 
   Batcher::Added add(const Request& command) { return batcher_.add(command); }
@@ -32,12 +32,12 @@ class Proposals {
 
   // Slots below `applied` are applied here.
   void applied(Slot applied);
-  // A command was applied, by whatever replica it was proposed.
+  // A command was applied; any replica may have proposed it.
   void applied(const Request& command) { batcher_.decided(command); }
 
-  // What is proposed may be decided or not: it is taken again if it comes again.
+  // It is unknown whether the proposed commands get decided: they are accepted again when clients repeat them.
   void forget();
-  // A snapshot was installed, which has some of what is proposed, no telling which.
+  // A snapshot was installed, which holds some of the proposed commands; which ones is unknown.
   void forget_below(Slot applied);
 
  private:
@@ -53,7 +53,7 @@ class Proposals {
   Batcher batcher_;
   std::deque<Proposed> window_;  // not applied
   std::size_t window_bytes_ = 0;
-  Ballot leads_;  // the leadership that both are of; 0: this replica does not lead
+  Ballot leads_;  // the leadership that batcher_ and window_ belong to; 0: this replica does not lead
   std::uint64_t next_id_ = 1;
 };
 

@@ -1,5 +1,5 @@
-// Linearizable reads on their way: first agreement says from which slot on they may be answered, then the local state
-// has to get there.
+// Linearizable reads in progress: agreement first confirms the read index, the slot from which on a read may be
+// answered; then the local state has to reach it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PendingRead {
 // Holds at most kPendingReadsMax reads. Not thread-safe.
 class ReadQueue {
  public:
-  // Takes a read and names it, or returns nothing: full.
+  // Takes a read and returns its id, or nothing if the queue is full.
   std::optional<std::uint64_t> add(PendingRead read);
 
   // Takes back a read that agreement rejected; nothing if the id is unknown.
@@ -30,7 +30,7 @@ class ReadQueue {
   // The read may be answered once slots below `applied_needed` are applied.
   void ready(std::uint64_t read_id, Slot applied_needed);
 
-  // Hands out, and forgets, one read that may be answered at `applied`; nothing: there is none.
+  // Removes and returns one read that may be answered at `applied`; nothing: there is none.
   std::optional<PendingRead> take_answerable(Slot applied);
 
  private:

@@ -93,7 +93,8 @@ void Replica::run() {
   }
 }
 
-// Invariant: what a leader proposes, and a new one recovers, fits (Compaction::group_has_room), so a store never fails.
+// Invariant: a store never fails, since all that a leader proposes, and a new leader recovers, fits
+// (Compaction::group_has_room).
 void Replica::execute(const Action& action) {
   switch (action.kind) {
     case Action::Kind::kStore:
@@ -130,7 +131,7 @@ void Replica::execute(const Action& action) {
   }
 }
 
-// Also those that wait for this replica to read on, so each round has to call it.
+// To be called in each round: it also wakes senders that wait for this replica to read on.
 void Replica::wake_receivers() {
   fragments_wait_ = channels_.transport->flush();
   woke_ = true;
@@ -138,7 +139,8 @@ void Replica::wake_receivers() {
 
 // ---- Peers ---------------------------------------------------------------------------------------------------------
 
-// Acquire: pairs with the release of the counters' writers. A death that is reported later is looked for then.
+// Acquire: pairs with the release of the counters' writers. A death that is reported after the load is found in a later
+// round.
 std::uint64_t Replica::deaths_reported() const {
   std::uint64_t deaths = 0;
   for (const Counter* counter : {deaths_.reported, deaths_.marks}) {
@@ -152,7 +154,7 @@ void Replica::poll_deaths() {
   segments_.poll([this](ReplicaIncarnation name) { peer_died(name); });
 }
 
-// What it had sent may still be in its channel, and is handled when it comes.
+// Messages of the dead peer may still be in its channel; they are handled when they arrive.
 void Replica::peer_died(ReplicaIncarnation name) {
   if (channels_.incarnations != nullptr) {
     channels_.incarnations->gone(name.id);
@@ -176,7 +178,8 @@ void Replica::begin_incarnation(PeerIncarnation announced, std::shared_ptr<const
   }
 }
 
-// A channel that is with another incarnation now. A client's needs no more than room: it asks with numbers of its own.
+// Handles channels that have switched to another incarnation. For a client only its backlog is opened again: requests
+// carry the client's own numbers, so the replica has no other state of it.
 int Replica::poll_incarnations() {
   if (channels_.incarnations == nullptr || !channels_.incarnations->waiting()) return 0;
   return channels_.incarnations->poll([this](EndpointId peer, Incarnation incarnation) {
@@ -184,13 +187,13 @@ int Replica::poll_incarnations() {
     if (peer.value() >= replicas_) return;
     segments_.connected({peer, incarnation});
     core_.peer_connected({peer, incarnation});
-    poll_deaths();  // it may be dead already
+    poll_deaths();  // the new incarnation may be dead already
   });
 }
 
 void Replica::read_segment(const Action& action) {
   const auto view = segments_.read(action.incarnation, action.slot);
-  if (absl::IsFailedPrecondition(view.status())) return;  // it may live, for all that is known here
+  if (absl::IsFailedPrecondition(view.status())) return;  // the writer is not known to be dead
   core_.segment_read(action.incarnation, view.ok() ? &*view : nullptr);
 }
 

@@ -30,7 +30,7 @@ class Replica : public Pollable {
   struct Channels {
     int endpoints = 0;  // of the fabric; requests come from endpoints group.replicas .. endpoints-1
     Transport* transport = nullptr;
-    PeerIncarnations* incarnations = nullptr;  // over the same transport. Null: no peer comes back
+    PeerIncarnations* incarnations = nullptr;  // over the same transport. Null: dead peers are not restarted
   };
   struct Pages {
     ReplicaPage* own = nullptr;                            // written here
@@ -45,20 +45,20 @@ class Replica : public Pollable {
     const Counter* marks = nullptr;  // likewise, as soon as the kernel has marked a segment; or null
   };
   struct Snapshots {
-    // Slots below it are in a published snapshot, which outlives all replicas, so that only a group that starts anew
-    // needs it; null: none is kept, and trimming follows the living (docs/design/stable-storage.md).
+    // Slots below it are in a published snapshot, which outlives all replicas: a group that starts anew begins with it.
+    // Null: none is kept, and trimming depends on the living replicas alone (docs/design/stable-storage.md).
     const Counter* published_slot = nullptr;
-    // Hands one to the keeper, who duplicates the descriptor; or none.
+    // Hands a snapshot to the keeper, which duplicates the descriptor; or none.
     std::function<void(Slot, int fd)> publish{};
-    SnapshotBytes first{};  // the newest published one, to start from; without bytes: none
+    SnapshotBytes first{};  // the newest published snapshot, to start from; without bytes: none
     // Whether a child process writes snapshots while the loop goes on. Only where the process has one loop.
     bool fork = false;
-    bool load_in_background = false;       // whether a thread reads one while the loop goes on
-    std::vector<CoreId> helper_cores{};  // where those two run; empty: anywhere
+    bool load_in_background = false;       // whether a thread reads a snapshot while the loop goes on
+    std::vector<CoreId> helper_cores{};  // where that child and that thread run; empty: anywhere
   };
   struct Operator {
-    std::function<void(const std::string&)> log{};  // a line without its end; or none
-    // Kills that very incarnation, and says whether it ran; none: no replica is killed.
+    std::function<void(const std::string&)> log{};  // takes a line without its line end; or none
+    // Kills that very incarnation, and returns whether it ran; none: no replica is killed.
     std::function<bool(ReplicaIncarnation)> fence{};
   };
   struct Parts {
@@ -81,8 +81,9 @@ class Replica : public Pollable {
   bool readable() override;
   std::uint64_t deadline_ns() const override { return core_.deadline_ns(); }
 
-  // The next incarnation of another endpoint is about to begin, as the supervisor says: so the one before is dead.
-  // `stable`: a replica's segment. In the loop's thread, between polls. REQUIRES: Channels::incarnations.
+  // The supervisor announces the next incarnation of another endpoint: so the one before is dead. `stable`: the new
+  // segment, if the endpoint is a replica. To be called in the loop's thread, between polls. REQUIRES:
+  // Channels::incarnations.
   void begin_incarnation(PeerIncarnation announced, std::shared_ptr<const Segment> stable);
 
   const Agreement& agreement() const { return core_.agreement(); }
@@ -118,15 +119,15 @@ class Replica : public Pollable {
   SnapshotWriter writer_;
   std::shared_ptr<const PublishedSnapshot> newest_;  // written here
   ReplicaCore core_;
-  SnapshotLoader loader_;  // reads for the core: ends before it
+  SnapshotLoader loader_;  // uses the core, so it is declared after it and destroyed first
   std::uint64_t deaths_seen_ = 0;
-  int flushed_ = 0;               // messages of backlogs, in this round
+  int flushed_ = 0;               // messages of backlogs that were sent in this round
   bool fragments_wait_ = false;   // as of the last wake
-  bool woke_ = true;  // receivers, since this round began and since the last message was sent
+  bool woke_ = true;  // receivers were woken since this round began and since the last message was sent
   std::uint64_t received_messages_ = 0;
-  std::uint64_t pauses_ns_ = 0;     // of the loop, by snapshots
-  std::uint64_t busy_ns_ = 0;       // from rounds that found work to the next
-  std::uint64_t worked_at_ns_ = 0;  // the last round, if it found work; else 0
+  std::uint64_t pauses_ns_ = 0;     // for which snapshots stopped the loop
+  std::uint64_t busy_ns_ = 0;       // sum of times from a round that found work to the next round
+  std::uint64_t worked_at_ns_ = 0;  // when the last round began, if it found work; else 0
 };
 
 }  // namespace ingot

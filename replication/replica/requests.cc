@@ -26,7 +26,7 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting)
     case RequestKind::kLinearizableQuery:
       return receive_linearizable_query(*request);
     case RequestKind::kLocalQuery:
-      // From the state as it is; but a replica that starts again shows no client a state of long ago.
+      // Answered from the present state, unless this replica has just restarted: then the state may be very old.
       if (starting) return respond(from, request->sequence, Status::kBusy);
       return respond(from, request->sequence, Status::kOk, context_.state.query(request->payload));
     case RequestKind::kDigest:
@@ -36,7 +36,7 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting)
   }
 }
 
-// Tree changes are commands, too, and only replicas propose them.
+// Tree changes are commands, too, but only replicas may propose them, so a client's are refused.
 void Requests::receive_command(const Request& request) {
   if (request.client == kTreeClient || is_tree_change(request.payload)) {
     ++refused_;
@@ -59,7 +59,7 @@ void Requests::receive_linearizable_query(const Request& request) {
   context_.agreement.read(*read_id, context_.effects);
 }
 
-// Agreement's own word is the answer, given at once: the status shows when it is done.
+// The answer is agreement's verdict on the request, given at once. The status shows when the move is done.
 void Requests::receive_move(const Request& request) {
   const auto move = decode_move(request.payload);
   if (!move) return respond(request.reply_to, request.sequence, Status::kRefused);
@@ -74,7 +74,7 @@ void Requests::applied(Slot slot, const Applier::Applied& applied) {
   respond(applied.request.reply_to, applied.request.sequence, applied.status, applied.result);
 }
 
-// In place of a responder that lags or is silent the leader answers; should the responder answer, too, the client drops
+// The leader answers in place of a responder that lags or is silent. If the responder answers, too, the client drops
 // the second answer.
 bool Requests::answers(const Request& request) const {
   if (context_.is_self(request.responder)) return true;
@@ -98,7 +98,8 @@ bool Requests::answer_read() {
 
 void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
   if (!is_client(to)) return;
-  // One slot's answers wait here together. Beyond a backlog's bound they are dropped, and the client asks again.
+  // The answers of one slot wait here together. Beyond the bound of a backlog they are dropped, and the client asks
+  // again.
   if (context_.queue.buffered_bytes() + payload.size() > kBacklogBytesMax) {
     ++dropped_;
     return;

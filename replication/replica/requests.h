@@ -1,4 +1,4 @@
-// What clients ask of a replica, and its answers.
+// Requests of clients to a replica, and its answers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class Requests {
   Requests(ReplicaContext& context, Proposals& proposals, AppliedSink* sink)
       : context_(context), proposals_(proposals), sink_(sink) {}
 
-  // A message of class kRequest. `starting`: the state is older than what this replica once was.
+  // A message of class kRequest. `starting`: this replica has restarted, and its state is still older than what it had
+  // applied before.
   void receive(EndpointId from, std::string_view message, bool starting);
 
   // A command was applied: the replica that it names as its responder answers.
@@ -28,11 +29,11 @@ class Requests {
   // Turns away a command that was never proposed.
   void turn_away(const Request& command);
 
-  // Of linearizable reads.
+  // Agreement's answers for linearizable reads: confirmed, or rejected.
   void ready(const ReadReady& read) { reads_.ready(read.read_id, read.applied_needed); }
   void reject(const Rejection& rejection);
-  // Answers one that may be answered; false: there is none. One at a time, so that its answer can leave before the next
-  // one takes memory.
+  // Answers one read that may be answered; false: there is none. One at a time, so that its answer can leave before the
+  // next one takes memory.
   bool answer_read();
 
   std::uint64_t refused() const { return refused_; }

@@ -17,7 +17,7 @@ std::uint64_t Sessions::hash_of(const Session& session, std::uint64_t sequence, 
   return mix(mix(session.client, sequence), hash_bytes(entry.result, static_cast<std::uint64_t>(entry.state)));
 }
 
-// Changes one entry, with everything that is counted over entries.
+// Changes one entry, and the totals over entries.
 void Sessions::set(Session& session, std::size_t i, State state, std::string result) {
   Entry& entry = session.entries[i];
   const std::uint64_t sequence = session.floor + i;
@@ -36,7 +36,7 @@ void Sessions::acknowledge(Session& session, std::uint64_t floor) {
   session.kept_from -= std::min(session.kept_from, gone);
 }
 
-// The session was used: it is now the last one to be forgotten, and its floor may rise.
+// The session was used: it becomes the last one to be forgotten. Its floor rises to `floor` if that is higher.
 void Sessions::touch(Session& session, std::uint64_t floor) {
   digest_ -= hash_of(session);
   if (floor > session.floor) {

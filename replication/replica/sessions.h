@@ -1,13 +1,14 @@
-// Client sessions: exactly one effect for each (client, sequence), however often the command is agreed on.
+// Client sessions: a command (client, sequence) takes effect exactly once, however often it is decided.
 //
-// A session remembers which sequences of its client were carried out, and their results until the client says that it
-// has them. Sequences may arrive in any order within a window. Everything here follows from the agreed order of
-// commands alone, so all replicas decide alike, and it is part of the snapshot and of the digest.
+// A session remembers which sequences of its client were carried out, and keeps their results until the client
+// acknowledges them. Sequences may arrive in any order within a window. Sessions depend on the agreed order of commands
+// alone, so they are equal on all replicas; they are part of the snapshot and of the digest.
 //
-// Bounds (Limits, from replication/replica/limits.h): kSessionsMax clients, beyond which the longest silent one is forgotten, and with
-// it what it had sent; kSessionWindow sequences from the lowest unacknowledged one, beyond which a command is refused;
-// kSessionResultsBytesMax bytes of results per client and kSessionsBytesMax in all, beyond which the oldest results
-// go, but not the knowledge that their commands were carried out.
+// Bounds (Limits, from replication/replica/limits.h):
+//  * kSessionsMax clients; beyond, the session of the longest silent client is forgotten.
+//  * kSessionWindow sequences from the lowest unacknowledged one; a command beyond is refused.
+//  * kSessionResultsBytesMax bytes of results per client and kSessionsBytesMax in all; beyond, the oldest results are
+//    dropped, but the session still knows that their commands were carried out.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ class Sessions {
   enum class Verdict {
     kApply,          // new: carry it out, then record() its result
     kDuplicate,      // carried out before; here is its result
-    kResultGone,     // carried out before; its result made room for later ones
-    kStale,          // the client has said that it has this one's result
+    kResultGone,     // carried out before; its result was dropped to make room for later ones
+    kStale,          // the client has acknowledged this one's result
     kOutsideWindow,  // kSessionWindow or more above what the client has acknowledged: not carried out
   };
   struct Answer {
@@ -45,7 +46,7 @@ class Sessions {
     std::size_t bytes = kSessionsBytesMax;
   };
 
-  // Movable only: the index holds places in the list.
+  // Movable only: the index holds iterators into the list.
   Sessions() = default;
   explicit Sessions(const Limits& limits) : limits_(limits) {}
   Sessions(Sessions&&) = default;
@@ -64,7 +65,7 @@ class Sessions {
   std::uint64_t compute_digest() const;             // the same from scratch
 
   void save(WireWriter& out) const;
-  // Fails the reader, and returns anything, if save did not write what it reads.
+  // Fails the reader, and returns an unspecified value, if save() did not write what it reads.
   static Sessions load(WireReader& in, const Limits& limits);
 
  private:

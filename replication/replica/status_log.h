@@ -1,4 +1,4 @@
-// What a replica tells the operator's log of its agreement: once when something happens, not once a look.
+// Lines for the operator's log about a replica's agreement: one for each event, not one for each observation.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace ingot {
 // Sentences without a program's name or a line's end. Not thread-safe.
 class StatusLog {
  public:
-  // `say` may be empty: then nothing is said.
+  // `log` may be empty: then nothing is logged.
   StatusLog(EndpointId self, std::function<void(const std::string&)> log);
 
-  // The status now, at `now_ns` of a steady clock. Says a line when agreement becomes blocked, for each other cause that
-  // follows, and when it is no longer blocked.
+  // The status now, at `now_ns` of a steady clock. Logs a line when agreement becomes blocked, at each change of the
+  // cause, and when it is no longer blocked.
   void observe(const AgreementStatus& status, std::uint64_t now_ns);
 
-  // When agreement was seen to be blocked for the present cause; 0: it is not.
+  // When agreement was first observed to be blocked for the present cause; 0: it is not blocked.
   std::uint64_t blocked_since_ns() const { return blocked_ ? cause_since_ns_ : 0; }
 
   void suspected(EndpointId replica);
@@ -35,7 +35,7 @@ class StatusLog {
   bool blocked_ = false;
   Blocked why_ = Blocked::kNo;
   EndpointId by_;
-  std::uint64_t blocked_since_ns_ = 0;  // by whatever cause
+  std::uint64_t blocked_since_ns_ = 0;  // for any cause
   std::uint64_t cause_since_ns_ = 0;
 };
 

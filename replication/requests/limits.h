@@ -1,4 +1,4 @@
-// Bounds of requests and of the batches that they make, with their units, and what happens at them.
+// Bounds of requests and of batches, with their units, and what happens at the limit.
 #pragma once
 
 #include <cstddef>

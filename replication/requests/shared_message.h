@@ -23,7 +23,7 @@ class SharedMessage {
   static constexpr std::size_t kHeaderBytesMax = 40;
 
   SharedMessage() = default;
-  // All of it is the body.
+  // A message without a header: all bytes are the body.
   explicit SharedMessage(std::shared_ptr<const std::string> body) : body_(std::move(body)) {}
   // With a header that `write` writes as WireWriter does, and a body that may be null: then there is none.
   template <typename Write>
@@ -59,7 +59,7 @@ class SharedMessage {
     std::size_t size_ = 0;
   };
 
-  HeaderBytes header_;  // header_bytes_ of it are meant
+  HeaderBytes header_;  // only the first header_bytes_ are used
   std::uint8_t header_bytes_ = 0;
   std::shared_ptr<const std::string> body_;
 };

@@ -30,7 +30,7 @@ using IncarnationSegments = std::deque<IncarnationSegment>;  // of one replica, 
 // Adds a starting incarnation's segment to those of the incarnations before it, oldest first, and drops segments that
 // are not needed:
 //  * the newest one, if it does not count: its incarnation died before it had stored what it inherits, so before it
-//    sent any message (StableView::ended_before_inheriting). `counts` tells.
+//    sent any message (StableView::ended_before_inheriting). `counts` is the test for it.
 //  * segments that are neither among the newest four nor `needed`; and the oldest needed one, if there are more than
 //    kNeededIncarnationsMax. An ended incarnation's segment is also needed while the configuration names that
 //    incarnation as acceptor, or if it led in this epoch. If the group has not changed that during so many later

@@ -1,6 +1,6 @@
 // The bytes of a stable segment: fixed state in two cells, a ring of records, and the configuration in two cells.
 //
-//      0  u64 magic "INGTSTB1"       stored last, with release: all of the first line is there
+//      0  u64 magic "INGTSTB1"       stored last, with release: a reader that sees it sees all of the first line
 //      8  u32 layout version   u16 replica   u16 zero
 //     16  u32 incarnation      u32 zero
 //     24  u64 bytes of the ring

@@ -1,12 +1,12 @@
-// The bound of a stable segment, with its unit, and what happens at it.
+// The size of a stable segment, in bytes, and what happens when it is full.
 #pragma once
 
 #include <cstddef>
 
 namespace ingot {
 
-// Promises, votes and proposals of one replica. When full the store refuses, which the window and trimming prevent:
-// replication/replica/compaction.cc asserts it.
+// For the promises, votes and proposals of one replica. A full store refuses writes. The proposal window and trimming
+// prevent that, as a static_assert in replication/replica/compaction.cc checks.
 inline constexpr std::size_t kStableSegmentBytes = 64 * 1024 * 1024;
 
 }  // namespace ingot

@@ -99,8 +99,8 @@ void StableSegment::trim(std::uint64_t keep_from) {
   free_records(kAllRecords);
 }
 
-// A vote or an outcome; the first one of a new epoch begins it. For readers that is one step: the record does not count
-// before the epoch is in force.
+// Stores a vote or an outcome. The first one of a new epoch begins that epoch. For readers both happen in one step: the
+// record does not count before the epoch is in force.
 bool StableSegment::vote(StableRecordKind kind, const StableWrite& write) {
   INGOT_CHECK(write.epoch.value() >= fixed_.epoch, "only the newest epoch is voted in");
   if (!append(kind, write)) return false;

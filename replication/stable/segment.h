@@ -52,8 +52,8 @@ class StableSegment final : public StableStore {
   std::size_t capacity_bytes() const override { return ring_bytes_; }
   std::size_t used_bytes() const override { return tail_ - head_; }
 
-  // Frees obsolete records at once; takes milliseconds if they are MiB. For callers that would otherwise give something
-  // up for want of room.
+  // Frees all obsolete records at once; takes milliseconds if they are MiB. For callers that would otherwise have to
+  // give up a message or a proposal for lack of room.
   void make_room() override { free_records(kAllRecords); }
 
  private:

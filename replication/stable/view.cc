@@ -45,7 +45,7 @@ class RecordReader {
     command.clear();
     record.kind = StableRecordKind::kSkip;
     if (left < sizeof record) {
-      if (at_tail) return false;  // a skip is followed by a record
+      if (at_tail) return false;  // invalid: a writer skips only before a record
       position_ += left;
       return true;
     }
@@ -150,7 +150,7 @@ StableView view_of(const StableHeader& header, const StableFixed& fixed) {
   return view;
 }
 
-// All but the records.
+// Reads all but the records.
 absl::StatusOr<StableView> read_cells(std::span<const std::byte> segment, StableFixed& fixed) {
   if (auto status = check_header(segment); !status.ok()) return status;
   const StableHeader& header = header_of(segment);

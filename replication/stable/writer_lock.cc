@@ -24,7 +24,7 @@ void WriterLock::acquire() {
   INGOT_CHECK(::pthread_mutex_lock(&mutex_) == 0);
   // A reader cannot set this bit, since its mapping is read-only; without the bit the kernel would wake no sleeper.
   __atomic_fetch_or(&mutex_.__data.__lock, static_cast<int>(FUTEX_WAITERS), __ATOMIC_RELAXED);
-  was_locked_.store(1, std::memory_order_release);  // pairs with state(): a half-made lock is not taken for a free one
+  was_locked_.store(1, std::memory_order_release);  // pairs with state(), which must not take a half-made lock for free
 }
 
 void WriterLock::release() {

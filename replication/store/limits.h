@@ -1,4 +1,4 @@
-// Bounds of the key-value store, with their units, and what happens at them.
+// Bounds of the key-value store, with their units, and what happens at the limit.
 #pragma once
 
 #include <cstddef>

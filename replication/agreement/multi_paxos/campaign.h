@@ -30,7 +30,7 @@ class MultiPaxosCampaign {
     wait_ticks_ = kCandidateStaggerTicks + static_cast<int>(draw.below(most));
   }
 
-  // A leader was heard of.
+  // A message has come from a leader.
   void leader_alive() {
     wait_ticks_ = kNever;
     defeats_ = 0;

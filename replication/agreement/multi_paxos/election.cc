@@ -22,7 +22,7 @@ void MultiPaxos::settle(Effects& effects) {
   handle_own(effects);
 }
 
-// A ballot that is in use, or about to be.
+// Notes a ballot that is in use, or about to be.
 void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   if (ballot <= following_) return;
   if (leader.id != leader_name_.id && peers_.up(leader_name_.id)) suspicion_.count_timeout();
@@ -32,7 +32,7 @@ void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   suspicion_.stop();
 }
 
-// Only a leader sends this message.
+// Notes the leader from a message that only a leader sends.
 void MultiPaxos::on_leader_message(EndpointId from, const Message& message) {
   if (message.ballot < following_ || ballot_owner(message.ballot, group_.voters) != from) return;
   follow(message.ballot, {from, message.incarnation});
@@ -110,7 +110,8 @@ void MultiPaxos::tell(EndpointId peer, Effects& effects) {
       peer, {.type = MessageType::kCommitHint, .epoch = Epoch(1), .ballot = ballot, .slot = learner_.end()}, effects);
 }
 
-// Sends a new incarnation the entries it lacks, the leader in force, and any question left unanswered by its predecessor.
+// Sends a new incarnation the entries it lacks, the leader in force, and any question that its predecessor has not
+// answered.
 void MultiPaxos::on_hello(EndpointId from, Effects& effects) {
   tell(from, effects);
   if (from.value() < group_.voters) leader_.resend(effects);
@@ -138,7 +139,7 @@ void MultiPaxos::ask_leader(Effects& effects) {
   }
 }
 
-// A replica that may not lead tells those that may, which then ask the leader themselves.
+// A replica that may not lead reports the silent leader to the voters, which may; they then ask the leader themselves.
 void MultiPaxos::leader_suspected(Effects& effects) {
   if (voter_.active()) return campaign_.leader_gone(rank());
   for (std::uint16_t voter = 0; voter < group_.voters; ++voter) {

@@ -26,7 +26,7 @@ void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recove
 }
 
 void MultiPaxosLeader::orphan_unless_in(const std::vector<Recovered>& recovered, Slot first) {
-  orphans_.erase(orphans_.begin(), orphans_.lower_bound(first));  // came with a snapshot
+  orphans_.erase(orphans_.begin(), orphans_.lower_bound(first));  // these slots came with a snapshot
   std::vector<Slot> orphaned;
   window_.for_each_open([&](Slot slot, const Proposal& proposal) {
     const bool covered = slot >= first && slot.value() - first.value() < recovered.size();

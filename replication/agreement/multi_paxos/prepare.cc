@@ -39,7 +39,8 @@ void MultiPaxosPrepare::ask(EndpointId voter, Effects& effects) {
       voter, {.type = MessageType::kPrepare, .epoch = Epoch(1), .ballot = ballot_, .slot = from}, effects);
 }
 
-// A part begins at the slot asked for, which is not above what was known of that voter then: no slot is left out.
+// Each part begins at the slot that was asked for. All votes of this voter below that slot had arrived, or their slots
+// were decided, so no slot is left out.
 void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effects& effects) {
   if (from.value() >= voters_ || promise.epoch != Epoch(1)) return mailbox_.refuse();
   if (!under_way() || promise.ballot != ballot_) return;

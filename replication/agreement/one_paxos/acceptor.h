@@ -1,4 +1,4 @@
-// 1Paxos, the acceptor: the only place where contention for a slot is settled.
+// 1Paxos, the acceptor: the one replica that decides which leader's command gets a slot.
 #pragma once
 
 #include "replication/agreement/accepted_log.h"

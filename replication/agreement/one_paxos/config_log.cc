@@ -179,8 +179,8 @@ void ConfigLog::tick(Effects& effects) {
 
 // ---- Voter ----------------------------------------------------------------------------------------------------------
 
-// Whether a proposer's message is about the next index of this replica. A proposer that is behind is told so; if this
-// replica is behind, it asks.
+// Whether a proposer's message is about the next index of this replica. If the proposer is behind, this sends it the
+// missing entries; if this replica is behind, it asks for them.
 bool ConfigLog::is_next(EndpointId from, const Message& message, Effects& effects) {
   if (message.slot.value() <= tip()) {
     tell(from, message.slot.value() == 0 ? 0 : message.slot.value() - 1, effects);

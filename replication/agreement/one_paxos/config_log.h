@@ -39,9 +39,9 @@ class ConfigLog {
   const ConfigEntry& at(std::uint64_t index) const { return *entries_[index - first_].entry; }
   const ConfigEntry& last() const { return *entries_.back().entry; }
 
-  // Writes the entry once a majority is ready to choose it. Only then does the author give up what its proposal costs
-  // it (a leader stops its Accepts). Slots below `known` are decided here and on each voter of that majority that has
-  // caught up, as it has just reported. Called at most once for each propose().
+  // Writes the entry once a majority is ready to choose it. Only then does the author pay the price of its proposal (a
+  // leader stops its Accepts). Slots below `known` are decided here and on each voter of that majority that has caught
+  // up, as it has just reported. Called at most once for each propose().
   using Author = std::function<ConfigEntry(Slot known, Effects&)>;
 
   // Tries until the author's entry, or another proposer's, is chosen at tip() + 1, or until give_up.
@@ -55,13 +55,13 @@ class ConfigLog {
   // The proposal under way has long waited for a majority.
   bool starved() const { return proposing() && rounds_ >= kStarvedRounds; }
 
-  // Whether this replica is a voter with its predecessor's votes, if it had one.
+  // Whether this replica is a voter and has its predecessor's votes (if it has a predecessor).
   bool votes() const { return voting_; }
 
   // One of the kConfig messages.
   void receive(EndpointId from, const Message& message, Effects& effects);
 
-  // Asks `peer` for entries above the tip, which shows it this replica's tip.
+  // Asks `peer` for entries above the tip; the message also tells the peer this replica's tip.
   void ask(EndpointId peer, Effects& effects);
   void tell(EndpointId peer, std::uint64_t known_tip, Effects& effects);
 
@@ -116,7 +116,7 @@ class ConfigLog {
   Phase phase_ = Phase::kIdle;
   Author author_;
   Bytes mine_;                      // null: not written yet
-  Bytes value_;                     // mine_, or what a voter had accepted
+  Bytes value_;                     // mine_, or the entry that a voter had accepted
   std::uint64_t number_ = 0;        // the round's
   std::uint64_t highest_seen_ = 0;  // of any other proposer
   std::uint64_t best_ = 0;          // of the vote that value_ was taken from

@@ -16,7 +16,7 @@ class OnePaxosLeader : public Leader {
   void set_acceptor(EndpointId acceptor) { acceptor_ = acceptor; }
   bool waits_for_acceptor() const { return leading() && (window_.open() > 0 || reads_.under_way()); }
 
-  // Whether this decision proves that a newer replica leads, before any message has told so: within a leadership only
+  // Whether this decision proves that a newer replica leads, before any message has said so: within a leadership only
   // its leader's proposals are decided.
   bool overtaken_by(Slot slot, const std::string& command) const;
 

@@ -47,8 +47,8 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
   state_.catch_up.step(from, effects);
 }
 
-// A round of the peers brought nothing. Slots decided before this epoch are in segments: of dead replicas, and of
-// former acceptors that dropped them from memory.
+// Called when asking all peers in turn brought nothing. Slots decided before this epoch are in segments: of dead
+// replicas, and of former acceptors that dropped them from memory.
 void OnePaxos::call_for_history(Effects& effects) {
   if (effects.snapshot_needed && state_.catch_up.lacks_trimmed()) effects.history_needed = true;
 }
@@ -92,7 +92,7 @@ void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects)
   }
 }
 
-// The leader has the command already.
+// If this replica proposed the command, it shares the proposal's object instead of copying the bytes.
 void OnePaxos::on_learn(const Message& learn, Effects& effects) {
   if (state_.learner.knows(learn.slot)) return;
   const Proposal* proposal = state_.leader.proposal(learn.slot);
@@ -219,7 +219,7 @@ bool OnePaxos::wants_tick() const {
   return state_.leader.wants_tick() || state_.catch_up.wants_tick() || reconfiguration_.wants_tick() || !caught_up();
 }
 
-// A Ping carries what a commit hint does.
+// A Ping also serves as a commit hint.
 void OnePaxos::peer_drained(EndpointId peer, Effects& effects) {
   if (peer == state_.now().acceptor.id) state_.leader.resend(effects);
   state_.log.resend(peer, effects);

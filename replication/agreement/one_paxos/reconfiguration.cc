@@ -97,7 +97,7 @@ bool OnePaxosReconfiguration::majority_up() const {
   return 2 * up > state_.group.voters;
 }
 
-// `preferred`: this replica stands for any fit one. False: no change was begun.
+// `preferred`: the next acceptor; if it is this replica itself, any fit voter. Returns false if no change was begun.
 bool OnePaxosReconfiguration::change_acceptor(EndpointId preferred, ReplicaIncarnation suspected, Effects& effects) {
   const ReplicaIncarnation next = preferred == state_.group.self ? candidate() : state_.peers.name(preferred);
   no_candidate_ = next == state_.self() && state_.group.voters > 1;
@@ -107,7 +107,8 @@ bool OnePaxosReconfiguration::change_acceptor(EndpointId preferred, ReplicaIncar
   return true;
 }
 
-// From here until the outcome is read: no Accept, no read, and no use of a promise that may still arrive.
+// From now until the change's outcome is known, this replica sends no Accept, serves no read, and ignores promises that
+// may still arrive.
 ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, Slot known, Effects& effects) {
   ConfigEntry entry{ConfigEntry::Kind::kAcceptorChange, state_.self(), acceptor, {}, {}, {}};
   std::vector<Leader::Recovered> undecided;
@@ -238,7 +239,7 @@ void OnePaxosReconfiguration::tick(Effects& effects) {
   check_leader(effects);
 }
 
-// Restarted replicas may have caught up by now.
+// Asks again from time to time whether a restarted replica has caught up and can be the acceptor.
 void OnePaxosReconfiguration::check_candidates(Effects& effects) {
   if (no_candidate_ && ++candidate_ticks_ % state_.group.bounds.suspect_ticks == 0) ping_voters(effects);
 }
@@ -273,7 +274,7 @@ void OnePaxosReconfiguration::tick_leader_watch(Effects& effects) {
   else suspect_leader(effects);
 }
 
-// A replica that may not lead tells those that may.
+// For a replica that may not lead: reports the silent leader to the voters, which may lead.
 void OnePaxosReconfiguration::suspect_leader(Effects& effects) {
   for (std::uint16_t id = 0; id < state_.group.voters; ++id) {
     const EndpointId voter(id);
@@ -304,7 +305,8 @@ void OnePaxosReconfiguration::tick_acceptor_watch(Effects& effects) {
   else recovery_.walk_back(effects);
 }
 
-// The acceptor and the former leader that could report its entries have both been silent for long: only a death helps.
+// If the acceptor and the former leader that could report its entries have both been silent for long, only the death of
+// one of them lets agreement go on.
 void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
   const bool stuck = takeover_.active() && acceptor_silent_ && recovery_.walking() &&
                      !state_.peers.dead(state_.now().acceptor) && !state_.peers.dead(recovery_.waits_for());

@@ -1,5 +1,5 @@
 // 1Paxos, which replica gets which role: campaigns against a suspected leader, changes of acceptor by the leader, and
-// what follows from new entries of the configuration log.
+// reactions to new entries of the configuration log.
 #pragma once
 
 #include "absl/status/status.h"

@@ -42,8 +42,8 @@ struct OnePaxosState {
   // Above every slot that can have been proposed before this epoch.
   Slot in_flight_end() const;
 
-  // What a new leader proposes from its first undecided slot on, without holes: what is known to be decided, else what
-  // was `found`, else what the epoch's in-flight entries have, else a no-op.
+  // What a new leader proposes from its first undecided slot on, without holes. For each slot: the command known to be
+  // decided, else the one in `found`, else the one in the epoch's in-flight entries, else a no-op.
   std::vector<Leader::Recovered> recover(const Slots& found) const;
 
   // A leader's window, in slots and in bytes, implies decisions: when the highest of these slots was proposed, all

@@ -26,7 +26,7 @@ void OnePaxosStateRecovery::walk_back(Effects& effects) {
   ask(effects);
 }
 
-// Goes back as far as possible without waiting for another replica.
+// Walks back through the entries as far as possible without waiting for another replica.
 void OnePaxosStateRecovery::ask(Effects& effects) {
   const Epoch epoch = state_.log.epoch();
   for (; at_ >= epoch.value(); --at_) {
@@ -106,7 +106,7 @@ void OnePaxosStateRecovery::on_stepped_down(EndpointId from, const Message& answ
 }
 
 // A slot known above everything that was found is a newer leader's proposal. Then the log will name that leader, and
-// the found entries say nothing about the slots in between.
+// the found entries prove nothing about the slots in between.
 bool OnePaxosStateRecovery::complete(Effects& effects) {
   if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
   state_.learn_in_flight(effects);

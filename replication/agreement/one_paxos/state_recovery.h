@@ -1,4 +1,4 @@
-// 1Paxos, acceptor-state recovery: what an acceptor that does not answer may have accepted.
+// 1Paxos, acceptor-state recovery: finds out what an acceptor that does not answer may have accepted.
 //
 // Two ways, both only for the winner of a LeaderChange, and both end in an AcceptorChange:
 //  a  salvage: the acceptor is known dead, so its segment is final: what it accepted in this epoch, or nothing

@@ -61,7 +61,7 @@ void OnePaxosTakeover::learn_outside_window(const Message& promise, Effects& eff
   state_.learn_outside_window(found, effects);
 }
 
-// False: some votes are too far ahead of what is decided here to be kept. A tick asks the acceptor again.
+// Returns false if some votes are too far above the slots decided here to be kept. A tick asks the acceptor again.
 bool OnePaxosTakeover::learn_votes(const Message& promise, Effects& effects) {
   bool all_known = true;
   for (const Vote& vote : votes_of(promise)) {
@@ -82,7 +82,7 @@ void OnePaxosTakeover::tick(Effects& effects) {
 
 // Stores everything in the segment, learned or not: a later reader of the segment may know less. A slot known above
 // both the acceptor's entries and the in-flight entries is a newer leader's proposal: then this promise is outdated,
-// and says nothing about the slots in between.
+// and proves nothing about the slots in between.
 void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   if (state_.learner.known_end() > std::max(accepted_end, state_.in_flight_end())) return;
   state_.learn_outside_window({}, effects);

@@ -1,7 +1,7 @@
 // Two-phase commit: every replica prepares, every replica commits, and the coordinator answers when all have applied. 4
 // (replicas - 1) messages per commit. In return every replica serves linearizable reads without a message. One replica
 // that does not answer stalls every write, and without the coordinator the participants stay in doubt, for good if it
-// is dead. That is the nature of two-phase commit; status() reports it.
+// is dead. This is inherent in two-phase commit; status() reports it.
 #pragma once
 
 #include "core/replica_set.h"

@@ -1,4 +1,4 @@
-// A snapshot of a replica as a file: what is sealed, kept by the supervisor, and sent from peer to peer.
+// The file format of a replica's snapshot. The file is sealed, kept by the supervisor, and sent from peer to peer.
 //
 //    0  u64 magic "INGTSNP2"
 //    8  u32 version          u32 zero
@@ -22,7 +22,7 @@ namespace ingot {
 
 inline constexpr std::size_t kSnapshotHeaderBytes = 48;
 
-// Equal names: equal bytes, so that a transfer may go on with another peer's copy.
+// Files with equal names have equal bytes, so a transfer may go on with another peer's copy.
 struct SnapshotName {
   Slot slot;
   std::uint64_t bytes = 0;  // of the file; 0: no name
@@ -41,18 +41,18 @@ struct SnapshotFile {
   std::string_view content;  // of the bytes that were read
 };
 
-// A snapshot's file, which may be anybody's and anything.
+// The bytes of a snapshot's file. Their source is not trusted: any content is possible.
 struct SnapshotBytes {
   std::string_view file;
-  std::shared_ptr<const void> memory{};  // of the file; null: it outlives who reads it
+  std::shared_ptr<const void> memory{};  // owns the file's bytes; null: they outlive the reader
 };
 
-// Reads a whole file, which may be anybody's and anything. Errors: INVALID_ARGUMENT with a sentence that says what is
-// wrong with it.
+// Reads a whole file from an untrusted source. Errors: INVALID_ARGUMENT with a sentence that says what is wrong with
+// it.
 absl::StatusOr<SnapshotFile> read_snapshot(std::string_view file);
 
-// The same without a look at the content's checksum, for those who know it: they have written the file, or checked each
-// part as it came.
+// The same without a check of the content's checksum: for a caller that has written the file itself, or has checked
+// each part on arrival.
 absl::StatusOr<SnapshotFile> read_snapshot_header(std::string_view file);
 
 }  // namespace ingot

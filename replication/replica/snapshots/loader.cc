@@ -11,12 +11,13 @@ namespace ingot {
 
 namespace {
 
-// Until it is done the group is one short, and the peers' logs reach back for some seconds only.
+// Normal priority: until the snapshot is loaded the group is short of one replica, and the peers' command logs reach
+// back only a few seconds.
 constexpr int kThreadNice = 0;
 
 }  // namespace
 
-// The slot stands in the header and in the content: a file that contradicts itself is none.
+// The slot is both in the header and in the content. A file in which the two differ is refused.
 SnapshotLoader::Outcome SnapshotLoader::decode(Applier& applier, std::string_view file) {
   const auto read = read_snapshot(file);
   if (!read.ok()) return read.status();
@@ -40,7 +41,7 @@ void SnapshotLoader::start(SnapshotBytes snapshot) {
   try {
     thread_ = std::thread([this] { run_in_background(); });
   } catch (const std::system_error&) {
-    run();  // no thread is to be had: late is better than not at all
+    run();  // no thread can be started: decode here, though the loop waits meanwhile
   }
 }
 

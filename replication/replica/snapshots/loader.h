@@ -1,4 +1,4 @@
-// Reads a snapshot while its replica's loop goes on: a thread decodes it, and the loop has only to put it in place.
+// Reads a snapshot while its replica's loop goes on: a thread decodes it, and the loop then only installs it.
 #pragma once
 
 #include <atomic>
@@ -19,26 +19,26 @@ class SnapshotLoader {
   // kInline: start() itself decodes, and the loop waits meanwhile.
   enum class How { kBackground, kInline };
 
-  // REQUIRES: `applier`, and what it applies to, outlive this.
+  // REQUIRES: `applier`, and its state machine, outlive this.
   // `cores`: where the thread runs (core/planning/helper_cores.h).
   SnapshotLoader(How how, Applier& applier, std::vector<CoreId> cores = {})
       : how_(how), applier_(applier), cores_(std::move(cores)) {}
-  // Waits for the end of what is under way.
+  // Waits until a decoding in progress has ended.
   ~SnapshotLoader();
   SnapshotLoader(const SnapshotLoader&) = delete;
   SnapshotLoader& operator=(const SnapshotLoader&) = delete;
 
-  // The file's memory is let go as soon as it is decoded. REQUIRES: !running().
+  // Releases the file's memory as soon as it is decoded. REQUIRES: !running().
   void start(SnapshotBytes snapshot);
 
-  // Begun, and poll() has not told the outcome.
+  // True from start() until poll() has returned the outcome.
   bool running() const { return running_; }
 
   using Outcome = absl::StatusOr<Applier::Decoded>;
   // What start() does with the file; on any thread. Errors as for poll().
   static Outcome decode(Applier& applier, std::string_view file);
 
-  // Nothing while it is being decoded. REQUIRES: running(). Errors: INVALID_ARGUMENT (no snapshot).
+  // Nothing while the file is being decoded. REQUIRES: running(). Errors: INVALID_ARGUMENT (not a snapshot).
   std::optional<Outcome> poll();
 
  private:
@@ -50,7 +50,7 @@ class SnapshotLoader {
   const std::vector<CoreId> cores_;
   bool running_ = false;
   std::thread thread_;
-  // The thread's until decoded_, then the loop's.
+  // Used by the thread until it sets decoded_, then by the loop.
   SnapshotBytes snapshot_;
   std::optional<Outcome> outcome_;
   std::atomic<bool> decoded_{false};

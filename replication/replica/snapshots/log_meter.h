@@ -1,4 +1,4 @@
-// How many bytes of log lie above a slot.
+// Counts the bytes of log above a slot.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace ingot {
 // Exact to a step and one command. Not thread-safe.
 class LogMeter {
  public:
-  static constexpr std::size_t kStepsMax = 4096;  // what is older than these counts no more
+  static constexpr std::size_t kStepsMax = 4096;  // older steps are forgotten and no longer counted
 
   explicit LogMeter(std::size_t step_bytes) : step_bytes_(step_bytes) {}
 
-  // Slots below `end` have so many bytes more than what was added before. `end` ascends.
+  // The slots from the previous `end` up to this one have `bytes` bytes. `end` ascends.
   void add(Slot end, std::size_t bytes) {
     total_ += bytes;
     if (!steps_.empty() && total_ - steps_.back().total < step_bytes_) {
@@ -29,13 +29,13 @@ class LogMeter {
     if (steps_.size() > kStepsMax) steps_.pop_front();
   }
 
-  // Slots below it count no more.
+  // Slots below `below` are no longer counted.
   void cut(Slot below) {
     while (steps_.size() > 1 && steps_[1].begin <= below) steps_.pop_front();
     if (end_ <= below) steps_.clear();
   }
 
-  // Of the slots that count from `from` on.
+  // Bytes of the counted slots from `from` on.
   std::size_t bytes_from(Slot from) const {
     if (steps_.empty() || end_ <= from) return 0;
     auto after = std::upper_bound(steps_.begin(), steps_.end(), from,

@@ -23,7 +23,7 @@ bool plausible(const SnapshotName& name) {
   return name.bytes > kSnapshotHeaderBytes && name.bytes <= kSnapshotBytesMax && name.slot.value() <= kSlotsMax;
 }
 
-// Whoever has no name has nothing of the file.
+// An asker without a file name has no bytes of a file: its offset is 0.
 bool plausible_ask(const SnapshotMessage& ask) {
   if (ask.above.value() > kSlotsMax) return false;
   return ask.name == SnapshotName{} ? ask.offset == 0 : plausible(ask.name) && ask.offset <= ask.name.bytes;

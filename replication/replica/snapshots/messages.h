@@ -1,11 +1,11 @@
-// What replicas say to each other when one of them needs a snapshot.
+// The messages between replicas when one of them needs a snapshot.
 //
 //   offset  0  u8   MessageClass::kSnapshot
 //           1  u8   kSnapshotWireVersion
 //           2  u8   type
 //           3  u8   zero
-//           4  u32  incarnation of the replica that asks; answers repeat it, and the round
-//           8  u64  round, which the asker counts: an answer to an earlier one is late
+//           4  u32  incarnation of the replica that asks; answers repeat it
+//           8  u64  round, counted by the asker; answers repeat it, and an answer of an earlier round is late
 //          16       kAsk   u64 above  name  u64 offset
 //                   kPart  name  u64 offset  the file's bytes from there on, to the end of the message
 //                   name   u64 slot  u64 bytes of the file  u64 checksum; all zero: none
@@ -24,12 +24,12 @@ namespace ingot {
 inline constexpr std::uint8_t kSnapshotWireVersion = 1;
 
 enum class SnapshotMessageType : std::uint8_t {
-  // A snapshot of more than the slots below `above`, please. The asker has `offset` bytes of the file `name`. Of the round
-  // that is under way it says that these have arrived; otherwise a new round begins there, if the file is at hand, or with
-  // another file.
+  // Asks for a snapshot that holds more than the slots below `above`. The asker has `offset` bytes of the file `name`.
+  // In the current round, the message confirms that these bytes have arrived. Otherwise it begins a new round: from
+  // `offset` on if the peer has that very file, or else with another file.
   kAsk = 1,
-  kWait = 2,  // one is being made
-  kNone = 3,  // there is none that would help
+  kWait = 2,  // a snapshot is being made
+  kNone = 3,  // the peer has no snapshot that would help, and cannot make one
   kPart = 4,
 };
 
@@ -45,7 +45,7 @@ struct SnapshotMessage {
 
 std::string encode(const SnapshotMessage& message);
 
-// Nothing unless encode wrote it. The result views `bytes`.
+// Nothing unless encode() wrote the bytes. The result's data is a view into `bytes`.
 std::optional<SnapshotMessage> decode_snapshot_message(std::string_view bytes);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// A file that arrives part by part, from its beginning on.
+// A file that arrives part by part, in order.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace ingot {
 
-// Room is taken as parts come, so a lie about the length costs nothing. And what is large grows in place or by moving pages
-// (realloc): a copy of some hundred MiB would keep a replica's loop from its peers for longer than they have patience
-// (docs/design/snapshots.md). Not thread-safe.
+// Memory is allocated as parts come, so a false promise of a huge length costs nothing. A large file grows in place or
+// by moving pages (realloc): a copy of some hundred MiB would stop a replica's loop for so long that its peers suspect
+// it (docs/design/snapshots.md). Not thread-safe.
 class ReceivedFile {
  public:
   ReceivedFile() = default;
@@ -26,7 +26,7 @@ class ReceivedFile {
     return *this;
   }
 
-  // `whole`: the length that was promised, a hint. False: there is no memory; nothing has changed.
+  // `whole`: the promised length of the file, only a hint. Returns false, and changes nothing, if there is no memory.
   bool append(std::string_view part, std::size_t whole) {
     if (part.size() > room_ - size_ && !grow(size_ + part.size(), whole)) return false;
     part.copy(bytes_.get() + size_, part.size());

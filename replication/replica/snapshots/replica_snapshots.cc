@@ -31,15 +31,15 @@ void ReplicaSnapshots::applied(Slot slot, std::size_t record_bytes) {
   quiet_ticks_ = 0;
 }
 
-// It has only now a state whose size tells how long to wait.
+// An urgent snapshot is put off again: the delay depends on the size of the state, which has only now come.
 void ReplicaSnapshots::installed() {
   log_.cut(applier_.applied());
   if (kept() && !urgent_done()) put_off_urgent();
 }
 
-// ---- To get one -----------------------------------------------------------------------------------------------------
+// ---- Fetching a snapshot --------------------------------------------------------------------------------------------
 
-// Leader and acceptor have enough to do, so they are asked last.
+// Leader and acceptor are the busiest replicas, so they are asked last.
 void ReplicaSnapshots::needed(const AgreementStatus& status) {
   std::vector<EndpointId> peers;
   for (int id = options_.group.replicas - 1; id >= 0; --id) {
@@ -69,7 +69,9 @@ void ReplicaSnapshots::peer_gone(EndpointId peer) {
   server_.peer_gone(peer);
 }
 
-// What lies below it this replica can tell nobody: so it must be one that outlives all replicas (docs/agreement.md).
+// A received file is installed only when a snapshot at least as new is published. After the installation this replica
+// cannot tell its peers the commands below the file's slot, so a snapshot of them must outlive all replicas
+// (docs/agreement.md).
 std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
   if (!reader_.complete()) return std::nullopt;
   if (overtaken()) {
@@ -81,7 +83,7 @@ std::optional<ReceivedFile> ReplicaSnapshots::take_received() {
   return reader_.take();
 }
 
-// ---- To make one ----------------------------------------------------------------------------------------------------
+// ---- Making a snapshot ----------------------------------------------------------------------------------------------
 
 int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   note_epoch(status);
@@ -94,19 +96,20 @@ int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   return done + server_.send_parts(options_.ready, send_);
 }
 
-// What was decided before lies in the segments of former acceptors from now on, and earlier incarnations are not kept for ever.
+// A new epoch makes a snapshot urgent: earlier decisions now lie only in segments of former acceptors, and segments of
+// earlier incarnations are not kept for ever.
 void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
   urgent_below_ = std::max(applier_.applied(), status.proposed);
-  if (urgent_ticks_ == 0) put_off_urgent();  // one change after the other does not put it off
+  if (urgent_ticks_ == 0) put_off_urgent();  // a delay that runs is not begun again by further changes
 }
 
 void ReplicaSnapshots::put_off_urgent() {
   urgent_ticks_ = options_.bounds.after_change_ticks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
 }
 
-// Before they are applied here there is no use in one.
+// A snapshot helps only once the urgent slots are applied here.
 bool ReplicaSnapshots::urgent() const {
   return !urgent_done() && urgent_ticks_ == 0 && urgent_below_ <= applier_.applied();
 }
@@ -119,7 +122,9 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   return wanted && !held_back_;
 }
 
-// Not more often than the state's size makes reasonable, unless segments fill; soon when an epoch has changed.
+// Bytes of new log that make a snapshot due: in proportion to the state's size, fewer when segments fill, and 1 when
+// the fullest stops proposals or a change of the epoch has made a snapshot urgent. More when it is not this replica's
+// turn.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(options_.bounds.log_bytes_min, most);
@@ -149,7 +154,8 @@ int ReplicaSnapshots::turn(const AgreementStatus& status) const {
   return before;
 }
 
-// Whoever neither leads nor accepts, then the acceptor, then the leader; of equals the highest. Learners come last.
+// The order of turns: voters that neither lead nor accept, the acceptor, the leader, then learners that do not vote. Of
+// equals the highest id comes first.
 bool ReplicaSnapshots::better_maker(EndpointId other, const AgreementStatus& status) const {
   const auto rank = [&](EndpointId id) {
     if (id.value() >= options_.group.voters) return 3;
@@ -197,7 +203,7 @@ void ReplicaSnapshots::tick() {
   if (kept() && waits_for_publication() && !writing_ && ++retry_ticks_ >= options_.bounds.silent_ticks) {
     retry_ticks_ = 0;
     if (newest_ != nullptr && newest_->name.slot > published()) order_publication();
-    else begun_ = Slot(0);  // it could not be made: again, when it is due
+    else begun_ = Slot(0);  // it could not be made: another begins when it is due
   }
   if (reader_.complete() && ++unpublished_ticks_ >= options_.bounds.silent_ticks) {
     unpublished_ticks_ = 0;
@@ -205,13 +211,13 @@ void ReplicaSnapshots::tick() {
   }
 }
 
-// Peers' logs of commands brought what is in the one that is being read.
+// Peers' command logs have meanwhile brought all that the file being read holds.
 bool ReplicaSnapshots::overtaken() const {
   const SnapshotName name = reader_.name();
   return name.bytes > 0 && name.slot <= applier_.applied();
 }
 
-// Also for a while after what was applied last: a segment elsewhere may be full.
+// True also for a while after the last applied slot: a segment of another replica may be full.
 bool ReplicaSnapshots::wants_tick() const {
   if (writing_ || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;

@@ -1,5 +1,5 @@
-// A replica's part in snapshots: makes them so that logs can be trimmed, hands them to whoever keeps them, gives them to
-// peers, and gets one itself when it is too far behind.
+// A replica's part in snapshots: makes them so that logs can be trimmed, hands them to their keeper (the supervisor),
+// sends them to peers, and fetches one when this replica is too far behind.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +28,12 @@ class ReplicaSnapshots {
   struct Options {
     GroupConfig group;
     SnapshotBounds bounds{};
-    std::size_t segment_bytes = 0;  // of a stable store's room for records
-    // A keeper outlives all replicas: a snapshot that it has published may replace entries. False: trimming follows the
-    // living alone.
+    std::size_t segment_bytes = 0;  // a stable store's room for records
+    // A keeper holds snapshots and outlives all replicas, so entries that a published snapshot covers may be trimmed.
+    // False: there is no keeper, and trimming depends on the living replicas alone.
     bool kept = false;
-    std::function<bool(EndpointId)> ready;                   // its channel has room
-    // Takes what may be large and is not needed any more; none: it ends where it is.
+    std::function<bool(EndpointId)> ready;                   // the channel to the peer has room
+    // Takes large objects that are no longer needed, to destroy them elsewhere; none: they are destroyed in place.
     std::function<void(std::shared_ptr<void>)> discard{};
   };
 
@@ -42,9 +42,9 @@ class ReplicaSnapshots {
   ReplicaSnapshots(const ReplicaSnapshots&) = delete;
   ReplicaSnapshots& operator=(const ReplicaSnapshots&) = delete;
 
-  // A slot was applied that a segment needs so many bytes for.
+  // A slot was applied whose record takes `record_bytes` of a segment.
   void applied(Slot slot, std::size_t record_bytes);
-  // What is applied came with a snapshot.
+  // A snapshot was installed.
   void installed();
 
   // Agreement cannot catch up without a snapshot.
@@ -52,20 +52,20 @@ class ReplicaSnapshots {
   void receive(EndpointId from, std::string_view message);
   void peer_gone(EndpointId peer);
 
-  // After each round that did something, at ticks, and while peers are served: orders a snapshot if one is due and
-  // `may_begin`, sends parts. Returns how much it did.
+  // Orders a snapshot if one is due and `may_begin`, and sends parts to readers. To be called after each round that did
+  // something, at ticks, and while peers are served. Returns the number of orders and parts.
   int poll(const AgreementStatus& status, bool may_begin);
-  // A file that has come from a peer and may be installed; it may be whatever a peer sends.
+  // A file that has come from a peer and may be installed now. Its content is not trusted.
   std::optional<ReceivedFile> take_received();
 
   void tick();
   bool wants_tick() const;
   bool serves() const { return server_.serves(); }
 
-  // What the order to write one came to.
+  // The outcomes of an order to write a snapshot.
   void written(std::shared_ptr<const SnapshotServer::File> file);
   void failed();
-  // The keeper has one of the slots below `below`, which may be trimmed.
+  // The keeper has a snapshot of the slots below `below`, which may be trimmed.
   void note_published(Slot below) { published_ = std::max(published_, below); }
 
   bool kept() const { return options_.kept; }
@@ -84,8 +84,9 @@ class ReplicaSnapshots {
   void put_off_urgent();
   bool urgent() const;
   bool urgent_done() const { return urgent_below_ <= published(); }
-  bool waits_for_publication() const { return published() < begun_; }  // or one is being made
-  std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // neither sealed nor being sealed
+  // The last snapshot begun here is being made, or is not published yet.
+  bool waits_for_publication() const { return published() < begun_; }
+  std::size_t new_bytes() const { return log_.bytes_from(begun_); }  // of log that is in no snapshot begun here
   void begin();
   void order_publication();
   void discard(ReceivedFile file);
@@ -99,18 +100,18 @@ class ReplicaSnapshots {
   const std::function<void(EndpointId, std::string)> send_;
   SnapshotReader reader_;
   SnapshotServer server_;
-  LogMeter log_;             // above what is sealed
+  LogMeter log_;             // of the slots above the published snapshot
   Slot begun_;               // slots below it were in the last snapshot that was begun here
   Epoch epoch_;              // as last seen
-  Slot urgent_below_;        // decided or in doubt when the epoch changed: they may be in fewer segments than others
-  Slot published_;           // slots below it are in one that the keeper has
-  bool writing_ = false;     // one was ordered, and no outcome has come
+  Slot urgent_below_;        // slots below it, decided or in doubt at the epoch's change, may be in fewer segments
+  Slot published_;           // slots below it are in a published snapshot
+  bool writing_ = false;     // a snapshot was ordered, and its outcome is not known yet
   std::shared_ptr<const SnapshotServer::File> newest_;  // made here
-  bool held_back_ = false;   // one was due, and another one was not sealed yet
-  int urgent_ticks_ = 0;     // until then the group has other things to do
-  int quiet_ticks_ = 0;      // since something was applied
-  int retry_ticks_ = 0;      // since one was begun
-  int unpublished_ticks_ = 0;   // since a whole file came that is not sealed
+  bool held_back_ = false;   // a snapshot was due while another one was not published yet
+  int urgent_ticks_ = 0;     // left until an urgent snapshot may begin: the failover goes first
+  int quiet_ticks_ = 0;      // since the last slot was applied
+  int retry_ticks_ = 0;      // since a snapshot was begun or tried again
+  int unpublished_ticks_ = 0;   // since a whole file came that is not published yet
   std::uint64_t made_ = 0;
   std::uint64_t refused_ = 0;
 };

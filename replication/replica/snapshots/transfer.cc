@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// ---- The side that needs one ----------------------------------------------------------------------------------------
+// ---- The side that needs a snapshot ---------------------------------------------------------------------------------
 
 void SnapshotReader::start(Slot above, std::vector<EndpointId> peers, SendSnapshotMessage send) {
   if (active_) return;
@@ -64,7 +64,7 @@ void SnapshotReader::send_ask(SendSnapshotMessage send) {
 void SnapshotReader::receive(EndpointId from, const SnapshotMessage& message, SendSnapshotMessage send) {
   const bool ours = message.type != SnapshotMessageType::kAsk && message.incarnation == self_;
   const bool asked_for = ours && asked_ > 0 && from == peers_[asked_ - 1] && message.round == round_;
-  if (asked_for && !active_) return;  // on its way when it was given up
+  if (asked_for && !active_) return;  // it was on its way when the transfer was given up
   if (!asked_for) {
     ++refused_;
     return;
@@ -86,7 +86,7 @@ void SnapshotReader::take_part(const SnapshotMessage& part, SendSnapshotMessage 
     name_ = part.name;
   }
   named_ = true;
-  if (part.offset != file_.size()) {  // some were lost on the way; if it never was of use, it is nonsense
+  if (part.offset != file_.size()) {  // earlier parts were lost; or, if the round's first part, it is nonsense
     ++refused_;
     return advanced_ ? ask(send) : ask_next(send);
   }
@@ -98,7 +98,7 @@ void SnapshotReader::take_part(const SnapshotMessage& part, SendSnapshotMessage 
   send_ask(send);
 }
 
-// False: there is no memory for it.
+// Returns false if there is no memory for the part.
 bool SnapshotReader::append(std::string_view part) {
   if (!file_.append(part, name_.bytes)) return false;
   const std::size_t header = kSnapshotHeaderBytes - std::min(kSnapshotHeaderBytes, file_.size() - part.size());
@@ -129,7 +129,7 @@ void SnapshotReader::tick(SendSnapshotMessage send) {
   if (silent_ticks_ >= bounds_.silent_ticks || fruitless_ticks_ >= bounds_.fruitless_ticks) ask_next(send);
 }
 
-// ---- The side that has one ------------------------------------------------------------------------------------------
+// ---- The side that has a snapshot -----------------------------------------------------------------------------------
 
 SnapshotMessage SnapshotServer::answer(const Reader& reader, SnapshotMessageType type) {
   SnapshotMessage message;
@@ -238,7 +238,7 @@ bool SnapshotServer::send_part(EndpointId to, Reader& reader, SendSnapshotMessag
   return true;
 }
 
-// Whoever asks another peer by now says no more here, and its file takes memory.
+// Forgets readers that have long confirmed nothing: they ask another peer by now, and their file takes memory here.
 void SnapshotServer::tick(SendSnapshotMessage send) {
   for (auto& [to, reader] : readers_) reader.silent_ticks = reader.file == nullptr ? 0 : reader.silent_ticks + 1;
   std::erase_if(readers_, [this](const auto& each) { return each.second.silent_ticks >= 2 * bounds_.silent_ticks; });

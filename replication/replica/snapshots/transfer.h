@@ -1,8 +1,9 @@
 // How a replica that is too far behind for its peers' logs gets a snapshot from one of them.
 //
-// The reader asks one peer at a time and confirms what has arrived; the peer never has more than a window under way to it.
-// If the peer dies, falls silent, has nothing or sends nonsense, the next one is asked, and goes on where the first
-// ended if it has the very same file. Pure: messages, ticks and deaths in, messages out. Not thread-safe.
+// The reader asks one peer at a time and confirms what has arrived; the peer sends at most a window beyond what is
+// confirmed. If the peer dies, falls silent, has no snapshot or sends nonsense, the reader asks the next one, which
+// goes on where the first ended if it has the very same file. Pure: messages, ticks and deaths in, messages out. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,36 +27,37 @@ namespace ingot {
 
 using SendSnapshotMessage = absl::FunctionRef<void(EndpointId to, std::string message)>;
 
-// The side that needs one.
+// The side that needs a snapshot.
 class SnapshotReader {
  public:
-  // `let_go`: gets what came of a file that is not used; it may be large. Null: it ends here.
+  // `let_go`: takes the received bytes of a file that is given up, which may be many. Null: they are freed in place.
   explicit SnapshotReader(Incarnation self, std::function<void(ReceivedFile)> let_go = nullptr,
                           const SnapshotBounds& bounds = {})
       : self_(self), bounds_(bounds), let_go_(std::move(let_go)) {}
 
-  // Asks the peers in this order, each at most once, for a snapshot of more than the slots below `above`. If one is being
-  // read already, that one goes on.
+  // Asks the peers in this order, each at most once, for a snapshot that holds more than the slots below `above`. A
+  // transfer that is under way goes on instead.
   void start(Slot above, std::vector<EndpointId> peers, SendSnapshotMessage send);
 
-  // Of class kSnapshot. Refused, and nothing changes: what is malformed, for another incarnation, late, or from
-  // somebody who was not asked.
+  // A message of class kSnapshot. A message that is malformed, for another incarnation, late, or from a peer that was
+  // not asked is refused and changes nothing.
   void receive(EndpointId from, const SnapshotMessage& message, SendSnapshotMessage send);
   void peer_gone(EndpointId peer, SendSnapshotMessage send);
   void tick(SendSnapshotMessage send);
 
-  // Until a whole file is there, or everybody has been asked in vain: then agreement will say so again.
+  // True from start() until a whole file has arrived, or every peer was asked in vain. Agreement then asks for a
+  // snapshot again if it still needs one.
   bool active() const { return active_; }
 
-  // A file is there, whole and with right checksums. It stays until take() or start().
+  // A whole file with correct checksums has arrived. It stays until take() or start().
   bool complete() const { return complete_; }
-  SnapshotName name() const { return name_; }  // also of one that is being read; without bytes: none is
+  SnapshotName name() const { return name_; }  // of the whole file, or of the one being read; 0 bytes: neither
   ReceivedFile take();
 
-  // The replica knows as much by now, or the file turned out to be no use.
+  // Drops the file and stops asking: the replica has caught up otherwise, or cannot use the file.
   void give_up();
 
-  std::uint64_t refused() const { return refused_; }  // messages, and files with a wrong content
+  std::uint64_t refused() const { return refused_; }  // messages, and files with wrong content
 
  private:
   void ask_next(SendSnapshotMessage send);
@@ -73,20 +75,20 @@ class SnapshotReader {
   bool complete_ = false;
   Slot above_;
   std::vector<EndpointId> peers_;
-  std::size_t asked_ = 0;  // of peers_; the last of these is being asked
+  std::size_t asked_ = 0;  // how many of peers_ were asked; the last of these is being asked
   std::uint64_t round_ = 0;
-  bool named_ = false;      // in this round
-  bool advanced_ = false;   // likewise: a part was of use
-  int silent_ticks_ = 0;    // without a word
-  int fruitless_ticks_ = 0;  // without a part
+  bool named_ = false;      // a part of this round has named the file
+  bool advanced_ = false;   // a part of this round was appended
+  int silent_ticks_ = 0;    // since the last message of the peer
+  int fruitless_ticks_ = 0;  // since the last part that was appended
   SnapshotName name_;
-  ReceivedFile file_;     // its first bytes
-  RunningHash checksum_;  // of these, without the header
+  ReceivedFile file_;     // the first bytes of the file name_
+  RunningHash checksum_;  // of file_ without the header
   std::size_t confirmed_ = 0;
   std::uint64_t refused_ = 0;
 };
 
-// The side that has one, or can make one.
+// The side that has a snapshot, or can make one.
 class SnapshotServer {
  public:
   struct File {
@@ -97,25 +99,25 @@ class SnapshotServer {
 
   explicit SnapshotServer(const SnapshotBounds& bounds = {}) : bounds_(bounds) {}
 
-  // A snapshot that is here, newer than the one before. Whoever reads the one before reads on.
+  // The replica has a newer snapshot. Readers of the one before go on with that one.
   void offer(std::shared_ptr<const File> file, SendSnapshotMessage send);
 
-  // `applied`: slots below it are applied here, so what a new snapshot would hold. `useful_from`: an older file is
-  // offered to nobody.
+  // `applied`: slots below it are applied here, so a new snapshot would hold them. `useful_from`: a file of an earlier
+  // slot is not sent.
   void receive(EndpointId from, const SnapshotMessage& message, Slot applied, Slot useful_from,
                SendSnapshotMessage send);
   void peer_gone(EndpointId peer) { readers_.erase(peer); }
 
-  // Somebody waits for a snapshot of more than what offer() has brought.
+  // A reader waits for a newer snapshot than the last of offer().
   bool wanted() const;
   // No snapshot can be made here.
   void none(SendSnapshotMessage send);
 
-  // Sends a few parts to those who have room for them in their window, and of whom `ready` says so, in turn. Returns how
-  // many.
+  // Sends a few parts, in turn, to the readers whose window has room and for which `ready` is true. Returns the number
+  // of parts sent.
   int send_parts(absl::FunctionRef<bool(EndpointId)> ready, SendSnapshotMessage send);
   void tick(SendSnapshotMessage send);
-  bool serves() const { return !readers_.empty(); }  // so it wants ticks, and its parts sent
+  bool serves() const { return !readers_.empty(); }  // true: needs tick() and send_parts()
 
   std::uint64_t refused() const { return refused_; }
 
@@ -138,7 +140,7 @@ class SnapshotServer {
   SnapshotBounds bounds_;
   std::shared_ptr<const File> newest_;
   std::map<EndpointId, Reader> readers_;  // at most one for each replica
-  EndpointId turn_{};                     // whose turn it was last
+  EndpointId turn_{};                     // the reader that had its turn last
   int wait_ticks_ = 0;
   std::uint64_t refused_ = 0;
 };

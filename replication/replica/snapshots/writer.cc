@@ -41,7 +41,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// The content first, the header last, then nobody writes any more.
+// Writes the content first and the header last, then seals the file against further writes.
 bool write_file(int fd, const Applier& applier) {
   if (!write_all(fd, std::string(kSnapshotHeaderBytes, '\0'))) return false;
   bool written = true;
@@ -59,7 +59,7 @@ bool write_file(int fd, const Applier& applier) {
          ::fcntl(fd, F_ADD_SEALS, kSeals) == 0;
 }
 
-// In the child. It must not outlive the replica, nor compete with it for its core.
+// Runs in the child, which must not outlive the replica, nor compete with it for its core.
 [[noreturn]] void run_child(int fd, const Applier& applier, ::pid_t parent, const std::vector<CoreId>& cores) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
@@ -67,7 +67,7 @@ bool write_file(int fd, const Applier& applier) {
   ::_exit(write_file(fd, applier) ? 0 : 1);
 }
 
-// 0: it has used none, or nobody knows.
+// Processor time that a process has used. 0: none, or it cannot be read.
 std::uint64_t cpu_ns(::pid_t process) {
   clockid_t clock{};
   timespec used{};
@@ -140,7 +140,7 @@ std::optional<absl::StatusOr<std::shared_ptr<const PublishedSnapshot>>> Snapshot
     const ::pid_t ended = ::waitpid(child_, &outcome, WNOHANG);
     if (ended == 0) return std::nullopt;
     child_ = -1;
-    if (ended < 0) outcome = 0;  // somebody else has reaped it: the seals tell how it went
+    if (ended < 0) outcome = 0;  // another caller of waitpid() has reaped it: the seals show whether it succeeded
   }
   running_ = false;
   if (outcome != 0) return absl::InternalError("the process that wrote a snapshot died, or had no memory");

@@ -1,4 +1,5 @@
-// Makes a snapshot of a replica while its loop goes on: a forked child, whose memory stands still, writes it.
+// Makes a snapshot of a replica while its loop goes on: a forked child writes it from its copy of the memory, which the
+// loop does not change.
 #pragma once
 
 #include <sys/types.h>
@@ -16,14 +17,14 @@
 
 namespace ingot {
 
-// A snapshot's file in memory that nobody can change any more, its writer included.
+// A snapshot's file in sealed memory: no process can change it, its writer included.
 struct PublishedSnapshot {
   SnapshotName name;
   Descriptor fd;
   Segment memory;
 
-  // Takes a descriptor that somebody else may have made. Errors: INVALID_ARGUMENT (not sealed, or no snapshot), others as
-  // Segment::map.
+  // Takes a descriptor, which another process may have made. Errors: INVALID_ARGUMENT (not sealed, or not a snapshot),
+  // others as Segment::map.
   static absl::StatusOr<std::shared_ptr<const PublishedSnapshot>> open(Descriptor fd);
 };
 
@@ -35,21 +36,23 @@ class SnapshotWriter {
 
   // `cores`: where the child runs (core/planning/helper_cores.h).
   explicit SnapshotWriter(How how, std::vector<CoreId> cores = {}) : how_(how), cores_(std::move(cores)) {}
-  // A child that is at work is ended.
+  // Kills a child that is still writing.
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter&) = delete;
   SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
-  // Begins one of what is applied now. REQUIRES: !running(). Errors: RESOURCE_EXHAUSTED (no memory, process or
-  // descriptor).
+  // Begins a snapshot of the state that is applied now. REQUIRES: !running(). Errors: RESOURCE_EXHAUSTED (no memory,
+  // process or descriptor).
   absl::Status start(const Applier& applier);
 
   bool running() const { return running_; }
 
-  // Nothing while it is being written. REQUIRES: running(). Errors: RESOURCE_EXHAUSTED, INTERNAL (the child died).
+  // Nothing while the snapshot is being written. REQUIRES: running(). Errors: RESOURCE_EXHAUSTED, INTERNAL (the child
+  // died).
   std::optional<absl::StatusOr<std::shared_ptr<const PublishedSnapshot>>> poll();
 
-  // To be called at each tick: ends a child that has stood still for kSnapshotStillTicks, and poll() says that it died.
+  // To be called at each tick. Kills a child that has used no processor time for kSnapshotStillTicks; poll() then
+  // reports its death.
   void tick();
 
   // How long the last start() stopped the loop.
@@ -63,7 +66,7 @@ class SnapshotWriter {
   bool running_ = false;
   ::pid_t child_ = -1;
   std::uint64_t child_cpu_ns_ = 0;  // as of the last tick
-  int still_ticks_ = 0;             // since that changed
+  int still_ticks_ = 0;             // since child_cpu_ns_ changed
   Descriptor fd_;
   std::uint64_t pause_ns_ = 0;
 };

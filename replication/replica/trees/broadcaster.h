@@ -22,7 +22,7 @@ class Broadcaster {
  public:
   using Missed = absl::FunctionRef<void(EndpointId)>;  // a replica that may have lost broadcasts of this one
 
-  // Without trees, or with those of a plain star, each replica is sent to directly.
+  // Without trees, or with those of a plain star, each message goes to each replica directly.
   // REQUIRES: the references and the pages outlive this.
   Broadcaster(const GroupConfig& group, std::optional<TreeOptions> trees, StateMachine& state,
               const std::vector<const ReplicaPage*>& pages, const Agreement& agreement, const PeerStates& peers,

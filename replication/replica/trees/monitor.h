@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// One replica's progress and state at a moment.
+// One replica's progress and state at one time.
 struct ReplicaSample {
   enum class State : std::uint8_t { kRunning, kStopped, kDead };  // as far as is known
   State state = State::kRunning;

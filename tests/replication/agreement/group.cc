@@ -191,7 +191,7 @@ void Group::run(int ticks) {
 }
 
 void Group::execute(int replica, Effects& effects) {
-  if (!options_.fencing) effects.fence.clear();  // as a replica without an operator who fences
+  if (!options_.fencing) effects.fence.clear();  // as a replica that runs without --fence
   observe(replica, effects);
   const auto own = segments_.find({replica, name(replica).incarnation.value()});
   for (const StableWrite& write : effects.stable) {

@@ -33,7 +33,7 @@ TEST_CASE("commands and linearizable queries go to the leader, others to the rep
   REQUIRE(routing.target(RequestKind::kDigest, kOne, 1) == kOne);
 }
 
-TEST_CASE("the newest answer says who has the roles") {
+TEST_CASE("the newest answer names the leader and the acceptor") {
   Routing routing = three();
   REQUIRE(routing.answered(roles(Slot(9), kTwo, kZero)));
   REQUIRE(routing.leader() == kTwo);
@@ -70,7 +70,7 @@ TEST_CASE("a replica that was started again responds once it has applied what wa
   REQUIRE_FALSE(routing.any_lags());
 }
 
-TEST_CASE("what a dead replica's page says does not make it respond") {
+TEST_CASE("a dead replica is not chosen as responder, whatever its page shows") {
   Routing routing = three();
   routing.died(kOne);
   routing.applied(kOne, Slot(100));

@@ -14,7 +14,7 @@
 namespace ingot {
 namespace {
 
-// Replica 0, which answers what it is sent at the next probe. It is used under the client's lock only.
+// Replica 0, which answers its requests at the next probe. It is used under the client's lock only.
 class AnsweringTransport final : public Transport {
  public:
   EndpointId self() const override { return EndpointId(1); }

@@ -33,7 +33,7 @@ TEST_CASE("a command goes to the leader at once, and the acceptor is to respond"
   REQUIRE(sent[0].payload == "put");
 }
 
-TEST_CASE("an answer ends its submission, and a second one is left alone") {
+TEST_CASE("an answer ends its submission, and a second answer is ignored") {
   SessionOnPaper session(SessionOnPaper::options());
   const int put = session.submit();
   session.respond(kOne, 1, kOk, kZero, "done", Slot(5));
@@ -45,7 +45,7 @@ TEST_CASE("an answer ends its submission, and a second one is left alone") {
   REQUIRE(session.answers.size() == 1);
 }
 
-TEST_CASE("bytes that are no response, and senders that are no replica, change nothing") {
+TEST_CASE("bytes that are not a response, and messages of endpoints that are not replicas, change nothing") {
   SessionOnPaper session(SessionOnPaper::options());
   session.submit();
   session.core.receive(kOne, "rubbish", session.now_ns);
@@ -73,7 +73,7 @@ TEST_CASE("commands below the oldest without an answer are acknowledged; queries
   REQUIRE(query.sequence >> 63 == 1);
 }
 
-TEST_CASE("sequences of another incarnation of the client are others") {
+TEST_CASE("each incarnation of the client uses sequences of its own") {
   auto options = SessionOnPaper::options();
   options.incarnation = Incarnation(2);
   SessionOnPaper session(options);
@@ -84,7 +84,7 @@ TEST_CASE("sequences of another incarnation of the client are others") {
   REQUIRE(sent.at(1).request.sequence == (std::uint64_t{1} << 63 | std::uint64_t{1} << 40));
 }
 
-TEST_CASE("a refusal that names the leader is followed at once, by everything that waits") {
+TEST_CASE("after a refusal that names the leader, every waiting request goes there at once") {
   SessionOnPaper session(SessionOnPaper::options());
   session.submit();
   session.submit();
@@ -112,7 +112,7 @@ TEST_CASE("two replicas that name each other do not send a command to and fro") 
   REQUIRE(session.take_sent().size() == 1);
 }
 
-TEST_CASE("a replica that names itself and does not lead is left for the next one") {
+TEST_CASE("after an answer of a replica that does not lead and names itself, the next replica is asked") {
   SessionOnPaper session(SessionOnPaper::options());
   session.submit();
   session.take_sent();
@@ -165,7 +165,7 @@ TEST_CASE("a leader that is silent is suspected: one command at a time goes to e
   REQUIRE(session.core.routing().leader() == kZero);
 }
 
-TEST_CASE("what a dead replica was asked is asked again at once, of another") {
+TEST_CASE("requests to a dead replica are sent again at once, to another one") {
   SessionOnPaper session(SessionOnPaper::options());
   session.submit();
   session.submit(RequestKind::kLocalQuery);

@@ -1,5 +1,5 @@
-// Replicas that refuse, lose answers, die and come back at random: every submission has one answer, a command that was
-// answered as not carried out was not, and only received results are acknowledged.
+// Replicas that refuse, lose answers, die and restart at random: every submission has one answer, a command that was
+// answered as not carried out was indeed not carried out, and only received results are acknowledged.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

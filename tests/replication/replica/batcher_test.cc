@@ -60,8 +60,8 @@ TEST_CASE("forgotten proposals may be repeated") {
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);
 }
 
-// Regression: requests that waited when proposals were forgotten counted for ever, so that after a few changes of
-// leader the queue was full of nothing.
+// Regression: requests that waited when proposals were forgotten were counted for ever, so that after a few changes of
+// leader the queue counted as full although it was empty.
 TEST_CASE("requests that wait when proposals are forgotten are freed once decided, and repetitions recognised") {
   Batcher batcher;
   const std::string large(kRequestBytesMax, 'x');

@@ -26,7 +26,7 @@ struct Put {
     put.value = value;
     bytes = kv::encode(kv::Request(put));
   }
-  // With that number of the client's session, to be answered by `responder`.
+  // The put as a request with that sequence of the client's session, to be answered by `responder`.
   Request request(std::uint64_t sequence, EndpointId client, EndpointId responder) const {
     Request request;
     request.client = 7;
@@ -40,20 +40,20 @@ struct Put {
   std::string bytes;
 };
 
-// The kinds that say something of order, in that order.
+// The trace without kFlush and kWake, whose places in the order do not matter.
 std::vector<Kind> without_channels(std::vector<Kind> trace) {
   std::erase_if(trace, [](Kind kind) { return kind == Kind::kFlush || kind == Kind::kWake; });
   return trace;
 }
 
-// Until no replica acts or waits for time.
+// Runs rounds until no replica acts or waits for time.
 void settle(CoresOnOneThread& group) {
   for (int i = 0; i < 2'000; ++i) {
     for (int replica = 0; replica < group.replicas(); ++replica) group.round(replica);
   }
 }
 
-// With which leader and acceptor also store their roles.
+// Writes a first command, with which leader and acceptor also store their roles.
 void write_first(CoresOnOneThread& group) {
   group.request(0, Put("first", "0").request(1, group.client(), EndpointId(1)));
   settle(group);

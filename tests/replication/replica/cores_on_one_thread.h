@@ -59,7 +59,7 @@ class CoresOnOneThread {
   }
   void request(int replica, const Request& request) { send(replicas_, endpoint(replica), encode(request)); }
 
-  // What has arrived goes in; then `replica` begins a round, unless one is under way.
+  // Gives `replica` the messages that have arrived; then it begins a round, unless one is under way.
   void begin(int replica) {
     ReplicaCore& target = core(replica);
     if (target.in_round()) return;
@@ -70,7 +70,8 @@ class CoresOnOneThread {
     target.begin_round(now_ns_, true);
   }
 
-  // At most so many actions; false: it has none left, and its round is over. Whatever it does is told to `trace`.
+  // Executes at most `actions` actions, and appends their kinds to `trace`. Returns false if none is left and the round
+  // is over.
   bool step(int replica, int actions, std::vector<Action::Kind>* trace = nullptr) {
     ReplicaCore& acting = core(replica);
     for (int i = 0; i < actions; ++i) {

@@ -22,8 +22,7 @@ namespace ingot {
 class GroupOnOneThread {
  public:
   // The client first asks `responder` to answer its commands; without one, the first replica to know decisions. `tree`:
-  // a shape for broadcasts (replication/replica/trees/plan.h), all replicas on one core.
-  // shape for broadcasts (replication/replica/trees/plan.h), all replicas on one core.
+  // a shape for broadcasts (replication/replica/trees/plan.h), with all replicas on one core.
   GroupOnOneThread(const std::string& agreement, const std::string& transport, int replicas, std::uint64_t seed,
                    std::optional<EndpointId> responder = std::nullopt, const std::string& tree = "star");
   ~GroupOnOneThread();
@@ -33,7 +32,7 @@ class GroupOnOneThread {
   // Whether the member is polled; without polls it is like a stopped process.
   void set_running(int replica, bool running) { members_[replica]->running = running; }
 
-  // Whether the others are told that a member does not run, as by a supervisor.
+  // Whether the other members are told, as by a supervisor, that a member does not run.
   void set_reported(bool reported) { reported_ = reported; }
 
   // Ends the member, with the kernel's mark on its segment. `told`: the supervisor's page reports the death, too.
@@ -45,7 +44,7 @@ class GroupOnOneThread {
   void restart(int replica);
   std::uint32_t incarnation(int replica) const { return launches_[replica].incarnations.back().incarnation.value(); }
 
-  // Submits a request; its result is there once it has arrived.
+  // Submits a request; the result is set when the answer has arrived.
   struct Answer {
     bool arrived = false;
     ReplicaReply::Outcome outcome{};

@@ -1,5 +1,5 @@
-// A group on one thread that can die as a whole and restart from what outlives it: stable segments, and the newest
-// published snapshot, as a supervisor would keep them.
+// A group on one thread that can die as a whole and restart from the stable segments and the newest published snapshot,
+// which outlive it as if a supervisor kept them.
 #pragma once
 
 #include <atomic>

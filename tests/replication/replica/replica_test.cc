@@ -105,7 +105,7 @@ TEST_CASE("a learner whose backlog overflowed fetches what it missed") {
   require_equal_digests(group);
 }
 
-TEST_CASE("2PC waits for everyone, says for whom, and goes on when it wakes") {
+TEST_CASE("2PC waits for a stopped participant, names it in the status, and goes on when it wakes") {
   GroupOnOneThread group("2pc", "nvp", 3, kSeed);
   group.put("a", "1");
   group.set_running(2, false);

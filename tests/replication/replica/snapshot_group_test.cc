@@ -152,7 +152,7 @@ TEST_CASE("a replica that lags further than its peers' logs gets a snapshot from
   require_all_there(group, 3);
 }
 
-// Of five, so that without the leader and one more its vote is needed, and another replica can lead.
+// Five replicas: without the leader and one more, this replica's vote is needed, and another replica can lead.
 TEST_CASE("a replica that loads its snapshot votes, and takes full part when it has it") {
   MortalGroup::Options options;
   options.replicas = 5;

@@ -86,7 +86,7 @@ void use(const absl::StatusOr<StableView>& view) {
   REQUIRE(!to_text(*view).empty());
 }
 
-TEST_CASE("one changed byte of what counts is noticed or harmless") {
+TEST_CASE("one changed byte within the used part of a segment is noticed or harmless") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
   Prng prng(seed);

@@ -53,7 +53,7 @@ std::shared_ptr<const std::string> text(std::string command) {
   return std::make_shared<const std::string>(std::move(command));
 }
 
-TEST_CASE("a new segment says who writes it, and nothing more") {
+TEST_CASE("a new segment holds its writer's name, and nothing more") {
   Fixture segment;
   const StableView view = segment.view();
   CHECK(view.replica == EndpointId(2));
@@ -159,7 +159,7 @@ TEST_CASE("a configuration replaces the one before, up to its bound") {
   CHECK(segment.writer->used_bytes() == 0);
 }
 
-TEST_CASE("a leadership begins at a slot") {
+TEST_CASE("a new leadership drops its own proposals below the slot at which it begins") {
   Fixture segment;
   StableSegment& writer = *segment.writer;
   for (std::uint64_t slot = 3; slot < 6; ++slot) {
@@ -191,7 +191,7 @@ TEST_CASE("a former leadership's records go with later writes, or all at once fo
   CHECK(segment.view().proposed.at(Ballot(2)).size() == 1);
 }
 
-TEST_CASE("random writes give what a dumb model gives, past the ring's end and round again") {
+TEST_CASE("random writes read back as in a simple model, also after the ring has wrapped several times") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
   Fixture segment(64 * 1024);
@@ -271,7 +271,7 @@ TEST_CASE("a full segment refuses and keeps what it has; trimming makes room") {
   }
 }
 
-TEST_CASE("a segment has one writer ever") {
+TEST_CASE("a segment has one writer in its whole life") {
   Fixture segment;
   CHECK(StableSegment::open(segment.fd.get(), EndpointId(2), Incarnation(4)).status().code() ==
         absl::StatusCode::kFailedPrecondition);

@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-// Does in maps what the segment does by filtering records: forgets at once all that no longer counts.
+// Keeps in maps what the segment finds by filtering records: drops at once all that no longer counts.
 class StableModel {
  public:
   StableModel(EndpointId replica, Incarnation incarnation) {

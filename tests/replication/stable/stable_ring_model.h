@@ -1,4 +1,4 @@
-// How full a stable segment is, without the segment: the ring's records by length, freed in the real one's order.
+// A model of how full a stable segment is: the ring's records by length, freed in the order of the real segment.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class StableRingModel {
   std::size_t capacity_bytes() const { return capacity_; }
   std::size_t used_bytes() const { return tail_ - head_; }
 
-  // False: no room, even after all records of no account are freed.
+  // Returns false if there is no room, even after all obsolete records are freed.
   bool append(const StableRecord& record, const StableFixed& fixed) {
     free_records(kFreeRecordsPerWrite, fixed);
     const std::size_t bytes = stable_record_bytes(record.bytes);

@@ -1,4 +1,4 @@
-// A stable segment that costs no shared memory: the model's state, and the room of the real ring.
+// A model of a stable segment without shared memory: the model's state, and the room of the real ring.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class StableStoreModel final : public StableStore {
   std::size_t used_bytes() const override { return ring_.used_bytes(); }
   void make_room() override { ring_.free_all(fixed()); }
 
-  // A bug, for those who look for what it breaks.
+  // Injects a bug, for tests of its effects.
   void forget_history() { model_.forget_history(); }
 
   const StableView& state() const { return model_.state(); }

@@ -84,7 +84,7 @@ TEST_CASE("a writer that crashes, exits, or shuts down is dead as well") {
   CHECK(fixture.lock().state() == WriterState::kGone);
 }
 
-TEST_CASE("a writer is a thread: its end is enough, others of its process do not count") {
+TEST_CASE("a writer is a thread: it is dead when the thread has ended, though its process lives") {
   Fixture fixture;
   Segment memory;
   std::thread writer([&] { memory = fixture.acquire(); });

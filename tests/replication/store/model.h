@@ -1,5 +1,5 @@
 // A simple model of the store: a full copy of the keys for every revision, and every rule written out. Shares nothing
-// with the implementation but the structs of kv_api.h.
+// with the implementation but the structs of replication/store/api.h.
 #pragma once
 
 #include <map>

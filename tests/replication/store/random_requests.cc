@@ -87,8 +87,8 @@ Compare RandomRequests::compare() {
   return c;
 }
 
-// etcd 3.4 accepts a put after a delete from a key on ("\0") as no duplicate, but crashes if that put has ignore_value:
-// never both in one transaction.
+// etcd 3.4 does not count a put after an open-ended delete ("\0") as a duplicate, but crashes if that put has
+// ignore_value. So no transaction here has both.
 std::vector<Operation> RandomRequests::operations(int depth) {
   std::vector<Operation> operations;
   for (std::uint64_t left = rng_.below(one_in(40) ? 12 : 4); left > 0; --left) {

@@ -16,7 +16,7 @@ void require_code(const Result& result, Code code) {
   REQUIRE(result.code == code);
 }
 
-TEST_CASE("A query that would write is refused, and so are bytes that are no request") {
+TEST_CASE("A query that would write is refused, and so are bytes that are not a request") {
   KvStore store;
   run(store, put_of("a", "1"));
   TxnRequest txn;
@@ -130,7 +130,7 @@ TEST_CASE("An answer over the limit is refused, and whatever led to it is undone
   PutRequest put = put_of(numbered_key(0), "small");
   put.prev_kv = true;
   txn.success = {put, put_of("new", "key"), delete_of(numbered_key(1)), everything()};
-  require_code(run(store, txn), Code::kOk);  // what is left fits
+  require_code(run(store, txn), Code::kOk);  // the rest fits
   store = store_of_large_values();
   txn.success.push_back(everything());  // but not twice
   require_code(run(store, txn), Code::kResultTooLarge);

@@ -68,7 +68,7 @@ SnapshotLoader::How either() { return GENERATE(SnapshotLoader::How::kBackground,
 
 }  // namespace
 
-TEST_CASE("the state is as it was until the load is called; the file's memory is let go before") {
+TEST_CASE("the state is as it was until the load is called; the file's memory is released before") {
   Register saved, state;
   Applier former(saved), applier(state);
   put(former, 1, "first");

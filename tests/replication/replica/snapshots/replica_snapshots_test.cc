@@ -84,7 +84,7 @@ struct Maker {
     }
   }
 
-  // Then the log is long enough for the next one.
+  // Applies enough for the next snapshot to be due, which is then handed over.
   void hand_over_one() {
     apply_bytes(kSnapshotLogBytesMin);
     round();
@@ -104,7 +104,7 @@ struct Maker {
   AgreementStatus status;
   PeerStates peers{EndpointId(2), 3, {}};
   ActionQueue queue;
-  std::shared_ptr<const SnapshotServer::File> written;  // and not told of
+  std::shared_ptr<const SnapshotServer::File> written;  // its outcome is not reported yet
   ReplicaSnapshots snapshots{options(), applier, peers, queue};
 };
 

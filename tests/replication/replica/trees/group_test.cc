@@ -111,7 +111,7 @@ TEST_CASE("a stopped inner replica is bypassed by agreement, and returns when it
   require_equal_digests(group);
 }
 
-TEST_CASE("those below a stopped inner replica catch up though nothing more is written") {
+TEST_CASE("the replicas below a stopped inner replica catch up though nothing more is written") {
   GroupOnOneThread group("1paxos", "nvp", 13, kSeed, std::nullopt, "best");
   group.set_reported(true);
   group.put("a", "1");
@@ -129,8 +129,8 @@ TEST_CASE("those below a stopped inner replica catch up though nothing more is w
   require_equal_digests(group);
 }
 
-// Regression: checks are 20 ms apart, and one that was not due when the last message was sent never happened.
-TEST_CASE("likewise if the inner replica stops just after a look, with the last message in its hands") {
+// Regression: checks are 20 ms apart, and a check that was not due when the last message was sent never happened.
+TEST_CASE("they also catch up if the inner replica stops just after a check, before it forwards the last message") {
   const int since_check_ms = GENERATE(range(0, 24, 3));
   const bool reported = GENERATE(true, false);
   CAPTURE(since_check_ms, reported);

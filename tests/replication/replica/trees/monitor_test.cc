@@ -106,7 +106,7 @@ TEST_CASE("a slow leaf changes no tree") {
   REQUIRE(world.check_until_change(ReplicaSet::of(leaf), 500) == -1);
 }
 
-TEST_CASE("slow for a moment is not slow") {
+TEST_CASE("an endpoint that is slow for a moment is not bypassed") {
   World world(24);
   const int victim = world.an_inner();
   for (int i = 0; i < 200; ++i) {
@@ -211,7 +211,7 @@ TEST_CASE("a burst of noise that ends before it is believed changes nothing") {
   }
 }
 
-TEST_CASE("an endpoint that handles nothing is not judged, nor one that was started again") {
+TEST_CASE("the costs of an endpoint that handles nothing, or has just restarted, do not count") {
   CostDrift drift(4);
   std::vector<CostTotals> totals(4);
   const std::vector<std::uint8_t> planned(4, 1);
