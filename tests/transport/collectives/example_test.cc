@@ -24,7 +24,7 @@ using namespace ingot;
 constexpr int kMembers = 4;
 constexpr GroupId kGroup(1);
 
-// Adds up everybody's square root, over and over, and stops its loop after 1000 rounds.
+// Adds up every member's square root, over and over, and stops its loop after 1000 rounds.
 double sum_of_roots(Fabric& fabric, const Tree& tree, EndpointId self) {
   std::vector<EndpointId> members;
   std::vector<std::span<std::byte>> inboxes;

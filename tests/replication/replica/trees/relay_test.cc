@@ -83,7 +83,7 @@ class Network {
 
   void broadcast(int node) {
     const std::string message = WireWriter().u64(++sent_[node]).take();
-    nodes_[node].relay->broadcast(message, [&](EndpointId to, std::string_view bytes) { send(node, to, bytes); });
+    nodes_[node].relay->broadcast(as_bytes(message), [&](EndpointId to, std::string_view bytes) { send(node, to, bytes); });
   }
 
   // Delivers the oldest message of a random link. Returns false if all links are empty.
@@ -194,7 +194,7 @@ TEST_CASE("a restarted root begins anew, and messages of its former incarnation 
   std::vector<std::string> got;
   const auto give = [&](Relay& root, const std::string& text) {
     std::string frame;
-    root.broadcast(text, [&](EndpointId, std::string_view bytes) { frame = bytes; });
+    root.broadcast(as_bytes(text), [&](EndpointId, std::string_view bytes) { frame = bytes; });
     return frame;
   };
   const auto take = [&](const std::string& frame) {
@@ -222,7 +222,7 @@ TEST_CASE("messages that wait for an unknown tree are bounded, and handled later
   int handled = 0;
   for (int i = 0; i < kHeldMessagesMax + 10; ++i) {
     std::string frame;
-    root.broadcast("x", [&](EndpointId, std::string_view bytes) { frame = bytes; });
+    root.broadcast(as_bytes("x"), [&](EndpointId, std::string_view bytes) { frame = bytes; });
     receiver.receive(
         id(0), frame, [](EndpointId, std::string_view) { FAIL("the tree is not known"); },
         [&](EndpointId, std::string_view) { ++handled; });
