@@ -89,8 +89,8 @@ class StagedMessage {
 
   // REQUIRES: empty().
   void stage(const GatheredMessage& rest) {
-    bytes_.resize(rest.size());
-    rest.copy_to(bytes_.data());
+    bytes_.assign(rest.header.begin(), rest.header.end());
+    bytes_.insert(bytes_.end(), rest.body.begin(), rest.body.end());
     sent_ = 0;
   }
   std::span<const std::byte> rest() const { return std::span(bytes_).subspan(sent_); }

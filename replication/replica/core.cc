@@ -123,7 +123,8 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   had_inputs_ = std::exchange(inputs_, 0) > 0;
   worked_ = had_inputs_ || ticked || acted_;
   channels_wait_ = channels_wait;
-  stage_ = channels_wait || !idle() ? Stage::kInputs : Stage::kIdle;
+  round_was_idle_ = !channels_wait && idle();
+  stage_ = round_was_idle_ ? Stage::kIdle : Stage::kInputs;
 }
 
 // True if the round's stages would find nothing to do: nearly every round of an idle replica, and most rounds of a busy
@@ -258,7 +259,7 @@ void ReplicaCore::check_trees() {
 bool ReplicaCore::wants_tick() const {
   if (agreement_->wants_tick() || broadcaster_.wants_tick() || snapshots_.wants_tick()) return true;
   if (loading_ || compaction_.wants_tick()) return true;
-  return proposals_.held_up() && !compaction_.group_has_room();
+  return proposals_.held_up();
 }
 
 void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {

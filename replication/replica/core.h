@@ -126,6 +126,8 @@ class ReplicaCore {
   // Of the last round: the amount of work besides handling messages, and whether anything happened at all.
   int work() const { return snapshot_work_ + (acted_ ? 1 : 0); }
   bool worked() const { return worked_; }
+  // It had nothing to do, so it has changed nothing: neither the page nor whether ticks are wanted.
+  bool round_was_idle() const { return round_was_idle_; }
 
   // To be called after a round: whether the core wants ticks; whether the driver gives ticks, for itself or the core;
   // when the next round is due even if nothing arrives (Pollable::kNever: it is not).
@@ -219,6 +221,7 @@ class ReplicaCore {
   bool had_inputs_ = false;  // when the round began
   bool worked_ = false;
   bool channels_wait_ = false;
+  bool round_was_idle_ = false;
   std::vector<ReplicaIncarnation> wanted_segments_;  // of dead replicas; agreement asked for their content
   bool wants_history_ = false;                       // agreement asked for the content of all segments
   bool starting_ = false;                            // the snapshot that this replica starts from is being loaded

@@ -75,9 +75,10 @@ int Replica::poll(std::uint64_t now_ns) {
   work += flushed_ + core_.work();
   if (channels_.transport->parts_moved()) ++work;
   worked_at_ns_ = work > 0 ? now_ns : 0;
-  if (work == 0 && !core_.worked() && !fragments_wait_) return 0;  // nothing has changed
-  publish();
-  core_.set_ticking(core_.wants_tick() || !outbox_.empty() || fragments_wait_, now_ns);
+  if (work > 0 || core_.worked()) publish();
+  if (!core_.round_was_idle() || fragments_wait_) {
+    core_.set_ticking(core_.wants_tick() || !outbox_.empty() || fragments_wait_, now_ns);
+  }
   return work;
 }
 

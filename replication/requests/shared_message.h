@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,11 +38,11 @@ class SharedMessage {
   std::string joined() const { return view().joined(); }
   // Valid as long as this object.
   GatheredMessage view() const {
-    return {as_bytes({header_.data(), header_bytes_}), body_ ? as_bytes(*body_) : std::span<const std::byte>{}};
+    return {std::span(header_).first(header_bytes_), body_ ? as_bytes(*body_) : std::span<const std::byte>{}};
   }
 
  private:
-  using HeaderBytes = std::array<char, kHeaderBytesMax>;
+  using HeaderBytes = std::array<std::byte, kHeaderBytesMax>;
 
   // Appends in place, as a string would.
   class Header {

@@ -112,7 +112,7 @@ bool SimulatedReplica::finish_round() {
   store_deferred();
   works_ = core_.work() > 0;
   if (core_.worked()) core_.publish();
-  core_.set_ticking(core_.wants_tick() || !outbox_.empty(), now_);
+  if (!core_.round_was_idle()) core_.set_ticking(core_.wants_tick() || !outbox_.empty(), now_);
   return true;
 }
 

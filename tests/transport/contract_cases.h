@@ -34,8 +34,14 @@ class ContractTable {
 
   bool send(int from, int to, std::uint32_t n, std::size_t bytes) {
     bool sent = false;
-    on(from, [&](Transport& end) { sent = end.send(id(to), make_message(id(from), id(to), n, bytes)); });
+    const auto message = make_message(id(from), id(to), n, bytes);
+    on(from, [&](Transport& end) { sent = end.send(id(to), in_two_pieces(message, n)); });
     return sent;
+  }
+  // A message may be in two pieces, of any sizes.
+  static GatheredMessage in_two_pieces(std::span<const std::byte> message, std::uint32_t n) {
+    const std::size_t header = n * 7 % (message.size() + 1);
+    return {message.first(header), message.subspan(header)};
   }
   bool flush(int endpoint) {
     bool waiting = false;

@@ -63,7 +63,10 @@ bool Party::send_next(EndpointId to) {
   const auto message = make_message(self_, to, n, bytes_of(self_, to, n));
   // Counted before the send, so that the receiver can detect a message that was never sent.
   board_.accepted[self_.value()][to.value()].store(n + 1);
-  if (transport_->send(to, message)) {
+  const std::size_t header = prng_.below(message.size() + 1);
+  const std::span<const std::byte> whole(message);
+  const GatheredMessage pieces(whole.first(header), whole.subspan(header));
+  if (transport_->send(to, pieces)) {
     ++n;
     return true;
   }

@@ -129,6 +129,27 @@ TEST_CASE("the replicas below a stopped inner replica catch up though nothing mo
   require_equal_digests(group);
 }
 
+// Regression: a round in which nothing but a check of the trees was due left the leader without ticks, though the change
+// of trees was proposed in it: the silent acceptor was not suspected before the next request.
+TEST_CASE("a stopped acceptor is replaced though nothing more is written once a check has found it") {
+  const int since_put_ms = GENERATE(0, 8, 16, 24, 32);
+  CAPTURE(since_put_ms, kSeed);
+  GroupOnOneThread group("1paxos", "nvp", 13, kSeed, std::nullopt, "best");
+  group.set_reported(true);
+  group.put("a", "1");
+  group.settle();
+  for (int i = 0; i < since_put_ms; ++i) group.round(1'000'000);
+  kv::PutRequest last;
+  last.key = "a";
+  last.value = "2";
+  group.submit(RequestKind::kCommand, last);
+  for (int i = 0; i < 30; ++i) group.round(50'000);
+  group.set_running(1, false);
+  for (int i = 0; i < 1000; ++i) group.round(1'000'000);
+  REQUIRE(group.status(0).acceptor != EndpointId(1));
+  REQUIRE(group.idle(0));
+}
+
 // Regression: checks are 20 ms apart, and a check that was not due when the last message was sent never happened.
 TEST_CASE("they also catch up if the inner replica stops just after a check, before it forwards the last message") {
   const int since_check_ms = GENERATE(range(0, 24, 3));
