@@ -36,14 +36,11 @@ class ChannelEndpoint final : public ChannelTransport {
 
   EndpointId self() const override { return channel_.self(); }
 
-  [[nodiscard]] bool send(EndpointId dest, GatheredMessage message) override {
-    INGOT_CHECK(dest.value() < staged_.size() && dest != self(), "a message goes to another endpoint of the fabric");
-    INGOT_CHECK(!message.empty() && message.size() <= kMessageBytesMax);
-    if (gone_[dest.value()]) return false;
-    if (!staged_[dest.value()].empty() && !move_staged(dest)) return false;
+  [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override {
+    if (!may_send(dest, message.size())) return false;
     if (message.size() <= Channel::kPayloadBytes) {
       const LineHeader header{self(), true, true, static_cast<std::uint8_t>(message.size())};
-      if (!write_line(dest, header, message)) {
+      if (!channel_.write_line(dest, header, message)) {
         wake_later(dest);  // only its poll makes room
         return false;
       }
@@ -51,6 +48,19 @@ class ChannelEndpoint final : public ChannelTransport {
     } else if (!send_fragments(dest, message)) {
       return false;
     }
+    links_[dest.value()].count_sent(message.size());
+    return true;
+  }
+
+  [[nodiscard]] bool send_gathered(EndpointId dest, const GatheredMessage& message) override {
+    if (message.header.empty()) return send(dest, message.body);
+    if (message.body.empty()) return send(dest, message.header);
+    if (message.size() <= Channel::kPayloadBytes) {
+      std::byte joined[Channel::kPayloadBytes];
+      message.copy_to(joined);
+      return send(dest, {joined, message.size()});
+    }
+    if (!may_send(dest, message.size()) || !send_fragments(dest, message)) return false;
     links_[dest.value()].count_sent(message.size());
     return true;
   }
@@ -116,14 +126,21 @@ class ChannelEndpoint final : public ChannelTransport {
   Channel& channel() { return channel_; }
 
  private:
-  // One line. If it has both the end of a header and the begin of a body, it is joined first: a channel writes a line's
-  // payload at once.
+  bool may_send(EndpointId dest, std::size_t bytes) {
+    INGOT_CHECK(dest.value() < staged_.size() && dest != self(), "a message goes to another endpoint of the fabric");
+    INGOT_CHECK(bytes > 0 && bytes <= kMessageBytesMax);
+    return !gone_[dest.value()] && (staged_[dest.value()].empty() || move_staged(dest));
+  }
+
+  // One line of a longer message. A channel writes a line's payload at once, so a line of both pieces is joined first.
   bool write_line(EndpointId dest, const LineHeader& header, const GatheredMessage& payload) {
-    if (payload.header.empty()) return channel_.write_line(dest, header, payload.body);
-    if (payload.body.empty()) return channel_.write_line(dest, header, payload.header);
     std::byte joined[Channel::kPayloadBytes];
-    payload.copy_to(joined);
-    return channel_.write_line(dest, header, {joined, payload.size()});
+    std::span<const std::byte> whole = payload.body;
+    if (!payload.header.empty()) {
+      payload.copy_to(joined);
+      whole = {joined, payload.size()};
+    }
+    return channel_.write_line(dest, header, whole);
   }
 
   // Writes lines of `rest` until all of it is written or the channel is full; returns the number of bytes written.

@@ -7,6 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "core/gathered_message.h"
 #include "core/types.h"
+#include "core/wire.h"
 
 namespace ingot {
 
@@ -28,7 +29,12 @@ class Transport {
   // sent. Never blocks. A message that does not fit in the channel's free lines is accepted if no earlier one is still
   // being fragmented; its remaining fragments leave in later calls of send, probe or flush.
   // REQUIRES: dest is another endpoint of the same fabric.
-  [[nodiscard]] virtual bool send(EndpointId dest, GatheredMessage message) = 0;
+  [[nodiscard]] virtual bool send(EndpointId dest, std::span<const std::byte> message) = 0;
+  // The same with a message in two pieces, which by default are joined. Not the same function: short messages in one
+  // piece would stream at half the speed (docs/design/transport.md).
+  [[nodiscard]] virtual bool send_gathered(EndpointId dest, const GatheredMessage& message) {
+    return send(dest, as_bytes(message.joined()));
+  }
 
   // Passes up to `limit` received messages to `handler`; returns how many. The span is valid only during the call. The
   // handler may call send, not probe.

@@ -17,7 +17,7 @@ void Outbox::send(EndpointId peer, const GatheredMessage& message) {
 }
 
 bool Outbox::send_now(EndpointId peer, const GatheredMessage& message) {
-  if (waits_for(peer) || !transport_.send(peer, message)) return false;
+  if (waits_for(peer) || !transport_.send_gathered(peer, message)) return false;
   ++sent_messages_;
   return true;
 }
@@ -67,7 +67,7 @@ int Outbox::flush(absl::FunctionRef<void(EndpointId)> drained) {
 
 int Outbox::flush_peer(EndpointId peer, Backlog& backlog) {
   int sent = 0;
-  while (!backlog.messages.empty() && transport_.send(peer, backlog.messages.front().view())) {
+  while (!backlog.messages.empty() && transport_.send_gathered(peer, backlog.messages.front().view())) {
     const std::size_t bytes = backlog.messages.front().size();
     backlog.messages.pop_front();
     backlog.bytes -= bytes;

@@ -13,8 +13,15 @@ void count(Counter* counter) {
 
 }  // namespace
 
-bool RoomWatch::send(EndpointId dest, GatheredMessage message) {
-  const bool sent = transport_.send(dest, message);
+bool RoomWatch::send(EndpointId dest, std::span<const std::byte> message) {
+  return note(dest, transport_.send(dest, message));
+}
+
+bool RoomWatch::send_gathered(EndpointId dest, const GatheredMessage& message) {
+  return note(dest, transport_.send_gathered(dest, message));
+}
+
+bool RoomWatch::note(EndpointId dest, bool sent) {
   if (!sent) full_.insert(dest);
   return sent;
 }

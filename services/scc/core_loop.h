@@ -20,7 +20,8 @@ class RoomWatch final : public Transport {
   RoomWatch(Transport& transport, int endpoints) : transport_(transport), endpoints_(endpoints) {}
 
   EndpointId self() const override { return transport_.self(); }
-  [[nodiscard]] bool send(EndpointId dest, GatheredMessage message) override;
+  [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override;
+  [[nodiscard]] bool send_gathered(EndpointId dest, const GatheredMessage& message) override;
   int probe(Handler handler, int limit) override { return transport_.probe(handler, limit); }
   bool flush() override { return fragments_wait_ = transport_.flush(); }
   bool parts_moved() override { return transport_.parts_moved(); }
@@ -33,6 +34,8 @@ class RoomWatch final : public Transport {
   std::vector<EndpointId> full() const;
 
  private:
+  bool note(EndpointId dest, bool sent);
+
   Transport& transport_;
   const int endpoints_;
   ReplicaSet full_;  // endpoints with a full inbox

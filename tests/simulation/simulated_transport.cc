@@ -7,7 +7,7 @@
 
 namespace ingot::simulation {
 
-bool SimulatedTransport::send(EndpointId dest, GatheredMessage message) {
+bool SimulatedTransport::send_gathered(EndpointId dest, const GatheredMessage& message) {
   INGOT_CHECK(dest != self() && dest.value() < network_.endpoints(), "to oneself or to nobody");
   return is_open(dest) && network_.send(self_, dest.value(), message);
 }

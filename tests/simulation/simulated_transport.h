@@ -20,7 +20,8 @@ class SimulatedTransport final : public Transport {
       : self_(self), network_(network), messages_max_(messages_max) {}
 
   EndpointId self() const override { return EndpointId(static_cast<std::uint16_t>(self_)); }
-  bool send(EndpointId dest, GatheredMessage message) override;
+  bool send(EndpointId dest, std::span<const std::byte> message) override { return send_gathered(dest, message); }
+  bool send_gathered(EndpointId dest, const GatheredMessage& message) override;
   int probe(Handler handler, int limit) override;
   bool flush() override { return false; }
   bool parts_moved() override { return false; }

@@ -141,14 +141,13 @@ void SimulatedWorld::poll_replica(int replica) {
 
 void SimulatedWorld::poll_roles(int replica) {
   const Agreement& agreement = group_.at(replica).replica->agreement();
-  if (agreement.role() != Role::kLeader) return;
-  const AgreementStatus status = agreement.status();
-  if (status.ballot > highest_ballot_) {
-    highest_ballot_ = status.ballot;
-    ++tally_.leaderships;
-  }
-  if (status.epoch > highest_epoch_) {
-    highest_epoch_ = status.epoch;
+  const Ballot ballot = agreement.ballot();
+  if (ballot <= highest_ballot_ || agreement.role() != Role::kLeader) return;
+  highest_ballot_ = ballot;
+  ++tally_.leaderships;
+  const Epoch epoch = agreement.status().epoch;  // changes with a ballot only
+  if (epoch > highest_epoch_) {
+    highest_epoch_ = epoch;
     ++tally_.epochs;
   }
 }

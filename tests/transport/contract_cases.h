@@ -35,7 +35,9 @@ class ContractTable {
   bool send(int from, int to, std::uint32_t n, std::size_t bytes) {
     bool sent = false;
     const auto message = make_message(id(from), id(to), n, bytes);
-    on(from, [&](Transport& end) { sent = end.send(id(to), in_two_pieces(message, n)); });
+    on(from, [&](Transport& end) {
+      sent = n % 2 == 0 ? end.send(id(to), message) : end.send_gathered(id(to), in_two_pieces(message, n));
+    });
     return sent;
   }
   // A message may be in two pieces, of any sizes.

@@ -66,7 +66,7 @@ bool Party::send_next(EndpointId to) {
   const std::size_t header = prng_.below(message.size() + 1);
   const std::span<const std::byte> whole(message);
   const GatheredMessage pieces(whole.first(header), whole.subspan(header));
-  if (transport_->send(to, pieces)) {
+  if (prng_.chance(0.5) ? transport_->send(to, whole) : transport_->send_gathered(to, pieces)) {
     ++n;
     return true;
   }

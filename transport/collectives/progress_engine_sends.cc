@@ -63,7 +63,7 @@ bool ProgressEngine::transmit(const Schedule& schedule, const Schedule::Node& no
   }
   std::memcpy(message, &header, sizeof header);
   if (!node.source.empty()) std::memcpy(message + sizeof header, node.source.data(), node.source.size());
-  if (!transport_.send(node.peer, std::span<const std::byte>(message, bytes))) return false;
+  if (!transport_.send(node.peer, {message, bytes})) return false;
   ++counters_.sent;
   OperationSequence& announced = groups_[schedule.group_.value()]->peers[node.peer.value()].announced;
   if (schedule.sequence_.next().after(announced) > 0) announced = schedule.sequence_.next();

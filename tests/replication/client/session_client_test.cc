@@ -19,9 +19,8 @@ class AnsweringTransport final : public Transport {
  public:
   EndpointId self() const override { return EndpointId(1); }
 
-  bool send(EndpointId, GatheredMessage message) override {
-    const std::string bytes = message.joined();
-    const auto request = decode_request(bytes);
+  bool send(EndpointId, std::span<const std::byte> message) override {
+    const auto request = decode_request(as_view(message));
     INGOT_CHECK(request.has_value(), "what is sent is a request");
     Response response;
     response.sequence = request->sequence;
