@@ -153,7 +153,7 @@ void ReplicaCore::propose() {
 
 const Action* ReplicaCore::next() {
   while (current_ == Current::kNone) {
-    if (queue_.front(action_)) {
+    if (!queue_.empty() && queue_.front(action_)) {
       current_ = Current::kQueued;
     } else if (stage_ == Stage::kIdle) {
       return nullptr;
