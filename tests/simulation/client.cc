@@ -78,6 +78,18 @@ void Client::handle(const Notice& notice, TimeNs now) {
   }
 }
 
+std::string Client::describe() const {
+  const Routing& routing = core_.routing();
+  std::string text = "client " + std::to_string(number_) + ": asks replica " + std::to_string(routing.leader().value());
+  for (std::uint16_t id = 0; id < replicas_; ++id) {
+    const EndpointId replica(id);
+    if (routing.dead(replica)) text += ", thinks that " + std::to_string(id) + " is dead";
+    if (!transport_.is_open(replica)) text += ", has no channel to " + std::to_string(id);
+    if (outbox_.waits_for(replica)) text += ", has a backlog to " + std::to_string(id);
+  }
+  return text;
+}
+
 void Client::died(EndpointId replica, TimeNs now) {
   if (!transport_.is_open(replica)) return;
   transport_.peer_gone(replica);

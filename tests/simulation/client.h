@@ -58,6 +58,8 @@ class Client {
   TimeNs next_poll() const { return next_poll_; }
   // Whether waiting messages can leave now.
   bool may_flush() const;
+  // For the report of a group that does not recover.
+  std::string describe() const;
   // A replica's death or its next incarnation; the client handles it at its next poll, which is due at once.
   void note(const Notice& notice) {
     notices_.push_back(notice);

@@ -236,6 +236,7 @@ std::string SimulatedWorld::describe_standstill(const char* what) const {
   std::ostringstream out;
   out << what << ": " << workload_.open << " operations are not answered, " << checkers.log.end()
       << " slots are decided somewhere";
+  for (const Client& client : clients_) out << "\n  " << client.describe();
   for (int replica = 0; replica < group_.replicas(); ++replica) {
     const Place& place = group_.at(replica);
     out << "\n  replica " << replica << ": ";
