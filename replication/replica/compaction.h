@@ -22,6 +22,9 @@ class Compaction {
         bounds_(bounds),
         next_trim_(slots(bounds.trim_slots)) {}
 
+  // Of the replica's own store, in bytes; the group reads it from the page.
+  std::size_t used_bytes() const { return stable_.used_bytes(); }
+
   // Whether a message that may store so many bytes can be handled.
   bool has_room_for(std::size_t bytes);
 

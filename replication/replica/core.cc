@@ -294,6 +294,7 @@ void ReplicaCore::publish() {
   page[ReplicaCounter::kBlockedTo].set(status.blocked_to.value());
   page[ReplicaCounter::kBlockedSinceNs].set(log_.blocked_since_ns());
   page[ReplicaCounter::kDigest].set(applier_.digest());
+  page[ReplicaCounter::kStableUsedBytes].set(compaction_.used_bytes());
   page[ReplicaCounter::kSnapshotsMade].set(snapshots_.made());
   broadcaster_.publish(page);
   page[ReplicaCounter::kAppliedSlots].set_release(applier_.applied().value());

@@ -231,7 +231,6 @@ void Replica::publish() {
   page[ReplicaCounter::kBacklogBytes].set(outbox_.waiting_bytes());
   page[ReplicaCounter::kHandledMessages].set(received_messages_ + outbox_.sent_messages());
   page[ReplicaCounter::kBusyNs].set(busy_ns_);
-  page[ReplicaCounter::kStableUsedBytes].set(stable_.used_bytes());
   page[ReplicaCounter::kSnapshotPauseNs].set(pauses_ns_);
   if (pages_.publish_state) pages_.publish_state(page);
   core_.publish();

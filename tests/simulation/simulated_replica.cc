@@ -51,7 +51,7 @@ SimulatedReplica::SimulatedReplica(Setup setup)
     if (EndpointId(peer) != group_.self && !environment_.accepts(peer, name())) transport_.close(EndpointId(peer));
   }
   ReplicaPage& page = *environment_.pages[group_.self.value()];
-  publish();
+  core_.publish();
   page.incarnation.set_release(incarnation_.value());
 }
 
@@ -111,16 +111,9 @@ bool SimulatedReplica::finish_round() {
   }
   store_deferred();
   works_ = core_.work() > 0;
-  if (core_.worked()) publish();
+  if (core_.worked()) core_.publish();
   if (!core_.round_was_idle()) core_.set_ticking(core_.wants_tick() || !outbox_.empty(), now_);
   return true;
-}
-
-// As Replica does: without the room in use no snapshot is due because a segment fills, and a leader waits for room for
-// ever.
-void SimulatedReplica::publish() {
-  (*environment_.pages[group_.self.value()])[ReplicaCounter::kStableUsedBytes].set(segment_->used_bytes());
-  core_.publish();
 }
 
 // ---- What comes in --------------------------------------------------------------------------------------------------

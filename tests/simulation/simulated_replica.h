@@ -88,7 +88,6 @@ class SimulatedReplica final : private AppliedSink {
   void receive(EndpointId from, std::string_view message);
   // These return false if the replica was crashed or stopped meanwhile, or a checker found a violation.
   bool finish_round();
-  void publish();
   bool execute(const Action& action);
   bool store(const StableWrite& write);
   void store_deferred();
