@@ -15,16 +15,23 @@ namespace ingot {
 static_assert(2 * (stable_ring_bytes(kStableSegmentBytes) / kProposeBelowParts + kProposalWindowBytesMax +
                    kBatchBytesMax) < stable_ring_bytes(kStableSegmentBytes),
               "what a leader has, and recovers, fits twice");
+static_assert(stable_ring_bytes(kStableSegmentBytes) / kTakeoverParts >
+                  kInFlightBytesMax + kRepeatBytesMax + 2 * stable_record_bytes(kBatchBytesMax) +
+                      kWindowSlots * stable_record_bytes(0),
+              "what a takeover stores fits, wherever the ring ends");
 static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
                   2 * kWindowBytesMax + 4 * stable_record_bytes(kBatchBytesMax) +
                       2 * kWindowSlots * stable_record_bytes(0),
               "above half, where trimming starts to press, two windows and the largest batches fit");
 
-// A message without room is treated as lost: its sender repeats it.
+// A message without room is treated as lost: its sender repeats it. The last part of the store is left to what cannot be
+// repeated: what a new leader stores before it leads.
 bool Compaction::has_room_for(std::size_t bytes) {
-  const auto fits = [&] { return stable_.used_bytes() + bytes <= stable_.capacity_bytes(); };
+  const std::size_t most = stable_.capacity_bytes() - stable_.capacity_bytes() / kTakeoverParts;
+  const auto fits = [&] { return stable_.used_bytes() + bytes <= most; };
   if (bytes == 0 || fits()) return true;
   stable_.make_room();
+  if (!fits()) stable_.clean();
   return fits();
 }
 
@@ -60,6 +67,7 @@ bool Compaction::is_pressed() const {
 // die and no snapshots are kept.
 void Compaction::compact() {
   if (is_pressed()) stable_.make_room();
+  if (stable_.used_bytes() > stable_.capacity_bytes() / kProposeBelowParts) stable_.clean();
   const bool pressed = is_pressed();
   const Slot applied = context_.applier.applied();
   if (!pressed && applied < next_trim_) return;

@@ -95,7 +95,7 @@ void Replica::run() {
 }
 
 // Invariant: a store never fails, since all that a leader proposes, and a new leader recovers, fits
-// (Compaction::group_has_room).
+// (Compaction::group_has_room, and the static_asserts beside it).
 void Replica::execute(const Action& action) {
   switch (action.kind) {
     case Action::Kind::kStore:

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "core/stable_hash.h"
 #include "replication/requests/limits.h"
@@ -132,6 +133,28 @@ inline bool stable_record_counts(const StableRecord& record, const StableFixed& 
   if (record.ballot != fixed.leader_ballot) return record.ballot > fixed.leader_ballot;
   return record.slot >= fixed.leader_trimmed;
 }
+
+// What a record tells a reader. Of several records that count and have the same key, one holds: of votes of earlier
+// epochs that of the newest epoch, otherwise the last one.
+struct StableRecordKey {
+  StableRecordKind kind;
+  std::uint64_t epoch;   // votes: 1 for the epoch in force, 0 for all earlier ones; otherwise 0
+  std::uint64_t ballot;  // proposals only
+  std::uint64_t slot;
+  bool operator==(const StableRecordKey&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const StableRecordKey& key) {
+    return H::combine(std::move(state), static_cast<std::uint32_t>(key.kind), key.epoch, key.ballot, key.slot);
+  }
+};
+
+inline StableRecordKey stable_record_key(const StableRecord& record, const StableFixed& fixed) {
+  const bool vote = record.kind == StableRecordKind::kAccepted;
+  const bool proposal = record.kind == StableRecordKind::kProposed;
+  return {record.kind, vote && record.epoch == fixed.epoch ? std::uint64_t{1} : 0, proposal ? record.ballot : 0,
+          record.slot};
+}
+
 static_assert(sizeof(StableRecord) == 40 && std::endian::native == std::endian::little);
 
 // Size in the ring of a record whose command has `command_bytes`.

@@ -146,31 +146,38 @@ bool StableSegment::has_room(std::size_t command_bytes) const {
 }
 
 bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
-  const std::size_t command_bytes = command_of(write).size();
+  const std::string_view command = command_of(write);
   free_records(kFreeRecordsPerWrite);
-  if (!has_room(command_bytes)) free_records(kAllRecords);
-  if (!has_room(command_bytes)) return false;
-  const std::size_t bytes = stable_record_bytes(command_bytes);
-  const std::size_t skipped = skipped_before(bytes);
-  if (skipped > 0) write_skip(tail_, skipped);
-  write_record(tail_ + skipped, kind, write);
-  tail_ += skipped + bytes;
+  if (!has_room(command.size())) free_records(kAllRecords);
+  if (used_bytes() > ring_bytes_ - ring_bytes_ / kCleanFreeParts) clean();
+  if (!has_room(command.size())) return false;
+  const std::size_t bytes = stable_record_bytes(command.size());
+  write_record(begin_record(bytes),
+               {.checksum = 0,
+                .kind = kind,
+                .bytes = static_cast<std::uint32_t>(command.size()),
+                .epoch = write.epoch.value(),
+                .ballot = write.ballot.value(),
+                .slot = write.slot.value()},
+               command);
+  tail_ += bytes;
   if (kind == StableRecordKind::kAccepted && write.slot >= accepted_end_) {
     accepted_end_ = write.slot.next();
     header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
   }
-  header_.tail.store(tail_, std::memory_order_release);  // pairs with StableView::read
+  publish_tail();
   return true;
 }
 
-void StableSegment::write_record(std::uint64_t position, StableRecordKind kind, const StableWrite& write) {
-  const std::string_view command = command_of(write);
-  StableRecord record{.checksum = 0,
-                      .kind = kind,
-                      .bytes = static_cast<std::uint32_t>(command.size()),
-                      .epoch = write.epoch.value(),
-                      .ballot = write.ballot.value(),
-                      .slot = write.slot.value()};
+// Moves the tail, not yet published, to where the record fits. REQUIRES: there is room.
+std::uint64_t StableSegment::begin_record(std::size_t record_bytes) {
+  const std::size_t skipped = skipped_before(record_bytes);
+  if (skipped > 0) write_skip(tail_, skipped);
+  tail_ += skipped;
+  return tail_;
+}
+
+void StableSegment::write_record(std::uint64_t position, StableRecord record, std::string_view command) {
   record.checksum = stable_checksum(record, command, position);
   std::byte* const out = at(position);
   std::memcpy(out, &record, sizeof record);
@@ -196,22 +203,75 @@ void StableSegment::write_skip(std::uint64_t position, std::size_t bytes) {
 void StableSegment::free_records(std::size_t most) {
   const std::uint64_t before = head_;
   for (std::size_t freed = 0; head_ != tail_ && freed < most; ++freed) {
-    const std::size_t left = to_end(head_);
-    if (left < sizeof(StableRecord)) {
-      head_ += left;
-      continue;
-    }
-    StableRecord record;
-    std::memcpy(&record, at(head_), sizeof record);
-    if (record.kind == StableRecordKind::kSkip) {
-      head_ += record.bytes;
-    } else if (!stable_record_counts(record, fixed_)) {
-      head_ += stable_record_bytes(record.bytes);
-    } else {
-      break;
-    }
+    const RingRecord oldest = record_at(head_);
+    if (oldest.kind != StableRecordKind::kSkip && stable_record_counts(oldest, fixed_)) break;
+    head_ += oldest.ring_bytes;
   }
-  if (head_ != before) header_.head.store(head_, std::memory_order_release);  // pairs with StableView::read
+  if (head_ != before) publish_head();
+}
+
+// ---- Cleaning -------------------------------------------------------------------------------------------------------
+
+// Goes round the ring once: frees what no reader needs, and moves the rest behind the newest record. A record that does
+// not fit there ends the round. The moved record is published before the original is freed, so a writer that dies in
+// between leaves both, which tell readers the same.
+void StableSegment::clean() {
+  const std::size_t worth = ring_bytes_ / kCleanParts;
+  if (tail_ - cleaned_tail_ < worth) return;
+  cleaned_tail_ = tail_;
+  HoldingRecords holding;
+  if (used_bytes() - holding_records(holding) < worth) return;
+  for (const std::uint64_t end = tail_; head_ < end;) {
+    const RingRecord oldest = record_at(head_);
+    const auto found =
+        oldest.kind == StableRecordKind::kSkip ? holding.end() : holding.find(stable_record_key(oldest, fixed_));
+    if (found != holding.end() && found->second == head_ && !move(oldest)) break;
+    head_ += oldest.ring_bytes;
+    publish_head();  // before the next record overwrites the freed bytes
+  }
+  cleaned_tail_ = tail_;
+}
+
+// Returns the bytes of these records.
+std::size_t StableSegment::holding_records(HoldingRecords& holding) const {
+  std::size_t bytes = 0;
+  for (std::uint64_t position = head_; position < tail_;) {
+    const RingRecord record = record_at(position);
+    if (record.kind != StableRecordKind::kSkip && stable_record_counts(record, fixed_)) {
+      const auto [known, is_new] = holding.try_emplace(stable_record_key(record, fixed_), position);
+      const RingRecord before = record_at(known->second);
+      if (is_new)
+        bytes += record.ring_bytes;
+      else if (record.epoch >= before.epoch)
+        bytes += record.ring_bytes - before.ring_bytes;
+      if (record.epoch >= before.epoch) known->second = position;
+    }
+    position += record.ring_bytes;
+  }
+  return bytes;
+}
+
+// Copies the oldest record behind the newest one. False: it does not fit there.
+bool StableSegment::move(const RingRecord& oldest) {
+  if (!has_room(oldest.bytes)) return false;
+  const char* const command = reinterpret_cast<const char*>(at(head_)) + sizeof(StableRecord);
+  write_record(begin_record(oldest.ring_bytes), oldest, {command, oldest.bytes});
+  tail_ += oldest.ring_bytes;
+  publish_tail();
+  return true;
+}
+
+// The record at a position, or a skip to the ring's end.
+StableSegment::RingRecord StableSegment::record_at(std::uint64_t position) const {
+  RingRecord record{};
+  const std::size_t left = to_end(position);
+  if (left < sizeof(StableRecord)) {
+    record.ring_bytes = left;
+    return record;
+  }
+  std::memcpy(static_cast<StableRecord*>(&record), at(position), sizeof(StableRecord));
+  record.ring_bytes = record.kind == StableRecordKind::kSkip ? record.bytes : stable_record_bytes(record.bytes);
+  return record;
 }
 
 }  // namespace ingot

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "core/types.h"
 #include "replication/stable/layout.h"
@@ -52,13 +53,26 @@ class StableSegment final : public StableStore {
   std::size_t capacity_bytes() const override { return ring_bytes_; }
   std::size_t used_bytes() const override { return tail_ - head_; }
 
-  // Frees all obsolete records at once; takes milliseconds if they are MiB. For callers that would otherwise have to
-  // give up a message or a proposal for lack of room.
+  // Takes milliseconds if they are MiB. For callers that would otherwise have to give up a message or a proposal for
+  // lack of room.
   void make_room() override { free_records(kAllRecords); }
+
+  // Takes tens of milliseconds for a full ring, so it has no effect before a sixteenth of the ring was stored since the
+  // last time, or while less than that would become free. store() does it, too, when less than an eighth is free: the
+  // first record that is moved needs room.
+  void clean() override;
 
  private:
   static constexpr std::size_t kFreeRecordsPerWrite = 16;
   static constexpr std::size_t kAllRecords = SIZE_MAX;
+  static constexpr std::size_t kCleanParts = 16;     // of the ring: the least that clean() is worth
+  static constexpr std::size_t kCleanFreeParts = 8;  // likewise: store() cleans if less is free
+
+  struct RingRecord : StableRecord {
+    std::size_t ring_bytes;  // that it takes
+  };
+  // The position of the record that holds for each key: what a reader would keep.
+  using HoldingRecords = absl::flat_hash_map<StableRecordKey, std::uint64_t>;
 
   explicit StableSegment(Segment segment);
 
@@ -71,9 +85,15 @@ class StableSegment final : public StableStore {
   std::size_t skipped_before(std::size_t record_bytes) const;
   bool has_room(std::size_t command_bytes) const;
   bool append(StableRecordKind kind, const StableWrite& write);
-  void write_record(std::uint64_t position, StableRecordKind kind, const StableWrite& write);
+  std::uint64_t begin_record(std::size_t record_bytes);
+  void write_record(std::uint64_t position, StableRecord record, std::string_view command);
   void write_skip(std::uint64_t position, std::size_t bytes);
   void free_records(std::size_t most);
+  std::size_t holding_records(HoldingRecords& holding) const;
+  bool move(const RingRecord& oldest);
+  RingRecord record_at(std::uint64_t position) const;
+  void publish_head() { header_.head.store(head_, std::memory_order_release); }  // pairs with StableView::read
+  void publish_tail() { header_.tail.store(tail_, std::memory_order_release); }  // pairs with StableView::read
   std::byte* at(std::uint64_t position) const { return ring_ + position % ring_bytes_; }
   std::size_t to_end(std::uint64_t position) const { return ring_bytes_ - position % ring_bytes_; }
 
@@ -87,6 +107,7 @@ class StableSegment final : public StableStore {
   std::uint64_t head_ = 0;    // likewise
   std::uint64_t tail_ = 0;    // likewise
   Slot accepted_end_;         // likewise
+  std::uint64_t cleaned_tail_ = 0;  // the tail after the last cleaning
 };
 
 }  // namespace ingot

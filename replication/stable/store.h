@@ -24,8 +24,13 @@ class StableStore {
   virtual std::size_t capacity_bytes() const = 0;
   virtual std::size_t used_bytes() const = 0;
 
-  // Frees all obsolete records at once, of which each store() frees a few. Readers see no difference.
+  // Frees all obsolete records up to the oldest one that counts, of which each store() frees a few. Readers see no
+  // difference.
   virtual void make_room() = 0;
+
+  // Also frees the obsolete records behind the oldest one that counts, if they are worth it: it copies what counts, at
+  // most capacity_bytes(). For callers that find the store too full although make_room() was called.
+  virtual void clean() = 0;
 };
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "core/limits.h"
 #include "replication/requests/limits.h"
@@ -80,8 +81,20 @@ class RecordReader {
   const Slot from_;
 };
 
+// The epoch of each vote in StableView::history. A cleaned ring has votes of several epochs in any order.
+using VoteEpochs = absl::flat_hash_map<std::uint64_t, std::uint64_t>;
+
+// Of several votes for a slot in earlier epochs the newest epoch's counts.
+void add_history(const StableRecord& record, std::string& command, VoteEpochs& epochs, StableView& view) {
+  std::uint64_t& epoch = epochs[record.slot];
+  if (record.epoch < epoch) return;
+  epoch = record.epoch;
+  view.history[Slot(record.slot)] = std::make_shared<const std::string>(std::move(command));
+}
+
 // Adds one record to the view, if it still counts. False: its kind is unknown.
-bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::string& command, StableView& view) {
+bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::string& command, VoteEpochs& epochs,
+         StableView& view) {
   if (record.kind > StableRecordKind::kOutcome) return false;
   if (record.kind == StableRecordKind::kSkip || !stable_record_counts(record, fixed)) return true;
   const Slot slot(record.slot);
@@ -94,10 +107,12 @@ bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::s
   if (accepted && record.epoch == fixed.epoch) view.accepted_end = std::max(view.accepted_end, slot.next());
   if (!accepted && record.ballot == fixed.leader_ballot) view.proposed_end = std::max(view.proposed_end, slot.next());
   if (slot < from) return true;
-  auto shared = std::make_shared<const std::string>(std::move(command));
   if (accepted && record.epoch < fixed.epoch) {
-    view.history[slot] = std::move(shared);
-  } else if (accepted) {
+    add_history(record, command, epochs, view);
+    return true;
+  }
+  auto shared = std::make_shared<const std::string>(std::move(command));
+  if (accepted) {
     view.accepted[slot] = {ballot, std::move(shared)};
   } else {
     view.proposed[ballot][slot] = std::move(shared);
@@ -184,8 +199,9 @@ absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, 
     return corrupt("the bounds of its records cannot be");
   }
   RecordReader reader(ring, head, tail, from);
+  VoteEpochs epochs;
   while (!reader.done()) {
-    if (!reader.next() || !add(reader.record, fixed, from, reader.command, *view))
+    if (!reader.next() || !add(reader.record, fixed, from, reader.command, epochs, *view))
       return corrupt("a record is damaged");
   }
   return view;

@@ -26,6 +26,7 @@ class SimulatedSegment final : public StableStore {
     return model_.used_bytes() + (pressed_ ? capacity_bytes() / kPressureParts + 1 : 0);
   }
   void make_room() override { model_.make_room(); }
+  void clean() override { model_.clean(); }
 
   StableStoreModel& model() { return model_; }
   const StableStoreModel& model() const { return model_; }

@@ -29,6 +29,7 @@ class StableInMemory final : public StableStore {
   std::size_t capacity_bytes() const override { return capacity_bytes_; }
   std::size_t used_bytes() const override { return used_bytes_; }
   void make_room() override { ++make_room_calls; }
+  void clean() override {}
 
   void set_capacity(std::size_t bytes) { capacity_bytes_ = bytes; }
   const StableView& view() const { return model_.state(); }

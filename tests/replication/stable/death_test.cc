@@ -41,6 +41,7 @@ struct Progress {
   StableScript script(seed, work.command_bytes_max, work.round_writes);
   for (std::uint64_t i = 0; i < 2 * work.writes_max; ++i) {
     INGOT_CHECK((*writer)->store(script.next()));
+    (*writer)->clean();
     progress.done.fetch_add(1, std::memory_order_release);
   }
   for (;;) ::pause();

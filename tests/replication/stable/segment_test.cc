@@ -191,6 +191,52 @@ TEST_CASE("a former leadership's records go with later writes, or all at once fo
   CHECK(segment.view().proposed.at(Ballot(2)).size() == 1);
 }
 
+// Regression: simulator seed 1033485 with Multi-Paxos and three replicas. A new leader votes again, slot by slot, for what
+// it had voted for. The vote that it had to keep stood before the older ones that it no longer needed, and the ring
+// overflowed.
+TEST_CASE("a full ring gives up obsolete records behind one that counts") {
+  constexpr std::size_t kBytes = 64 * 1024;
+  Fixture segment(kBytes);
+  StableSegment& writer = *segment.writer;
+  StableModel model(EndpointId(2), Incarnation(3));
+  const auto vote = [&](std::uint64_t ballot, std::uint64_t slot) {
+    const StableWrite write{Kind::kAccepted, Epoch(1), Ballot(ballot), Slot(slot), text(std::string(100, 'v'))};
+    REQUIRE(writer.store(write));
+    model.apply(write);
+  };
+  vote(1, 0);
+  std::uint64_t end = 1;
+  for (; writer.used_bytes() < writer.capacity_bytes() * 5 / 6; ++end) vote(1, end);
+  for (std::uint64_t ballot = 2; ballot < 10; ++ballot) {
+    for (std::uint64_t slot = 1; slot < end; ++slot) vote(ballot, slot);
+    REQUIRE(to_text(segment.view()) == to_text(model.state()));
+  }
+  CHECK(segment.view().accepted.at(Slot(0)).ballot == Ballot(1));
+}
+
+TEST_CASE("cleaning waits until it is worth its time") {
+  Fixture segment(64 * 1024);
+  StableSegment& writer = *segment.writer;
+  REQUIRE(writer.store({Kind::kAccepted, Epoch(1), Ballot(1), Slot(0), text("kept")}));
+  const std::size_t kept = writer.used_bytes();
+  const auto propose_until = [&](std::size_t bytes) {
+    for (std::uint64_t slot = 0; writer.used_bytes() < bytes; ++slot) {
+      REQUIRE(writer.store({Kind::kProposed, Epoch(1), Ballot(1), Slot(slot), text("proposed")}));
+    }
+  };
+  propose_until(writer.capacity_bytes() / 16);
+  REQUIRE(writer.store({Kind::kLeading, Epoch(1), Ballot(2), Slot(0), nullptr}));
+  writer.make_room();
+  writer.clean();
+  CHECK(writer.used_bytes() > kept);
+  REQUIRE(writer.store({Kind::kLeading, Epoch(1), Ballot(3), Slot(0), nullptr}));
+  propose_until(writer.capacity_bytes() / 4);
+  writer.make_room();
+  writer.clean();
+  CHECK(writer.used_bytes() == kept);
+  CHECK(*segment.view().accepted.at(Slot(0)).command == "kept");
+}
+
 TEST_CASE("random writes read back as in a simple model, also after the ring has wrapped several times") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed " << seed);
@@ -202,6 +248,7 @@ TEST_CASE("random writes read back as in a simple model, also after the ring has
     const StableWrite write = script.next();
     REQUIRE(segment.writer->store(write));
     model.apply(write);
+    segment.writer->clean();
     stored_bytes += write.command != nullptr ? write.command->size() : 0;
     REQUIRE(to_text(segment.view()) == to_text(model.state()));
     REQUIRE(segment.writer->used_bytes() <= segment.writer->capacity_bytes());
@@ -215,7 +262,7 @@ TEST_CASE("the model of a bounded segment is as full as the segment, and refuses
   Prng prng(seed);
   Fixture segment(64 * 1024);
   StableStoreModel model(EndpointId(2), Incarnation(3), segment.writer->capacity_bytes());
-  StableScript script(seed, 3000, 400);
+  StableScript script(seed, 30'000, 400);
   int refused = 0;
   for (int i = 0; i < 20'000; ++i) {
     const StableWrite write = script.next();
@@ -225,6 +272,10 @@ TEST_CASE("the model of a bounded segment is as full as the segment, and refuses
     if (prng.below(500) == 0) {
       segment.writer->make_room();
       model.make_room();
+    }
+    if (prng.below(50) == 0) {
+      segment.writer->clean();
+      model.clean();
     }
     REQUIRE(model.used_bytes() == segment.writer->used_bytes());
     REQUIRE(model.accepted_end() == StableView::accepted_end_in(segment.reader.bytes()));
@@ -237,6 +288,7 @@ TEST_CASE("the model of a bounded segment is as full as the segment, and refuses
     REQUIRE(read.proposed_end == expected.proposed_end);
   }
   CHECK(refused > 0);
+  CHECK(model.cleanings() > 0);
 }
 
 TEST_CASE("a full segment refuses and keeps what it has; trimming makes room") {

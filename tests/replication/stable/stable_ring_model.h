@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "replication/stable/layout.h"
 
 namespace ingot {
@@ -26,25 +28,54 @@ class StableRingModel {
     free_records(kFreeRecordsPerWrite, fixed);
     const std::size_t bytes = stable_record_bytes(record.bytes);
     if (!has_room(bytes)) free_all(fixed);
+    if (used_bytes() > capacity_ - capacity_ / kCleanFreeParts) clean(fixed);
     if (!has_room(bytes)) return false;
+    push_after_skip(record, bytes);
+    return true;
+  }
+
+  void free_all(const StableFixed& fixed) { free_records(std::numeric_limits<std::size_t>::max(), fixed); }
+
+  void clean(const StableFixed& fixed) {
+    const std::size_t worth = capacity_ / kCleanParts;
+    if (tail_ - cleaned_tail_ < worth) return;
+    cleaned_tail_ = tail_;
+    if (records_.empty()) return;
+    const std::vector<bool> obsolete = needless(fixed);
+    std::size_t gain = 0;
+    for (std::size_t i = 0; i < obsolete.size(); ++i) gain += obsolete[i] ? records_[i].bytes : 0;
+    if (gain < worth) return;
+    ++cleanings_;
+    for (const bool dropped : obsolete) {
+      const Entry oldest = records_.front();
+      if (!dropped && !has_room(oldest.bytes)) break;
+      if (!dropped) push_after_skip(oldest.record, oldest.bytes);
+      head_ += oldest.bytes;
+      records_.pop_front();
+    }
+    cleaned_tail_ = tail_;
+  }
+
+  std::size_t cleanings() const { return cleanings_; }
+
+ private:
+  static constexpr std::size_t kFreeRecordsPerWrite = 16;  // as StableSegment
+  static constexpr std::size_t kCleanParts = 16;           // likewise
+  static constexpr std::size_t kCleanFreeParts = 8;        // likewise
+
+  struct Entry {
+    StableRecord record;
+    std::size_t bytes;
+  };
+
+  void push_after_skip(const StableRecord& record, std::size_t bytes) {
     if (const std::size_t skipped = skipped_before(bytes); skipped > 0) {
       StableRecord skip{};
       skip.kind = StableRecordKind::kSkip;
       push(skip, skipped);
     }
     push(record, bytes);
-    return true;
   }
-
-  void free_all(const StableFixed& fixed) { free_records(std::numeric_limits<std::size_t>::max(), fixed); }
-
- private:
-  static constexpr std::size_t kFreeRecordsPerWrite = 16;  // as StableSegment
-
-  struct Entry {
-    StableRecord record;
-    std::size_t bytes;
-  };
 
   void push(const StableRecord& record, std::size_t bytes) {
     records_.push_back({record, bytes});
@@ -67,7 +98,26 @@ class StableRingModel {
     }
   }
 
+  static bool counts(const Entry& entry, const StableFixed& fixed) {
+    return entry.record.kind != StableRecordKind::kSkip && stable_record_counts(entry.record, fixed);
+  }
+
+  // Which of the records, oldest first, no reader needs.
+  std::vector<bool> needless(const StableFixed& fixed) const {
+    std::vector<bool> needless(records_.size(), true);
+    absl::flat_hash_map<StableRecordKey, std::size_t> holding;
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+      if (!counts(records_[i], fixed)) continue;
+      std::size_t& holds = holding.try_emplace(stable_record_key(records_[i].record, fixed), i).first->second;
+      if (records_[i].record.epoch >= records_[holds].record.epoch) holds = i;
+    }
+    for (const auto& [key, index] : holding) needless[index] = false;
+    return needless;
+  }
+
   const std::size_t capacity_;
+  std::size_t cleaned_tail_ = 0;
+  std::size_t cleanings_ = 0;
   std::deque<Entry> records_;  // oldest first
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

@@ -31,6 +31,8 @@ class StableStoreModel final : public StableStore {
   std::size_t capacity_bytes() const override { return ring_.capacity_bytes(); }
   std::size_t used_bytes() const override { return ring_.used_bytes(); }
   void make_room() override { ring_.free_all(fixed()); }
+  void clean() override { ring_.clean(fixed()); }
+  std::size_t cleanings() const { return ring_.cleanings(); }
 
   // Injects a bug, for tests of its effects.
   void forget_history() { model_.forget_history(); }
