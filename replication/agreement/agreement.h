@@ -233,6 +233,10 @@ class Agreement {
   // room for them the caller drops the message, and its sender retransmits it.
   virtual std::size_t stored_bytes_max(std::string_view message) const = 0;
 
+  // Bytes of stable records that have room besides what the inputs so far store. A takeover that stores more waits until
+  // a later call grants them: no message repeats what it stores. Until the first call there is no bound.
+  virtual void room(std::size_t) {}
+
   // Messages refused so far, for any reason.
   virtual std::uint64_t refused_messages() const = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "replication/agreement/agreement.h"
@@ -19,5 +20,23 @@ inline std::size_t stored_bytes_max(std::string_view message, MessageType storin
   const std::size_t window = 2 * static_cast<std::size_t>(bounds.window_slots) * stable_record_bytes(0);
   return 2 * stable_record_bytes(message.size()) + window;
 }
+
+// Whether a takeover may store its records now (Agreement::room). Not thread-safe.
+class StableRoom {
+ public:
+  void set(std::size_t bytes) { bytes_ = bytes; }
+
+  // Takes the room for a record of `command_bytes`. It may have to leave as much unused at the ring's end. False,
+  // without effect, if there is too little.
+  bool take(std::size_t command_bytes) {
+    const std::size_t record = stable_record_bytes(command_bytes);
+    if (bytes_ < 2 * record) return false;
+    bytes_ -= record;
+    return true;
+  }
+
+ private:
+  std::size_t bytes_ = SIZE_MAX;
+};
 
 }  // namespace ingot

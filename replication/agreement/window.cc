@@ -21,7 +21,7 @@ Slot ProposalWindow::add(std::uint64_t id, std::shared_ptr<const std::string> co
 }
 
 bool ProposalWindow::add_recovered(std::uint64_t id, std::shared_ptr<const std::string> command) {
-  if (next_.value() - base_.value() >= slots_max_) return false;
+  if (!has_slot()) return false;
   put(id, std::move(command));
   return true;
 }

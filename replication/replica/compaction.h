@@ -1,6 +1,7 @@
 // A replica's room in its stable store: what is trimmed and when, and what waits until there is room.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "replication/replica/bounds.h"
@@ -24,6 +25,9 @@ class Compaction {
 
   // Of the replica's own store, in bytes; the group reads it from the page.
   std::size_t used_bytes() const { return stable_.used_bytes(); }
+  std::size_t free_bytes() const {
+    return stable_.capacity_bytes() - std::min(stable_.capacity_bytes(), stable_.used_bytes());
+  }
 
   // Whether a message that may store so many bytes can be handled.
   bool has_room_for(std::size_t bytes);

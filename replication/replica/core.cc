@@ -117,6 +117,7 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
   now_ns_ = now_ns;
   snapshot_work_ = 0;
+  note_room();
   const bool ticked = tick();
   propose();
   acted_ = !effects_.empty();

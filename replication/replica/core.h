@@ -185,6 +185,7 @@ class ReplicaCore {
   void effect_done();
   void apply(const Decision& decision);
   void after_apply();
+  void note_room();
   void finish_effects();
   void tell_operator();
 

@@ -109,9 +109,20 @@ void ReplicaCore::finish_effects() {
   // Not while a snapshot is being loaded: if it is not enough, agreement asks again.
   if (executing_.snapshot_needed && !loading_) snapshots_.needed(agreement_->status());
   executing_.clear();
+  note_room();
   progress_.under_way = false;
   answering_ = true;
   propose();
+}
+
+// What the store has free, without what the effects that wait to be executed will store.
+void ReplicaCore::note_room() {
+  std::size_t free = compaction_.free_bytes();
+  for (const StableWrite& write : effects_.stable) {
+    if (write.command == nullptr || write.kind == StableWrite::Kind::kConfiguration) continue;
+    free -= std::min(free, stable_record_bytes(write.command->size()));
+  }
+  agreement_->room(free);
 }
 
 void ReplicaCore::tell_operator() {

@@ -18,7 +18,7 @@ void MultiPaxos::settle(Effects& effects) {
   if (nobody_leads()) campaign_.leader_gone(rank());
   if (campaign_.due()) stand(effects);
   if (prepare_.ready()) take_over(effects);
-  if (leader_.recovering()) leader_.feed(effects);
+  if (leader_.recovering()) leader_.feed(room_, effects);
   handle_own(effects);
 }
 
@@ -85,7 +85,7 @@ void MultiPaxos::stand(Effects& effects) {
 
 void MultiPaxos::take_over(Effects& effects) {
   const Ballot ballot = prepare_.ballot();
-  leader_.take_over(ballot, learner_.decided(), prepare_.take(), effects);
+  leader_.take_over(ballot, learner_.decided(), prepare_.take(), room_, effects);
   has_led_ = true;
   campaign_.leader_alive();
   mailbox_.broadcast(

@@ -13,11 +13,13 @@ MultiPaxosLeader::MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox)
       voters_(group.voters),
       window_slots_(static_cast<std::size_t>(group.bounds.window_slots)) {}
 
-void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, Effects& effects) {
+void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, StableRoom& room,
+                                 Effects& effects) {
   rest_.clear();
   stalled_ticks_ = 0;
   orphan_unless_in(recovered, decided);
-  const std::size_t now = std::min(recovered.size(), window_slots_);
+  std::size_t now = 0;
+  while (now < std::min(recovered.size(), window_slots_) && room.take(recovered[now].command->size())) ++now;
   for (std::size_t i = now; i < recovered.size(); ++i) rest_.push_back(std::move(recovered[i].command));
   recovered.resize(now);
   rest_begin_ = decided.plus(now);
@@ -48,11 +50,12 @@ void MultiPaxosLeader::settle_orphans(Slot slot, const std::string& command, End
 }
 
 // Skips slots that were learned from peers meanwhile.
-void MultiPaxosLeader::feed(Effects& effects) {
+void MultiPaxosLeader::feed(StableRoom& room, Effects& effects) {
   while (leading() && !rest_.empty()) {
     const Slot slot = window_.next();
     if (rest_begin_ >= slot) {
-      if (!window_.add_recovered(0, rest_.front())) return;
+      if (!window_.has_slot() || !room.take(rest_.front()->size())) return;
+      INGOT_CHECK(window_.add_recovered(0, rest_.front()), "it has a slot");
       offer(slot, *window_.find(slot), effects);
     }
     rest_.pop_front();

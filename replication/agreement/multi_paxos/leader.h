@@ -8,6 +8,7 @@
 
 #include "core/replica_set.h"
 #include "replication/agreement/leader.h"
+#include "replication/agreement/stored.h"
 
 namespace ingot {
 
@@ -19,10 +20,10 @@ class MultiPaxosLeader : public Leader {
   MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox);
 
   // Begins a leadership, and proposes `recovered` again from slot `decided` on, before anything new: as much as the
-  // window holds at once, the rest through feed().
-  void take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, Effects& effects);
+  // window holds and this replica's store has room for at once, the rest through feed().
+  void take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, StableRoom& room, Effects& effects);
   bool recovering() const { return !rest_.empty(); }
-  void feed(Effects& effects);
+  void feed(StableRoom& room, Effects& effects);
   // The slot is decided. Ends this replica's proposals for it from earlier leaderships that recovery did not find: each
   // is rejected unless its command is the decided one. Not sooner: a voter that has not promised may hold such a
   // proposal, for a later leader to find.

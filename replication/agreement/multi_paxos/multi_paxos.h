@@ -12,6 +12,7 @@
 #include "replication/agreement/multi_paxos/prepare.h"
 #include "replication/agreement/multi_paxos/voter.h"
 #include "replication/agreement/peers.h"
+#include "replication/agreement/stored.h"
 #include "replication/agreement/suspicion.h"
 
 namespace ingot {
@@ -42,6 +43,7 @@ class MultiPaxos : public Agreement {
   Ballot ballot() const override;
   Slot next_slot() const override;
   std::size_t stored_bytes_max(std::string_view message) const override;
+  void room(std::size_t bytes) override { room_.set(bytes); }
   std::uint64_t refused_messages() const override { return mailbox_.refused(); }
 
  private:
@@ -79,6 +81,7 @@ class MultiPaxos : public Agreement {
   MultiPaxosCampaign campaign_;
   Suspicion suspicion_;
   Ballot following_{1};             // the highest ballot known to be in use
+  StableRoom room_;
   ReplicaIncarnation leader_name_;  // its owner; incarnation 0: the owner's at that time, unknown here
   bool has_led_ = false;
 };

@@ -40,6 +40,7 @@ class OnePaxos : public Agreement {
   Ballot ballot() const override;
   Slot next_slot() const override;
   std::size_t stored_bytes_max(std::string_view message) const override;
+  void room(std::size_t bytes) override { state_.room.set(bytes); }
   std::uint64_t refused_messages() const override { return state_.mailbox.refused(); }
 
  private:

@@ -15,6 +15,7 @@
 #include "replication/agreement/one_paxos/configuration.h"
 #include "replication/agreement/one_paxos/leader.h"
 #include "replication/agreement/peers.h"
+#include "replication/agreement/stored.h"
 
 namespace ingot {
 
@@ -67,6 +68,7 @@ struct OnePaxosState {
   ConfigLog log;
   OnePaxosLeader leader;
   OnePaxosAcceptor acceptor;
+  StableRoom room;
 };
 
 }  // namespace ingot

@@ -95,6 +95,14 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   std::size_t bytes = 0;
   for (const auto& each : recovered) bytes += each.command->size() + kInFlightSlotBytes;
   const Slot from = state_.repeat_from(state_.now().base, bytes);
+  StableRoom room = state_.room;
+  bool fits = true;
+  for (Slot slot = from; slot < decided; slot = slot.next()) {
+    fits = fits && room.take(state_.learner.command(slot)->size());
+  }
+  for (const auto& each : recovered) fits = fits && room.take(each.command->size());
+  if (!fits) return;  // a tick asks again
+  state_.room = room;
   const auto store = [&](Slot slot, OnePaxosState::Command command) {
     effects.stable.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
   };

@@ -15,6 +15,7 @@
 #include "replication/agreement/window.h"
 #include "replication/replica/limits.h"
 #include "replication/requests/limits.h"
+#include "tests/replication/agreement/group.h"
 
 namespace ingot::testing {
 namespace {
@@ -171,6 +172,30 @@ TEST_CASE("a probe is repeated while slots are decided") {
   }
   CHECK(effects.decided.size() == kRetransmitTicks);
   CHECK(count(effects, MessageType::kReadProbe) == 2);
+}
+
+// Regression: simulator seed 2575588 with Multi-Paxos and three replicas, all of which had been restarted. A new leader
+// stored what it recovered without asking whether there was room, and died.
+TEST_CASE("a takeover waits for room in the store") {
+  const std::string kind = GENERATE("1paxos", "multipaxos");
+  CAPTURE(kind);
+  Group group({.kind = kind});
+  group.propose(0, "a");
+  group.propose(0, "b");
+  while (!group.link(0, 1).empty()) group.deliver(0, 1);
+  group.link(1, 2).clear();
+  group.crash(0);
+  for (const int survivor : {1, 2}) {
+    group.at(survivor).room(0);
+    group.report_death(survivor, 0);
+  }
+  group.run(100);
+  CHECK_FALSE((group.at(1).can_propose() || group.at(2).can_propose()));
+  for (const int survivor : {1, 2}) group.at(survivor).room(1024 * 1024);
+  group.run(200);
+  CHECK((group.at(1).can_propose() || group.at(2).can_propose()));
+  CHECK(group.applied(1) == Slot(2));
+  CHECK(group.applied(2) == Slot(2));
 }
 
 TEST_CASE("more reads than may wait are busy") {
