@@ -78,6 +78,7 @@ bool StableSegment::store(const StableWrite& write) {
 
 void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
   INGOT_CHECK(std::tie(epoch, ballot) >= std::tie(fixed_.epoch, fixed_.promised), "a promise is kept");
+  if (epoch != fixed_.epoch) disordered_ = true;
   fixed_.epoch = epoch;
   fixed_.promised = ballot;
   publish_fixed();
@@ -85,6 +86,7 @@ void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
 
 void StableSegment::lead(std::uint64_t epoch, std::uint64_t ballot, std::uint64_t first) {
   INGOT_CHECK(epoch >= fixed_.leader_epoch && ballot >= fixed_.leader_ballot, "leaderships only get newer");
+  disordered_ = true;
   if (ballot > fixed_.leader_ballot) fixed_.leader_trimmed = first;
   fixed_.leader_epoch = epoch;
   fixed_.leader_ballot = ballot;
@@ -161,6 +163,7 @@ bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
                 .slot = write.slot.value()},
                command);
   tail_ += bytes;
+  if (kind == StableRecordKind::kAccepted && write.slot < accepted_end_) disordered_ = true;
   if (kind == StableRecordKind::kAccepted && write.slot >= accepted_end_) {
     accepted_end_ = write.slot.next();
     header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
@@ -219,36 +222,38 @@ void StableSegment::clean() {
   const std::size_t worth = ring_bytes_ / kCleanParts;
   if (tail_ - cleaned_tail_ < worth) return;
   cleaned_tail_ = tail_;
-  HoldingRecords holding;
-  if (used_bytes() - holding_records(holding) < worth) return;
+  if (!disordered_) return;
+  const HoldingRecords holding = holding_records();
+  disordered_ = used_bytes() > holding.bytes + holding.skipped_bytes;
+  if (used_bytes() - holding.bytes < worth) return;
   for (const std::uint64_t end = tail_; head_ < end;) {
     const RingRecord oldest = record_at(head_);
-    const auto found =
-        oldest.kind == StableRecordKind::kSkip ? holding.end() : holding.find(stable_record_key(oldest, fixed_));
-    if (found != holding.end() && found->second == head_ && !move(oldest)) break;
+    const bool skip = oldest.kind == StableRecordKind::kSkip;
+    const auto found = skip ? holding.positions.end() : holding.positions.find(stable_record_key(oldest, fixed_));
+    if (found != holding.positions.end() && found->second == head_ && !move(oldest)) break;
     head_ += oldest.ring_bytes;
     publish_head();  // before the next record overwrites the freed bytes
   }
   cleaned_tail_ = tail_;
 }
 
-// Returns the bytes of these records.
-std::size_t StableSegment::holding_records(HoldingRecords& holding) const {
-  std::size_t bytes = 0;
+StableSegment::HoldingRecords StableSegment::holding_records() const {
+  HoldingRecords holding;
   for (std::uint64_t position = head_; position < tail_;) {
     const RingRecord record = record_at(position);
-    if (record.kind != StableRecordKind::kSkip && stable_record_counts(record, fixed_)) {
-      const auto [known, is_new] = holding.try_emplace(stable_record_key(record, fixed_), position);
+    if (record.kind == StableRecordKind::kSkip) {
+      holding.skipped_bytes += record.ring_bytes;
+    } else if (stable_record_counts(record, fixed_)) {
+      const auto [known, is_new] = holding.positions.try_emplace(stable_record_key(record, fixed_), position);
       const RingRecord before = record_at(known->second);
-      if (is_new)
-        bytes += record.ring_bytes;
-      else if (record.epoch >= before.epoch)
-        bytes += record.ring_bytes - before.ring_bytes;
-      if (record.epoch >= before.epoch) known->second = position;
+      if (is_new || record.epoch >= before.epoch) {
+        holding.bytes += record.ring_bytes - (is_new ? 0 : before.ring_bytes);
+        known->second = position;
+      }
     }
     position += record.ring_bytes;
   }
-  return bytes;
+  return holding;
 }
 
 // Copies the oldest record behind the newest one. False: it does not fit there.
