@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "replication/agreement/agreement.h"
@@ -26,12 +27,21 @@ class StableRoom {
  public:
   void set(std::size_t bytes) { bytes_ = bytes; }
 
-  // Takes the room for a record of `command_bytes`. It may have to leave as much unused at the ring's end. False,
-  // without effect, if there is too little.
-  bool take(std::size_t command_bytes) {
-    const std::size_t record = stable_record_bytes(command_bytes);
-    if (bytes_ < 2 * record) return false;
-    bytes_ -= record;
+  // Takes the room for one record. It may have to leave as much unused at the ring's end. False, without effect, if
+  // there is too little.
+  bool take(std::size_t record_bytes) {
+    if (bytes_ < 2 * record_bytes) return false;
+    bytes_ -= record_bytes;
+    return true;
+  }
+
+  // Likewise for all of these writes, or for none.
+  bool take(std::span<const StableWrite> writes) {
+    StableRoom rest = *this;
+    for (const StableWrite& write : writes) {
+      if (!rest.take(stable_record_bytes(write))) return false;
+    }
+    *this = rest;
     return true;
   }
 

@@ -32,13 +32,13 @@ class ProposalWindow {
  public:
   explicit ProposalWindow(int window_slots, std::size_t window_bytes = kWindowBytesMax);
 
-  bool has_room() const { return next_.value() - base_.value() < slots_max_ && bytes_ < bytes_max_; }
+  bool has_slot() const { return next_.value() - base_.value() < slots_max_; }
+  bool has_room() const { return has_slot() && bytes_ < bytes_max_; }
   // Takes the next slot. REQUIRES: has_room().
   Slot add(std::uint64_t id, std::shared_ptr<const std::string> command);
 
   // Likewise, for a recovered command: only the slots are bounded, and the command may be a no-op. False: no slot is
   // left.
-  bool has_slot() const { return next_.value() - base_.value() < slots_max_; }
   [[nodiscard]] bool add_recovered(std::uint64_t id, std::shared_ptr<const std::string> command);
   ProposalWindow empty_copy() const { return ProposalWindow(static_cast<int>(slots_max_), bytes_max_); }
   // Drops everything and continues at `base`.

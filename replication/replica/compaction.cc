@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "replication/agreement/limits.h"
+#include "replication/replica/limits.h"
 #include "replication/replica/snapshots/limits.h"
 #include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
@@ -41,7 +42,7 @@ bool Compaction::has_room_for(std::size_t bytes) {
 // must not stop the others. At most a proposal window is on its way to the voters.
 bool Compaction::group_has_room() const {
   const PeerStates& peers = context_.peers;
-  const std::size_t most = stable_.capacity_bytes() / kProposeBelowParts;
+  const std::size_t most = propose_below_bytes();
   if (stable_.used_bytes() > most) return false;
   const auto has_room = [&](EndpointId voter) { return peers.stable_used_bytes(voter) <= most; };
   const EndpointId acceptor = context_.agreement.acceptor();
@@ -67,7 +68,7 @@ bool Compaction::is_pressed() const {
 // die and no snapshots are kept.
 void Compaction::compact() {
   if (is_pressed()) stable_.make_room();
-  if (stable_.used_bytes() > stable_.capacity_bytes() / kProposeBelowParts) stable_.clean();
+  if (stable_.used_bytes() > propose_below_bytes()) stable_.clean();
   const bool pressed = is_pressed();
   const Slot applied = context_.applier.applied();
   if (!pressed && applied < next_trim_) return;

@@ -6,6 +6,7 @@
 
 #include "replication/replica/bounds.h"
 #include "replication/replica/context.h"
+#include "replication/replica/snapshots/limits.h"
 #include "replication/replica/snapshots/replica_snapshots.h"
 #include "replication/stable/store.h"
 
@@ -43,6 +44,7 @@ class Compaction {
 
  private:
   static Slot slots(int count) { return Slot(static_cast<std::uint64_t>(count)); }
+  std::size_t propose_below_bytes() const { return stable_.capacity_bytes() / kProposeBelowParts; }
   bool is_pressed() const;
   Slot trim_point(bool pressed) const;
   Slot known_to_enough(bool pressed) const;

@@ -117,7 +117,6 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
   now_ns_ = now_ns;
   snapshot_work_ = 0;
-  note_room();
   const bool ticked = tick();
   propose();
   acted_ = !effects_.empty();
@@ -138,6 +137,7 @@ bool ReplicaCore::idle() const {
 bool ReplicaCore::tick() {
   if (!tick_due(now_ns_)) return false;
   next_tick_ns_ = Pollable::kNever;
+  note_room();
   if (agreement_->wants_tick()) agreement_->tick(effects_);
   broadcaster_.tick();
   snapshots_.tick();

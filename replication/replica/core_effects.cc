@@ -118,10 +118,7 @@ void ReplicaCore::finish_effects() {
 // What the store has free, without what the effects that wait to be executed will store.
 void ReplicaCore::note_room() {
   std::size_t free = compaction_.free_bytes();
-  for (const StableWrite& write : effects_.stable) {
-    if (write.command == nullptr || write.kind == StableWrite::Kind::kConfiguration) continue;
-    free -= std::min(free, stable_record_bytes(write.command->size()));
-  }
+  for (const StableWrite& write : effects_.stable) free -= std::min(free, stable_record_bytes(write));
   agreement_->room(free);
 }
 

@@ -14,6 +14,9 @@ namespace ingot {
 inline constexpr int kPipelineSlotsSharedCore = 1;
 inline constexpr int kPipelineSlotsOwnCore = 16;
 inline constexpr int kTrimSlots = 256;  // slots applied everywhere before the stable segment is trimmed again
+// A voter drops a proposal, which its leader repeats, if less than this would remain free. That is for what a replica
+// stores when it takes over: its older records of the same slots become obsolete, but only afterwards.
+inline constexpr std::size_t kTakeoverParts = 6;  // the segment's room for records is divided by this
 // Messages that wait for one peer whose channel is full. At the limit new ones are dropped; agreement sends again
 // when the peer drains (Agreement::peer_drained).
 inline constexpr std::size_t kBacklogBytesMax = 64 * 1024 * 1024;

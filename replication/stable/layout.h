@@ -124,10 +124,11 @@ struct StableRecord {
   std::uint64_t slot;
 };
 
-// Whether a record other than a skip still counts. Outcomes count for their epoch only. Votes of earlier epochs are
+// Whether a record still counts; a skip never does. Outcomes count for their epoch only. Votes of earlier epochs are
 // history, since what a 1Paxos acceptor stored was chosen. Proposals of ballots above the last completed takeover all
 // count: their own takeover may be about to complete.
 inline bool stable_record_counts(const StableRecord& record, const StableFixed& fixed) {
+  if (record.kind == StableRecordKind::kSkip) return false;
   if (record.kind == StableRecordKind::kAccepted) return record.epoch <= fixed.epoch && record.slot >= fixed.trimmed;
   if (record.kind == StableRecordKind::kOutcome) return record.epoch == fixed.epoch && record.slot >= fixed.trimmed;
   if (record.ballot != fixed.leader_ballot) return record.ballot > fixed.leader_ballot;
@@ -161,6 +162,14 @@ static_assert(sizeof(StableRecord) == 40 && std::endian::native == std::endian::
 inline constexpr std::size_t stable_record_bytes(std::size_t command_bytes) {
   const std::size_t bytes = sizeof(StableRecord) + command_bytes;
   return (bytes + kStableRecordAlignment - 1) / kStableRecordAlignment * kStableRecordAlignment;
+}
+
+// The same for the record of a write; 0 if the write has none.
+inline std::size_t stable_record_bytes(const StableWrite& write) {
+  using Kind = StableWrite::Kind;
+  const bool has_record =
+      write.kind == Kind::kAccepted || write.kind == Kind::kProposed || write.kind == Kind::kOutcome;
+  return has_record ? stable_record_bytes(write.command == nullptr ? 0 : write.command->size()) : 0;
 }
 
 inline std::uint64_t stable_checksum(const StableRecord& record, std::string_view command, std::uint64_t position) {

@@ -163,13 +163,18 @@ bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
                 .slot = write.slot.value()},
                command);
   tail_ += bytes;
-  if (kind == StableRecordKind::kAccepted && write.slot < accepted_end_) disordered_ = true;
-  if (kind == StableRecordKind::kAccepted && write.slot >= accepted_end_) {
-    accepted_end_ = write.slot.next();
-    header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
-  }
+  if (kind == StableRecordKind::kAccepted) note_vote(write.slot);
   publish_tail();
   return true;
+}
+
+void StableSegment::note_vote(Slot slot) {
+  if (slot < accepted_end_) {
+    disordered_ = true;
+    return;
+  }
+  accepted_end_ = slot.next();
+  header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
 }
 
 // Moves the tail, not yet published, to where the record fits. REQUIRES: there is room.
@@ -207,7 +212,7 @@ void StableSegment::free_records(std::size_t most) {
   const std::uint64_t before = head_;
   for (std::size_t freed = 0; head_ != tail_ && freed < most; ++freed) {
     const RingRecord oldest = record_at(head_);
-    if (oldest.kind != StableRecordKind::kSkip && stable_record_counts(oldest, fixed_)) break;
+    if (stable_record_counts(oldest, fixed_)) break;
     head_ += oldest.ring_bytes;
   }
   if (head_ != before) publish_head();
@@ -228,8 +233,7 @@ void StableSegment::clean() {
   if (used_bytes() - holding.bytes < worth) return;
   for (const std::uint64_t end = tail_; head_ < end;) {
     const RingRecord oldest = record_at(head_);
-    const bool skip = oldest.kind == StableRecordKind::kSkip;
-    const auto found = skip ? holding.positions.end() : holding.positions.find(stable_record_key(oldest, fixed_));
+    const auto found = holding.positions.find(stable_record_key(oldest, fixed_));
     if (found != holding.positions.end() && found->second == head_ && !move(oldest)) break;
     head_ += oldest.ring_bytes;
     publish_head();  // before the next record overwrites the freed bytes

@@ -90,6 +90,7 @@ class StableSegment final : public StableStore {
   std::size_t skipped_before(std::size_t record_bytes) const;
   bool has_room(std::size_t command_bytes) const;
   bool append(StableRecordKind kind, const StableWrite& write);
+  void note_vote(Slot slot);
   std::uint64_t begin_record(std::size_t record_bytes);
   void write_record(std::uint64_t position, StableRecord record, std::string_view command);
   void write_skip(std::uint64_t position, std::size_t bytes);

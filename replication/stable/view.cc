@@ -96,7 +96,7 @@ void add_history(const StableRecord& record, std::string& command, VoteEpochs& e
 bool add(const StableRecord& record, const StableFixed& fixed, Slot from, std::string& command, VoteEpochs& epochs,
          StableView& view) {
   if (record.kind > StableRecordKind::kOutcome) return false;
-  if (record.kind == StableRecordKind::kSkip || !stable_record_counts(record, fixed)) return true;
+  if (!stable_record_counts(record, fixed)) return true;
   const Slot slot(record.slot);
   const Ballot ballot(record.ballot);
   if (record.kind == StableRecordKind::kOutcome) {

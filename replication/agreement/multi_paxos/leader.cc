@@ -19,7 +19,8 @@ void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recove
   stalled_ticks_ = 0;
   orphan_unless_in(recovered, decided);
   std::size_t now = 0;
-  while (now < std::min(recovered.size(), window_slots_) && room.take(recovered[now].command->size())) ++now;
+  const std::size_t most = std::min(recovered.size(), window_slots_);
+  while (now < most && room.take(stable_record_bytes(recovered[now].command->size()))) ++now;
   for (std::size_t i = now; i < recovered.size(); ++i) rest_.push_back(std::move(recovered[i].command));
   recovered.resize(now);
   rest_begin_ = decided.plus(now);
@@ -54,7 +55,7 @@ void MultiPaxosLeader::feed(StableRoom& room, Effects& effects) {
   while (leading() && !rest_.empty()) {
     const Slot slot = window_.next();
     if (rest_begin_ >= slot) {
-      if (!window_.has_slot() || !room.take(rest_.front()->size())) return;
+      if (!window_.has_slot() || !room.take(stable_record_bytes(rest_.front()->size()))) return;
       INGOT_CHECK(window_.add_recovered(0, rest_.front()), "it has a slot");
       offer(slot, *window_.find(slot), effects);
     }

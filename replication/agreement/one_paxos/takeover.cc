@@ -1,6 +1,8 @@
 #include "replication/agreement/one_paxos/takeover.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace ingot {
 
@@ -90,29 +92,31 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   const Slot decided = state_.learner.decided();
   // A newer leader exists, or messages are still on their way: a tick asks again.
   if (state_.learner.end() > decided.plus(recovered.size())) return;
+  std::vector<StableWrite> writes = takeover_writes(decided, recovered);
+  if (!state_.room.take(writes)) return;  // a tick asks again
+  std::move(writes.begin(), writes.end(), std::back_inserter(effects.stable));
+  state_.leader.set_acceptor(state_.now().acceptor.id);
+  if (!state_.leader.lead(state_.log.epoch(), Ballot(state_.log.tip()), decided, recovered, effects)) return;
+  active_ = false;
+  if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kCommitHint, .slot = decided}, effects);
+}
+
+// The slots that voters may lack, then `recovered`, from the first undecided slot on, then the leadership itself.
+std::vector<StableWrite> OnePaxosTakeover::takeover_writes(Slot decided,
+                                                           const std::vector<Leader::Recovered>& recovered) const {
   const Epoch epoch = state_.log.epoch();
   const Ballot ballot(state_.log.tip());
   std::size_t bytes = 0;
   for (const auto& each : recovered) bytes += each.command->size() + kInFlightSlotBytes;
   const Slot from = state_.repeat_from(state_.now().base, bytes);
-  StableRoom room = state_.room;
-  bool fits = true;
-  for (Slot slot = from; slot < decided; slot = slot.next()) {
-    fits = fits && room.take(state_.learner.command(slot)->size());
-  }
-  for (const auto& each : recovered) fits = fits && room.take(each.command->size());
-  if (!fits) return;  // a tick asks again
-  state_.room = room;
-  const auto store = [&](Slot slot, OnePaxosState::Command command) {
-    effects.stable.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
+  std::vector<StableWrite> writes;
+  const auto propose = [&](Slot slot, OnePaxosState::Command command) {
+    writes.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
   };
-  for (Slot slot = from; slot < decided; slot = slot.next()) store(slot, state_.learner.command(slot));
-  for (std::size_t i = 0; i < recovered.size(); ++i) store(decided.plus(i), recovered[i].command);
-  effects.stable.push_back({StableWrite::Kind::kLeading, epoch, ballot, from, nullptr});
-  state_.leader.set_acceptor(state_.now().acceptor.id);
-  if (!state_.leader.lead(epoch, ballot, decided, recovered, effects)) return;
-  active_ = false;
-  if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kCommitHint, .slot = decided}, effects);
+  for (Slot slot = from; slot < decided; slot = slot.next()) propose(slot, state_.learner.command(slot));
+  for (std::size_t i = 0; i < recovered.size(); ++i) propose(decided.plus(i), recovered[i].command);
+  writes.push_back({StableWrite::Kind::kLeading, epoch, ballot, from, nullptr});
+  return writes;
 }
 
 }  // namespace ingot

@@ -2,6 +2,8 @@
 // before it leads.
 #pragma once
 
+#include <vector>
+
 #include "replication/agreement/one_paxos/state.h"
 
 namespace ingot {
@@ -32,6 +34,7 @@ class OnePaxosTakeover {
   bool learn_votes(const Message& promise, Effects& effects);
   void learn_outside_window(const Message& promise, Effects& effects);
   void complete(Slot accepted_end, Effects& effects);
+  std::vector<StableWrite> takeover_writes(Slot decided, const std::vector<Leader::Recovered>& recovered) const;
 
   OnePaxosState& state_;
   bool active_ = false;

@@ -24,9 +24,6 @@ inline constexpr std::size_t kSnapshotTurnParts = 32;  // the segment's room for
 // A leader proposes nothing while a segment of the group is fuller than this: the rest is for what must be stored
 // without a proposal, above all what a new leader recovers, each of it twice at worst.
 inline constexpr std::size_t kProposeBelowParts = 3;  // the segment's room for records is divided by this
-// A voter drops a proposal, which its leader repeats, if less than this would remain free. That is for what a replica
-// stores when it takes over: its older records of the same slots become obsolete, but only afterwards.
-inline constexpr std::size_t kTakeoverParts = 6;  // likewise
 // Ticks from a change of the epoch to the snapshot that it calls for: the failover, which clients wait for, goes first.
 // One tick more for each kSnapshotBytesPerTick of the state.
 inline constexpr int kSnapshotAfterChangeTicks = 20;

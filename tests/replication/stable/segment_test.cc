@@ -191,9 +191,9 @@ TEST_CASE("a former leadership's records go with later writes, or all at once fo
   CHECK(segment.view().proposed.at(Ballot(2)).size() == 1);
 }
 
-// Regression: simulator seed 1033485 with Multi-Paxos and three replicas. A new leader votes again, slot by slot, for what
-// it had voted for. The vote that it had to keep stood before the older ones that it no longer needed, and the ring
-// overflowed.
+// Regression: simulator seed 1033485 with Multi-Paxos and three replicas. A new leader votes again, slot by slot, for
+// what it had voted for. The vote that it had to keep stood before the older ones that it no longer needed, and the
+// ring overflowed.
 TEST_CASE("a full ring gives up obsolete records behind one that counts") {
   constexpr std::size_t kBytes = 64 * 1024;
   Fixture segment(kBytes);

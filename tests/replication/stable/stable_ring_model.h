@@ -40,7 +40,6 @@ class StableRingModel {
     const std::size_t worth = capacity_ / kCleanParts;
     if (tail_ - cleaned_tail_ < worth) return;
     cleaned_tail_ = tail_;
-    if (records_.empty()) return;
     const std::vector<bool> obsolete = needless(fixed);
     std::size_t gain = 0;
     for (std::size_t i = 0; i < obsolete.size(); ++i) gain += obsolete[i] ? records_[i].bytes : 0;
@@ -92,14 +91,10 @@ class StableRingModel {
   void free_records(std::size_t most, const StableFixed& fixed) {
     for (std::size_t freed = 0; !records_.empty() && freed < most; ++freed) {
       const Entry& oldest = records_.front();
-      if (oldest.record.kind != StableRecordKind::kSkip && stable_record_counts(oldest.record, fixed)) return;
+      if (stable_record_counts(oldest.record, fixed)) return;
       head_ += oldest.bytes;
       records_.pop_front();
     }
-  }
-
-  static bool counts(const Entry& entry, const StableFixed& fixed) {
-    return entry.record.kind != StableRecordKind::kSkip && stable_record_counts(entry.record, fixed);
   }
 
   // Which of the records, oldest first, no reader needs.
@@ -107,7 +102,7 @@ class StableRingModel {
     std::vector<bool> needless(records_.size(), true);
     absl::flat_hash_map<StableRecordKey, std::size_t> holding;
     for (std::size_t i = 0; i < records_.size(); ++i) {
-      if (!counts(records_[i], fixed)) continue;
+      if (!stable_record_counts(records_[i].record, fixed)) continue;
       std::size_t& holds = holding.try_emplace(stable_record_key(records_[i].record, fixed), i).first->second;
       if (records_[i].record.epoch >= records_[holds].record.epoch) holds = i;
     }

@@ -20,11 +20,9 @@ class StableStoreModel final : public StableStore {
       : model_(replica, incarnation), ring_(capacity_bytes) {}
 
   bool store(const StableWrite& write) override {
-    using Kind = StableWrite::Kind;
-    const bool record = write.kind == Kind::kAccepted || write.kind == Kind::kProposed || write.kind == Kind::kOutcome;
-    if (record && !append(write)) return false;
+    if (stable_record_bytes(write) > 0 && !append(write)) return false;
     model_.apply(write);
-    if (write.kind == Kind::kTrimmed) make_room();
+    if (write.kind == StableWrite::Kind::kTrimmed) make_room();
     return true;
   }
 
