@@ -1,6 +1,7 @@
 // How many bytes a message makes its receiver store.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,13 +26,19 @@ inline std::size_t stored_bytes_max(std::string_view message, MessageType storin
 // Whether a takeover may store its records now (Agreement::room). Not thread-safe.
 class StableRoom {
  public:
-  void set(std::size_t bytes) { bytes_ = bytes; }
+  // So many bytes of the ring are free now.
+  void set(std::size_t bytes) {
+    bytes_ = bytes;
+    largest_ = 0;
+  }
 
-  // Takes the room for one record. It may have to leave as much unused at the ring's end. False, without effect, if
-  // there is too little.
+  // Takes the room for one record. What is taken wraps at most once, and then leaves less unused at the ring's end than
+  // its largest record takes. False, without effect, if there is too little.
   bool take(std::size_t record_bytes) {
-    if (bytes_ < 2 * record_bytes) return false;
+    const std::size_t largest = std::max(largest_, record_bytes);
+    if (bytes_ < record_bytes + largest) return false;
     bytes_ -= record_bytes;
+    largest_ = largest;
     return true;
   }
 
@@ -47,6 +54,7 @@ class StableRoom {
 
  private:
   std::size_t bytes_ = SIZE_MAX;
+  std::size_t largest_ = 0;  // of the records taken since set()
 };
 
 }  // namespace ingot

@@ -32,10 +32,11 @@ EndpointId Routing::first_from(int place) const {
 }
 
 std::optional<EndpointId> Routing::next_to_ask() {
-  asked_ = first_from(asked_.value() + 1);
-  if (asked_ == leader_) asked_ = first_from(asked_.value() + 1);
-  if (asked_ == leader_) return std::nullopt;
-  return asked_;
+  for (int i = 1; i <= replicas_; ++i) {
+    const EndpointId replica(static_cast<std::uint16_t>((asked_.value() + i) % replicas_));
+    if (replica != leader_ && !dead(replica)) return asked_ = replica;
+  }
+  return std::nullopt;
 }
 
 bool Routing::answered(const Response& response) {

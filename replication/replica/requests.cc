@@ -57,6 +57,7 @@ void Requests::receive_linearizable_query(const Request& request) {
   const auto read_id = reads_.add({request.reply_to, request.sequence, std::string(request.payload)});
   if (!read_id) return respond(request.reply_to, request.sequence, Status::kBusy);
   context_.agreement.read(*read_id, context_.effects);
+  if (context_.agreement.role() != Role::kLeader) context_.agreement.client_waits(context_.effects);
 }
 
 // The answer is agreement's verdict on the request, given at once. The status shows when the move is done.

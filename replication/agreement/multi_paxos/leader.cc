@@ -17,12 +17,12 @@ void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recove
                                  Effects& effects) {
   rest_.clear();
   stalled_ticks_ = 0;
-  orphan_unless_in(recovered, decided);
   std::size_t now = 0;
   const std::size_t most = std::min(recovered.size(), window_slots_);
   while (now < most && room.take(stable_record_bytes(recovered[now].command->size()))) ++now;
   for (std::size_t i = now; i < recovered.size(); ++i) rest_.push_back(std::move(recovered[i].command));
   recovered.resize(now);
+  orphan_unless_in(recovered, decided);
   rest_begin_ = decided.plus(now);
   effects.stable.push_back({StableWrite::Kind::kLeading, Epoch(1), ballot, decided, nullptr});
   INGOT_CHECK(lead(Epoch(1), ballot, decided, recovered, effects), "so many fit into a window");

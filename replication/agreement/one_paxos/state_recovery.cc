@@ -105,10 +105,14 @@ void OnePaxosStateRecovery::on_stepped_down(EndpointId from, const Message& answ
   finish(answer.slot, Slot(0));
 }
 
-// A slot known above everything that was found is a newer leader's proposal. Then the log will name that leader, and
-// the found entries prove nothing about the slots in between.
+// A slot known above everything that was found, or with another command than was found, is a newer leader's proposal.
+// Then the log will name that leader, and the found entries prove nothing about the slots in between.
 bool OnePaxosStateRecovery::complete(Effects& effects) {
   if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
+  for (const auto& [slot, command] : found_) {
+    const OnePaxosState::Command known = state_.learner.command(slot);
+    if (known && *known != *command) return false;
+  }
   state_.learn_in_flight(effects);
   if (facts_) {
     for (const auto& [slot, command] : found_) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -15,6 +16,7 @@
 #include "replication/agreement/window.h"
 #include "replication/replica/limits.h"
 #include "replication/requests/limits.h"
+#include "replication/stable/layout.h"
 #include "tests/replication/agreement/group.h"
 
 namespace ingot::testing {
@@ -196,6 +198,34 @@ TEST_CASE("a takeover waits for room in the store") {
   CHECK((group.at(1).can_propose() || group.at(2).can_propose()));
   CHECK(group.applied(1) == Slot(2));
   CHECK(group.applied(2) == Slot(2));
+}
+
+// Regression: a Multi-Paxos leader that lacked room for its own earlier proposals rejected them, and decided them once
+// there was room.
+TEST_CASE("a leader that stands again keeps its own proposals that wait for room") {
+  Group group({.kind = "multipaxos"});
+  int rejected = 0;
+  group.observe = [&](int, const Effects& effects) { rejected += static_cast<int>(effects.rejected.size()); };
+  const std::vector<std::string> own = {"a", "b", "c"};
+  for (const std::string& command : own) group.propose(0, command);
+  group.link(0, 1).clear();
+  group.link(0, 2).clear();
+  group.stop(0, true);
+  REQUIRE(group.move(1, Role::kLeader, 1).ok());
+  group.deliver_all();
+  REQUIRE(group.at(1).role() == Role::kLeader);
+  group.stop(0, false);
+  group.deliver_all();
+  REQUIRE(group.at(0).status().deposed);
+
+  group.at(0).room(2 * stable_record_bytes(1));  // for the first of them only
+  REQUIRE(group.move(0, Role::kLeader, 0).ok());
+  group.deliver_all();
+  CHECK(rejected == 0);
+  group.at(0).room(1024 * 1024);
+  group.run(10);
+  CHECK(rejected == 0);
+  for (int replica = 0; replica < group.replicas(); ++replica) CHECK(group.applied(replica) == Slot(own.size()));
 }
 
 TEST_CASE("more reads than may wait are busy") {

@@ -95,4 +95,18 @@ TEST_CASE("every replica but the leader is asked in turn") {
   REQUIRE_FALSE(alone.next_to_ask());
 }
 
+// Regression: the leader was stopped after the others had been started again. They lagged, so no client asked them, and
+// none of them replaced the leader.
+TEST_CASE("replicas that lag are asked, too, while the leader is silent") {
+  Routing routing = three();
+  for (const EndpointId replica : {kOne, kTwo}) {
+    routing.died(replica);
+    routing.restarted(replica, /*lags=*/true);
+  }
+  REQUIRE(routing.next_to_ask() == kOne);
+  REQUIRE(routing.next_to_ask() == kTwo);
+  routing.died(kOne);
+  REQUIRE(routing.next_to_ask() == kTwo);
+}
+
 }  // namespace ingot

@@ -135,6 +135,30 @@ TEST_CASE("replicas that stop after any action, and go on later, lose nothing an
   }
 }
 
+// Regression: only writes made the leader's silence suspicious in Multi-Paxos, so a group whose clients only read stood
+// still when its leader was stopped.
+TEST_CASE("clients that only read make a silent leader suspicious") {
+  const std::string agreement = GENERATE("1paxos", "multipaxos");
+  CAPTURE(agreement);
+  CoresOnOneThread group(agreement, 3);
+  kv::RangeRequest range;
+  range.key = "k";
+  const std::string bytes = kv::encode(kv::Request(range));
+  Request request;
+  request.kind = RequestKind::kLinearizableQuery;
+  request.client = 7;
+  request.sequence = 1;
+  request.reply_to = group.client();
+  request.payload = bytes;
+  const auto leads = [&](int replica) { return group.core(replica).agreement().role() == Role::kLeader; };
+  for (int round = 0; round < 3000 && !leads(1) && !leads(2); ++round) {  // of a millisecond each; replica 0 is stopped
+    const int replica = 1 + round % 2;
+    if (round % 20 < 2) group.request(replica, request);
+    group.round(replica);
+  }
+  CHECK((leads(1) || leads(2)));
+}
+
 TEST_CASE("a vote that would not fit is not cast, and cast when there is room") {
   const std::string agreement = GENERATE("1paxos", "multipaxos", "2pc");
   // With the outcomes of a window, this vote may take some 5,400 bytes: fewer than 6,000, but the last sixth is left to
