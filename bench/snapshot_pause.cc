@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -15,11 +14,13 @@
 #include "replication/requests/request.h"
 #include "replication/store/codec.h"
 #include "replication/store/kv_store.h"
+#include "services/cli/cli.h"
 
 namespace ingot {
 namespace {
 
 constexpr std::size_t kMib = 1024 * 1024;
+constexpr int kMibMax = 65536;
 constexpr std::size_t kValueBytes = 1024;
 constexpr int kSamples = 5;
 
@@ -73,24 +74,13 @@ void report(const char* how, std::size_t bytes, std::vector<Sample> samples) {
   std::fflush(stdout);
 }
 
-}  // namespace
-}  // namespace ingot
-
-int main(int argc, char** argv) {
-  using namespace ingot;
-  std::vector<std::size_t> sizes{1, 16, 128, 1024};
-  if (argc > 1) sizes.clear();
-  for (int i = 1; i < argc; ++i) {
-    const long mib = std::atol(argv[i]);
-    if (mib < 1 || mib > 65536) {
-      std::fprintf(stderr, "snapshot_pause: sizes are numbers of MiB from 1 to 65536, ascending, not '%s'\n", argv[i]);
-      return 2;
-    }
-    sizes.push_back(static_cast<std::size_t>(mib));
+absl::Status run(const std::vector<std::size_t>& sizes_mib) {
+  if (!std::is_sorted(sizes_mib.begin(), sizes_mib.end())) {
+    return absl::InvalidArgumentError("the sizes must ascend: the state grows from each to the next");
   }
   kv::KvStore store;
   Applier applier(store);
-  for (const std::size_t mib : sizes) {
+  for (const std::size_t mib : sizes_mib) {
     grow(applier, store, mib * kMib);
     for (const auto how : {SnapshotWriter::How::kFork, SnapshotWriter::How::kInline}) {
       std::vector<Sample> samples;
@@ -98,5 +88,22 @@ int main(int argc, char** argv) {
       report(how == SnapshotWriter::How::kFork ? "fork" : "inline", mib * kMib, samples);
     }
   }
-  return 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace ingot
+
+int main(int argc, char** argv) {
+  CLI::App app("How long making a snapshot stops a replica's loop, by size of the state.", "snapshot_pause");
+  std::vector<std::size_t> sizes_mib{1, 16, 128, 1024};
+  app.add_option("MIB", sizes_mib, "Sizes of the state, ascending; default: 1 16 128 1024")
+      ->check(ingot::whole_number(1, ingot::kMibMax))
+      ->type_name("");
+  app.footer(
+      "For each size two lines, the median of five snapshots: \"fork\", as replicas make them, where the loop stops\n"
+      "for the fork alone, and \"inline\", where the loop writes the snapshot itself.\n"
+      "Memory: twice the largest size, and more while a snapshot is made.\n"
+      "Example: snapshot_pause 64 256");
+  return ingot::run_cli(app, argc, argv, [&] { return ingot::run(sizes_mib); });
 }

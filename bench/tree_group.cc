@@ -157,7 +157,6 @@ std::unique_ptr<TreeGroup::Member> TreeGroup::make_member(int id) {
   parts.channels.endpoints = options_.replicas + 1;
   parts.channels.transport = member->transport.get();
   parts.protocol.agreement = make_agreement(options_.agreement, parts.protocol.group);
-  parts.protocol.traits = traits_of(options_.agreement);
   parts.state = &member->store;
   parts.stable = member->stable.get();
   parts.pages.own = pages_[id].get();

@@ -16,8 +16,10 @@
 #include <iostream>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/planning/topology.h"
+#include "services/cli/cli.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/fabric.h"
 
@@ -156,21 +158,32 @@ void measure(const Setting& setting, const Topology& machine) {
             << ",\"processor_ns_per_round\":" << used_ns / (trips.size() + kWarmUpRounds) << "}" << std::endl;
 }
 
-}  // namespace
-}  // namespace ingot
-
-int main() {
-  using ingot::WaitOptions;
-  const auto machine = ingot::this_machine();
-  INGOT_CHECK(machine.ok());
+absl::Status run() {
+  const auto machine = this_machine();
+  if (!machine.ok()) return machine.status();
   for (const int cores : {1, 2}) {
     if (static_cast<int>(machine->cores.size()) < cores) break;
     for (const std::uint64_t pause_ns : {0, 20'000, 200'000, 2'000'000}) {
       for (const WaitOptions wait : {WaitOptions{0, 0}, WaitOptions{0, 1}, WaitOptions{0, 4}, WaitOptions{0, 32},
                                      WaitOptions{0, 256}, WaitOptions{50'000, 4}, WaitOptions{1'000'000, 4}}) {
-        ingot::measure({cores, wait, pause_ns}, *machine);
+        measure({cores, wait, pause_ns}, *machine);
       }
     }
   }
-  return 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace ingot
+
+int main(int argc, char** argv) {
+  CLI::App app("Round trips between two processes' event loops, on one core and on two, for several ways to wait.",
+               "waiting");
+  app.footer(
+      "Prints a JSON object for each combination of cores, way to wait and pause before a round:\n"
+      "  spin_us, yields         how long a loop polls, and how often it then yields, before it sleeps\n"
+      "  round_trip_p50_ns, ...  from the request's store to the reply's discovery\n"
+      "  processor_ns_per_round  of both processes together, pauses included\n"
+      "It takes 0.3 s for each, some 17 s in all on two cores or more.");
+  return ingot::run_cli(app, argc, argv, ingot::run);
 }

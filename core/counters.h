@@ -11,6 +11,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/shared_cell.h"
+
 namespace ingot {
 
 enum class CounterKind : std::uint8_t { kCounter, kGauge };
@@ -73,17 +75,24 @@ class Counter {
   // Writer only.
   void add(std::uint64_t n) { value_.store(get() + n, std::memory_order_relaxed); }
   void set(std::uint64_t v) { value_.store(v, std::memory_order_relaxed); }
-  // Writer only: like set; a reader that gets the value with get_acquire() sees every earlier store.
+  // Writer only: like set and add; a reader that gets the value with get_acquire() sees every earlier store.
   void set_release(std::uint64_t v) { value_.store(v, std::memory_order_release); }
+  void add_release(std::uint64_t n) { set_release(get() + n); }
+  // The one store that several threads of the writer may make at the same time, if they make no other meanwhile: the
+  // value becomes `v` unless it is greater already, so it never falls.
+  void raise(std::uint64_t v) {
+    std::uint64_t now = get();
+    while (now < v && !value_.compare_exchange_strong(now, v, std::memory_order_relaxed)) continue;
+  }
 
   // Any process or thread.
   std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
   std::uint64_t get_acquire() const { return value_.load(std::memory_order_acquire); }
 
  private:
-  std::atomic<std::uint64_t> value_{0};
+  SharedCell<std::uint64_t> value_{0};
 };
 
-static_assert(sizeof(Counter) == 8 && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(sizeof(Counter) == 8 && SharedCell<std::uint64_t>::is_always_lock_free);
 
 }  // namespace ingot

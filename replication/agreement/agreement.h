@@ -40,6 +40,7 @@ struct AgreementBounds {
   std::size_t prepared_bytes = kPreparedBytesMax;
   std::size_t window_bytes = kProposalWindowBytesMax;   // a leader with more undecided bytes takes no proposal
   std::size_t in_flight_bytes = kInFlightBytesMax;      // REQUIRES: window_bytes and a batch fit into it
+  int leader_changes = kLeaderChangesKept;              // newest of one epoch that a replica keeps
   std::size_t repeat_bytes = kRepeatBytesMax;           // of decided slots that in-flight entries or a segment repeat
   int suspect_ticks = kSuspectTicks;                    // the shortest silence that is suspicious
 };
@@ -213,8 +214,8 @@ class Agreement {
 
   // Moves a role to a voter by configuration, as `ingotctl move` requests. kLeader: called on that voter itself;
   // kAcceptor: called on the leader. OK: begun; the status shows when it is done, and another replica may still win.
-  // Otherwise nothing has changed, and the message says why in a sentence. Errors: FAILED_PRECONDITION (not now, or not
-  // on this replica), INVALID_ARGUMENT (never possible).
+  // Otherwise nothing has changed, and the message says why in a sentence. Errors: ALREADY_EXISTS (that voter has the
+  // role), FAILED_PRECONDITION (not now, or not on this replica), INVALID_ARGUMENT (never possible).
   [[nodiscard]] virtual absl::Status move(Role, EndpointId, Effects&) {
     return absl::FailedPreconditionError("roles cannot be moved in this agreement");
   }
@@ -233,8 +234,8 @@ class Agreement {
   // room for them the caller drops the message, and its sender retransmits it.
   virtual std::size_t stored_bytes_max(std::string_view message) const = 0;
 
-  // Bytes of stable records that have room besides what the inputs so far store. A takeover that stores more waits until
-  // a later call grants them: no message repeats what it stores. Until the first call there is no bound.
+  // Bytes of stable records that have room besides what the inputs so far store. A takeover that stores more waits
+  // until a later call grants them: no message repeats what it stores. Until the first call there is no bound.
   virtual void room(std::size_t) {}
 
   // Messages refused so far, for any reason.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/rule.h"
+
 namespace ingot {
 
 // A later incarnation of the first leader does not lead: it does not know what its predecessor proposed.
@@ -54,7 +56,11 @@ void Leader::advance(Slot decided, Effects& effects) {
 // The read index is the next slot, above everything that a client can have been told. The decided slot is too low: the
 // Learn of an acknowledged slot may still be on its way here.
 void Leader::read(std::uint64_t read_id, Effects& effects) {
-  if (!leading_) {
+  if (!INGOT_RULE("asks-before-reading") && leading_) {
+    effects.reads_ready.push_back({read_id, window_.base()});
+    return;
+  }
+  if (!reads_allowed()) {
     const auto why = frozen_ ? Rejection::Why::kBusy : Rejection::Why::kNotLeader;
     effects.rejected.push_back({Rejection::Kind::kRead, why, read_id, leader_hint_});
     return;
@@ -64,11 +70,13 @@ void Leader::read(std::uint64_t read_id, Effects& effects) {
 }
 
 void Leader::probe_if_needed(Effects& effects) {
-  if (!leading_ || !reads_.wants_probe()) return;
-  reads_.start(window_.next());
+  if (!reads_allowed() || !reads_.wants_probe()) return;
+  reads_.start(INGOT_RULE("mark-is-proposed") ? window_.next() : window_.base());
   probe_timer_.progress();
   send_probe(effects);
 }
+
+bool Leader::reads_allowed() const { return leading_ || (frozen_ && !INGOT_RULE("frozen-reads-wait")); }
 
 void Leader::confirm_reads(Effects& effects) {
   reads_.confirm(effects);

@@ -83,6 +83,8 @@ class Leader {
   // Sends a ReadProbe with probe() to the acceptor, or to the voters that have not confirmed it.
   virtual void send_probe(Effects& effects) = 0;
 
+  // Reads may be asked for and answered.
+  bool reads_allowed() const;
   // The outstanding probe is confirmed: the next one leaves if reads wait.
   void confirm_reads(Effects& effects);
   bool owns(const Message& message) const { return message.epoch == epoch_ && message.ballot == ballot_; }

@@ -35,7 +35,6 @@ inline constexpr int kFetchTicks = 20;                           // without an a
 inline constexpr int kVoteAheadSlots = 4096;
 // 2PC: prepared and undecided bytes at a participant; it votes no to what does not fit.
 inline constexpr std::size_t kPreparedBytesMax = 32 * 1024 * 1024;
-inline constexpr int kBlockedTicks = 100;  // 2PC, Multi-Paxos: without progress; then "blocked"
 inline constexpr int kPendingReadsMax = 16 * 1024;  // linearizable reads that wait; at the limit "busy"
 
 static_assert(kWindowSlots < kCommandLogSlots);
@@ -65,11 +64,13 @@ static_assert(kProposalWindowBytesMax > 512 * 1024, "a window is worth having");
 static_assert(kConfigurationEntryBytesMax + 1024 < kMessageBytesMax, "an entry is one message");
 
 // ---- The configuration log ------------------------------------------------------------------------------------------
-// LeaderChanges of one epoch. At the limit a leader must begin a new epoch; further LeaderChanges are refused.
-inline constexpr int kEpochLeadersMax = 1024;
+// LeaderChanges of one epoch that a replica keeps; the oldest are dropped. They name the leaders that a walk-back asks.
+// It ends at the first that has led, so it would need a dropped one only after so many leaders in a row that ended
+// before they led; then it waits for the acceptor.
+inline constexpr int kLeaderChangesKept = 1024;
 // A replica's stored state of the configuration log: the entries of this epoch, and one accepted for the next index.
 inline constexpr std::size_t kConfigurationStateBytesMax =
-    2 * kConfigurationEntryBytesMax + (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
+    2 * kConfigurationEntryBytesMax + (kLeaderChangesKept + 8) * kConfigurationEntryBytes;
 static_assert(kConfigurationStateBytesMax <= kStableConfigurationBytesMax, "stable storage has room for it");
 
 // ---- Suspicion, in ticks of kTickMs ---------------------------------------------------------------------------------

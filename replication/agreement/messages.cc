@@ -60,7 +60,7 @@ Shape shape_of(MessageType type) {
     case MessageType::kConfigAccept:
       return {.number = true, .payload = Payload::kConfiguration};
     case MessageType::kConfigDecided:
-      return {.payload = Payload::kConfiguration};
+      return {.verdict = true, .payload = Payload::kConfiguration};
   }
   return {.known = false};
 }

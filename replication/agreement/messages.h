@@ -61,7 +61,8 @@ enum class MessageType : std::uint8_t {
   kConfigAccept = 34,    // payload: the entry
   kConfigAccepted = 35,
   kConfigReject = 36,    // number: promised
-  kConfigDecided = 37,   // payload: the entry at this index
+  // payload: the entry at this index. verdict: the sender keeps none between it and the first of its epoch
+  kConfigDecided = 37,
   kConfigFetch = 38,     // send decided entries from this index on
 
   // 48 to 63 are for Multi-Paxos alone.

@@ -36,7 +36,8 @@ class StableRoom {
   // its largest record takes. False, without effect, if there is too little.
   bool take(std::size_t record_bytes) {
     const std::size_t largest = std::max(largest_, record_bytes);
-    if (bytes_ < record_bytes + largest) return false;
+    lacking_ = bytes_ < record_bytes + largest;
+    if (lacking_) return false;
     bytes_ -= record_bytes;
     largest_ = largest;
     return true;
@@ -46,15 +47,21 @@ class StableRoom {
   bool take(std::span<const StableWrite> writes) {
     StableRoom rest = *this;
     for (const StableWrite& write : writes) {
-      if (!rest.take(stable_record_bytes(write))) return false;
+      if (rest.take(stable_record_bytes(write))) continue;
+      lacking_ = true;
+      return false;
     }
     *this = rest;
     return true;
   }
 
+  // The newest take() found too little.
+  bool lacking() const { return lacking_; }
+
  private:
   std::size_t bytes_ = SIZE_MAX;
   std::size_t largest_ = 0;  // of the records taken since set()
+  bool lacking_ = false;
 };
 
 }  // namespace ingot

@@ -13,7 +13,7 @@ void SessionClient::submit(RequestKind kind, std::string payload, Callback callb
   bool wake = false;
   std::optional<SessionEndpoint::Refusal> refusal;
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     const bool timer_stood = endpoint_.deadline_ns() == kNever;
     refusal = endpoint_.submit(kind, std::move(payload), callback, replica, now_ns);
     wake = timer_stood && endpoint_.deadline_ns() != kNever;
@@ -25,7 +25,7 @@ void SessionClient::submit(RequestKind kind, std::string payload, Callback callb
 int SessionClient::poll(std::uint64_t now_ns) {
   int work = 0;
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     work = endpoint_.poll(now_ns, answers_);
   }
   for (const SessionCore::Answer& answer : answers_) answer.deliver();
@@ -34,30 +34,30 @@ int SessionClient::poll(std::uint64_t now_ns) {
 }
 
 bool SessionClient::readable() {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   return endpoint_.readable();
 }
 
 std::uint64_t SessionClient::deadline_ns() const {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   return endpoint_.deadline_ns();
 }
 
 void SessionClient::begin_incarnation(PeerIncarnation announced) {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   endpoint_.begin_incarnation(std::move(announced), now_ns_());
 }
 
 void SessionClient::replica_died(EndpointId replica, Incarnation incarnation) {
   {
-    absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     endpoint_.replica_died(replica, incarnation, now_ns_());
   }
   wake_loop_();
 }
 
 std::size_t SessionClient::in_flight() const {
-  absl::MutexLock lock(&mutex_);
+  const std::lock_guard lock(mutex_);
   return endpoint_.in_flight();
 }
 

@@ -97,11 +97,13 @@ void SessionCore::send(std::uint64_t sequence, Submission& submission, EndpointI
                                 .acknowledged_below = command ? acknowledged_below() : 0});
 }
 
-// Also sends the request to another replica. The leader stays the target: it still has the request, and answers when it
-// can.
-void SessionCore::ask_another(std::uint64_t sequence, Submission& submission) {
+// Also sends the request to another replica, ever more seldom: ticks may come every pause_us. The leader stays the
+// target: it still has the request, and answers when it can.
+void SessionCore::ask_another(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns) {
+  if (now_ns < next_ask_ns_) return;
   const auto replica = routing_.next_to_ask();
   if (!replica) return;
+  next_ask_ns_ = now_ns + next_pause_ns(asks_);
   const EndpointId target = submission.target;
   send(sequence, submission, *replica);
   submission.target = target;
@@ -144,9 +146,10 @@ void SessionCore::refused(std::uint64_t sequence, Submission& submission, Endpoi
   if (submission.open_attempts > 0) --submission.open_attempts;
   if (response.status == Response::Status::kBusy) {
     // A leader takes no read while it changes its acceptor, and a joining replica none before it has its state. Both
-    // end soon.
+    // end soon. Another replica than the target was only asked whether the leader lives.
     const bool read = submission.kind == RequestKind::kLinearizableQuery || submission.kind == RequestKind::kLocalQuery;
-    if (read) return pause(submission, now_ns);
+    if (read && from == submission.target) pause(submission, now_ns);
+    if (read) return;
     if (submission.open_attempts == 0) finish(sequence, ReplicaReply::Outcome::kOverloaded, response.slot, {});
     return;
   }
@@ -165,11 +168,16 @@ void SessionCore::refused(std::uint64_t sequence, Submission& submission, Endpoi
 // Schedules another attempt soon: the replica refused the request, so it is alive.
 void SessionCore::pause(Submission& submission, std::uint64_t now_ns) {
   submission.attempts = std::max(0, submission.attempts - 1);
+  const std::uint64_t at_ns = now_ns + next_pause_ns(submission.refusals);
+  submission.retry_ns = std::min(submission.retry_ns, at_ns);
+  next_timer_ns_ = std::min(next_timer_ns_, at_ns);  // retry_ns may be past, while earlier messages wait to leave
+}
+
+// Twice as long as the one before it.
+std::uint64_t SessionCore::next_pause_ns(int& pauses) const {
   const std::uint64_t longest_ns = options_.bounds.scan_ms * kNsPerMs;
-  const int doublings = std::min(submission.refusals++, kPauseDoublings);
-  submission.retry_ns =
-      std::min(submission.retry_ns, now_ns + std::min((options_.bounds.pause_us * kNsPerUs) << doublings, longest_ns));
-  next_timer_ns_ = std::min(next_timer_ns_, submission.retry_ns);
+  const int doublings = std::min(pauses++, kPauseDoublings);
+  return std::min((options_.bounds.pause_us * kNsPerUs) << doublings, longest_ns);
 }
 
 void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload) {
@@ -187,7 +195,7 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
   if (now_ns < next_timer_ns_) return;
   const SessionBounds& bounds = options_.bounds;
   std::vector<std::uint64_t> expired;
-  bool asked = false;  // this scan has sent a request to another replica than the leader
+  bool leader_is_silent = false;  // then one request a scan may also go to another replica
   std::uint64_t next_ns = now_ns + bounds.scan_ms * kNsPerMs;
   for (auto& [sequence, submission] : submissions_) {
     if (now_ns >= submission.deadline_ns) {
@@ -203,9 +211,9 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
       submission.redirected = false;
       attempt(sequence, submission, now_ns);
     }
-    if (silent && !asked) {
-      asked = true;
-      ask_another(sequence, submission);
+    if (silent && !leader_is_silent) {
+      leader_is_silent = true;
+      ask_another(sequence, submission, now_ns);
     }
     next_ns = std::min(next_ns, std::max(submission.retry_ns, now_ns + bounds.pause_us * kNsPerUs));
     if (!silent && for_leader) next_ns = std::min(next_ns, suspect_ns);
@@ -214,6 +222,10 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
     using Outcome = ReplicaReply::Outcome;
     const bool open = submissions_[sequence].open_attempts > 0;
     finish(sequence, open ? Outcome::kUnknown : Outcome::kOverloaded, Slot(), {});
+  }
+  if (!leader_is_silent) {
+    asks_ = 0;
+    next_ask_ns_ = 0;
   }
   if (!submissions_.empty()) quiet_since_ns_ = now_ns;
   next_timer_ns_ = now_ns - quiet_since_ns_ > bounds.quiet_ms * kNsPerMs ? kNever : next_ns;

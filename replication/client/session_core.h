@@ -35,7 +35,9 @@ struct SessionBounds {
   std::uint64_t retry_ms = kRetryMs;             // without an answer; doubled kRetryDoublings times
   std::uint64_t scan_ms = kRetryScanMs;          // between two scans of the requests in flight
   std::uint64_t suspect_ms = 20;  // of a leader's silence: then one request at a time also goes to another replica
-  std::uint64_t pause_us = 100;   // after a first refusal: a new leader is found in less than a millisecond
+  // After a first refusal, or a first question to another replica; then doubled up to scan_ms. A new leader is found in
+  // less than a millisecond.
+  std::uint64_t pause_us = 100;
   std::uint64_t quiet_ms = kQuietMs;             // without requests before the timer stops
 };
 
@@ -135,11 +137,12 @@ class SessionCore {
   bool admits(RequestKind kind, std::size_t payload_bytes);
   void attempt(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns);
   void send(std::uint64_t sequence, Submission& submission, EndpointId target);
-  void ask_another(std::uint64_t sequence, Submission& submission);
+  void ask_another(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns);
   Send encode_attempt(const Attempt& attempt, const Submission& submission);
   void refused(std::uint64_t sequence, Submission& submission, EndpointId from, const Response& response,
                std::uint64_t now_ns);
   void pause(Submission& submission, std::uint64_t now_ns);
+  std::uint64_t next_pause_ns(int& pauses) const;
   void finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload);
   std::uint64_t acknowledged_below();
 
@@ -152,6 +155,8 @@ class SessionCore {
   std::uint64_t next_query_;
   std::uint64_t next_timer_ns_ = kNever;
   std::uint64_t quiet_since_ns_ = 0;
+  std::uint64_t next_ask_ns_ = 0;  // not before: a request is sent to another replica than the silent leader
+  int asks_ = 0;                   // since the leader is silent
   std::vector<std::variant<Attempt, Answer>> actions_;
   std::size_t actions_taken_ = 0;
   WireWriter header_;  // of the Send that was taken last

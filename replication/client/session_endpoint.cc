@@ -1,10 +1,12 @@
 #include "replication/client/session_endpoint.h"
 
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "core/check.h"
 #include "core/wire.h"
+#include "replication/pages/page_access.h"
 #include "replication/pages/page_status.h"
 #include "transport/limits.h"
 
@@ -92,16 +94,14 @@ bool SessionEndpoint::readable() {
 bool SessionEndpoint::told_of_deaths() const { return daemon_ != nullptr && daemon_->deaths.get() != deaths_seen_; }
 
 // An entry of another incarnation than the channel's is left out: an earlier one is known to be dead; a later one will
-// be announced. The incarnation is read first, with acquire: it is set after its state.
+// be announced.
 void SessionEndpoint::poll_deaths(std::uint64_t now_ns) {
   deaths_seen_ = daemon_->deaths.get_acquire();  // pairs with the supervisor's release after the states
   for (std::uint16_t id = 0; id < replicas_; ++id) {
     const EndpointId replica(id);
-    const ProcessEntry& entry = daemon_->replicas[id];
-    const std::uint64_t incarnation = entry.incarnation.get_acquire();
-    const auto state = static_cast<ProcessState>(entry.state.get());
-    const bool same = incarnations_ == nullptr || incarnations_->incarnation(replica).value() == incarnation;
-    if (state == ProcessState::kDead && same) note_death(replica, now_ns);
+    const std::optional<std::uint64_t> dead = dead_incarnation(daemon_->replicas[id]);
+    const bool same = incarnations_ == nullptr || (dead && incarnations_->incarnation(replica).value() == *dead);
+    if (dead && same) note_death(replica, now_ns);
   }
 }
 
@@ -141,10 +141,8 @@ void SessionEndpoint::note_applied() {
   for (std::uint16_t id = 0; routing.any_lags() && id < pages_.size(); ++id) {
     const EndpointId replica(id);
     if (routing.dead(replica) || !routing.lags(replica)) continue;
-    const ReplicaPage& page = *pages_[id];
-    // Acquire: later reads of the page show values of this incarnation.
-    if (page.incarnation.get_acquire() != incarnations_->incarnation(replica).value()) continue;
-    core_.replica_applied(replica, Slot(page[ReplicaCounter::kAppliedSlots].get()));
+    const std::optional<Slot> applied = applied_by(*pages_[id], incarnations_->incarnation(replica));
+    if (applied) core_.replica_applied(replica, *applied);
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 3;
+inline constexpr std::uint64_t kPageLayoutVersion = 4;
 
 // Counters of one replica: X(id, metric name, kind, unit, help). The name becomes ingot_NAME{replica="N"}.
 #define INGOT_REPLICA_COUNTERS(X)                                                                                     \
@@ -41,10 +41,11 @@ inline constexpr std::uint64_t kPageLayoutVersion = 3;
   X(kBallot, "replica_ballot", kGauge, kNumber, "Ballot of the leadership in force here.")                            \
   X(kLeader, "replica_leader", kGauge, kNumber, "Id of the leader as known here.")                                    \
   X(kAcceptor, "replica_acceptor", kGauge, kNumber, "Id of the acceptor as known here.")                              \
-  X(kBlocked, "replica_blocked", kGauge, kNumber, "1 while agreement waits for a replica that does not answer.")      \
-  X(kBlockedBy, "replica_blocked_by", kGauge, kNumber, "Id of the replica that agreement waits for, if blocked.")     \
+  X(kBlocked, "replica_blocked", kGauge, kNumber, "1 while something keeps this replica's group from deciding.")      \
+  X(kBlockedBy, "replica_blocked_by_mask", kGauge, kNumber,                                                           \
+    "Sum of 2^n for each replica n that agreement waits for while blocked; 0: no particular one.")                    \
   X(kBlockedWhy, "replica_blocked_why", kGauge, kNumber,                                                              \
-    "Why it is blocked: the numbers of replication/agreement/status.h.")                                              \
+    "Why it is blocked, as docs/operating.md numbers the causes; 0: it is not.")                                      \
   X(kBlockedFrom, "replica_blocked_from_slot", kGauge, kSlots, "First slot that waits while blocked, if any does.")   \
   X(kBlockedTo, "replica_blocked_to_slot", kGauge, kSlots,                                                            \
     "Slots below it and from the first on wait while blocked.")                                                       \
@@ -97,18 +98,29 @@ struct LinkCounters {
 // Commands per decided batch: bucket b counts batches of at most kBatchBuckets[b] commands, the last one the rest.
 inline constexpr std::array<int, 11> kBatchBuckets{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 
-// Written by one replica's loop. One page a replica.
+// Written by one replica's loop. One page a replica, which all its incarnations share: each begins with
+// begin_incarnation (replication/pages/page_access.h).
 struct ReplicaPage {
   Counter layout_version;
-  Counter incarnation;  // set with release when the replica is ready: its state in DaemonPage may become kUp
+  // 0 from the begin of an incarnation until the replica is ready; then its number, and its state in DaemonPage may
+  // become kUp. Both are set with release.
+  Counter incarnation;
   std::array<Counter, static_cast<std::size_t>(ReplicaCounter::kCount)> counters;
   std::array<LinkCounters, kEndpointsMax> sent;      // by destination
   std::array<LinkCounters, kEndpointsMax> received;  // by source
   std::array<Counter, kBatchBuckets.size() + 1> batch_commands;  // histogram of commands per batch
   Counter batch_commands_sum;
+  Counter log_lines_lost;  // by the processes of all incarnations; if replicas share one, on the page of one of them
 
   Counter& operator[](ReplicaCounter id) { return counters[static_cast<std::size_t>(id)]; }
   const Counter& operator[](ReplicaCounter id) const { return counters[static_cast<std::size_t>(id)]; }
+};
+
+// How much of the room for stable segments of ended incarnations is in use (docs/design/stable-storage.md).
+enum class KeptSegments : std::uint8_t {
+  kFew = 0,
+  kMany = 1,  // a snapshot is made soon, to release some
+  kFull = 2,  // and writes wait for it
 };
 
 enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, kDead = 3 };
@@ -116,7 +128,7 @@ enum class ProcessState : std::uint8_t { kStarting = 0, kUp = 1, kStopped = 2, k
 // What the supervisor knows of one child. For a new incarnation it stores the state first, then the incarnation, then
 // the start time, then the pid; incarnation and pid with release. So a reader that gets the pid with get_acquire() sees
 // the state and start time of that incarnation or a later one, and a reader that gets the incarnation does not take an
-// earlier incarnation's death for its own.
+// earlier incarnation's death for its own. replication/pages/page_access.h has these stores and loads.
 struct ProcessEntry {
   Counter pid;          // 0: none
   Counter started;      // start time, in kernel ticks since boot: a pid may be reused, a pid with its start time not
@@ -131,6 +143,10 @@ struct DaemonPage {
   Counter start_unix_ms;
   Counter supervisor_pid;
   Counter supervisor_started;  // as in ProcessEntry, and set before the pid
+  Counter supervisor_start_unix_ms;
+  // When the former instance of this name began to serve, if it ended without a clean stop; 0: there was none, or it
+  // was stopped.
+  Counter lost_former_unix_ms;
   std::array<ProcessEntry, kReplicasMax> replicas;
   ProcessEntry front_end;
   // Number of replica deaths that the kernel has reported, each counted after its state is set. Set with release; a
@@ -138,7 +154,13 @@ struct DaemonPage {
   Counter deaths;
   // Slots below it are in a published snapshot that the supervisor holds. Set with release.
   Counter published_slot;
+  // Of stable segments of ended incarnations that are needed until a published snapshot holds what is in them.
+  Counter kept_segments_bytes;
+  Counter kept_segments;        // their number
+  Counter kept_segments_state;  // KeptSegments
   Counter refused_messages;  // malformed or too long ones from the instance's processes, counted by the supervisor
+  Counter log_lines_lost;    // by all supervisors
+  Counter front_end_hangs;   // front ends that the supervisor killed since they answered nothing
 };
 
 }  // namespace ingot

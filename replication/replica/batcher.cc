@@ -20,7 +20,7 @@ Batcher::Added Batcher::add(const Request& command) {
   const std::size_t size = command.payload.size() + kCommandHeaderBytesMax;
   if (on_their_way_.size() >= kLeaderQueueCommandsMax || bytes_ + size > kLeaderQueueBytesMax) return Added::kFull;
   const bool fits = !batches_.empty() && batches_.back().commands < kBatchCommandsMax &&
-                    batches_.back().bytes.size() + size <= kBatchBytesMax;
+                    batches_.back().bytes.size() + size <= batch_bytes_;
   if (!fits) {
     batches_.emplace_back();
     ++opened_;

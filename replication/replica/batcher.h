@@ -8,16 +8,20 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "replication/requests/limits.h"
 #include "replication/requests/request.h"
 
 namespace ingot {
 
-// Collects commands into batches of at most kBatchCommandsMax commands and kBatchBytesMax bytes. Holds at most
-// kLeaderQueueCommandsMax commands and kLeaderQueueBytesMax bytes, including those that were taken and are not yet
-// decided: a command that a client repeats meanwhile is not proposed again. Not thread-safe.
+// Collects commands into batches of at most kBatchCommandsMax commands and `batch_bytes` bytes; a larger command is a
+// batch of its own. Holds at most kLeaderQueueCommandsMax commands and kLeaderQueueBytesMax bytes, including those that
+// were taken and are not yet decided: a command that a client repeats meanwhile is not proposed again. Not thread-safe.
 class Batcher {
  public:
   enum class Added { kYes, kRepeated, kFull };
+
+  // REQUIRES: batch_bytes is at most kBatchBytesMax.
+  explicit Batcher(std::size_t batch_bytes = kBatchBytesMax) : batch_bytes_(batch_bytes) {}
 
   // Appends a command to the newest batch, or opens another, unless the same command waits or is proposed already
   // (kRepeated).
@@ -45,6 +49,7 @@ class Batcher {
 
   using CommandKey = std::pair<std::uint64_t, std::uint64_t>;  // client, sequence
 
+  const std::size_t batch_bytes_;
   std::deque<Batch> batches_;
   struct Entry {
     std::size_t bytes;

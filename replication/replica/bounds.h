@@ -7,6 +7,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/replica/limits.h"
 #include "replication/replica/snapshots/limits.h"
+#include "replication/requests/limits.h"
 
 namespace ingot {
 
@@ -14,9 +15,11 @@ struct ReplicaBounds {
   // A batch that is not full is proposed only while fewer own slots than this are undecided; meanwhile it grows.
   int pipeline_slots = kPipelineSlotsOwnCore;
   std::size_t window_bytes = kWindowBytesMax;  // of own undecided proposals; further batches wait
+  std::size_t batch_bytes = kBatchBytesMax;    // of the commands of one slot, at most that; a larger command goes alone
   int trim_slots = kTrimSlots;                 // applied slots between two attempts to trim
   SnapshotBounds snapshots{};
   std::uint64_t tick_ns = std::uint64_t{kTickMs} * 1'000'000;
+  std::uint64_t blocked_after_ns = std::uint64_t{kBlockedAfterMs} * 1'000'000;
 };
 
 }  // namespace ingot

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/rule.h"
 #include "replication/agreement/limits.h"
 #include "replication/replica/limits.h"
 #include "replication/replica/snapshots/limits.h"
@@ -25,8 +26,8 @@ static_assert(stable_ring_bytes(kStableSegmentBytes) / 2 >
                       2 * kWindowSlots * stable_record_bytes(0),
               "above half, where trimming starts to press, two windows and the largest batches fit");
 
-// A message without room is treated as lost: its sender repeats it. The last part of the store is left to what cannot be
-// repeated: what a new leader stores before it leads.
+// A message without room is treated as lost: its sender repeats it. The last part of the store is left to what cannot
+// be repeated: what a new leader stores before it leads.
 bool Compaction::has_room_for(std::size_t bytes) {
   const std::size_t most = stable_.capacity_bytes() - stable_.capacity_bytes() / kTakeoverParts;
   const auto fits = [&] { return stable_.used_bytes() + bytes <= most; };
@@ -43,7 +44,7 @@ bool Compaction::has_room_for(std::size_t bytes) {
 bool Compaction::group_has_room() const {
   const PeerStates& peers = context_.peers;
   const std::size_t most = propose_below_bytes();
-  if (stable_.used_bytes() > most) return false;
+  if (segments_full_ || stable_.used_bytes() > most) return false;
   const auto has_room = [&](EndpointId voter) { return peers.stable_used_bytes(voter) <= most; };
   const EndpointId acceptor = context_.agreement.acceptor();
   if (!context_.is_self(acceptor)) {
@@ -83,7 +84,8 @@ void Compaction::compact() {
 // them.
 Slot Compaction::trim_point(bool pressed) const {
   const Slot known = known_to_enough(pressed);
-  return snapshots_.kept() ? std::min(known, snapshots_.published()) : known;
+  const bool bounded = snapshots_.kept() && INGOT_RULE("trim-below-snapshot");
+  return bounded ? std::min(known, snapshots_.published()) : known;
 }
 
 Slot Compaction::known_to_enough(bool pressed) const {

@@ -35,6 +35,10 @@ class Compaction {
 
   // Whether a leader may propose: the group can store it, and what a new leader would recover.
   bool group_has_room() const;
+  // Whether the keeper holds as many segments of ended incarnations as it may: proposals wait until a published
+  // snapshot releases some.
+  void note_segments_full(bool full) { segments_full_ = full; }
+  bool segments_full() const { return segments_full_; }
 
   // Trims what enough replicas, and a published snapshot, have. To be called after each round that did something.
   void compact();
@@ -53,6 +57,7 @@ class Compaction {
   StableStore& stable_;
   const ReplicaSnapshots& snapshots_;
   const ReplicaBounds bounds_;
+  bool segments_full_ = false;
   Slot trimmed_;
   Slot next_trim_;  // applied slots at which trimming is tried again
 };

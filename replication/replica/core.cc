@@ -21,7 +21,6 @@ GroupConfig without_predecessor(GroupConfig group) {
 ReplicaCore::ReplicaCore(Parts parts)
     : group_(without_predecessor(std::move(parts.protocol.group))),
       agreement_(std::move(parts.protocol.agreement)),
-      traits_(parts.protocol.traits),
       bounds_(parts.bounds),
       fences_(parts.fences),
       page_(*parts.page),
@@ -40,7 +39,8 @@ ReplicaCore::ReplicaCore(Parts parts)
       compaction_(context_, *parts.storage.stable, snapshots_, bounds_),
       proposals_(*agreement_, bounds_),
       requests_(context_, proposals_, parts.sink),
-      log_(group_.self, [this](const std::string& line) { queue_.log(line); }) {
+      log_(group_.self, [this](const std::string& line) { queue_.log(line); }),
+      stall_(bounds_.blocked_after_ns) {
   agreement_->start(effects_);
   starting_ = !parts.storage.snapshot.file.empty();
   if (starting_) load(std::move(parts.storage.snapshot));
@@ -48,6 +48,7 @@ ReplicaCore::ReplicaCore(Parts parts)
     const ReplicaIncarnation name{EndpointId(peer), parts.incarnations[peer]};
     if (name.id != group_.self && name.incarnation > Incarnation(1)) agreement_->peer_started(name, effects_);
   }
+  status_ = agreement_->status();
 }
 
 // ---- Inputs --------------------------------------------------------------------------------------------------------
@@ -216,7 +217,7 @@ void ReplicaCore::enter_next_stage() {
       peers_.note_returns();
       return compaction_.compact();
     case Stage::kCompaction:
-      if (worked_) log_.observe(agreement_->status(), now_ns_);
+      if (worked_) look_at_status();
       stage_ = Stage::kIdle;
       return;
     case Stage::kStart:
@@ -253,14 +254,14 @@ void ReplicaCore::check_trees() {
   propose();
 }
 
-// ---- Time and pages ------------------------------------------------------------------------------------------------
+// ---- Time -----------------------------------------------------------------------------------------------------------
 
 // Ticks make sure that a leader that waits for room notices it, that a full store is trimmed while nothing is proposed,
-// and that a snapshot is installed when it is decoded.
+// that a snapshot is installed when it is decoded, and that a group that stands still says so.
 bool ReplicaCore::wants_tick() const {
   if (agreement_->wants_tick() || broadcaster_.wants_tick() || snapshots_.wants_tick()) return true;
   if (loading_ || compaction_.wants_tick()) return true;
-  return proposals_.held_up();
+  return proposals_.held_up() || stall_.pending();
 }
 
 void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {
@@ -272,33 +273,5 @@ void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {
 }
 
 std::uint64_t ReplicaCore::deadline_ns() const { return std::min(next_tick_ns_, broadcaster_.check_due_ns()); }
-
-void ReplicaCore::publish() {
-  const AgreementStatus status = agreement_->status();
-  ReplicaPage& page = page_;
-  page[ReplicaCounter::kDecidedSlots].set(status.decided.value());
-  page[ReplicaCounter::kAppliedCommands].set(applier_.applied_commands());
-  page[ReplicaCounter::kDuplicateCommands].set(applier_.duplicate_commands());
-  page[ReplicaCounter::kRefusedCommands].set(applier_.refused_commands());
-  page[ReplicaCounter::kMalformedBatches].set(applier_.malformed_batches());
-  page[ReplicaCounter::kRefusedMessages].set(agreement_->refused_messages() + requests_.refused() + refused_ +
-                                            snapshots_.refused());
-  page[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(status.role));
-  page[ReplicaCounter::kEpoch].set(status.epoch.value());
-  page[ReplicaCounter::kBallot].set(status.ballot.value());
-  page[ReplicaCounter::kLeader].set(status.leader.value());
-  page[ReplicaCounter::kAcceptor].set(status.acceptor.value());
-  page[ReplicaCounter::kBlocked].set(status.blocked ? 1 : 0);
-  page[ReplicaCounter::kBlockedBy].set(status.blocked_by.value());
-  page[ReplicaCounter::kBlockedWhy].set(static_cast<std::uint64_t>(status.why));
-  page[ReplicaCounter::kBlockedFrom].set(status.blocked_from.value());
-  page[ReplicaCounter::kBlockedTo].set(status.blocked_to.value());
-  page[ReplicaCounter::kBlockedSinceNs].set(log_.blocked_since_ns());
-  page[ReplicaCounter::kDigest].set(applier_.digest());
-  page[ReplicaCounter::kStableUsedBytes].set(compaction_.used_bytes());
-  page[ReplicaCounter::kSnapshotsMade].set(snapshots_.made());
-  broadcaster_.publish(page);
-  page[ReplicaCounter::kAppliedSlots].set_release(applier_.applied().value());
-}
 
 }  // namespace ingot

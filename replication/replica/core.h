@@ -27,6 +27,7 @@
 #include "replication/replica/proposals.h"
 #include "replication/replica/requests.h"
 #include "replication/replica/snapshots/replica_snapshots.h"
+#include "replication/replica/stall_watch.h"
 #include "replication/replica/status_log.h"
 #include "replication/replica/trees/broadcaster.h"
 #include "replication/stable/store.h"
@@ -52,7 +53,6 @@ class ReplicaCore {
   struct Protocol {
     GroupConfig group;
     std::unique_ptr<Agreement> agreement;
-    AgreementTraits traits{};
   };
   struct Storage {
     StateMachine* state = nullptr;
@@ -106,6 +106,8 @@ class ReplicaCore {
   void snapshot_failed();
   // The keeper has a snapshot of the slots below `below`. May be repeated.
   void snapshot_published(Slot below) { snapshots_.note_published(below); }
+  // How much room the keeper has left for the segments of ended incarnations. May be repeated.
+  void kept_segments(KeptSegments state);
   void snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome);
   void fenced(ReplicaIncarnation peer, bool killed);
 
@@ -142,6 +144,8 @@ class ReplicaCore {
   // ---- State -------------------------------------------------------------------------------------------------------
 
   const Agreement& agreement() const { return *agreement_; }
+  // Agreement's, completed by what keeps this replica from proposing, and for how long nothing was decided.
+  const AgreementStatus& status() const { return status_; }
   Applier& applier() { return applier_; }
   const Applier& applier() const { return applier_; }
   const TreeRouter* trees() const { return broadcaster_.router(); }  // null: a star
@@ -149,8 +153,6 @@ class ReplicaCore {
   const Effects& executing() const { return executing_; }
   std::uint64_t dropped_answers() const { return requests_.dropped(); }
   bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
-  // Votes of earlier incarnations for slots below it are not needed.
-  Slot history_from() const;
 
  private:
   // A round's parts, in their order. A stage is over when next() has nothing left to hand out.
@@ -188,10 +190,11 @@ class ReplicaCore {
   void note_room();
   void finish_effects();
   void tell_operator();
+  void look_at_status();
+  void add_own_causes(AgreementStatus& status) const;
 
   const GroupConfig group_;  // without the predecessor's stored state
   std::unique_ptr<Agreement> agreement_;
-  const AgreementTraits traits_;
   const ReplicaBounds bounds_;
   const bool fences_;
   ReplicaPage& page_;
@@ -208,6 +211,9 @@ class ReplicaCore {
   Proposals proposals_;
   Requests requests_;
   StatusLog log_;
+  StallWatch stall_;
+  AgreementStatus status_;             // as of the end of the last round that did something
+  std::uint64_t confirmed_reads_ = 0;  // by agreement
 
   Stage stage_ = Stage::kStart;
   Current current_ = Current::kNone;

@@ -98,6 +98,7 @@ void ReplicaCore::after_apply() {
 void ReplicaCore::finish_effects() {
   if (!executing_.decided.empty()) after_apply();
   for (const ReadReady& read : executing_.reads_ready) requests_.ready(read);
+  confirmed_reads_ += executing_.reads_ready.size();
   for (const Rejection& rejection : executing_.rejected) {
     if (rejection.kind == Rejection::Kind::kRead) requests_.reject(rejection);
     else proposals_.forget();  // the clients try again after their time-outs

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "replication/agreement/limits.h"
 #include "replication/replica/core.h"
 
@@ -67,7 +68,8 @@ void ReplicaCore::install() {
   agreement_->loading(false);
   std::move(decoded_->load)();
   proposals_.forget_below(applier_.applied());
-  agreement_->installed(applier_.applied(), effects_);
+  const Slot installed = applier_.applied();
+  agreement_->installed(INGOT_RULE("snapshot-is-exact") ? installed : installed.next(), effects_);
   snapshots_.installed();
   if (discard_) discard_(std::make_shared<Applier::Decoded>(*std::move(decoded_)));  // now holds the former state
   decoded_.reset();
@@ -75,9 +77,9 @@ void ReplicaCore::install() {
   answering_ = true;
 }
 
-Slot ReplicaCore::history_from() const {
-  if (!traits_.votes_are_history) return Slot(kSlotsMax);
-  return snapshots_.kept() ? snapshots_.published() : Slot(0);
+void ReplicaCore::kept_segments(KeptSegments state) {
+  snapshots_.note_segments_pressing(state != KeptSegments::kFew);
+  compaction_.note_segments_full(state == KeptSegments::kFull);
 }
 
 }  // namespace ingot

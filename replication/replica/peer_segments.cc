@@ -18,12 +18,17 @@ std::vector<Incarnation> PeerSegments::newest() const {
   return newest;
 }
 
-std::span<const std::byte> PeerSegments::segment_of(ReplicaIncarnation name) const {
-  if (name.id.value() >= segments_.size()) return {};
+const IncarnationSegment* PeerSegments::find(ReplicaIncarnation name) const {
+  if (name.id.value() >= segments_.size()) return nullptr;
   for (const IncarnationSegment& segment : segments_[name.id.value()]) {
-    if (segment.incarnation == name.incarnation && segment.memory != nullptr) return segment.memory->bytes();
+    if (segment.incarnation == name.incarnation) return &segment;
   }
-  return {};
+  return nullptr;
+}
+
+std::span<const std::byte> PeerSegments::segment_of(ReplicaIncarnation name) const {
+  const IncarnationSegment* found = find(name);
+  return found != nullptr && found->memory != nullptr ? found->memory->bytes() : std::span<const std::byte>();
 }
 
 void PeerSegments::read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const {
@@ -44,21 +49,21 @@ void PeerSegments::poll(absl::FunctionRef<void(ReplicaIncarnation)> died) {
   }
 }
 
-void PeerSegments::begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment, Slot published,
+void PeerSegments::begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment,
                          absl::FunctionRef<void(ReplicaIncarnation)> died) {
   const std::size_t id = next.id.value();
   INGOT_CHECK(id < segments_.size() && next.incarnation > segments_[id].back().incarnation,
               "incarnations follow one another");
-  const auto counts = [](const IncarnationSegment& ended) {
-    return ended.memory == nullptr || incarnation_counts(ended.memory->bytes(), ended.incarnation);
-  };
-  const auto needed = [&](const IncarnationSegment& ended) {
-    return ended.memory != nullptr && holds_history(ended.memory->bytes(), published);
-  };
-  add_incarnation(segments_[id], IncarnationSegment{next.incarnation, std::move(segment)}, counts, needed);
+  segments_[id].push_back({next.incarnation, std::move(segment)});
   if (dead(next.id)) return;
   dead_.insert(next.id);
   died({next.id, present_[id]});
+}
+
+std::vector<IncarnationSegment> PeerSegments::keep(EndpointId replica, std::span<const Incarnation> kept) {
+  INGOT_CHECK(replica.value() < segments_.size(), "a list for one of the replicas");
+  return keep_listed(segments_[replica.value()], kept,
+                     [](Incarnation unknown) { return IncarnationSegment{unknown, nullptr}; });
 }
 
 void PeerSegments::connected(ReplicaIncarnation replica) {
@@ -66,12 +71,15 @@ void PeerSegments::connected(ReplicaIncarnation replica) {
   dead_.erase(replica.id);
 }
 
-absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot from) const {
+absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot published, Slot from) const {
+  const bool ended =
+      name.id.value() < segments_.size() && name.incarnation < segments_[name.id.value()].back().incarnation;
+  if (ended && find(name) == nullptr) return StableView::released(name.id, name.incarnation, published);
   const std::span<const std::byte> segment = segment_of(name);
   if (segment.empty()) return absl::NotFoundError("the segment is not here");
   // Checked before the segment is read: only the segment of a dead writer is final.
   const WriterState writer = StableView::writer_state(segment);
-  if (writer == WriterState::kNone && name.incarnation < segments_[name.id.value()].back().incarnation) {
+  if (writer == WriterState::kNone && ended) {
     StableView nothing;
     nothing.replica = name.id;
     nothing.incarnation = name.incarnation;

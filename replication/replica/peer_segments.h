@@ -27,9 +27,13 @@ class PeerSegments {
   void poll(absl::FunctionRef<void(ReplicaIncarnation)> died);
 
   // The next incarnation of a replica is about to begin, so the one before is dead; if that was not known, `died` is
-  // called. The new segment's mark is not read before connected(). Slots below `published` are in a published snapshot.
-  void begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment, Slot published,
+  // called. The new segment's mark is not read before connected(). `segment` is null if it could not be mapped: its
+  // content is unknown here.
+  void begin(ReplicaIncarnation next, std::shared_ptr<const Segment> segment,
              absl::FunctionRef<void(ReplicaIncarnation)> died);
+  // Of the replica's earlier incarnations the supervisor keeps the segments of these, in ascending order. Returns the
+  // segments that are dropped here.
+  std::vector<IncarnationSegment> keep(EndpointId replica, std::span<const Incarnation> kept);
   // That incarnation takes part from now on.
   void connected(ReplicaIncarnation replica);
 
@@ -40,13 +44,15 @@ class PeerSegments {
 
   // The final content of that incarnation's segment, without the commands below `from`. Errors: FAILED_PRECONDITION
   // (the incarnation is not known to be dead), NOT_FOUND (the segment is not here), DATA_LOSS (as StableView::read). An
-  // empty view if the incarnation is known to have ended before it opened its segment.
-  absl::StatusOr<StableView> read(ReplicaIncarnation name, Slot from = Slot(0)) const;
+  // empty view if the incarnation is known to have ended before it opened its segment; StableView::released() if the
+  // supervisor has released it. `published`: slots below it are in a published snapshot.
+  absl::StatusOr<StableView> read(ReplicaIncarnation name, Slot published, Slot from = Slot(0)) const;
 
   // Calls `each` for every segment that is here and can be read now. Of a living writer it shows a recent state.
   void read_all(Slot from, absl::FunctionRef<void(const StableView&)> each) const;
 
  private:
+  const IncarnationSegment* find(ReplicaIncarnation name) const;
   std::span<const std::byte> segment_of(ReplicaIncarnation name) const;
 
   const EndpointId self_;

@@ -1,5 +1,9 @@
 #include "replication/replica/peer_states.h"
 
+#include <optional>
+
+#include "replication/pages/page_access.h"
+
 namespace ingot {
 
 void PeerStates::connected(ReplicaIncarnation replica, Slot applied_here) {
@@ -15,9 +19,8 @@ void PeerStates::note_returns() {
   for (std::uint16_t id = 0; id < pages_.size(); ++id) {
     const EndpointId replica(id);
     if (dead(replica) || !lagging(replica)) continue;
-    // Acquire: later reads of the page show values of this incarnation, not those that its predecessor left there.
-    if (page(replica).incarnation.get_acquire() != present_[id].value()) continue;
-    if (applied(replica) >= returns_at_[id]) lagging_.erase(replica);
+    const std::optional<Slot> applied = applied_by(page(replica), present_[id]);
+    if (applied && *applied >= returns_at_[id]) lagging_.erase(replica);
   }
 }
 

@@ -16,7 +16,8 @@ namespace ingot {
 class Proposals {
  public:
   // REQUIRES: `agreement` outlives this.
-  Proposals(Agreement& agreement, const ReplicaBounds& bounds) : agreement_(agreement), bounds_(bounds) {}
+  Proposals(Agreement& agreement, const ReplicaBounds& bounds)
+      : agreement_(agreement), bounds_(bounds), batcher_(bounds.batch_bytes) {}
 
   // Follows changes of the leadership. Proposals of a former leadership may be decided or not: their clients ask again,
   // here or elsewhere. A replica that no longer leads calls `turn_away` for each command that it never proposed.

@@ -66,7 +66,7 @@ int Replica::poll(std::uint64_t now_ns) {
   if (tick) writer_.tick();
   if (tick && writer_.running()) finish_snapshot();
   if (loader_.running()) finish_load();
-  if (snapshots_.published_slot != nullptr) core_.snapshot_published(Slot(snapshots_.published_slot->get_acquire()));
+  poll_keeper();
   flushed_ = 0;
   woke_ = false;
   core_.begin_round(now_ns, !outbox_.empty());
@@ -171,12 +171,32 @@ void Replica::begin_incarnation(PeerIncarnation announced, std::shared_ptr<const
   const ReplicaIncarnation name{announced.endpoint, announced.incarnation};
   if (!channels_.incarnations->announce(std::move(announced))) return;
   if (name.id.value() < replicas_) {
-    poll_deaths();
-    segments_.begin(name, std::move(stable), core_.history_from(),
-                    [this](ReplicaIncarnation dead) { peer_died(dead); });
+    note_ended(name, std::move(stable));  // as far as its segment is concerned
   } else {
     outbox_.forget(name.id);
   }
+}
+
+void Replica::note_ended(ReplicaIncarnation ended, std::shared_ptr<const Segment> stable) {
+  poll_deaths();
+  segments_.begin(ended, std::move(stable), [this](ReplicaIncarnation dead) { peer_died(dead); });
+}
+
+// The last process that unmaps a segment frees its memory, which takes milliseconds.
+void Replica::keep_segments(EndpointId replica, std::span<const Incarnation> kept) {
+  auto dropped = std::make_shared<std::vector<IncarnationSegment>>(segments_.keep(replica, kept));
+  if (!dropped->empty()) release_in_background(std::move(dropped), snapshots_.helper_cores);
+}
+
+// Acquire: what the replica trims from now on, or takes for released, is in the snapshot that the supervisor keeps.
+Slot Replica::published() const {
+  return Slot(snapshots_.published_slot != nullptr ? snapshots_.published_slot->get_acquire() : 0);
+}
+
+void Replica::poll_keeper() {
+  core_.snapshot_published(published());
+  if (snapshots_.kept_segments_state == nullptr) return;
+  core_.kept_segments(static_cast<KeptSegments>(snapshots_.kept_segments_state->get()));
 }
 
 // Handles channels that have switched to another incarnation. For a client only its backlog is opened again: requests
@@ -193,7 +213,7 @@ int Replica::poll_incarnations() {
 }
 
 void Replica::read_segment(const Action& action) {
-  const auto view = segments_.read(action.incarnation, action.slot);
+  const auto view = segments_.read(action.incarnation, published(), action.slot);
   if (absl::IsFailedPrecondition(view.status())) return;  // the writer is not known to be dead
   core_.segment_read(action.incarnation, view.ok() ? &*view : nullptr);
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ class Replica : public Pollable {
     // Slots below it are in a published snapshot, which outlives all replicas: a group that starts anew begins with it.
     // Null: none is kept, and trimming depends on the living replicas alone (docs/design/stable-storage.md).
     const Counter* published_slot = nullptr;
+    const Counter* kept_segments_state = nullptr;  // KeptSegments, likewise; null: kFew
     // Hands a snapshot to the keeper, which duplicates the descriptor; or none.
     std::function<void(Slot, int fd)> publish{};
     SnapshotBytes first{};  // the newest published snapshot, to start from; without bytes: none
@@ -82,9 +84,15 @@ class Replica : public Pollable {
   std::uint64_t deadline_ns() const override { return core_.deadline_ns(); }
 
   // The supervisor announces the next incarnation of another endpoint: so the one before is dead. `stable`: the new
-  // segment, if the endpoint is a replica. To be called in the loop's thread, between polls. REQUIRES:
-  // Channels::incarnations.
+  // segment, if the endpoint is a replica; null: it could not be mapped. To be called in the loop's thread, between
+  // polls. REQUIRES: Channels::incarnations.
   void begin_incarnation(PeerIncarnation announced, std::shared_ptr<const Segment> stable);
+  // Likewise, of an incarnation that has ended before this replica heard of it. REQUIRES: it is of another replica, and
+  // newer than all that are known here.
+  void note_ended(ReplicaIncarnation ended, std::shared_ptr<const Segment> stable);
+  // The supervisor keeps the segments of these earlier incarnations of the replica, in ascending order, and has
+  // released the others.
+  void keep_segments(EndpointId replica, std::span<const Incarnation> kept);
 
   const Agreement& agreement() const { return core_.agreement(); }
   const Applier& applier() const { return core_.applier(); }
@@ -98,6 +106,8 @@ class Replica : public Pollable {
   std::uint64_t deaths_reported() const;
   void wake_receivers();
   void poll_deaths();
+  Slot published() const;
+  void poll_keeper();
   void peer_died(ReplicaIncarnation name);
   int poll_incarnations();
   void read_segment(const Action& action);

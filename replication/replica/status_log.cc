@@ -24,7 +24,6 @@ void StatusLog::observe(const AgreementStatus& status, std::uint64_t now_ns) {
   }
   if (blocked_ && why_ == status.why && by_ == status.blocked_by) return;
   if (!std::exchange(blocked_, true)) blocked_since_ns_ = now_ns;
-  cause_since_ns_ = now_ns;
   why_ = status.why;
   by_ = status.blocked_by;
   if (log_) log_(blocked_sentence(self_, status));

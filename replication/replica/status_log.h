@@ -20,9 +20,6 @@ class StatusLog {
   // cause, and when it is no longer blocked.
   void observe(const AgreementStatus& status, std::uint64_t now_ns);
 
-  // When agreement was first observed to be blocked for the present cause; 0: it is not blocked.
-  std::uint64_t blocked_since_ns() const { return blocked_ ? cause_since_ns_ : 0; }
-
   void suspected(EndpointId replica);
   // `killed`: its process was alive and was sent SIGKILL.
   void fenced(ReplicaIncarnation name, bool killed);
@@ -34,9 +31,8 @@ class StatusLog {
   const std::function<void(const std::string&)> log_;
   bool blocked_ = false;
   Blocked why_ = Blocked::kNo;
-  EndpointId by_;
+  ReplicaSet by_;
   std::uint64_t blocked_since_ns_ = 0;  // for any cause
-  std::uint64_t cause_since_ns_ = 0;
 };
 
 }  // namespace ingot

@@ -32,6 +32,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/shared_cell.h"
 #include "core/stable_hash.h"
 #include "replication/requests/limits.h"
 #include "replication/stable/limits.h"
@@ -60,25 +61,25 @@ struct StableFixed {
 inline constexpr std::size_t kStableFixedWords = sizeof(StableFixed) / sizeof(std::uint64_t);
 
 struct alignas(64) StableCell {
-  std::atomic<std::uint64_t> words[kStableFixedWords];
-  std::atomic<std::uint64_t> checksum;  // of words, seeded with the flip that put them in force
+  SharedCell<std::uint64_t> words[kStableFixedWords];
+  SharedCell<std::uint64_t> checksum;  // of words, seeded with the flip that put them in force
 };
 
 struct StableHeader {
-  std::atomic<std::uint64_t> magic;
-  std::uint32_t layout_version;
-  std::uint16_t replica;
+  SharedCell<std::uint64_t> magic;
+  SharedCell<std::uint32_t> layout_version;
+  SharedCell<std::uint16_t> replica;
   std::uint16_t zero16;
-  std::uint32_t incarnation;
+  SharedCell<std::uint32_t> incarnation;
   std::uint32_t zero32;
-  std::uint64_t ring_bytes;
+  SharedCell<std::uint64_t> ring_bytes;
   WriterLock lock;
-  alignas(64) std::atomic<std::uint64_t> flips;
+  alignas(64) SharedCell<std::uint64_t> flips;
   StableCell cells[2];
-  alignas(64) std::atomic<std::uint64_t> head;
-  alignas(64) std::atomic<std::uint64_t> tail;
-  std::atomic<std::uint64_t> accepted_end;
-  alignas(64) std::atomic<std::uint64_t> configuration_flips;
+  alignas(64) SharedCell<std::uint64_t> head;
+  alignas(64) SharedCell<std::uint64_t> tail;
+  SharedCell<std::uint64_t> accepted_end;
+  alignas(64) SharedCell<std::uint64_t> configuration_flips;
 };
 static_assert(offsetof(StableHeader, layout_version) == 8 && offsetof(StableHeader, replica) == 12);
 static_assert(offsetof(StableHeader, incarnation) == 16 && offsetof(StableHeader, ring_bytes) == 24);

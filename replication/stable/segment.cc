@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/shared_cell.h"
 
 namespace ingot {
 namespace {
@@ -35,10 +36,10 @@ absl::StatusOr<std::unique_ptr<StableSegment>> StableSegment::open(int fd, Endpo
   if (auto status = forbid_new_writers(fd); !status.ok()) return status;
   auto stable = std::unique_ptr<StableSegment>(new StableSegment(*std::move(segment)));
   StableHeader& header = stable->header_;
-  header.layout_version = kStableLayoutVersion;
-  header.replica = self.value();
-  header.incarnation = incarnation.value();
-  header.ring_bytes = stable->ring_bytes_;
+  header.layout_version.store(kStableLayoutVersion, std::memory_order_relaxed);
+  header.replica.store(self.value(), std::memory_order_relaxed);
+  header.incarnation.store(incarnation.value(), std::memory_order_relaxed);
+  header.ring_bytes.store(stable->ring_bytes_, std::memory_order_relaxed);
   header.lock.acquire();
   stable->publish_fixed();
   header.magic.store(kStableMagic, std::memory_order_release);  // pairs with StableView::read
@@ -78,7 +79,7 @@ bool StableSegment::store(const StableWrite& write) {
 
 void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
   INGOT_CHECK(std::tie(epoch, ballot) >= std::tie(fixed_.epoch, fixed_.promised), "a promise is kept");
-  if (epoch != fixed_.epoch) disordered_ = true;
+  if (epoch != fixed_.epoch) order_.roles_changed();
   fixed_.epoch = epoch;
   fixed_.promised = ballot;
   publish_fixed();
@@ -86,8 +87,9 @@ void StableSegment::promise(std::uint64_t epoch, std::uint64_t ballot) {
 
 void StableSegment::lead(std::uint64_t epoch, std::uint64_t ballot, std::uint64_t first) {
   INGOT_CHECK(epoch >= fixed_.leader_epoch && ballot >= fixed_.leader_ballot, "leaderships only get newer");
-  disordered_ = true;
-  if (ballot > fixed_.leader_ballot) fixed_.leader_trimmed = first;
+  order_.roles_changed();
+  const bool again = ballot == fixed_.leader_ballot;
+  fixed_.leader_trimmed = again ? std::max(fixed_.leader_trimmed, first) : first;
   fixed_.leader_epoch = epoch;
   fixed_.leader_ballot = ballot;
   publish_fixed();
@@ -129,8 +131,8 @@ bool StableSegment::configure(std::string_view content) {
   const std::uint64_t flip = configuration_flips_ + 1;
   std::byte* const out = ring_ + ring_bytes_ + (flip % 2) * cell_bytes;
   const StableConfigurationCell cell{.checksum = hash_bytes(content, flip), .bytes = content.size()};
-  std::memcpy(out, &cell, sizeof cell);
-  std::memcpy(out + sizeof cell, content.data(), content.size());
+  copy_to_shared(out, &cell, sizeof cell);
+  copy_to_shared(out + sizeof cell, content.data(), content.size());
   header_.configuration_flips.store(flip, std::memory_order_release);  // pairs with StableView::read
   configuration_flips_ = flip;
   return true;
@@ -163,18 +165,12 @@ bool StableSegment::append(StableRecordKind kind, const StableWrite& write) {
                 .slot = write.slot.value()},
                command);
   tail_ += bytes;
-  if (kind == StableRecordKind::kAccepted) note_vote(write.slot);
+  const bool newest = order_.add(kind, write.slot.value());
+  if (kind == StableRecordKind::kAccepted && newest) {
+    header_.accepted_end.store(write.slot.next().value(), std::memory_order_relaxed);
+  }
   publish_tail();
   return true;
-}
-
-void StableSegment::note_vote(Slot slot) {
-  if (slot < accepted_end_) {
-    disordered_ = true;
-    return;
-  }
-  accepted_end_ = slot.next();
-  header_.accepted_end.store(accepted_end_.value(), std::memory_order_relaxed);
 }
 
 // Moves the tail, not yet published, to where the record fits. REQUIRES: there is room.
@@ -188,10 +184,11 @@ std::uint64_t StableSegment::begin_record(std::size_t record_bytes) {
 void StableSegment::write_record(std::uint64_t position, StableRecord record, std::string_view command) {
   record.checksum = stable_checksum(record, command, position);
   std::byte* const out = at(position);
-  std::memcpy(out, &record, sizeof record);
-  if (!command.empty()) std::memcpy(out + sizeof record, command.data(), command.size());  // an outcome has none
+  copy_to_shared(out, &record, sizeof record);
+  copy_to_shared(out + sizeof record, command.data(), command.size());
+  constexpr char kZeros[kStableRecordAlignment] = {};
   const std::size_t written = sizeof record + command.size();
-  std::memset(out + written, 0, stable_record_bytes(command.size()) - written);
+  copy_to_shared(out + written, kZeros, stable_record_bytes(command.size()) - written);
 }
 
 void StableSegment::write_skip(std::uint64_t position, std::size_t bytes) {
@@ -203,7 +200,7 @@ void StableSegment::write_skip(std::uint64_t position, std::size_t bytes) {
                       .ballot = 0,
                       .slot = 0};
   record.checksum = stable_checksum(record, {}, position);
-  std::memcpy(at(position), &record, sizeof record);
+  copy_to_shared(at(position), &record, sizeof record);
 }
 
 // Moves the head over the oldest obsolete records. A change of roles leaves MiB of them. Freeing them all takes a
@@ -227,9 +224,9 @@ void StableSegment::clean() {
   const std::size_t worth = ring_bytes_ / kCleanParts;
   if (tail_ - cleaned_tail_ < worth) return;
   cleaned_tail_ = tail_;
-  if (!disordered_) return;
+  if (!order_.broken()) return;
   const HoldingRecords holding = holding_records();
-  disordered_ = used_bytes() > holding.bytes + holding.skipped_bytes;
+  order_.found(holding.order, used_bytes() > holding.bytes + holding.skipped_bytes);
   if (used_bytes() - holding.bytes < worth) return;
   for (const std::uint64_t end = tail_; head_ < end;) {
     const RingRecord oldest = record_at(head_);
@@ -248,6 +245,7 @@ StableSegment::HoldingRecords StableSegment::holding_records() const {
     if (record.kind == StableRecordKind::kSkip) {
       holding.skipped_bytes += record.ring_bytes;
     } else if (stable_record_counts(record, fixed_)) {
+      holding.order.add(record.kind, record.slot);
       const auto [known, is_new] = holding.positions.try_emplace(stable_record_key(record, fixed_), position);
       const RingRecord before = record_at(known->second);
       if (is_new || record.epoch >= before.epoch) {

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 #include "replication/stable/layout.h"
+#include "replication/stable/slot_order.h"
 #include "replication/stable/store.h"
 #include "replication/stable/write.h"
 #include "transport/host/segment.h"
@@ -77,6 +78,7 @@ class StableSegment final : public StableStore {
     absl::flat_hash_map<StableRecordKey, std::uint64_t> positions;  // of the record that holds for each key
     std::size_t bytes = 0;                                          // of these
     std::size_t skipped_bytes = 0;                                  // of skips
+    SlotOrder order;                                                // of all records that count
   };
 
   explicit StableSegment(Segment segment);
@@ -90,7 +92,6 @@ class StableSegment final : public StableStore {
   std::size_t skipped_before(std::size_t record_bytes) const;
   bool has_room(std::size_t command_bytes) const;
   bool append(StableRecordKind kind, const StableWrite& write);
-  void note_vote(Slot slot);
   std::uint64_t begin_record(std::size_t record_bytes);
   void write_record(std::uint64_t position, StableRecord record, std::string_view command);
   void write_skip(std::uint64_t position, std::size_t bytes);
@@ -112,11 +113,8 @@ class StableSegment final : public StableStore {
   std::uint64_t configuration_flips_ = 0;  // likewise
   std::uint64_t head_ = 0;    // likewise
   std::uint64_t tail_ = 0;    // likewise
-  Slot accepted_end_;         // likewise
   std::uint64_t cleaned_tail_ = 0;  // the tail after the last cleaning
-  // Obsolete records may stand behind one that counts. False while one leadership goes on: then records become obsolete
-  // in the order of their slots.
-  bool disordered_ = false;
+  SlotOrder order_;                 // of the ring's records
 };
 
 }  // namespace ingot

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "core/limits.h"
+#include "core/shared_cell.h"
 #include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
 
@@ -51,7 +52,7 @@ class RecordReader {
       return true;
     }
     const std::byte* const from = ring_.data() + position_ % ring_.size();
-    std::memcpy(&record, from, sizeof record);
+    copy_from_shared(&record, from, sizeof record);
     return record.kind == StableRecordKind::kSkip ? skip(left, at_tail) : copy(from, left);
   }
 
@@ -67,7 +68,7 @@ class RecordReader {
 
   bool copy(const std::byte* from, std::size_t left) {
     if (record.bytes > kBatchBytesMax || stable_record_bytes(record.bytes) > left) return false;
-    const std::string_view there(reinterpret_cast<const char*>(from) + sizeof record, record.bytes);
+    const std::string_view there = view_of_shared(from + sizeof record, record.bytes, scratch_);
     if (Slot(record.slot) >= from_) command.assign(there);
     if (record.checksum != stable_checksum(record, Slot(record.slot) >= from_ ? command : there, position_))
       return false;
@@ -79,6 +80,7 @@ class RecordReader {
   std::uint64_t position_;
   const std::uint64_t tail_;
   const Slot from_;
+  std::string scratch_;
 };
 
 // The epoch of each vote in StableView::history. A cleaned ring has votes of several epochs in any order.
@@ -128,9 +130,10 @@ bool read_configuration(const StableHeader& header, std::span<const std::byte> s
   if (cell_bytes == 0) return false;
   const auto from = segment.subspan(segment.size() - (2 - flip % 2) * cell_bytes, cell_bytes);
   StableConfigurationCell cell;
-  std::memcpy(&cell, from.data(), sizeof cell);
+  copy_from_shared(&cell, from.data(), sizeof cell);
   if (cell.bytes > cell_bytes - sizeof cell) return false;
-  content.assign(reinterpret_cast<const char*>(from.data()) + sizeof cell, cell.bytes);
+  std::string scratch;
+  content.assign(view_of_shared(from.data() + sizeof cell, cell.bytes, scratch));
   return cell.checksum == hash_bytes(content, flip);
 }
 
@@ -144,18 +147,19 @@ absl::Status check_header(std::span<const std::byte> segment) {
   const std::uint64_t magic = header.magic.load(std::memory_order_acquire);  // pairs with StableSegment::open
   if (magic == 0) return absl::NotFoundError("no writer has opened the stable segment: nothing was stored");
   if (magic != kStableMagic) return corrupt("wrong magic number");
-  if (header.layout_version != kStableLayoutVersion) return corrupt("another layout version");
-  if (header.replica >= kReplicasMax || header.incarnation == 0) return corrupt("its owner cannot be");
+  const auto read = [](const auto& cell) { return cell.load(std::memory_order_relaxed); };
+  if (read(header.layout_version) != kStableLayoutVersion) return corrupt("another layout version");
+  if (read(header.replica) >= kReplicasMax || read(header.incarnation) == 0) return corrupt("its owner cannot be");
   if (segment.size() % kStableRecordAlignment != 0) return corrupt("another size");
   const std::size_t ring_bytes = stable_ring_bytes(segment.size());
-  if (header.ring_bytes != ring_bytes || ring_bytes % kStableRecordAlignment != 0) return corrupt("another size");
+  if (read(header.ring_bytes) != ring_bytes || ring_bytes % kStableRecordAlignment != 0) return corrupt("another size");
   return absl::OkStatus();
 }
 
 StableView view_of(const StableHeader& header, const StableFixed& fixed) {
   StableView view;
-  view.replica = EndpointId(header.replica);
-  view.incarnation = Incarnation(header.incarnation);
+  view.replica = EndpointId(header.replica.load(std::memory_order_relaxed));
+  view.incarnation = Incarnation(header.incarnation.load(std::memory_order_relaxed));
   view.epoch = Epoch(fixed.epoch);
   view.promised = Ballot(fixed.promised);
   view.trimmed = Slot(fixed.trimmed);
@@ -191,7 +195,7 @@ absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, 
   auto view = read_cells(segment, fixed);
   if (!view.ok()) return view;
   const StableHeader& header = header_of(segment);
-  const std::span<const std::byte> ring = segment.subspan(kStableRingOffset, header.ring_bytes);
+  const std::span<const std::byte> ring = segment.subspan(kStableRingOffset, stable_ring_bytes(segment.size()));
   const std::uint64_t head = header.head.load(std::memory_order_acquire);  // pairs with free_records
   const std::uint64_t tail = header.tail.load(std::memory_order_acquire);  // pairs with append
   if (head > tail || tail - head > ring.size() || head % kStableRecordAlignment != 0 ||
@@ -209,7 +213,7 @@ absl::StatusOr<StableView> StableView::read(std::span<const std::byte> segment, 
 
 std::optional<Incarnation> StableView::incarnation_in(std::span<const std::byte> segment) {
   if (!check_header(segment).ok()) return std::nullopt;
-  return Incarnation(header_of(segment).incarnation);
+  return Incarnation(header_of(segment).incarnation.load(std::memory_order_relaxed));
 }
 
 bool StableView::ended_before_inheriting(std::span<const std::byte> segment) {
@@ -219,9 +223,24 @@ bool StableView::ended_before_inheriting(std::span<const std::byte> segment) {
   return read_configuration(header_of(segment), segment, configuration) && configuration.empty();
 }
 
-Slot StableView::accepted_end_in(std::span<const std::byte> segment) {
-  if (!check_header(segment).ok()) return Slot(0);
-  return Slot(header_of(segment).accepted_end.load(std::memory_order_relaxed));
+std::optional<StableExtent> StableView::extent_in(std::span<const std::byte> segment) {
+  if (const absl::Status status = check_header(segment); !status.ok()) {
+    if (absl::IsNotFound(status)) return StableExtent{};
+    return std::nullopt;
+  }
+  const StableHeader& header = header_of(segment);
+  const std::optional<StableFixed> fixed = read_fixed(header);
+  if (!fixed) return std::nullopt;
+  return StableExtent{.accepted_end = Slot(header.accepted_end.load(std::memory_order_relaxed)),
+                      .leader_ballot = Ballot(fixed->leader_ballot)};
+}
+
+StableView StableView::released(EndpointId replica, Incarnation incarnation, Slot below) {
+  StableView view;
+  view.replica = replica;
+  view.incarnation = incarnation;
+  view.released_below = below;
+  return view;
 }
 
 WriterState StableView::writer_state(std::span<const std::byte> segment) {

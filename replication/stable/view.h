@@ -14,6 +14,12 @@
 
 namespace ingot {
 
+// What a segment holds, in numbers that are read without its records.
+struct StableExtent {
+  Slot accepted_end;     // above every slot that its writer has voted for
+  Ballot leader_ballot;  // of its writer's last completed takeover; 0: none
+};
+
 // A copy: holds no reference to the segment.
 struct StableView {
   using Command = std::shared_ptr<const std::string>;
@@ -52,10 +58,18 @@ struct StableView {
   // if nothing was stored.
   std::string configuration;
 
+  // Not 0 only if the segment was released (replication/stable/incarnation_segments.h): all that its writer voted for
+  // is below this slot, and a published snapshot holds the slots below it. Nothing else is known then.
+  Slot released_below;
+
+  // What is known of a released segment.
+  static StableView released(EndpointId replica, Incarnation incarnation, Slot below);
+
   // Reads the bytes of a stable segment. Trusts no byte: checks every number before it uses it, and changes nothing. If
-  // writer_state() returned kGone before the call, the result is the writer's final state. While the writer lives, it
-  // is some recent state, or DATA_LOSS if the writer overtook the reader: then read again. Commands of slots below
-  // `from` are checked but not copied.
+  // writer_state() returned kGone before the call, the result is the writer's final state. While the writer lives, each
+  // part is of some recent state, and the records may be of a later one than the rest, so that votes which the writer
+  // has trimmed meanwhile are missing; or it is DATA_LOSS if the writer overtook the reader: then read again. Commands
+  // of slots below `from` are checked but not copied.
   //
   // REQUIRES: the memory is aligned to 64 bytes, as mapped segments are. Errors: NOT_FOUND (no writer has opened it
   // yet, so nothing was stored), DATA_LOSS (not the bytes of a writer).
@@ -72,8 +86,8 @@ struct StableView {
   // REQUIRES: the writer is dead, and it is not incarnation 1.
   static bool ended_before_inheriting(std::span<const std::byte> segment);
 
-  // Above every slot that the writer has voted for; 0 if there is none, or it is not a segment.
-  static Slot accepted_end_in(std::span<const std::byte> segment);
+  // All zero if no writer has opened it. Nothing if it is not a segment, or its writer lives and changes it just now.
+  static std::optional<StableExtent> extent_in(std::span<const std::byte> segment);
 
   // Whether the writer may still write. kNone also if the bytes are too few to hold a lock.
   static WriterState writer_state(std::span<const std::byte> segment);

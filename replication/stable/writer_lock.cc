@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 
+#include <atomic>
 #include <cstddef>
 #include <type_traits>
 
@@ -23,7 +24,7 @@ void WriterLock::acquire() {
   INGOT_CHECK(::pthread_mutexattr_destroy(&attributes) == 0);
   INGOT_CHECK(::pthread_mutex_lock(&mutex_) == 0);
   // A reader cannot set this bit, since its mapping is read-only; without the bit the kernel would wake no sleeper.
-  __atomic_fetch_or(&mutex_.__data.__lock, static_cast<int>(FUTEX_WAITERS), __ATOMIC_RELAXED);
+  futex_word().fetch_or(FUTEX_WAITERS, std::memory_order_relaxed);
   was_locked_.store(1, std::memory_order_release);  // pairs with state(), which must not take a half-made lock for free
 }
 
@@ -35,9 +36,13 @@ void WriterLock::release() {
 WriterState WriterLock::state() const {
   if (was_locked_.load(std::memory_order_acquire) == 0) return WriterState::kNone;
   // Acquire: pairs with the kernel's mark or the unlock's release, which follow all of the writer's stores.
-  const auto word = static_cast<unsigned>(__atomic_load_n(&mutex_.__data.__lock, __ATOMIC_ACQUIRE));
+  const std::uint32_t word = futex_word().load(std::memory_order_acquire);
   if ((word & FUTEX_OWNER_DIED) != 0 || (word & FUTEX_TID_MASK) == 0) return WriterState::kGone;
   return WriterState::kAlive;
+}
+
+SharedCell<std::uint32_t>& WriterLock::futex_word() const {
+  return *static_cast<SharedCell<std::uint32_t>*>(static_cast<void*>(&mutex_.__data.__lock));
 }
 
 const std::uint32_t* WriterLock::word() const { return reinterpret_cast<const std::uint32_t*>(&mutex_.__data.__lock); }

@@ -11,8 +11,9 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <cstdint>
+
+#include "core/shared_cell.h"
 
 namespace ingot {
 
@@ -37,8 +38,10 @@ struct alignas(64) WriterLock {
   const std::uint32_t* word() const;
 
  private:
-  pthread_mutex_t mutex_;                  // its first word is the futex word
-  std::atomic<std::uint32_t> was_locked_;  // 0 until acquire is done
+  SharedCell<std::uint32_t>& futex_word() const;
+
+  mutable pthread_mutex_t mutex_;         // its first word is the futex word
+  SharedCell<std::uint32_t> was_locked_;  // 0 until acquire is done
 };
 static_assert(sizeof(WriterLock) == 64);
 

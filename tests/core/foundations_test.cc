@@ -1,7 +1,6 @@
 // The header-only foundations: distinct id types, bounds checks of the wire format, reproducible randomness.
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <type_traits>
 
@@ -9,6 +8,7 @@
 #include "core/prng.h"
 #include "core/types.h"
 #include "core/wire.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -72,7 +72,7 @@ TEST_CASE("a seed gives one sequence, another seed another") {
 }
 
 TEST_CASE("bounded draws stay in bounds and reach every value about equally often") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   int count[7] = {};
@@ -102,6 +102,14 @@ TEST_CASE("a counter's name tells its kind and its unit") {
   CHECK_FALSE(named("sent_bytes_total", CounterKind::kCounter, CounterUnit::kMessages));
   CHECK(metric_scale(CounterUnit::kNanoseconds) == 1e-9);
   CHECK(metric_scale(CounterUnit::kBytes) == 1);
+}
+
+TEST_CASE("a counter that is raised does not fall") {
+  Counter counter;
+  for (const std::uint64_t to : {5u, 3u, 5u, 6u}) counter.raise(to);
+  CHECK(counter.get() == 6);
+  counter.raise(1);
+  CHECK(counter.get() == 6);
 }
 
 TEST_CASE("counters count, and ids order and step") {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "tests/seeds.h"
 #include "tests/transport/contract_party.h"
 #include "tests/transport/host/child.h"
 
@@ -27,7 +28,8 @@ constexpr int kNobody = 7;  // the victim takes it for absent, so it does not le
 constexpr int kRounds = 20;
 
 PartyPlan plan_for(std::string_view kind, int round) {
-  PartyPlan plan{.kind = kind, .seed = static_cast<std::uint64_t>(round) + 100, .endpoints = kEndpoints};
+  PartyPlan plan{.kind = kind, .endpoints = kEndpoints};
+  plan.seed = testing::drawn_seed() + static_cast<std::uint64_t>(round);
   plan.messages = 1000;
   plan.bytes_max = round % 3 == 0 ? 3000 : 60;
   plan.sleeps = round % 2 == 0;
@@ -74,7 +76,7 @@ struct Round {
 
 TEST_CASE("a killed process affects no other") {
   const std::string_view kind = GENERATE("nvp", "srbp");
-  Prng prng(7);
+  Prng prng(testing::drawn_seed());
   for (int number = 0; number < kRounds; ++number) {
     Round round(plan_for(kind, number), [](Party& party, Board&, EndpointId self) {
       party.run({self.value() == kVictim ? kNobody : kVictim});
@@ -95,7 +97,7 @@ TEST_CASE("a killed process affects no other") {
 
 TEST_CASE("a stopped process affects no other, and when it goes on all messages arrive") {
   const std::string_view kind = GENERATE("nvp", "srbp");
-  Prng prng(8);
+  Prng prng(testing::drawn_seed());
   for (int number = 0; number < kRounds; ++number) {
     Round round(plan_for(kind, number), [](Party& party, Board& board, EndpointId self) {
       party.run({self.value() == kVictim ? kNobody : kVictim});

@@ -112,7 +112,7 @@ void IncoherentMachine::sleep_until_rung(int core_id) {
 
 void IncoherentMachine::learn_death(int core, int of) { join(cores_[core].clock, cores_[of].clock); }
 
-std::uint32_t IncoherentMachine::load(int core_id, std::size_t at, Site site) {
+std::uint32_t IncoherentMachine::load(int core_id, std::size_t at, Order order) {
   step(core_id);
   Core& core = cores_[core_id];
   Cell& cell = cells_[at];
@@ -127,17 +127,28 @@ std::uint32_t IncoherentMachine::load(int core_id, std::size_t at, Site site) {
       prng_.chance(fresh_) ? newest : bound + static_cast<std::uint32_t>(prng_.below(newest - bound + 1));
   const Write& write = cell.writes[choice % kHistory];
   cell.seen[core_id] = choice;
-  if (order(site) == Order::kAcquire && write.release) join(core.clock, write.clock);
+  if (order == Order::kAcquire && write.release) join(core.clock, write.clock);
   return write.value;
 }
 
-void IncoherentMachine::store(int core_id, std::size_t at, std::uint32_t value, Site site) {
+void IncoherentMachine::store(int core_id, std::size_t at, std::uint32_t value, Order order) {
   step(core_id);
   Cell& cell = cells_[at];
   const std::uint32_t time = tick(core_id);
   cell.seen[core_id] = cell.count;
   Write& write = cell.writes[cell.count++ % kHistory];
-  write = {value, time, core_id, order(site) == Order::kRelease, cores_[core_id].clock};
+  write = {value, time, core_id, order == Order::kRelease, cores_[core_id].clock};
+}
+
+std::uint32_t IncoherentMachine::update(int core_id, std::size_t at,
+                                       const std::function<std::uint32_t(std::uint32_t)>& next) {
+  step(core_id);
+  Cell& cell = cells_[at];
+  const std::uint32_t old = cell.writes[(cell.count - 1) % kHistory].value;
+  const std::uint32_t time = tick(core_id);
+  cell.seen[core_id] = cell.count;
+  cell.writes[cell.count++ % kHistory] = {next(old), time, core_id, false, cores_[core_id].clock};
+  return old;
 }
 
 void IncoherentMachine::plain_write(int core_id, std::size_t at, std::span<const std::byte> in) {
@@ -194,6 +205,11 @@ void IncoherentMachine::fence(int core_id) {
 void IncoherentMachine::preset(std::size_t at, std::uint32_t value) {
   Cell& cell = cells_[at];
   cell.writes[(cell.count - 1) % kHistory].value = value;
+}
+
+std::size_t IncoherentMachine::add_cell(std::uint32_t value) {
+  cells_.emplace_back().writes[0].value = value;
+  return cells_.size() - 1;
 }
 
 }  // namespace ingot::test

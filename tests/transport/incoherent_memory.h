@@ -54,6 +54,7 @@ class IncoherentMachine {
   // Before run: sets a core's program and its faults.
   void start(int core, std::function<void()> main);
   void kill_at(int core, int access) { cores_[core].kill_at = access; }
+  void kill_after(int core, int accesses) { kill_at(core, cores_[core].accesses + accesses); }
   void pause_at(int core, int access, int steps) {
     cores_[core].pause_at = access;
     cores_[core].pause_steps = steps;
@@ -80,6 +81,7 @@ class IncoherentMachine {
 
   // ---- Called by the running core ----
 
+  int running() const { return running_; }
   void step(int core);                          // another core may run now
   void sleep_until_rung(int core);              // like epoll on a doorbell: an earlier ring ends it at once
   void ring(int core) { cores_[core].rung = true; }
@@ -87,8 +89,12 @@ class IncoherentMachine {
 
   // ---- Accesses; `at` is a byte's number over all inboxes ----
 
-  std::uint32_t load(int core, std::size_t at, Site site);
-  void store(int core, std::size_t at, std::uint32_t value, Site site);
+  std::uint32_t load(int core, std::size_t at, Site site) { return load(core, at, order(site)); }
+  void store(int core, std::size_t at, std::uint32_t value, Site site) { store(core, at, value, order(site)); }
+  std::uint32_t load(int core, std::size_t at, Order order);
+  void store(int core, std::size_t at, std::uint32_t value, Order order);
+  // An atomic read-modify-write, relaxed; returns the old value.
+  std::uint32_t update(int core, std::size_t at, const std::function<std::uint32_t(std::uint32_t)>& next);
   void plain_write(int core, std::size_t at, std::span<const std::byte> in);
   void plain_read(int core, std::size_t at, std::byte* out, std::size_t bytes);
   std::uint32_t draw(int core, std::size_t at, Site acquire, Site release);
@@ -96,6 +102,8 @@ class IncoherentMachine {
 
   // Before run: sets initial memory.
   void preset(std::size_t at, std::uint32_t value);
+  // At any time: a cell beside the inboxes.
+  std::size_t add_cell(std::uint32_t value);
   void preset_ticket(std::size_t at, std::uint32_t value) { ticket(at).next = value; }
 
  private:

@@ -11,13 +11,14 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "core/shared_cell.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
 
 // One line of the fabric's memory. Zero-filled: awake.
 struct alignas(64) SleepingWord {
-  std::atomic<std::uint64_t> sleeps{0};
+  SharedCell<std::uint64_t> sleeps{0};
 
   // Any thread of any process. Relaxed: the fences of transport/waker.h order it.
   bool asleep() const { return (sleeps.load(std::memory_order_relaxed) & 1) != 0; }
@@ -29,7 +30,7 @@ struct alignas(64) SleepingWord {
     sleeps.store(now + (now & 1), std::memory_order_relaxed);  // a ringer may have stored the same value
   }
 };
-static_assert(sizeof(SleepingWord) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(sizeof(SleepingWord) == 64 && SharedCell<std::uint64_t>::is_always_lock_free);
 
 // An eventfd, shared by inheritance. All calls are thread-safe and async-signal-safe, and none blocks.
 class Doorbell {

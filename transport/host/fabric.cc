@@ -149,10 +149,10 @@ absl::StatusOr<int> Fabric::renew_inbox(EndpointId endpoint) {
   return inboxes_[endpoint.value()].fd.get();
 }
 
-std::atomic<std::uint32_t>& Fabric::accepted_word(EndpointId receiver, EndpointId sender) const {
+SharedCell<std::uint32_t>& Fabric::accepted_word(EndpointId receiver, EndpointId sender) const {
   INGOT_CHECK(receiver.value() < inboxes_.size() && sender.value() < inboxes_.size(), "endpoints are numbered from 0");
   std::byte* const row = control_.data() + rows_offset(endpoints()) + receiver.value() * row_bytes(endpoints());
-  return reinterpret_cast<std::atomic<std::uint32_t>*>(row)[sender.value()];
+  return reinterpret_cast<SharedCell<std::uint32_t>*>(row)[sender.value()];
 }
 
 void Fabric::accept(EndpointId receiver, EndpointId sender, Incarnation incarnation) {

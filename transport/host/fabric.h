@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/shared_cell.h"
 #include "core/types.h"
 #include "transport/host/doorbell.h"
 #include "transport/host/segment.h"
@@ -84,7 +85,7 @@ class Fabric final : public Waker {
   absl::StatusOr<Inbox> open_inbox(Descriptor fd) const;
 
   Fabric(std::string name, Segment control, Descriptor fd, std::size_t inbox_bytes);
-  std::atomic<std::uint32_t>& accepted_word(EndpointId receiver, EndpointId sender) const;
+  SharedCell<std::uint32_t>& accepted_word(EndpointId receiver, EndpointId sender) const;
 
   std::string name_;  // for the segments of later incarnations
   Segment control_;

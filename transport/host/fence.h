@@ -4,9 +4,14 @@
 
 #include <atomic>
 
+#include "core/shared_cell.h"
+
 namespace ingot {
 
 inline void store_load_fence() {
+#ifdef INGOT_MODELLED_MEMORY
+  if (memory_model != nullptr) return memory_model->store_load_fence();
+#endif
   // TSan does not model fences, and GCC warns about that. TSan's check for data races needs none: all cells are atomic.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/rule.h"
 #include "replication/agreement/multi_paxos/ballot.h"
 #include "replication/agreement/multi_paxos/multi_paxos.h"
 
@@ -57,7 +58,12 @@ void MultiPaxos::on_abandon(EndpointId from, const Message& abandon, Effects& ef
 }
 
 bool MultiPaxos::nobody_leads() const {
-  if (!voter_.active() || leader_.leading() || prepare_.under_way()) return false;
+  return voter_.active() && !leader_.leading() && !prepare_.under_way() && leader_is_dead();
+}
+
+// The named leader is dead or was an earlier incarnation of this replica, or this replica has given up its candidacy.
+// REQUIRES: this replica neither leads nor is a candidate.
+bool MultiPaxos::leader_is_dead() const {
   if (leader_name_.id == group_.self) return true;
   const bool known = leader_name_.incarnation > Incarnation(0);
   return known ? peers_.dead(leader_name_) : !peers_.up(leader_name_.id);
@@ -85,7 +91,9 @@ void MultiPaxos::stand(Effects& effects) {
 
 void MultiPaxos::take_over(Effects& effects) {
   const Ballot ballot = prepare_.ballot();
-  leader_.take_over(ballot, learner_.decided(), prepare_.take(), room_, effects);
+  std::vector<Leader::Recovered> recovered = prepare_.take();
+  if (!INGOT_RULE("proposes-all-again")) recovered.clear();
+  leader_.take_over(ballot, learner_.decided(), std::move(recovered), room_, effects);
   has_led_ = true;
   campaign_.leader_alive();
   mailbox_.broadcast(
@@ -162,7 +170,7 @@ absl::Status MultiPaxos::move(Role role, EndpointId to, Effects& effects) {
     return absl::InvalidArgumentError(absl::StrCat("replica ", to.value(), " is no voter, so it cannot lead"));
   }
   if (to != group_.self) return absl::FailedPreconditionError("only the future leader itself can take over");
-  if (leader_.leading()) return absl::FailedPreconditionError("this replica leads already");
+  if (leader_.leading()) return absl::AlreadyExistsError("this replica leads already");
   if (!voter_.active()) {
     return absl::FailedPreconditionError("this replica does not know what its predecessor promised, so it cannot lead");
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 
 namespace ingot {
 
@@ -16,10 +17,12 @@ MultiPaxosLeader::MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox)
 void MultiPaxosLeader::take_over(Ballot ballot, Slot decided, std::vector<Recovered> recovered, StableRoom& room,
                                  Effects& effects) {
   rest_.clear();
-  stalled_ticks_ = 0;
   std::size_t now = 0;
   const std::size_t most = std::min(recovered.size(), window_slots_);
-  while (now < most && room.take(stable_record_bytes(recovered[now].command->size()))) ++now;
+  const auto has_room = [&](const Recovered& each) {
+    return room.take(stable_record_bytes(each.command->size())) || !INGOT_RULE("recovered-has-room");
+  };
+  while (now < most && has_room(recovered[now])) ++now;
   for (std::size_t i = now; i < recovered.size(); ++i) rest_.push_back(std::move(recovered[i].command));
   recovered.resize(now);
   orphan_unless_in(recovered, decided);
@@ -55,7 +58,8 @@ void MultiPaxosLeader::feed(StableRoom& room, Effects& effects) {
   while (leading() && !rest_.empty()) {
     const Slot slot = window_.next();
     if (rest_begin_ >= slot) {
-      if (!window_.has_slot() || !room.take(stable_record_bytes(rest_.front()->size()))) return;
+      if (!window_.has_slot()) return;
+      if (!room.take(stable_record_bytes(rest_.front()->size())) && INGOT_RULE("recovered-has-room")) return;
       INGOT_CHECK(window_.add_recovered(0, rest_.front()), "it has a slot");
       offer(slot, *window_.find(slot), effects);
     }
@@ -69,19 +73,14 @@ void MultiPaxosLeader::depose(EndpointId leader, Effects& effects) {
   step_down(leader, effects);
 }
 
-void MultiPaxosLeader::count_tick(Slot decided) {
-  const bool waits = leading() && window_.open() > 0 && decided == stalled_at_;
-  stalled_ticks_ = waits ? std::min(stalled_ticks_ + 1, kBlockedTicks) : 0;
-  stalled_at_ = decided;
-}
-
-EndpointId MultiPaxosLeader::awaited() const {
+ReplicaSet MultiPaxosLeader::awaited() const {
   const Proposal* oldest = window_.find(window_.base());
-  const ReplicaSet silent = oldest ? ReplicaSet::first(voters_) - oldest->votes : ReplicaSet();
-  return silent.empty() ? self_ : *silent.begin();
+  return ReplicaSet::first(voters_) - (oldest ? oldest->votes : reads_.votes);
 }
 
-bool MultiPaxosLeader::majority(ReplicaSet votes) const { return 2 * votes.size() > voters_; }
+bool MultiPaxosLeader::majority(ReplicaSet votes) const {
+  return INGOT_RULE("vote-majority") ? 2 * votes.size() > voters_ : 2 * votes.size() >= voters_;
+}
 
 void MultiPaxosLeader::offer(Slot slot, const Proposal& proposal, Effects& effects) {
   Message message = accept(slot, proposal);
@@ -111,6 +110,9 @@ void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Eff
   Proposal* proposal = leading() && owns(accepted) ? window_.find(accepted.slot) : nullptr;
   if (!proposal) return;
   proposal->votes.insert(from);
+  if (!INGOT_RULE("one-vote-each")) {
+    proposal->votes.insert(EndpointId(static_cast<std::uint16_t>((from.value() + 1) % voters_)));
+  }
   timer_.progress();
   if (!majority(proposal->votes)) return;
   Message learn{.type = MessageType::kLearn,
@@ -128,7 +130,7 @@ void MultiPaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, 
   const bool answers = leading() && owns(confirm) && reads_.under_way() && confirm.number == reads_.number();
   if (!answers) return;
   reads_.votes.insert(from);
-  if (majority(reads_.votes)) confirm_reads(effects);
+  if (majority(reads_.votes) || !INGOT_RULE("read-majority")) confirm_reads(effects);
 }
 
 }  // namespace ingot

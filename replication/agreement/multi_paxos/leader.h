@@ -37,11 +37,10 @@ class MultiPaxosLeader : public Leader {
   void on_accepted(EndpointId from, const Message& accepted, Effects& effects);
   void on_read_confirm(EndpointId from, const Message& confirm, Effects& effects);
 
-  // Counts ticks without a decision while proposals wait, as evidence that the voters do not answer.
-  void count_tick(Slot decided);
-  bool blocked() const { return leading() && window_.open() > 0 && stalled_ticks_ >= kBlockedTicks; }
-  // A voter that has not answered about the oldest undecided slot.
-  EndpointId awaited() const;
+  // A voter's answer about a proposal or a read is awaited.
+  bool waits_for_voters() const { return leading() && (window_.open() > 0 || reads_.under_way()); }
+  // Voters that have not answered about the oldest undecided slot or, without one, about the reads.
+  ReplicaSet awaited() const;
 
  private:
   void offer(Slot slot, const Proposal& proposal, Effects& effects) override;
@@ -61,8 +60,6 @@ class MultiPaxosLeader : public Leader {
   Slot rest_begin_;
   std::multimap<Slot, Proposal> orphans_;  // at most kOrphansMax; beyond that their outcome is not reported
   ReplicaSet spared_;  // voters to skip; set within resend_to only
-  Slot stalled_at_;
-  int stalled_ticks_ = 0;
 };
 
 }  // namespace ingot

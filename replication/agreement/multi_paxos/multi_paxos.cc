@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/rule.h"
 #include "replication/agreement/multi_paxos/ballot.h"
 #include "replication/agreement/stored.h"
 
@@ -51,7 +52,8 @@ void MultiPaxos::propose(std::uint64_t proposal_id, std::shared_ptr<const std::s
 
 // The read index is the next slot, which is too low while recovered slots wait to be proposed again.
 void MultiPaxos::read(std::uint64_t read_id, Effects& effects) {
-  if (leader_.recovering()) return reject_busy(Rejection::Kind::kRead, read_id, effects);
+  const bool too_low = leader_.recovering() && INGOT_RULE("reads-after-recovery");
+  if (too_low) return reject_busy(Rejection::Kind::kRead, read_id, effects);
   leader_.read(read_id, effects);
   settle(effects);
 }
@@ -136,7 +138,6 @@ bool MultiPaxos::wants_tick() const {
 }
 
 void MultiPaxos::tick(Effects& effects) {
-  leader_.count_tick(learner_.decided());
   leader_.tick(effects);
   catch_up_.tick(effects);
   prepare_.tick(effects);
@@ -194,14 +195,25 @@ AgreementStatus MultiPaxos::status() const {
 }
 
 void MultiPaxos::add_blocked(AgreementStatus& status) const {
-  if (prepare_.blocked()) {
-    status.why = prepare_.has_majority() ? Blocked::kCatchingUp : Blocked::kNoMajority;
-    status.blocked_by = prepare_.has_majority() ? group_.self : prepare_.awaited();
-  } else if (leader_.blocked()) {
-    status.why = Blocked::kVoters;
-    status.blocked_by = leader_.awaited();
+  const auto wait_for = [&](Blocked why, ReplicaSet by) {
+    status.why = why;
+    status.blocked_by = by;
+  };
+  const ReplicaSet leader = ReplicaSet::of(leader_name_.id) - ReplicaSet::of(group_.self);
+  if (prepare_.under_way()) {
+    const bool majority = prepare_.has_majority();
+    wait_for(majority ? Blocked::kCatchingUp : Blocked::kNoMajority, majority ? ReplicaSet() : prepare_.awaited());
+  } else if (leader_.waits_for_voters()) {
+    wait_for(Blocked::kVoters, leader_.awaited());
+  } else if (leader_.recovering() && room_.lacking()) {
+    wait_for(Blocked::kNoRoom, {});
+  } else if (leader_.leading()) {
+    if (leader_.recovering() || learner_.has_gap()) wait_for(Blocked::kCatchingUp, {});
+  } else if (leader_is_dead()) {
+    wait_for(Blocked::kLeaderDead, leader);
+  } else if (suspicion_.waiting() || campaign_.wants_tick()) {
+    wait_for(Blocked::kLeaderSilent, leader);
   }
-  status.blocked = status.why != Blocked::kNo;
 }
 
 }  // namespace ingot

@@ -61,6 +61,7 @@ class MultiPaxos : public Agreement {
   void beaten(Ballot by, Effects& effects);
   void stand(Effects& effects);
   void take_over(Effects& effects);
+  bool leader_is_dead() const;
   bool nobody_leads() const;
   int rank() const;
   void tell(EndpointId peer, Effects& effects);

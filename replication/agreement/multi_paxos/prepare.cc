@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "replication/agreement/limits.h"
 
 namespace ingot {
@@ -27,10 +28,11 @@ void MultiPaxosPrepare::give_up() {
   complete_.clear();
   trimmed_ = Slot(0);
   found_.clear();
-  stalled_ticks_ = 0;
 }
 
-bool MultiPaxosPrepare::majority() const { return 2 * complete_.size() > voters_; }
+bool MultiPaxosPrepare::majority() const {
+  return INGOT_RULE("vote-majority") ? 2 * complete_.size() > voters_ : 2 * complete_.size() >= voters_;
+}
 
 void MultiPaxosPrepare::ask(EndpointId voter, Effects& effects) {
   if (!under_way() || voter.value() >= voters_ || complete(voter)) return;
@@ -47,7 +49,7 @@ void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effe
   for (const Vote& vote : votes_of(promise)) {
     if (vote.slot < learner_.decided()) continue;
     Found& found = found_[vote.slot];
-    if (found.command && found.ballot >= vote.ballot) continue;
+    if (found.command && (found.ballot >= vote.ballot || !INGOT_RULE("highest-ballot-wins"))) continue;
     found = {vote.ballot, std::make_shared<const std::string>(vote.command)};
   }
   found_.erase(found_.begin(), found_.lower_bound(learner_.decided()));
@@ -56,12 +58,16 @@ void MultiPaxosPrepare::on_promise(EndpointId from, const Message& promise, Effe
   next_[from.value()] = std::max(next_[from.value()], promise.slot);
   if (!is_new) return;
   timer_.progress();
-  stalled_ticks_ = 0;
   if (promise.verdict) {
     complete_.insert(from);
   } else {
     ask(from, effects);
   }
+}
+
+bool MultiPaxosPrepare::ready() const {
+  const bool knows_trimmed = learner_.decided() >= trimmed_ || !INGOT_RULE("trimmed-is-decided");
+  return under_way() && majority() && knows_trimmed;
 }
 
 std::vector<Leader::Recovered> MultiPaxosPrepare::take() {
@@ -80,17 +86,8 @@ std::vector<Leader::Recovered> MultiPaxosPrepare::take() {
 }
 
 void MultiPaxosPrepare::tick(Effects& effects) {
-  if (!under_way()) return;
-  stalled_ticks_ = std::min(stalled_ticks_ + 1, kBlockedTicks);
-  if (!timer_.due()) return;
+  if (!under_way() || !timer_.due()) return;
   for (std::uint16_t voter = 0; voter < voters_; ++voter) ask(EndpointId(voter), effects);
-}
-
-EndpointId MultiPaxosPrepare::awaited() const {
-  for (std::uint16_t voter = 0; voter < voters_; ++voter) {
-    if (!complete(EndpointId(voter))) return EndpointId(voter);
-  }
-  return self_;
 }
 
 }  // namespace ingot

@@ -34,7 +34,7 @@ class MultiPaxosPrepare {
 
   // All slots below it must be decided here before this candidate may lead.
   Slot trimmed() const { return trimmed_; }
-  bool ready() const { return under_way() && majority() && learner_.decided() >= trimmed_; }
+  bool ready() const;
   // Ends the candidacy. Returns what the leader must propose, from learner.decided() on, without holes: for each slot
   // the vote of the highest ballot, or the command known to be decided, or a no-op.
   // REQUIRES: ready().
@@ -44,9 +44,8 @@ class MultiPaxosPrepare {
   // Sends `voter` again what it has not answered.
   void ask(EndpointId voter, Effects& effects);
 
-  bool blocked() const { return under_way() && stalled_ticks_ >= kBlockedTicks; }
   bool has_majority() const { return majority(); }
-  EndpointId awaited() const;  // a voter that has not answered. REQUIRES: under_way()
+  ReplicaSet awaited() const { return ReplicaSet::first(voters_) - complete_; }  // voters that have not sent all votes
 
  private:
   struct Found {
@@ -67,7 +66,6 @@ class MultiPaxosPrepare {
   Slot trimmed_;
   std::map<Slot, Found> found_;
   RetransmitTimer timer_;
-  int stalled_ticks_ = 0;
 };
 
 }  // namespace ingot

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/rule.h"
 #include "core/wire.h"
 #include "replication/agreement/limits.h"
 #include "replication/agreement/multi_paxos/ballot.h"
@@ -22,6 +23,7 @@ MultiPaxosVoter::MultiPaxosVoter(const GroupConfig& group, Mailbox& mailbox)
 void MultiPaxosVoter::inherit(const StableView& view) {
   if (!view.may_be_inherited()) return;
   active_ = inherited_ = true;
+  if (!INGOT_RULE("voter-inherits")) return;
   promised_ = view.promised;
   accepted_.trim(view.trimmed);
   for (const auto& [slot, entry] : view.accepted) accepted_.store(slot, entry.ballot, entry.command);
@@ -51,7 +53,7 @@ bool MultiPaxosVoter::is_owner(EndpointId from, Ballot ballot) const {
 
 void MultiPaxosVoter::on_accept(EndpointId from, const Message& accept, Slot decided, Effects& effects) {
   if (!active_ || accept.epoch != epoch_ || !is_owner(from, accept.ballot)) return mailbox_.refuse();
-  if (accept.ballot < promised_) return abandon(from, effects);
+  if (accept.ballot < promised_ && INGOT_RULE("voter-keeps-promise")) return abandon(from, effects);
   if (accept.slot < accepted_.trimmed()) {
     mailbox_.send(from, {.type = MessageType::kCommitHint, .slot = accepted_.trimmed()}, effects);
     return;
@@ -68,6 +70,7 @@ void MultiPaxosVoter::on_accept(EndpointId from, const Message& accept, Slot dec
 void MultiPaxosVoter::promise(Ballot ballot, Effects& effects) {
   if (ballot <= promised_) return;
   promised_ = ballot;
+  if (!INGOT_RULE("voter-stores-promise")) return;
   effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
 }
 
@@ -76,7 +79,9 @@ void MultiPaxosVoter::vote(const Message& accept, Effects& effects) {
   const AcceptedLog::Entry* stored = accepted_.find(accept.slot);
   if (stored && stored->ballot == accept.ballot) return;
   auto command = command_of(accept);
-  effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, accept.ballot, accept.slot, command});
+  if (INGOT_RULE("voter-stores-vote")) {
+    effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, accept.ballot, accept.slot, command});
+  }
   accepted_.store(accept.slot, accept.ballot, std::move(command));
 }
 

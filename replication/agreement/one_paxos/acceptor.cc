@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/rule.h"
 #include "core/wire.h"
 #include "replication/agreement/limits.h"
 
@@ -22,12 +23,17 @@ void OnePaxosAcceptor::on_prepare(EndpointId from, const Message& prepare, Effec
     return abandon(from, effects);
   }
   const bool is_new = prepare.epoch > epoch_ || prepare.ballot > promised_ || !stored_promise_;
-  if (prepare.epoch > epoch_) accepted_.restart(Slot(prepare.number));
-  epoch_ = prepare.epoch;
+  if (prepare.epoch > epoch_) begin(prepare.epoch, Slot(prepare.number));
   promised_ = prepare.ballot;
   if (is_new) effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
   stored_promise_ = true;
   mailbox_.send(from, promise(prepare.slot), effects);
+}
+
+void OnePaxosAcceptor::begin(Epoch epoch, Slot base) {
+  epoch_ = epoch;
+  promised_ = Ballot(0);
+  accepted_.restart(base);
 }
 
 Message OnePaxosAcceptor::promise(Slot from) const {
@@ -48,12 +54,13 @@ Message OnePaxosAcceptor::promise(Slot from) const {
 }
 
 bool OnePaxosAcceptor::on_accept(EndpointId from, const Message& accept, Slot decided, Effects& effects) {
-  if (accept.epoch != epoch_ || accept.ballot < promised_ || accept.slot < accepted_.trimmed()) {
+  const bool promised_newer = accept.ballot < promised_ && INGOT_RULE("promise-kept");
+  if (accept.epoch != epoch_ || promised_newer || accept.slot < accepted_.trimmed()) {
     abandon(from, effects);
     return true;
   }
   const AcceptedLog::Entry* stored = accepted_.find(accept.slot);
-  if (!stored) {
+  if (!stored || !INGOT_RULE("write-once")) {
     // A leader's window is smaller.
     if (accept.slot.value() >= std::max(decided, accepted_.end()).value() + kLearnerAheadSlots) return false;
     store(accept, effects);
@@ -80,7 +87,9 @@ void OnePaxosAcceptor::store(const Message& accept, Effects& effects) {
                 .ballot = accept.ballot,
                 .slot = accept.slot,
                 .command = command_of(accept)};
-  effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, accept.ballot, accept.slot, learn.command});
+  if (INGOT_RULE("vote-stored")) {
+    effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, accept.ballot, accept.slot, learn.command});
+  }
   accepted_.store(accept.slot, accept.ballot, learn.command);
   mailbox_.broadcast(learn, effects);
   mailbox_.send(self_, std::move(learn), effects);
@@ -96,10 +105,11 @@ void OnePaxosAcceptor::abandon(EndpointId to, Effects& effects) {
 }
 
 void OnePaxosAcceptor::on_read_probe(EndpointId from, const Message& probe, Effects& effects) {
-  if (probe.epoch != epoch_ || probe.ballot != promised_) return abandon(from, effects);
+  const bool holds = probe.epoch == epoch_ && probe.ballot == promised_;
+  if (!holds && INGOT_RULE("probe-checks-ballot")) return abandon(from, effects);
   mailbox_.send(
       from,
-      {.type = MessageType::kReadConfirm, .epoch = epoch_, .ballot = promised_, .number = probe.number},
+      {.type = MessageType::kReadConfirm, .epoch = probe.epoch, .ballot = probe.ballot, .number = probe.number},
       effects);
 }
 

@@ -26,6 +26,9 @@ class OnePaxosAcceptor {
   // A new leader asks for a promise and for the accepted entries from a slot on, a page at a time.
   void on_prepare(EndpointId from, const Message& prepare, Effects& effects);
 
+  // A new epoch: nothing is promised or accepted in it yet, and slots below `base` count as trimmed.
+  void begin(Epoch epoch, Slot base);
+
   // False: the slot is too far above `decided` and above every slot stored here.
   // REQUIRES: slots below `decided` are decided in this replica's learner.
   bool on_accept(EndpointId from, const Message& accept, Slot decided, Effects& effects);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "core/wire.h"
 #include "replication/agreement/one_paxos/configuration.h"
 #include "replication/stable/view.h"
@@ -23,12 +24,14 @@ ConfigLog::ConfigLog(const GroupConfig& group, const Peers& peers, const Learner
       mailbox_(mailbox),
       self_(group.self),
       voters_(group.voters),
-      voting_(group.self.value() < group.voters) {
+      voting_(group.self.value() < group.voters),
+      leader_changes_(static_cast<std::size_t>(group.bounds.leader_changes)) {
   const auto entry = std::make_shared<const ConfigEntry>(initial_entry(group));
   entries_.push_back({std::make_shared<const std::string>(encode_entry(*entry)), entry});
   if (group.incarnation == Incarnation(1)) return;
-  inheriting_ = voting_ = voting_ && group.predecessor != nullptr && group.predecessor->may_be_inherited() &&
-                          inherit(group.predecessor->configuration);
+  const bool inherits = voting_ && group.predecessor != nullptr && group.predecessor->may_be_inherited() &&
+                        (!INGOT_RULE("inherit") || inherit(group.predecessor->configuration));
+  inheriting_ = voting_ = inherits && INGOT_RULE("votes");
 }
 
 void ConfigLog::start(Effects& effects) {
@@ -40,6 +43,7 @@ bool ConfigLog::inherit(std::string_view stored) {
   if (stored.empty()) return true;
   WireReader in(stored);
   const std::uint64_t first = in.u64();
+  const std::uint64_t next_kept = in.u64();
   std::vector<Decided> entries;
   for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
     const auto bytes = std::make_shared<const std::string>(in.bytes());
@@ -50,9 +54,10 @@ bool ConfigLog::inherit(std::string_view stored) {
   const std::uint64_t promised = in.u64();
   const std::uint64_t accepted = in.u64();
   const auto accepted_entry = std::make_shared<const std::string>(in.bytes());
-  if (!in.ok() || first == 0 || entries.empty()) return false;
+  if (!in.ok() || first == 0 || next_kept <= first || entries.empty()) return false;
   if (accepted > 0 && !decode_entry(*accepted_entry, voters_)) return false;
   first_ = first;
+  next_kept_ = next_kept;
   entries_ = std::move(entries);
   promised_ = promised;
   accepted_ = accepted;
@@ -61,9 +66,9 @@ bool ConfigLog::inherit(std::string_view stored) {
 }
 
 void ConfigLog::store(Effects& effects) {
-  if (!voting_) return;
+  if (!voting_ || !INGOT_RULE("configuration-stored")) return;
   WireWriter out;
-  out.u64(first_).u32(static_cast<std::uint32_t>(entries_.size()));
+  out.u64(first_).u64(next_kept_).u32(static_cast<std::uint32_t>(entries_.size()));
   for (const Decided& decided : entries_) out.bytes(*decided.bytes);
   out.u64(promised_).u64(accepted_).bytes(accepted_entry_ ? std::string_view(*accepted_entry_) : "");
   effects.stable.push_back({StableWrite::Kind::kConfiguration, Epoch(), Ballot(), Slot(),
@@ -113,7 +118,9 @@ void ConfigLog::send_round(Effects& effects) {
   for (const EndpointId voter : ReplicaSet::first(voters_) - answered_) mailbox_.send(voter, message, effects);
 }
 
-bool ConfigLog::majority() const { return 2 * answered_.size() > voters_; }
+bool ConfigLog::majority() const {
+  return INGOT_RULE("entry-majority") ? 2 * answered_.size() > voters_ : 2 * answered_.size() >= voters_;
+}
 
 void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& effects) {
   if (phase_ != Phase::kPrepare || message.slot != next_index() || message.number != number_) return;
@@ -124,7 +131,7 @@ void ConfigLog::on_promise(EndpointId from, const Message& message, Effects& eff
     const std::uint64_t accepted = in.u64();
     const std::string_view entry = in.rest();
     if (!decode_entry(entry, voters_)) return mailbox_.refuse();
-    if (accepted > best_) {
+    if (accepted > best_ && INGOT_RULE("entry-adopted")) {
       best_ = accepted;
       value_ = std::make_shared<const std::string>(entry);
     }
@@ -148,7 +155,7 @@ void ConfigLog::on_accepted(EndpointId from, const Message& message, Effects& ef
   if (!majority()) return;
   const Message decided{.type = MessageType::kConfigDecided, .slot = next_index(), .command = value_};
   mailbox_.broadcast(decided, effects);
-  append(tip() + 1, value_, effects);
+  append(tip() + 1, value_, false, effects);
 }
 
 void ConfigLog::on_reject(const Message& message) {
@@ -212,7 +219,7 @@ void ConfigLog::on_prepare(EndpointId from, const Message& message, Effects& eff
 
 void ConfigLog::on_accept(EndpointId from, const Message& message, Effects& effects) {
   if (!is_next(from, message, effects)) return;
-  if (message.number < promised_) {
+  if (message.number < promised_ && INGOT_RULE("entry-promise-kept")) {
     mailbox_.send(from, {.type = MessageType::kConfigReject, .slot = message.slot, .number = promised_}, effects);
     return;
   }
@@ -249,31 +256,42 @@ void ConfigLog::receive(EndpointId from, const Message& message, Effects& effect
   }
 }
 
-// An AcceptorChange starts a new history, so it may follow a gap.
+// An AcceptorChange starts a new history, so it may follow a gap. A LeaderChange may if the sender keeps no entry
+// between it and that of the same epoch.
 void ConfigLog::on_decided(EndpointId from, const Message& message, Effects& effects) {
   const std::uint64_t index = message.slot.value();
   if (index <= tip()) return;
   asked_ = false;
   asked_times_ = 0;
-  if (!append(index, command_of(message), effects)) ask(from, effects);
+  const bool after_gap = message.verdict && (message.epoch == epoch() || !INGOT_RULE("gap-in-one-epoch"));
+  if (!append(index, command_of(message), after_gap, effects)) ask(from, effects);
 }
 
-bool ConfigLog::append(std::uint64_t index, Bytes bytes, Effects& effects) {
+bool ConfigLog::append(std::uint64_t index, Bytes bytes, bool after_gap, Effects& effects) {
   auto entry = decode_entry(*bytes, voters_);
   if (!entry || index > kConfigurationEntriesMax) {
     mailbox_.refuse();
     return true;
   }
   const bool epoch_begins = entry->kind == ConfigEntry::Kind::kAcceptorChange;
-  if (index != tip() + 1 && !epoch_begins) return false;
+  if (index != tip() + 1 && !epoch_begins && !after_gap) return false;
   if (epoch_begins) {
     entries_.clear();
     first_ = index;
+    next_kept_ = index + 1;
+  } else if (index != tip() + 1) {
+    entries_.resize(1);
+    next_kept_ = index;
   }
   entries_.push_back({std::move(bytes), std::make_shared<const ConfigEntry>(std::move(*entry))});
+  if (entries_.size() > 1 + leader_changes_) {
+    entries_.erase(entries_.begin() + 1);
+    ++next_kept_;
+  }
   promised_ = accepted_ = highest_seen_ = 0;
   accepted_entry_ = nullptr;
-  give_up();
+  if (!INGOT_RULE("at-ballot-plus-one") && committed() && *entries_.back().bytes != *mine_) start_round(effects);
+  else give_up();
   store(effects);
   return true;
 }
@@ -290,8 +308,10 @@ void ConfigLog::ask(EndpointId peer, Effects& effects) {
 void ConfigLog::tell(EndpointId peer, std::uint64_t known_tip, Effects& effects) {
   if (peer == self_) return;
   for (std::uint64_t index = std::max(first_, known_tip + 1); index <= tip(); ++index) {
-    mailbox_.send(peer, {.type = MessageType::kConfigDecided, .slot = Slot(index),
-                         .command = entries_[index - first_].bytes}, effects);
+    if (!keeps(index)) index = next_kept_;
+    const bool after_gap = index == next_kept_ && next_kept_ > first_ + 1;
+    mailbox_.send(peer, {.type = MessageType::kConfigDecided, .epoch = after_gap ? epoch() : Epoch(),
+                         .slot = Slot(index), .verdict = after_gap, .command = decided(index).bytes}, effects);
   }
 }
 

@@ -2,7 +2,7 @@
 // a time, off the normal path. docs/agreement.md explains which guarantees depend on it.
 //
 // A voter's stored state (StableWrite::Kind::kConfiguration), written as a whole at each change:
-//   u64 index of the first decided entry kept, u32 count, each `bytes`
+//   u64 index of the epoch's first entry, u64 index of the next entry kept, u32 count, each `bytes`
 //   its vote for the next index: u64 promised, u64 accepted (0: none), `bytes` of the accepted entry
 #pragma once
 
@@ -22,9 +22,10 @@
 
 namespace ingot {
 
-// Keeps the entries of the current epoch: from the last AcceptorChange on, which makes everything before it history.
-// Entry 1 is the same on all replicas. A proposal may be chosen after its author gave it up or died: only the log tells
-// what was chosen. Not thread-safe.
+// Keeps the entries of the current epoch: the last AcceptorChange, which makes everything before it history, and the
+// newest LeaderChanges after it (AgreementBounds::leader_changes). The older ones are needed only if as many leaders in
+// a row ended before they led, and then only for the walk-back. Entry 1 is the same on all replicas. A proposal may be
+// chosen after its author gave it up or died: only the log tells what was chosen. Not thread-safe.
 class ConfigLog {
  public:
   // REQUIRES: the other objects outlive this.
@@ -33,10 +34,11 @@ class ConfigLog {
   // Stores what was inherited.
   void start(Effects& effects);
 
-  std::uint64_t tip() const { return first_ + entries_.size() - 1; }
+  std::uint64_t tip() const { return next_kept_ + entries_.size() - 2; }
   Epoch epoch() const { return Epoch(first_); }
-  // REQUIRES: epoch() <= index <= tip().
-  const ConfigEntry& at(std::uint64_t index) const { return *entries_[index - first_].entry; }
+  bool keeps(std::uint64_t index) const { return index == first_ || (index >= next_kept_ && index <= tip()); }
+  // REQUIRES: keeps(index).
+  const ConfigEntry& at(std::uint64_t index) const { return *decided(index).entry; }
   const ConfigEntry& last() const { return *entries_.back().entry; }
 
   // Writes the entry once a majority is ready to choose it. Only then does the author pay the price of its proposal (a
@@ -54,6 +56,8 @@ class ConfigLog {
   void give_up() { phase_ = Phase::kIdle; }
   // The proposal under way has long waited for a majority.
   bool starved() const { return proposing() && rounds_ >= kStarvedRounds; }
+  // Voters that have not answered in the present round.
+  ReplicaSet unanswered() const { return ReplicaSet::first(voters_) - answered_ - ReplicaSet::of(self_); }
 
   // Whether this replica is a voter and has its predecessor's votes (if it has a predecessor).
   bool votes() const { return voting_; }
@@ -93,7 +97,10 @@ class ConfigLog {
   void on_accepted(EndpointId from, const Message& message, Effects& effects);
   void on_reject(const Message& message);
   void on_decided(EndpointId from, const Message& message, Effects& effects);
-  bool append(std::uint64_t index, Bytes bytes, Effects& effects);
+  bool append(std::uint64_t index, Bytes bytes, bool after_gap, Effects& effects);
+  const Decided& decided(std::uint64_t index) const {
+    return index == first_ ? entries_.front() : entries_[index - next_kept_ + 1];
+  }
   bool majority() const;
   Slot next_index() const { return Slot(tip() + 1); }
 
@@ -104,8 +111,10 @@ class ConfigLog {
   int voters_;
   bool voting_;
   bool inheriting_ = false;
+  const std::size_t leader_changes_;  // kept
   std::uint64_t first_ = 1;
-  std::vector<Decided> entries_;
+  std::uint64_t next_kept_ = 2;    // index of the second of entries_, if there is one
+  std::vector<Decided> entries_;   // that of the epoch, then the newest, without gaps
 
   // As voter, for tip() + 1.
   std::uint64_t promised_ = 0;

@@ -1,5 +1,7 @@
 #include "replication/agreement/one_paxos/leader.h"
 
+#include "core/rule.h"
+
 namespace ingot {
 
 OnePaxosLeader::OnePaxosLeader(const GroupConfig& group, Mailbox& mailbox)
@@ -7,7 +9,9 @@ OnePaxosLeader::OnePaxosLeader(const GroupConfig& group, Mailbox& mailbox)
       acceptor_(initial_entry(group).acceptor.id) {}
 
 void OnePaxosLeader::offer(Slot slot, const Proposal& proposal, Effects& effects) {
-  effects.stable.push_back({StableWrite::Kind::kProposed, epoch_, ballot_, slot, proposal.command});
+  if (INGOT_RULE("proposal-stored")) {
+    effects.stable.push_back({StableWrite::Kind::kProposed, epoch_, ballot_, slot, proposal.command});
+  }
   offer_again(slot, proposal, effects);
 }
 
@@ -18,13 +22,13 @@ void OnePaxosLeader::offer_again(Slot slot, const Proposal& proposal, Effects& e
 void OnePaxosLeader::send_probe(Effects& effects) { mailbox_.send(acceptor_, probe(), effects); }
 
 bool OnePaxosLeader::overtaken_by(Slot slot, const std::string& command) const {
-  if (!leading()) return false;
+  if (!leading() && !frozen()) return false;
   const Proposal* own = proposal(slot);
   return slot >= next_slot() || (own != nullptr && *own->command != command);
 }
 
 void OnePaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, Effects& effects) {
-  const bool answers = leading() && owns(confirm) && from == acceptor_ && reads_.under_way() &&
+  const bool answers = reads_allowed() && owns(confirm) && from == acceptor_ && reads_.under_way() &&
                        confirm.number == reads_.number();
   if (answers) confirm_reads(effects);
 }

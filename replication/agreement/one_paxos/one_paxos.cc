@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/rule.h"
 #include "replication/agreement/stored.h"
 #include "replication/stable/view.h"
 
@@ -39,7 +40,7 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
   state_.peers.note_alive(sender);
   reconfiguration_.note_alive(sender);
   if (message->ballot.value() > state_.log.tip()) state_.log.ask(from, effects);
-  const bool led = state_.leader.leading();
+  const bool led = state_.leader.leading() || state_.leader.frozen();
   handle(from, *message, effects);
   if (led && !state_.leader.leading() && !state_.leader.frozen()) state_.log.ask(from, effects);  // newest leader
   call_for_history(effects);
@@ -50,6 +51,7 @@ void OnePaxos::receive(EndpointId from, std::string_view bytes, Effects& effects
 // Called when asking all peers in turn brought nothing. Slots decided before this epoch are in segments: of dead
 // replicas, and of former acceptors that dropped them from memory.
 void OnePaxos::call_for_history(Effects& effects) {
+  if (!INGOT_RULE("history")) return;
   if (effects.snapshot_needed && state_.catch_up.lacks_trimmed()) effects.history_needed = true;
 }
 
@@ -235,9 +237,14 @@ void OnePaxos::compact(Slot keep_from, Effects& effects) {
   state_.acceptor.trim(keep_from, effects);
 }
 
+// A snapshot does not tell who proposed its slots. So a leader that installs one asks the acceptor again before it
+// proposes: it may have been overtaken, and its window would imply decisions that are not its own. One that is asking
+// already waits on: it will go on from the first undecided slot, without its proposals below.
 void OnePaxos::installed(Slot first_undecided, Effects& effects) {
+  const bool skips = first_undecided > state_.learner.decided();
   state_.learner.installed(first_undecided, effects);
   state_.catch_up.installed();
+  if (skips && state_.leader.leading() && INGOT_RULE("installed-asks-again")) takeover_.begin(effects);
   state_.leader.advance(state_.learner.decided(), effects);
   settle(effects);
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "core/rule.h"
 
 namespace ingot {
 
@@ -43,6 +43,10 @@ void OnePaxosReconfiguration::read_log(Effects& effects) {
   acceptor_watch_.stop();
   recovery_.reset();
   takeover_.cancel();
+  const bool epoch_begins = state_.log.tip() == state_.log.epoch().value();
+  if (epoch_begins && state_.now().acceptor == state_.self() && !INGOT_RULE("prepare-activates")) {
+    state_.acceptor.begin(state_.log.epoch(), state_.now().base);
+  }
   state_.learn_in_flight(effects);
   if (state_.leads(state_.self()) && renounced_ <= read_tip_) {
     deposed_ = false;
@@ -57,17 +61,29 @@ void OnePaxosReconfiguration::read_log(Effects& effects) {
 
 // The author of this epoch's AcceptorChange, before it leads: no replica can have stored anything in the epoch.
 bool OnePaxosReconfiguration::is_author() const {
-  return takeover_.active() && state_.log.tip() == state_.log.epoch().value();
+  return takeover_.active() && state_.log.tip() == state_.log.epoch().value() && !state_.has_led();
+}
+
+// This replica knows all that the acceptor can have stored, without its answer.
+bool OnePaxosReconfiguration::may_change_acceptor() const {
+  const bool has_led = state_.has_led() || !INGOT_RULE("knows-first");
+  return state_.leader.leading() || is_author() || (takeover_.active() && has_led);
 }
 
 void OnePaxosReconfiguration::act_as_leader(Effects& effects) {
+  const bool answered = suspected_ == state_.now().acceptor && !state_.peers.suspected(suspected_.id);
+  if (answered && state_.log.committed() && !INGOT_RULE("stays-frozen")) {
+    state_.log.give_up();
+    takeover_.begin(effects);
+  }
+  // A later takeover must not use what it found.
+  if (state_.leader.leading() && recovery_.begun() && INGOT_RULE("found-is-forgotten")) recovery_.reset();
   if (state_.log.committed()) return;
   const bool dead = state_.peers.dead(state_.now().acceptor);
-  const bool may_change = state_.leader.leading() || is_author();
-  if (dead && may_change) {
+  if (dead && may_change_acceptor()) {
     change_acceptor(state_.group.self, {}, effects);
   } else if (takeover_.active()) {
-    if (dead) recovery_.salvage(effects);
+    if (dead && INGOT_RULE("salvage")) recovery_.salvage(effects);
     if (recovery_.complete(effects)) change_acceptor(state_.group.self, {}, effects);
   }
 }
@@ -91,10 +107,12 @@ ReplicaIncarnation OnePaxosReconfiguration::candidate() const {
   return best;
 }
 
-bool OnePaxosReconfiguration::majority_up() const {
-  int up = 0;
-  for (std::uint16_t voter = 0; voter < state_.group.voters; ++voter) up += state_.peers.up(EndpointId(voter)) ? 1 : 0;
-  return 2 * up > state_.group.voters;
+ReplicaSet OnePaxosReconfiguration::voters_up() const {
+  ReplicaSet up;
+  for (const EndpointId voter : ReplicaSet::first(state_.group.voters)) {
+    if (state_.peers.up(voter)) up.insert(voter);
+  }
+  return up;
 }
 
 // `preferred`: the next acceptor; if it is this replica itself, any fit voter. Returns false if no change was begun.
@@ -112,16 +130,14 @@ bool OnePaxosReconfiguration::change_acceptor(EndpointId preferred, ReplicaIncar
 ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, Slot known, Effects& effects) {
   ConfigEntry entry{ConfigEntry::Kind::kAcceptorChange, state_.self(), acceptor, {}, {}, {}};
   std::vector<Leader::Recovered> undecided;
-  if (takeover_.active()) {
+  if (takeover_.active() && !state_.has_led()) {
     state_.learn_in_flight(effects);
     undecided = state_.recover(recovery_.found());
-    takeover_.cancel();
   } else {
-    OnePaxosState::Slots proposed;
-    state_.leader.for_each_proposal([&](Slot slot, const Proposal& each) { proposed[slot] = each.command; });
-    undecided = state_.recover(proposed);
+    undecided = state_.recover(state_.proposals());
   }
-  state_.leader.freeze(effects);
+  takeover_.cancel();
+  if (INGOT_RULE("freeze")) state_.leader.freeze(effects);
   std::size_t bytes = 0;
   for (const auto& each : undecided) bytes += each.command->size() + kInFlightSlotBytes;
   entry.decided = state_.learner.decided();
@@ -129,8 +145,12 @@ ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, S
   for (Slot slot = entry.base; slot < entry.decided; slot = slot.next()) {
     entry.in_flight.emplace_back(slot, state_.learner.command(slot));
   }
-  for (std::size_t i = 0; i < undecided.size(); ++i) {
-    entry.in_flight.emplace_back(entry.decided.plus(i), undecided[i].command);
+  if (!INGOT_RULE("decided-too")) {
+    entry.decided = entry.base;
+    entry.in_flight.clear();
+  }
+  for (std::size_t i = 0; i < undecided.size() && INGOT_RULE("in-flight"); ++i) {
+    entry.in_flight.emplace_back(state_.learner.decided().plus(i), undecided[i].command);
   }
   return entry;
 }
@@ -139,8 +159,7 @@ ConfigEntry OnePaxosReconfiguration::write_change(ReplicaIncarnation acceptor, S
 
 bool OnePaxosReconfiguration::may_campaign() const {
   const bool accepts = state_.now().acceptor.id == state_.group.self && !state_.peers.dead(state_.now().acceptor);
-  return state_.log.votes() && !accepts && state_.peers.caught_up(state_.group.self) &&
-         state_.log.tip() - state_.log.epoch().value() < kEpochLeadersMax;
+  return state_.log.votes() && !accepts && state_.peers.caught_up(state_.group.self);
 }
 
 // How many voters campaign before this replica.
@@ -208,8 +227,8 @@ void OnePaxosReconfiguration::on_step_down(EndpointId from, const Message& quest
     state_.log.tell(from, question.ballot.value(), effects);
     return;
   }
-  renounced_ = std::max(renounced_, question.ballot.value());
-  if (state_.log.tip() < question.ballot.value()) {
+  if (INGOT_RULE("walk-steps-down")) renounced_ = std::max(renounced_, question.ballot.value());
+  if (state_.log.tip() < question.ballot.value() && INGOT_RULE("walk-steps-down")) {
     takeover_.cancel();
     state_.leader.step_down(from, effects);
   }
@@ -301,8 +320,8 @@ void OnePaxosReconfiguration::tick_acceptor_watch(Effects& effects) {
   if (!state_.peers.suspected(acceptor.id)) effects.suspects.push_back(acceptor.id);
   state_.peers.suspect(acceptor.id);
   acceptor_silent_ = true;
-  if (state_.leader.leading() || is_author()) change_acceptor(state_.group.self, acceptor, effects);
-  else recovery_.walk_back(effects);
+  if (may_change_acceptor()) change_acceptor(state_.group.self, acceptor, effects);
+  else if (INGOT_RULE("walk-back")) recovery_.walk_back(effects);
 }
 
 // If the acceptor and the former leader that could report its entries have both been silent for long, only the death of
@@ -313,57 +332,7 @@ void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
   fence_ticks_ = stuck ? fence_ticks_ + 1 : 0;
   if (!stuck || fence_ticks_ % acceptor_watch_.timeout_ticks() != 0) return;
   state_.peers.suspect(recovery_.waits_for().id);
-  effects.fence.push_back(state_.now().acceptor);
-}
-
-// ---- For operators --------------------------------------------------------------------------------------------------
-
-absl::Status OnePaxosReconfiguration::move(Role role, EndpointId to, Effects& effects) {
-  const auto not_now = [](auto&&... parts) { return absl::FailedPreconditionError(absl::StrCat(parts...)); };
-  if (to.value() >= state_.group.voters) {
-    return absl::InvalidArgumentError(absl::StrCat("replica ", to.value(), " is no voter: roles go to replicas 0 to ",
-                                                   state_.group.voters - 1));
-  }
-  if (role == Role::kLeader) {
-    if (to != state_.group.self) return not_now("replica ", to.value(), " itself must be asked to lead");
-    if (state_.leads(state_.self())) return not_now("replica ", to.value(), " leads already");
-    if (state_.now().acceptor.id == to) return not_now("replica ", to.value(), " is the acceptor: move that first");
-    if (!may_campaign()) return not_now("replica ", to.value(), " has not caught up since its restart");
-    if (state_.log.proposing()) return not_now("a change is under way");
-    campaign({}, effects);
-    return absl::OkStatus();
-  }
-  if (role != Role::kAcceptor) return absl::InvalidArgumentError("only leader and acceptor can be moved");
-  if (!state_.leader.leading()) return not_now("replica ", state_.now().leader.id.value(), " leads and must be asked");
-  if (to == state_.group.self) return not_now("replica ", to.value(), " leads: it cannot be the acceptor, too");
-  if (state_.peers.name(to) == state_.now().acceptor)
-    return not_now("replica ", to.value(), " is the acceptor already");
-  if (!state_.peers.up(to)) return not_now("replica ", to.value(), " is down");
-  if (!state_.peers.fit(to)) return not_now("replica ", to.value(), " has not caught up since its restart");
-  if (!change_acceptor(to, {}, effects)) return not_now("a change is under way, or a majority of the voters is down");
-  return absl::OkStatus();
-}
-
-void OnePaxosReconfiguration::describe(AgreementStatus& status) const {
-  status.frozen = state_.leader.frozen() && !takeover_.active();
-  status.taking_over = takeover_.active();
-  status.caught_up = state_.peers.caught_up(state_.group.self);
-  status.deposed = deposed_;
-  status.deposed_by = state_.now().leader.id;
-  const auto blocked = [&](Blocked why, EndpointId by) {
-    status.blocked = true;
-    status.why = why;
-    status.blocked_by = by;
-  };
-  const EndpointId acceptor = state_.now().acceptor.id;
-  if (state_.log.starved()) return blocked(Blocked::kNoMajority, state_.group.self);
-  if (no_candidate_) return blocked(Blocked::kNoCandidate, acceptor);
-  if (!takeover_.active()) return;
-  if (recovery_.segment_missing()) {
-    return blocked(Blocked::kSegmentMissing, recovery_.walking() ? recovery_.waits_for().id : acceptor);
-  }
-  if (acceptor_silent_ && recovery_.walking()) return blocked(Blocked::kFormerLeader, recovery_.waits_for().id);
-  if (takeover_.waits_for_peers()) return blocked(Blocked::kCatchingUp, state_.group.self);
+  if (INGOT_RULE("fence")) effects.fence.push_back(state_.now().acceptor);
 }
 
 }  // namespace ingot

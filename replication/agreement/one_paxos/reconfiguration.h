@@ -39,6 +39,7 @@ class OnePaxosReconfiguration {
   void read_log(Effects& effects);
   void act_as_leader(Effects& effects);
   bool is_author() const;
+  bool may_change_acceptor() const;
   bool may_campaign() const;
   int rank() const;
   void campaign(ReplicaIncarnation suspected, Effects& effects);
@@ -47,13 +48,16 @@ class OnePaxosReconfiguration {
   void check_leader(Effects& effects);
   bool waits_for_leader() const;
   void ping_voters(Effects& effects);
-  bool majority_up() const;
+  ReplicaSet voters_up() const;
+  bool majority_up() const { return 2 * voters_up().size() > state_.group.voters; }
   ConfigEntry write_change(ReplicaIncarnation acceptor, Slot known, Effects& effects);
   ReplicaIncarnation candidate() const;
   void tick_leader_watch(Effects& effects);
   void tick_acceptor_watch(Effects& effects);
   void suspect_leader(Effects& effects);
   void fence_if_stuck(Effects& effects);
+  void describe_leading(AgreementStatus& status) const;
+  void describe_takeover(AgreementStatus& status) const;
 
   OnePaxosState& state_;
   OnePaxosTakeover& takeover_;

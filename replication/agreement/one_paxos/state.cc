@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/rule.h"
 #include "replication/stable/view.h"
 
 namespace ingot {
@@ -19,8 +20,9 @@ OnePaxosState::OnePaxosState(const GroupConfig& config)
 // An overtaken leader steps down at once. Otherwise it would store commands as its proposals that it never proposed,
 // and readers of its segment take proposals outside a window for decided.
 void OnePaxosState::learn(Slot slot, const Command& command, Effects& effects) {
-  if (leader.overtaken_by(slot, *command)) leader.step_down(group.self, effects);
+  if (leader.overtaken_by(slot, *command) && INGOT_RULE("window-is-own")) leader.step_down(group.self, effects);
   learner.learn(slot, command, effects);
+  if (!INGOT_RULE("one-slot-each")) learner.learn(slot.next(), command, effects);
   leader.learned(slot, *command);
   leader.advance(learner.decided(), effects);
 }
@@ -41,6 +43,12 @@ void OnePaxosState::learn_history(const StableView& segment, Effects& effects) {
   for (const auto& [slot, entry] : segment.accepted) learn_one(slot, entry.command);
 }
 
+OnePaxosState::Slots OnePaxosState::proposals() const {
+  Slots proposed;
+  leader.for_each_proposal([&](Slot slot, const Proposal& each) { proposed[slot] = each.command; });
+  return proposed;
+}
+
 Slot OnePaxosState::in_flight_end() const {
   const ConfigEntry& entry = epoch_entry();
   return entry.in_flight.empty() ? entry.decided : std::max(entry.decided, entry.in_flight.back().first.next());
@@ -48,13 +56,15 @@ Slot OnePaxosState::in_flight_end() const {
 
 std::vector<Leader::Recovered> OnePaxosState::recover(const Slots& found) const {
   Slots candidates = found;
-  for (const auto& [slot, command] : epoch_entry().in_flight) candidates.emplace(slot, command);
+  if (INGOT_RULE("in-flight-first")) {
+    for (const auto& [slot, command] : epoch_entry().in_flight) candidates.emplace(slot, command);
+  }
   Slot end = learner.known_end();
   if (!candidates.empty()) end = std::max(end, candidates.rbegin()->first.next());
   const auto no_op = std::make_shared<const std::string>();
   std::vector<Leader::Recovered> recovered;
   for (Slot slot = learner.decided(); slot < end; slot = slot.next()) {
-    const Command known = learner.command(slot);
+    const Command known = INGOT_RULE("gap-is-undecided") ? learner.command(slot) : nullptr;
     const auto candidate = candidates.find(slot);
     if (known) recovered.push_back({known, true});
     else recovered.push_back({candidate != candidates.end() ? candidate->second : no_op, false});

@@ -30,6 +30,12 @@ struct OnePaxosState {
   // The entry that began this epoch.
   const ConfigEntry& epoch_entry() const { return log.at(log.epoch().value()); }
   bool leads(ReplicaIncarnation name) const { return now().leader == name; }
+  // This replica has led under the newest entry of the log known here: its window holds all that it proposed since.
+  bool has_led() const {
+    return leader.has_led() && leader.epoch() == log.epoch() && leader.ballot() == Ballot(log.tip());
+  }
+  // The leader's proposals that are not known to be decided here.
+  Slots proposals() const;
 
   // The slot is decided, from whatever source.
   void learn(Slot slot, const Command& command, Effects& effects);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/rule.h"
 #include "replication/stable/view.h"
 
 namespace ingot {
@@ -9,7 +10,7 @@ namespace ingot {
 void OnePaxosStateRecovery::reset() {
   salvaging_ = known_ = facts_ = missing_ = false;
   at_ = 0;
-  need_ = proposed_end_ = Slot(0);
+  need_ = proposed_end_ = released_ = Slot(0);
   found_.clear();
   timer_.progress();
 }
@@ -30,10 +31,15 @@ void OnePaxosStateRecovery::walk_back(Effects& effects) {
 void OnePaxosStateRecovery::ask(Effects& effects) {
   const Epoch epoch = state_.log.epoch();
   for (; at_ >= epoch.value(); --at_) {
+    if (!state_.log.keeps(at_)) {
+      if (INGOT_RULE("dropped-is-unknown")) return;  // only the acceptor can tell
+      continue;
+    }
+    if (at_ + 1 < state_.log.tip() && !INGOT_RULE("walk-to-completed")) break;
     const ReplicaIncarnation name = state_.log.at(at_).leader;
     if (name == state_.self()) {
       if (state_.leader.epoch() != epoch || state_.leader.ballot() != Ballot(at_)) continue;
-      state_.leader.for_each_proposal([&](Slot slot, const Proposal& own) { found_[slot] = own.command; });
+      found_ = state_.proposals();
       return finish(state_.epoch_entry().base, state_.leader.next_slot());
     }
     if (state_.peers.dead(name)) {
@@ -52,7 +58,9 @@ void OnePaxosStateRecovery::ask(Effects& effects) {
 void OnePaxosStateRecovery::finish(Slot need, Slot proposed_end) {
   known_ = true;
   at_ = 0;
-  need_ = std::max(need, state_.epoch_entry().base);
+  need_ = need;
+  if (INGOT_RULE("knows-base")) need_ = std::max(need_, state_.epoch_entry().base);
+  if (INGOT_RULE("released-is-told")) need_ = std::max(need_, released_);
   proposed_end_ = std::max({proposed_end, need_, state_.in_flight_end()});
   if (!found_.empty()) proposed_end_ = std::max(proposed_end_, found_.rbegin()->first.next());
   state_.learner.note_known(need_);
@@ -62,6 +70,10 @@ void OnePaxosStateRecovery::finish(Slot need, Slot proposed_end) {
 void OnePaxosStateRecovery::salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) {
   if (known_ || !state_.peers.dead(name)) return;
   if (view && (view->replica != name.id || view->incarnation != name.incarnation)) view = nullptr;
+  if (!INGOT_RULE("segments-kept")) {
+    static const StableView made_anew;
+    view = &made_anew;
+  }
   if (salvaging_ && name == state_.now().acceptor) read_acceptor(view, effects);
   else if (at_ > 0 && name == waits_for()) read_leader(view, effects);
 }
@@ -69,9 +81,10 @@ void OnePaxosStateRecovery::salvaged(ReplicaIncarnation name, const StableView* 
 void OnePaxosStateRecovery::read_acceptor(const StableView* view, Effects& effects) {
   missing_ = view == nullptr;
   if (!view) return walk_back(effects);
+  released_ = std::max(released_, view->released_below);
   Slot need, end;
   if (view->epoch == state_.log.epoch()) {
-    need = view->trimmed;
+    if (INGOT_RULE("trim-is-told")) need = view->trimmed;
     end = view->accepted_end;
     for (const auto& [slot, entry] : view->accepted) found_[slot] = entry.command;
   }
@@ -82,13 +95,14 @@ void OnePaxosStateRecovery::read_acceptor(const StableView* view, Effects& effec
 void OnePaxosStateRecovery::read_leader(const StableView* view, Effects& effects) {
   missing_ = view == nullptr;
   if (!view) return;
+  released_ = std::max(released_, view->released_below);
   if (view->leader_epoch != state_.log.epoch() || view->leader_ballot != Ballot(at_)) {
     --at_;
     return ask(effects);
   }
   const auto proposed = view->proposed.find(view->leader_ballot);
   if (proposed != view->proposed.end()) found_ = proposed->second;
-  finish(view->leader_trimmed, view->proposed_end);
+  finish(INGOT_RULE("walk-knows-from") ? view->leader_trimmed : Slot(0), view->proposed_end);
 }
 
 void OnePaxosStateRecovery::on_stepped_down(EndpointId from, const Message& answer, Effects& effects) {
@@ -102,17 +116,22 @@ void OnePaxosStateRecovery::on_stepped_down(EndpointId from, const Message& answ
     return ask(effects);
   }
   for (const Vote& vote : votes_of(answer)) found_[vote.slot] = std::make_shared<const std::string>(vote.command);
-  finish(answer.slot, Slot(0));
+  finish(INGOT_RULE("walk-knows-from") ? answer.slot : Slot(0), Slot(0));
 }
 
 // A slot known above everything that was found, or with another command than was found, is a newer leader's proposal.
 // Then the log will name that leader, and the found entries prove nothing about the slots in between.
+bool OnePaxosStateRecovery::overtaken() const {
+  if (state_.learner.known_end() > proposed_end_) return true;
+  return std::any_of(found_.begin(), found_.end(), [this](const auto& each) {
+    const OnePaxosState::Command known = state_.learner.command(each.first);
+    return known && *known != *each.second;
+  });
+}
+
 bool OnePaxosStateRecovery::complete(Effects& effects) {
-  if (!known_ || state_.learner.decided() < need_ || state_.learner.known_end() > proposed_end_) return false;
-  for (const auto& [slot, command] : found_) {
-    const OnePaxosState::Command known = state_.learner.command(slot);
-    if (known && *known != *command) return false;
-  }
+  if (!known_ || state_.learner.decided() < need_) return false;
+  if (overtaken() && INGOT_RULE("window-is-own")) return false;
   state_.learn_in_flight(effects);
   if (facts_) {
     for (const auto& [slot, command] : found_) {

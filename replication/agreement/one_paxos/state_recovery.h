@@ -6,6 +6,10 @@
 //     reports its proposals under that ballot; if it is dead, its segment has them; if it is stopped, the walk waits.
 //     The first leader that had completed its takeover knew everything before it. If none had, nothing was sent in this
 //     epoch.
+//
+// A segment that was released (StableView::released_below) proves that all that its writer voted for is decided below a
+// slot. Way a ends there. Way b goes on: of the last leader that has completed its takeover the segment is kept. Both
+// wait until the slots below are decided here. docs/design/stable-storage.md says why that is enough.
 #pragma once
 
 #include "replication/agreement/one_paxos/state.h"
@@ -19,6 +23,7 @@ class OnePaxosStateRecovery {
 
   // For a new takeover, or when there is none.
   void reset();
+  bool begun() const { return salvaging_ || known_ || walking(); }
 
   // Way a.
   // REQUIRES: the acceptor is known dead.
@@ -26,9 +31,14 @@ class OnePaxosStateRecovery {
   // Way b.
   void walk_back(Effects& effects);
   bool walking() const { return at_ > 0; }
-  // The former leader that way b waits for; meaningless if not walking().
-  ReplicaIncarnation waits_for() const { return state_.log.at(at_).leader; }
+  // The former leader that way b waits for, or the acceptor if the log does not keep its entry any more; meaningless if
+  // not walking().
+  ReplicaIncarnation waits_for() const {
+    return state_.log.keeps(at_) ? state_.log.at(at_).leader : state_.now().acceptor;
+  }
   bool segment_missing() const { return missing_; }
+  // A dead acceptor's segment is asked for, and not read yet.
+  bool awaits_segment() const { return salvaging_ && !known_; }
 
   void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects);
   void on_stepped_down(EndpointId from, const Message& answer, Effects& effects);
@@ -43,6 +53,7 @@ class OnePaxosStateRecovery {
  private:
   void ask(Effects& effects);
   void finish(Slot need, Slot proposed_end);
+  bool overtaken() const;
   void read_acceptor(const StableView* view, Effects& effects);
   void read_leader(const StableView* view, Effects& effects);
 
@@ -52,6 +63,7 @@ class OnePaxosStateRecovery {
   bool known_ = false;
   bool facts_ = false;    // found_ was stored by the acceptor, hence chosen; valid if known_
   bool missing_ = false;  // a segment that is needed cannot be read
+  Slot released_;         // above everything in the released segments that were asked for
   Slot need_;             // slots below it must come from peers; valid if known_
   Slot proposed_end_;     // above every proposal before this replica's entry of the log; valid if known_
   OnePaxosState::Slots found_;

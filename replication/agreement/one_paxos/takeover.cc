@@ -4,17 +4,23 @@
 #include <iterator>
 #include <utility>
 
+#include "core/rule.h"
+
 namespace ingot {
 
 void OnePaxosTakeover::begin(Effects& effects) {
   active_ = true;
-  promised_ = again_ = false;
-  need_ = state_.epoch_entry().base;
+  promised_ = full_ = again_ = false;
+  need_ = INGOT_RULE("knows-base") ? state_.epoch_entry().base : Slot(0);
   state_.catch_up.note_trimmed(need_);
   state_.leader.freeze(effects);
   state_.learner.note_known(need_);
   prepare(effects);
   if (state_.now().acceptor.id != state_.group.self) state_.catch_up.step(state_.now().acceptor.id, effects);
+}
+
+Ballot OnePaxosTakeover::ballot() const {
+  return INGOT_RULE("ballot-is-index") ? Ballot(state_.log.tip()) : state_.leader.ballot().next();
 }
 
 void OnePaxosTakeover::prepare(Effects& effects) {
@@ -24,7 +30,7 @@ void OnePaxosTakeover::prepare(Effects& effects) {
   state_.mailbox.send(now.acceptor.id,
                       {.type = MessageType::kPrepare,
                        .epoch = state_.log.epoch(),
-                       .ballot = Ballot(state_.log.tip()),
+                       .ballot = ballot(),
                        .slot = state_.learner.decided(),
                        .number = state_.epoch_entry().base.value(),
                        .target = now.acceptor.incarnation},
@@ -35,10 +41,11 @@ void OnePaxosTakeover::prepare(Effects& effects) {
 void OnePaxosTakeover::on_promise(EndpointId from, const Message& promise, Effects& effects) {
   const ReplicaIncarnation acceptor{from, promise.incarnation};
   const bool ours = active_ && acceptor == state_.now().acceptor && promise.epoch == state_.log.epoch() &&
-                    promise.ballot == Ballot(state_.log.tip());
+                    promise.ballot == ballot();
   if (!ours) return;
   promised_ = true;
-  need_ = std::max(need_, Slot(promise.number));
+  full_ = false;
+  if (INGOT_RULE("trim-is-told")) need_ = std::max(need_, Slot(promise.number));
   state_.catch_up.note_trimmed(need_);
   state_.learner.note_known(need_);
   state_.learn_in_flight(effects);
@@ -86,17 +93,23 @@ void OnePaxosTakeover::tick(Effects& effects) {
 // both the acceptor's entries and the in-flight entries is a newer leader's proposal: then this promise is outdated,
 // and proves nothing about the slots in between.
 void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
-  if (state_.learner.known_end() > std::max(accepted_end, state_.in_flight_end())) return;
-  state_.learn_outside_window({}, effects);
-  const std::vector<Leader::Recovered> recovered = state_.recover({});
+  if (state_.has_led() && !state_.leader.frozen()) return;  // a decided slot has shown that another replica leads
+  const bool overtaken = state_.learner.known_end() > std::max(accepted_end, state_.in_flight_end());
+  if (overtaken && INGOT_RULE("window-is-own")) return;
+  const bool led = state_.has_led() && INGOT_RULE("own-window-again");
+  const OnePaxosState::Slots own = led ? state_.proposals() : OnePaxosState::Slots{};
+  state_.learn_outside_window(own, effects);
+  std::vector<Leader::Recovered> recovered = state_.recover(own);
   const Slot decided = state_.learner.decided();
   // A newer leader exists, or messages are still on their way: a tick asks again.
   if (state_.learner.end() > decided.plus(recovered.size())) return;
+  if (!INGOT_RULE("repropose")) recovered.clear();
   std::vector<StableWrite> writes = takeover_writes(decided, recovered);
-  if (!state_.room.take(writes)) return;  // a tick asks again
+  full_ = !state_.room.take(writes);
+  if (full_ && INGOT_RULE("takeover-has-room")) return;  // a tick asks again
   std::move(writes.begin(), writes.end(), std::back_inserter(effects.stable));
   state_.leader.set_acceptor(state_.now().acceptor.id);
-  if (!state_.leader.lead(state_.log.epoch(), Ballot(state_.log.tip()), decided, recovered, effects)) return;
+  if (!state_.leader.lead(state_.log.epoch(), ballot(), decided, recovered, effects)) return;
   active_ = false;
   if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kCommitHint, .slot = decided}, effects);
 }
@@ -105,12 +118,13 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
 std::vector<StableWrite> OnePaxosTakeover::takeover_writes(Slot decided,
                                                            const std::vector<Leader::Recovered>& recovered) const {
   const Epoch epoch = state_.log.epoch();
-  const Ballot ballot(state_.log.tip());
+  const Ballot ballot = this->ballot();
   std::size_t bytes = 0;
   for (const auto& each : recovered) bytes += each.command->size() + kInFlightSlotBytes;
   const Slot from = state_.repeat_from(state_.now().base, bytes);
   std::vector<StableWrite> writes;
   const auto propose = [&](Slot slot, OnePaxosState::Command command) {
+    if (!INGOT_RULE("proposal-stored")) return;
     writes.push_back({StableWrite::Kind::kProposed, epoch, ballot, slot, std::move(command)});
   };
   for (Slot slot = from; slot < decided; slot = slot.next()) propose(slot, state_.learner.command(slot));

@@ -1,10 +1,10 @@
 #include "replication/agreement/two_phase_commit/coordinator.h"
 
-#include "replication/agreement/limits.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "core/rule.h"
+#include "replication/agreement/limits.h"
 
 namespace ingot {
 
@@ -23,7 +23,7 @@ void TwoPhaseCoordinator::propose(std::uint64_t id, std::shared_ptr<const std::s
     effects.rejected.push_back({Rejection::Kind::kCommand, why, id, EndpointId(0)});
     return;
   }
-  if (window_.open() == 0) progress();
+  if (window_.open() == 0) timer_.progress();
   const Slot slot = window_.add(id, std::move(command));
   Proposal& proposal = *window_.find(slot);
   proposal.votes = ReplicaSet::of(group_.self);
@@ -54,10 +54,12 @@ void TwoPhaseCoordinator::on_vote(EndpointId from, const Message& vote, Effects&
   if (!active_ || vote.epoch != epoch_ || vote.ballot != ballot_) return mailbox_.refuse();
   Proposal* proposal = window_.find(vote.slot);
   if (!proposal || proposal->phase != kPreparing) return;
-  if (!vote.verdict) return settle(vote.slot, *proposal, kAborted, effects);
+  if (!vote.verdict && INGOT_RULE("no-is-no")) return settle(vote.slot, *proposal, kAborted, effects);
   proposal->votes.insert(from);
-  if (vote.slot == window_.base()) progress();
-  if (proposal->votes == ReplicaSet::first(group_.replicas)) settle(vote.slot, *proposal, kCommitted, effects);
+  if (vote.slot == window_.base()) timer_.progress();
+  const bool all = proposal->votes == ReplicaSet::first(group_.replicas);
+  const bool enough = INGOT_RULE("all-vote") ? all : 2 * proposal->votes.size() > group_.replicas;
+  if (enough) settle(vote.slot, *proposal, kCommitted, effects);
 }
 
 // The outcome is in the segment before it is sent: it cannot be revoked.
@@ -70,7 +72,8 @@ void TwoPhaseCoordinator::settle(Slot slot, Proposal& proposal, Phase phase, Eff
   if (phase == kAborted) {
     effects.rejected.push_back({Rejection::Kind::kCommand, Rejection::Why::kBusy, proposal.id, group_.self});
   }
-  if (slot == window_.base()) progress();
+  if (slot == window_.base()) timer_.progress();
+  if (!INGOT_RULE("all-applied")) decide_acknowledged(effects);
 }
 
 void TwoPhaseCoordinator::on_acknowledge(EndpointId from, const Message& acknowledge, Effects& effects) {
@@ -83,7 +86,8 @@ void TwoPhaseCoordinator::on_acknowledge(EndpointId from, const Message& acknowl
 }
 
 void TwoPhaseCoordinator::decide_acknowledged(Effects& effects) {
-  const Slot applied_by_all = *std::min_element(applied_by_.begin(), applied_by_.end());
+  const Slot lowest = *std::min_element(applied_by_.begin(), applied_by_.end());
+  const Slot applied_by_all = INGOT_RULE("all-applied") ? lowest : settled_end_;
   while (learned_ < std::min(applied_by_all, window_.next())) {
     const Proposal* proposal = window_.find(learned_);
     if (!proposal || proposal->phase == kPreparing) return;
@@ -93,7 +97,7 @@ void TwoPhaseCoordinator::decide_acknowledged(Effects& effects) {
         {.type = MessageType::kLearn, .epoch = epoch_, .ballot = ballot_, .slot = learned_, .command = command},
         effects);
     learned_ = learned_.next();
-    progress();
+    timer_.progress();
   }
 }
 
@@ -103,15 +107,8 @@ void TwoPhaseCoordinator::advance(Slot decided) {
   settled_end_ = std::max(settled_end_, decided);
 }
 
-void TwoPhaseCoordinator::progress() {
-  timer_.progress();
-  stalled_ticks_ = 0;
-}
-
 void TwoPhaseCoordinator::tick(Effects& effects) {
-  if (!wants_tick()) return;
-  ++stalled_ticks_;
-  if (!timer_.due()) return;
+  if (!wants_tick() || !timer_.due()) return;
   for (std::uint16_t peer = 0; peer < group_.replicas; ++peer) resend(EndpointId(peer), effects);
 }
 
@@ -128,12 +125,13 @@ void TwoPhaseCoordinator::resend(EndpointId peer, Effects& effects) {
   });
 }
 
-EndpointId TwoPhaseCoordinator::awaited() const {
+ReplicaSet TwoPhaseCoordinator::awaited() const {
   const Proposal* oldest = window_.find(window_.base());
-  for (std::uint16_t peer = 0; oldest && peer < group_.replicas; ++peer) {
-    if (awaits(EndpointId(peer), window_.base(), *oldest)) return EndpointId(peer);
+  ReplicaSet awaited;
+  for (const EndpointId peer : ReplicaSet::first(group_.replicas)) {
+    if (oldest && awaits(peer, window_.base(), *oldest)) awaited.insert(peer);
   }
-  return group_.self;
+  return awaited;
 }
 
 }  // namespace ingot

@@ -39,11 +39,8 @@ class TwoPhaseCoordinator {
   // Sends `peer` again everything that it has not answered.
   void resend(EndpointId peer, Effects& effects);
 
-  // Slots are proposed, and none was decided for kBlockedTicks.
-  bool blocked() const { return window_.open() > 0 && stalled_ticks_ >= kBlockedTicks; }
-  std::uint64_t stalled_ticks() const { return window_.open() > 0 ? stalled_ticks_ : 0; }
-  // A replica that has not answered about the oldest undecided slot; this one if there is none.
-  EndpointId awaited() const;
+  // Replicas that have not answered about the oldest undecided slot; none if there is no such slot.
+  ReplicaSet awaited() const;
 
  private:
   enum Phase : std::uint8_t { kPreparing = 0, kCommitted = 1, kAborted = 2 };
@@ -53,7 +50,6 @@ class TwoPhaseCoordinator {
   bool awaits(EndpointId peer, Slot slot, const Proposal& proposal) const;
   Message prepare(Slot slot, const Proposal& proposal) const;
   Message outcome(Slot slot, const Proposal& proposal) const;
-  void progress();
 
   const GroupConfig group_;
   Mailbox& mailbox_;
@@ -65,7 +61,6 @@ class TwoPhaseCoordinator {
   Slot learned_;                  // slots below it were passed to this replica's learner
   Slot settled_end_;
   RetransmitTimer timer_;
-  std::uint64_t stalled_ticks_ = 0;
 };
 
 }  // namespace ingot

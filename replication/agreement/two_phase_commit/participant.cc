@@ -35,7 +35,7 @@ bool TwoPhaseParticipant::store(const Message& prepare, Effects& effects) {
   auto command = command_of(prepare);
   effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, ballot_, prepare.slot, command});
   prepared(prepare.slot) = std::move(command);
-  if (in_doubt_++ == 0) stalled_ticks_ = 0;
+  ++in_doubt_;
   in_doubt_bytes_ += bytes;
   prepared_end_ = std::max(prepared_end_, prepare.slot.next());
   return true;
@@ -51,7 +51,6 @@ void TwoPhaseParticipant::on_outcome(EndpointId from, const Message& outcome, Ef
   if (command) {
     --in_doubt_;
     in_doubt_bytes_ -= command->size();
-    stalled_ticks_ = 0;
   }
   if (!outcome.verdict) command = std::make_shared<const std::string>();
   effects.stable.push_back(
@@ -91,10 +90,6 @@ void TwoPhaseParticipant::resend(Effects& effects) {
   acknowledge(effects);
 }
 
-void TwoPhaseParticipant::tick() {
-  if (wants_tick()) ++stalled_ticks_;
-}
-
 Slot TwoPhaseParticipant::in_doubt_begin() const {
   if (in_doubt_ == 0) return prepared_end_;
   Slot slot = learner_.decided();
@@ -115,7 +110,6 @@ void TwoPhaseParticipant::forget(Slot slot) {
   in_doubt_bytes_ -= prepared(slot)->size();
   prepared(slot) = nullptr;
   --in_doubt_;
-  stalled_ticks_ = 0;
 }
 
 }  // namespace ingot

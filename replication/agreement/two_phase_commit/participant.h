@@ -32,11 +32,7 @@ class TwoPhaseParticipant {
   // Sends the coordinator again everything that it may have missed.
   void resend(Effects& effects);
 
-  void tick();
-  bool wants_tick() const { return in_doubt_ > 0; }
-  // Prepared slots are in doubt, and no outcome came for kBlockedTicks.
-  bool blocked() const { return in_doubt_ > 0 && stalled_ticks_ >= kBlockedTicks; }
-  std::uint64_t stalled_ticks() const { return in_doubt_ > 0 ? stalled_ticks_ : 0; }
+  bool in_doubt() const { return in_doubt_ > 0; }
   // The slots in doubt lie in [in_doubt_begin(), prepared_end()).
   Slot in_doubt_begin() const;
   // Slots below it came with a snapshot: they are in doubt no longer.
@@ -65,7 +61,6 @@ class TwoPhaseParticipant {
   std::size_t in_doubt_bytes_ = 0;
   Slot prepared_end_;
   Slot applied_;
-  std::uint64_t stalled_ticks_ = 0;
 };
 
 }  // namespace ingot

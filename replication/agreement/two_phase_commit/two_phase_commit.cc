@@ -1,18 +1,24 @@
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
 
-#include "replication/agreement/stored.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "core/rule.h"
+#include "replication/agreement/stored.h"
+
 namespace ingot {
+
+namespace {
+constexpr EndpointId kCoordinator{0};
+}
 
 TwoPhaseCommit::TwoPhaseCommit(const GroupConfig& group)
     : group_(group),
       mailbox_(group),
       learner_(group.bounds),
       coordinator_(group, mailbox_),
-      participant_(group, learner_, mailbox_) {}
+      participant_(group, learner_, mailbox_),
+      coordinator_watch_(group.bounds.suspect_ticks) {}
 
 void TwoPhaseCommit::propose(std::uint64_t proposal_id, std::shared_ptr<const std::string> command, Effects& effects) {
   coordinator_.propose(proposal_id, std::move(command), effects);
@@ -27,7 +33,8 @@ void TwoPhaseCommit::read(std::uint64_t read_id, Effects& effects) {
     effects.rejected.push_back({Rejection::Kind::kRead, Rejection::Why::kNotLeader, read_id, EndpointId(0)});
     return;
   }
-  const Slot seen = coordinator_.active() ? coordinator_.settled_end() : participant_.prepared_end();
+  Slot seen = coordinator_.active() ? coordinator_.settled_end() : participant_.prepared_end();
+  if (!INGOT_RULE("reads-wait-for-prepared")) seen = Slot(0);
   effects.reads_ready.push_back({read_id, std::max(seen, learner_.decided())});
 }
 
@@ -35,6 +42,10 @@ void TwoPhaseCommit::receive(EndpointId from, std::string_view bytes, Effects& e
   const auto message = mailbox_.open(from, bytes);
   if (!message) return;
   if (message->type == MessageType::kLearn) return mailbox_.refuse();  // sent to oneself only
+  if (from == kCoordinator) {
+    coordinator_watch_.answered();
+    suspected_ = false;
+  }
   handle(from, *message, effects);
   handle_own(effects);
 }
@@ -56,6 +67,12 @@ void TwoPhaseCommit::handle(EndpointId from, const Message& message, Effects& ef
     case MessageType::kLearn:
       learner_.learn(message.slot, command_of(message), effects);
       return coordinator_.advance(learner_.decided());
+    case MessageType::kPing:
+      return mailbox_.send(
+          from, {.type = MessageType::kPong, .epoch = Epoch(1), .ballot = Ballot(1), .number = message.number},
+          effects);
+    case MessageType::kPong:
+      return;  // that it came is all it says
     default:
       mailbox_.refuse();
   }
@@ -63,7 +80,31 @@ void TwoPhaseCommit::handle(EndpointId from, const Message& message, Effects& ef
 
 void TwoPhaseCommit::tick(Effects& effects) {
   coordinator_.tick(effects);
-  participant_.tick();
+  watch_coordinator(effects);
+}
+
+// A participant may hold nothing in doubt while its clients wait for a coordinator that is stopped.
+void TwoPhaseCommit::client_waits(Effects& effects) {
+  const bool watches = participant_.active() && !dead_.contains(kCoordinator);
+  if (!watches || coordinator_watch_.waiting()) return;
+  coordinator_watch_.expect();
+  ask_coordinator(effects);
+}
+
+void TwoPhaseCommit::ask_coordinator(Effects& effects) {
+  mailbox_.send(kCoordinator, {.type = MessageType::kPing, .epoch = Epoch(1), .ballot = Ballot(1)}, effects);
+}
+
+void TwoPhaseCommit::watch_coordinator(Effects& effects) {
+  if (dead_.contains(kCoordinator)) return coordinator_watch_.stop();
+  switch (coordinator_watch_.tick()) {
+    case Suspicion::Verdict::kNone:
+      return;
+    case Suspicion::Verdict::kAskAgain:
+      return ask_coordinator(effects);
+    case Suspicion::Verdict::kSuspicious:
+      if (!std::exchange(suspected_, true)) effects.suspects.push_back(kCoordinator);
+  }
 }
 
 void TwoPhaseCommit::peer_drained(EndpointId peer, Effects& effects) {
@@ -112,36 +153,34 @@ AgreementStatus TwoPhaseCommit::status() const {
   return status;
 }
 
-// A death is reported at once, silence after kBlockedTicks. Only first incarnations take part: a later one means that
-// the first is dead.
+// A death is reported at once. Only first incarnations take part: a later one means that the first is dead.
 void TwoPhaseCommit::add_blocked(AgreementStatus& status) const {
-  const EndpointId coordinator(0);
-  if (group_.incarnation > Incarnation(1)) {
-    status.why = group_.self == coordinator ? Blocked::kCoordinatorDead : Blocked::kParticipantDead;
-    status.blocked_by = group_.self;
-  } else if (coordinator_.active()) {
-    status.blocked_ticks = coordinator_.stalled_ticks();
+  const auto dead = [&](EndpointId first_dead, ReplicaSet by) {
+    status.blocked = true;
+    status.why = first_dead == kCoordinator ? Blocked::kCoordinatorDead : Blocked::kParticipantDead;
+    status.blocked_by = by;
+  };
+  if (group_.incarnation > Incarnation(1)) return dead(group_.self, ReplicaSet::of(group_.self));
+  if (dead_.contains(kCoordinator)) dead(kCoordinator, ReplicaSet::of(kCoordinator));
+  else if (!dead_.empty()) dead(*dead_.begin(), dead_);
+  else add_waiting(status);
+  if (coordinator_.active()) {
     status.blocked_from = coordinator_.oldest();
     status.blocked_to = coordinator_.next_slot();
-    status.why = coordinator_.blocked() ? Blocked::kParticipant : Blocked::kNo;
-    status.blocked_by = coordinator_.awaited();
-    if (!dead_.empty()) {
-      status.why = Blocked::kParticipantDead;
-      status.blocked_by = *dead_.begin();
-    }
   } else {
-    status.blocked_ticks = participant_.stalled_ticks();
     status.blocked_from = participant_.in_doubt_begin();
     status.blocked_to = participant_.prepared_end();
-    status.why = participant_.blocked() ? Blocked::kCoordinator : Blocked::kNo;
-    status.blocked_by = coordinator;
-    if (dead_.contains(coordinator)) status.why = Blocked::kCoordinatorDead;
   }
-  status.blocked = status.why != Blocked::kNo;
-  if (status.blocked) return;
-  status.blocked_by = EndpointId{};
-  status.blocked_ticks = 0;
-  status.blocked_from = status.blocked_to = Slot(0);
+}
+
+void TwoPhaseCommit::add_waiting(AgreementStatus& status) const {
+  const auto wait_for = [&](Blocked why, ReplicaSet by) {
+    status.why = why;
+    status.blocked_by = by;
+  };
+  const bool on_coordinator = participant_.in_doubt() || coordinator_watch_.waiting();
+  if (coordinator_.wants_tick()) wait_for(Blocked::kParticipant, coordinator_.awaited());
+  else if (on_coordinator) wait_for(Blocked::kCoordinator, ReplicaSet::of(kCoordinator));
 }
 
 void TwoPhaseCommit::peer_died(ReplicaIncarnation name, Effects&) {

@@ -8,6 +8,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/learner.h"
 #include "replication/agreement/mailbox.h"
+#include "replication/agreement/suspicion.h"
 #include "replication/agreement/two_phase_commit/coordinator.h"
 #include "replication/agreement/two_phase_commit/participant.h"
 
@@ -22,13 +23,14 @@ class TwoPhaseCommit : public Agreement {
   void read(std::uint64_t read_id, Effects& effects) override;
   void receive(EndpointId from, std::string_view message, Effects& effects) override;
   void tick(Effects& effects) override;
-  bool wants_tick() const override { return coordinator_.wants_tick() || participant_.wants_tick(); }
+  bool wants_tick() const override { return coordinator_.wants_tick() || coordinator_watch_.waiting(); }
   void peer_drained(EndpointId peer, Effects& effects) override;
   void applied(Slot applied, Effects& effects) override;
   void compact(Slot keep_from, Effects& effects) override;
   void installed(Slot first_undecided, Effects& effects) override;
   void peer_died(ReplicaIncarnation name, Effects& effects) override;
   void peer_started(ReplicaIncarnation name, Effects& effects) override;
+  void client_waits(Effects& effects) override;
   AgreementStatus status() const override;
   Role role() const override;
   EndpointId leader() const override;
@@ -41,7 +43,10 @@ class TwoPhaseCommit : public Agreement {
  private:
   void handle(EndpointId from, const Message& message, Effects& effects);
   void handle_own(Effects& effects);
+  void ask_coordinator(Effects& effects);
+  void watch_coordinator(Effects& effects);
   void add_blocked(AgreementStatus& status) const;
+  void add_waiting(AgreementStatus& status) const;
 
   GroupConfig group_;
   // Replicas whose first incarnation is dead. Only first incarnations take part.
@@ -50,6 +55,8 @@ class TwoPhaseCommit : public Agreement {
   Learner learner_;
   TwoPhaseCoordinator coordinator_;
   TwoPhaseParticipant participant_;
+  Suspicion coordinator_watch_;  // while a client waits here: only for the status, since no other replica may decide
+  bool suspected_ = false;       // the coordinator, since its last message
   Slot trimmed_;
 };
 

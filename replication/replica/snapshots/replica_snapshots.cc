@@ -37,6 +37,12 @@ void ReplicaSnapshots::installed() {
   if (kept() && !urgent_done()) put_off_urgent();
 }
 
+void ReplicaSnapshots::note_published(Slot below) {
+  if (below <= published_) return;
+  published_ = below;
+  overdue_ticks_ = 0;
+}
+
 // ---- Fetching a snapshot --------------------------------------------------------------------------------------------
 
 // Leader and acceptor are the busiest replicas, so they are asked last.
@@ -96,8 +102,8 @@ int ReplicaSnapshots::poll(const AgreementStatus& status, bool may_begin) {
   return done + server_.send_parts(options_.ready, send_);
 }
 
-// A new epoch makes a snapshot urgent: earlier decisions now lie only in segments of former acceptors, and segments of
-// earlier incarnations are not kept for ever.
+// A new epoch makes a snapshot urgent: earlier decisions now lie only in segments of former acceptors, which are kept
+// until a published snapshot holds those decisions.
 void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (status.epoch == epoch_) return;
   epoch_ = status.epoch;
@@ -105,9 +111,11 @@ void ReplicaSnapshots::note_epoch(const AgreementStatus& status) {
   if (urgent_ticks_ == 0) put_off_urgent();  // a delay that runs is not begun again by further changes
 }
 
-void ReplicaSnapshots::put_off_urgent() {
-  urgent_ticks_ = options_.bounds.after_change_ticks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
+int ReplicaSnapshots::delay_ticks() const {
+  return options_.bounds.after_change_ticks + static_cast<int>(applier_.save_bytes() / kSnapshotBytesPerTick);
 }
+
+void ReplicaSnapshots::put_off_urgent() { urgent_ticks_ = delay_ticks(); }
 
 // A snapshot helps only once the urgent slots are applied here.
 bool ReplicaSnapshots::urgent() const {
@@ -123,17 +131,22 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
 }
 
 // Bytes of new log that make a snapshot due: in proportion to the state's size, fewer when segments fill, and 1 when
-// the fullest stops proposals or a change of the epoch has made a snapshot urgent. More when it is not this replica's
-// turn.
+// the fullest stops proposals, a change of the epoch has made a snapshot urgent, or too many segments are kept. More
+// when it is not this replica's turn.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(options_.bounds.log_bytes_min, most);
   std::size_t bytes = std::clamp(applier_.save_bytes() / kSnapshotStateParts, least, most);
   const std::uint64_t fullest = fullest_segment_bytes(status);
   if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
-  if (urgent() || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
-  return bytes + static_cast<std::size_t>(turn(status)) * (options_.segment_bytes / kSnapshotTurnParts);
+  if (hurries() || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;
+  const int before = std::max(turn(status) - turns_passed(), 0);
+  return bytes + static_cast<std::size_t>(before) * (options_.segment_bytes / kSnapshotTurnParts);
 }
+
+// How many replicas have let their turn pass: the log may be too short to show that they are stopped, or that their
+// snapshots fail.
+int ReplicaSnapshots::turns_passed() const { return overdue_ticks_ / std::max(delay_ticks(), 1); }
 
 std::uint64_t ReplicaSnapshots::fullest_segment_bytes(const AgreementStatus& status) const {
   std::uint64_t fullest = 0;
@@ -200,6 +213,7 @@ void ReplicaSnapshots::tick() {
   server_.tick(send_);
   ++quiet_ticks_;
   if (urgent_ticks_ > 0) --urgent_ticks_;
+  overdue_ticks_ = kept() && hurries() && new_bytes() > 0 ? overdue_ticks_ + 1 : 0;
   if (kept() && waits_for_publication() && !writing_ && ++retry_ticks_ >= options_.bounds.silent_ticks) {
     retry_ticks_ = 0;
     if (newest_ != nullptr && newest_->name.slot > published()) order_publication();
@@ -222,7 +236,7 @@ bool ReplicaSnapshots::wants_tick() const {
   if (writing_ || reader_.active() || reader_.complete() || server_.serves()) return true;
   if (!kept()) return false;
   if (waits_for_publication() || held_back_) return true;
-  return new_bytes() > 0 && (urgent_ticks_ > 0 || quiet_ticks_ < options_.bounds.quiet_ticks);
+  return new_bytes() > 0 && (urgent_ticks_ > 0 || hurries() || quiet_ticks_ < options_.bounds.quiet_ticks);
 }
 
 }  // namespace ingot

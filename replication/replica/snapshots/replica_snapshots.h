@@ -66,7 +66,9 @@ class ReplicaSnapshots {
   void written(std::shared_ptr<const SnapshotServer::File> file);
   void failed();
   // The keeper has a snapshot of the slots below `below`, which may be trimmed.
-  void note_published(Slot below) { published_ = std::max(published_, below); }
+  void note_published(Slot below);
+  // Whether the keeper holds so many segments of ended incarnations that a snapshot shall release some.
+  void note_segments_pressing(bool pressing) { segments_pressing_ = pressing; }
 
   bool kept() const { return options_.kept; }
   // Slots below it may be trimmed, if kept().
@@ -79,10 +81,14 @@ class ReplicaSnapshots {
   bool due(const AgreementStatus& status);
   std::size_t threshold(const AgreementStatus& status) const;
   int turn(const AgreementStatus& status) const;
+  int turns_passed() const;
   std::uint64_t fullest_segment_bytes(const AgreementStatus& status) const;
   void note_epoch(const AgreementStatus& status);
   void put_off_urgent();
+  int delay_ticks() const;
   bool urgent() const;
+  // No amount of log is waited for.
+  bool hurries() const { return urgent() || segments_pressing_; }
   bool urgent_done() const { return urgent_below_ <= published(); }
   // The last snapshot begun here is being made, or is not published yet.
   bool waits_for_publication() const { return published() < begun_; }
@@ -107,8 +113,10 @@ class ReplicaSnapshots {
   Slot published_;           // slots below it are in a published snapshot
   bool writing_ = false;     // a snapshot was ordered, and its outcome is not known yet
   std::shared_ptr<const SnapshotServer::File> newest_;  // made here
+  bool segments_pressing_ = false;
   bool held_back_ = false;   // a snapshot was due while another one was not published yet
   int urgent_ticks_ = 0;     // left until an urgent snapshot may begin: the failover goes first
+  int overdue_ticks_ = 0;    // since a snapshot could have begun that no amount of log is waited for
   int quiet_ticks_ = 0;      // since the last slot was applied
   int retry_ticks_ = 0;      // since a snapshot was begun or tried again
   int unpublished_ticks_ = 0;   // since a whole file came that is not published yet

@@ -55,6 +55,14 @@ void ProposalChecker::check(const std::map<Slot, std::string>& log) {
   }
 }
 
+void ProposalChecker::check_rejected(const std::map<Slot, std::string>& log) {
+  for (const auto& [slot, command] : log) {
+    const auto proposed = id_of_.find(command);
+    if (proposed == id_of_.end() || rejected_.count(proposed->second) == 0) continue;
+    object(at(slot) + " decides `" + command + "`, which was rejected");
+  }
+}
+
 void ReadChecker::answered(std::uint64_t id, Slot applied) {
   const auto read = floor_at_start_.find(id);
   if (read == floor_at_start_.end()) return object("read " + std::to_string(id) + " is answered twice or unasked");

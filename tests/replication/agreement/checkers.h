@@ -55,6 +55,8 @@ class ProposalChecker : public Checker {
   void excuse(std::uint64_t id) { excused_.insert(id); }
   // REQUIRES: the run has ended, faults have stopped, and no message or work is left.
   void check(const std::map<Slot, std::string>& log);
+  // Only whether a rejected command was decided. REQUIRES: likewise.
+  void check_rejected(const std::map<Slot, std::string>& log);
 
  private:
   std::map<std::string, std::uint64_t> id_of_;

@@ -15,9 +15,12 @@ namespace ingot::testing {
 
 namespace {
 
+constexpr std::uint64_t kCommandBytesMax = 100;  // besides its number
+
 AgreementBounds random_bounds(Prng& prng) {
   AgreementBounds bounds;
   if (prng.chance(0.5)) bounds.window_slots = 1 + static_cast<int>(prng.below(16));
+  if (prng.chance(0.5)) bounds.window_bytes = 1 + prng.below(3 * kCommandBytesMax);
   bounds.suspect_ticks = 2 + static_cast<int>(prng.below(20));
   return bounds;
 }
@@ -60,6 +63,7 @@ class Failover : private SeededRun {
       result_.violation = "the group does not recover: " + states();
     }
     if (violation().empty()) reads_.check();
+    if (violation().empty()) proposals_.check_rejected(order_.log());
     if (result_.violation.empty()) result_.violation = violation();
     result_.decided = order_.log().size();
     result_.reads = answered_reads_;
@@ -69,7 +73,8 @@ class Failover : private SeededRun {
 
  private:
   std::string violation() const {
-    for (const Checker* checker : {static_cast<const Checker*>(&order_), static_cast<const Checker*>(&reads_)}) {
+    for (const Checker* checker : {static_cast<const Checker*>(&order_), static_cast<const Checker*>(&proposals_),
+                                   static_cast<const Checker*>(&reads_)}) {
       if (!checker->violation().empty()) return checker->violation();
     }
     return result_.violation;
@@ -90,6 +95,7 @@ class Failover : private SeededRun {
   void observe(int replica, const Effects& effects) {
     if (options_.trace) std::cerr << describe_effects(replica, effects);
     watch(replica, effects);
+    for (const Rejection& rejection : effects.rejected) proposals_.rejected(rejection.id);
     for (const ReplicaIncarnation& name : effects.salvage_needed) salvages_.emplace_back(replica, name);
     if (effects.history_needed) histories_.push_back(replica);
     for (const ReplicaIncarnation& name : effects.fence) fences_.push_back(name);
@@ -201,13 +207,16 @@ class Failover : private SeededRun {
     if (prng_.chance(0.3)) apply(any_replica());
     if (prng_.chance(0.02)) compact(any_replica());
     if (prng_.chance(0.003)) move();
+    if (prng_.chance(0.02)) grant_room(any_replica());
     for (int moves = 0; moves < 2 * options_.replicas; ++moves) deliver_and_trace(any_replica(), any_replica());
   }
 
   void propose(int replica) {
     if (!runs(replica) || !group_.at(replica).can_propose()) return;
-    group_.propose(replica, "c" + std::to_string(++commands_) + "." + std::string(prng_.below(100), 'x'));
-    ++next_id_;
+    const std::string command =
+        "c" + std::to_string(++commands_) + "." + std::string(prng_.below(kCommandBytesMax), 'x');
+    proposals_.proposed(next_id_++, command);
+    group_.propose(replica, command);
   }
 
   void read(int replica) {
@@ -268,7 +277,10 @@ class Failover : private SeededRun {
   // All replicas run and clients wait everywhere: finally all have decided the same, and a new command is decided.
   bool recover() {
     std::fill(paused_steps_.begin(), paused_steps_.end(), 0);
-    for (int replica = 0; replica < options_.replicas; ++replica) restart(replica);
+    for (int replica = 0; replica < options_.replicas; ++replica) {
+      restart(replica);
+      grant_room(replica);
+    }
     const std::uint64_t before = commands_;
     for (int round = 0; round < 20'000 && violation().empty(); ++round) {
       calm_round();
@@ -322,6 +334,7 @@ class Failover : private SeededRun {
 
   FailoverOptions options_;
   const FaultSchedule schedule_;
+  ProposalChecker proposals_;
   std::map<int, std::vector<std::uint64_t>> reads_at_;
   std::vector<std::pair<int, Incarnation>> unreported_;
   std::vector<std::pair<int, ReplicaIncarnation>> salvages_;

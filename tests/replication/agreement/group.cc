@@ -39,12 +39,22 @@ GroupConfig Group::config(int replica) const {
 }
 
 const StableView* Group::segment(ReplicaIncarnation name) const {
+  const auto released = released_.find({name.id.value(), name.incarnation.value()});
+  if (released != released_.end()) return &released->second;
   const auto found = segments_.find({name.id.value(), name.incarnation.value()});
   return found == segments_.end() ? nullptr : &found->second.state();
 }
 
 void Group::lose_segments(int replica) {
   std::erase_if(segments_, [&](const auto& each) { return each.first.first == replica; });
+}
+
+void Group::release_segments(int replica, Slot published) {
+  const ReplicaIncarnation newest = name(replica);
+  for (Incarnation ended(1); ended < newest.incarnation; ended = ended.next()) {
+    released_[{replica, ended.value()}] = StableView::released(newest.id, ended, published);
+    segments_.erase({replica, ended.value()});
+  }
 }
 
 bool Group::dead(ReplicaIncarnation of) const {
@@ -99,6 +109,8 @@ void Group::apply(int replica, Slot applied) {
   at(replica).applied(applied, effects);
   execute(replica, effects);
 }
+
+void Group::room(int replica, std::size_t bytes) { at(replica).room(bytes); }
 
 void Group::crash(int replica) { agreements_[static_cast<std::size_t>(replica)] = nullptr; }
 

@@ -50,6 +50,7 @@ class Group {
   void compact(int replica, Slot keep_from);
   void install(int replica, Slot first_undecided);
   void apply(int replica, Slot applied);
+  void room(int replica, std::size_t bytes);
   // Does not tell the other replicas.
   void crash(int replica);
   // Starts the next incarnation, with its predecessor's segment unless that is lost.
@@ -61,6 +62,9 @@ class Group {
   absl::Status move(int replica, Role role, int to);
   // Makes the segments of all of a replica's incarnations so far unreadable.
   void lose_segments(int replica);
+  // Releases the segments of a replica's ended incarnations, as if a published snapshot held the slots below
+  // `published`.
+  void release_segments(int replica, Slot published);
   Incarnation incarnation(int replica) const { return incarnations_[static_cast<std::size_t>(replica)]; }
   // The content of an incarnation's segment; null if it is lost or never existed.
   const StableView* segment(ReplicaIncarnation name) const;
@@ -93,6 +97,7 @@ class Group {
 
   GroupOptions options_;
   std::map<std::pair<int, std::uint32_t>, StableModel> segments_;  // by replica and incarnation
+  std::map<std::pair<int, std::uint32_t>, StableView> released_;   // likewise
   std::vector<std::unique_ptr<Agreement>> agreements_;
   std::vector<Incarnation> incarnations_;
   std::vector<Slot> applied_;

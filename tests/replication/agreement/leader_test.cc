@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -13,11 +12,13 @@
 #include "replication/agreement/messages.h"
 #include "replication/agreement/reads.h"
 #include "replication/agreement/registry.h"
+#include "replication/agreement/status.h"
 #include "replication/agreement/window.h"
 #include "replication/replica/limits.h"
 #include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
 #include "tests/replication/agreement/group.h"
+#include "tests/seeds.h"
 
 namespace ingot::testing {
 namespace {
@@ -27,7 +28,7 @@ std::shared_ptr<const std::string> command(std::size_t bytes = 1) {
 }
 
 TEST_CASE("the window is a map of open slots") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = drawn_seed();
   Prng prng(seed);
   INFO("seed " << seed);
   for (int incarnation = 0; incarnation < 100; ++incarnation) {
@@ -193,6 +194,8 @@ TEST_CASE("a takeover waits for room in the store") {
   }
   group.run(100);
   CHECK_FALSE((group.at(1).can_propose() || group.at(2).can_propose()));
+  const auto lacks_room = [&](int replica) { return group.at(replica).status().why == Blocked::kNoRoom; };
+  CHECK((lacks_room(1) || lacks_room(2)));
   for (const int survivor : {1, 2}) group.at(survivor).room(1024 * 1024);
   group.run(200);
   CHECK((group.at(1).can_propose() || group.at(2).can_propose()));
@@ -221,11 +224,34 @@ TEST_CASE("a leader that stands again keeps its own proposals that wait for room
   group.at(0).room(2 * stable_record_bytes(1));  // for the first of them only
   REQUIRE(group.move(0, Role::kLeader, 0).ok());
   group.deliver_all();
+  REQUIRE(group.at(0).status().why == Blocked::kNoRoom);
   CHECK(rejected == 0);
   group.at(0).room(1024 * 1024);
   group.run(10);
   CHECK(rejected == 0);
   for (int replica = 0; replica < group.replicas(); ++replica) CHECK(group.applied(replica) == Slot(own.size()));
+}
+
+// Regression: the 1,025th LeaderChange of an epoch was refused for ever, and the group stopped with that leader's
+// death.
+TEST_CASE("the leader moves more often in one epoch than LeaderChanges are kept") {
+  Group group({});
+  int leader = 0;
+  for (int move = 0; move < kLeaderChangesKept + 2; ++move) {
+    leader = 2 - leader;
+    INFO("move " << move + 1);
+    REQUIRE(group.move(leader, Role::kLeader, leader).ok());
+    group.deliver_all();
+    REQUIRE(group.at(leader).role() == Role::kLeader);
+  }
+  CHECK(group.at(leader).status().epoch == Epoch(1));
+  group.crash(leader);
+  group.report_death(1, leader);
+  group.report_death(2 - leader, leader);
+  group.run(3);
+  group.propose(2 - leader, "after the death");
+  group.run(3);
+  CHECK(group.applied(1) == Slot(1));
 }
 
 TEST_CASE("more reads than may wait are busy") {

@@ -2,6 +2,7 @@
 // with what their predecessors stored, and lose messages; then the faults stop and all must agree. INGOT_SEED=n runs
 // one seed only, with INGOT_TRACE=1 step by step; INGOT_SIMULATIONS=n changes how many each size gets.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,8 +16,8 @@
 
 #include "core/prng.h"
 #include "tests/replication/agreement/group.h"
-#include "tests/replication/agreement/seeds.h"
 #include "tests/replication/agreement/trace.h"
+#include "tests/seeds.h"
 
 namespace ingot::testing {
 namespace {
@@ -111,6 +112,7 @@ class Run {
     for (int& left : stopped_) left = std::max(0, left - 1);
     const double draw = prng_.unit();
     const int replica = any();
+    if (prng_.chance(0.02)) grant_room(replica);
     if (draw < 0.50) return deliver(any(), replica);
     if (draw < 0.75) return tick(replica);
     if (draw < 0.83) return propose(replica);
@@ -151,6 +153,13 @@ class Run {
     if (!runs(replica)) return;
     reads_[next_id_++] = floor_;
     group_.read(replica);
+  }
+
+  // Of its segment, for what a takeover stores: some bytes, none, or enough.
+  void grant_room(int replica) {
+    if (!group_.alive(replica)) return;
+    const bool enough = calm_ || prng_.chance(0.5);
+    group_.at(replica).room(enough ? SIZE_MAX : prng_.below(2) * prng_.below(1000));
   }
 
   void compact(int replica) {
@@ -218,7 +227,10 @@ class Run {
   // Ends the faults: all replicas run, and a last command, for which clients wait, is decided everywhere.
   void calm() {
     calm_ = true;
-    for (int replica = 0; replica < replicas_; ++replica) restart(replica);
+    for (int replica = 0; replica < replicas_; ++replica) {
+      restart(replica);
+      grant_room(replica);
+    }
     std::fill(stopped_.begin(), stopped_.end(), 0);
     for (int round = 0; round < 5000 && violation_.empty(); ++round) {
       if (round % 20 == 0) {
@@ -292,6 +304,9 @@ class Run {
   Totals totals_;
 };
 
+// Fewer, as under sanitizers, may by chance lose no message or answer hardly any read.
+constexpr std::uint64_t kMeaningfulSeeds = 30;
+
 void check_size(int replicas, int voters, std::uint64_t seeds) {
   const SeedRange range = seeds_to_run(seeds);
   Totals sum;
@@ -310,18 +325,19 @@ void check_size(int replicas, int voters, std::uint64_t seeds) {
   }
   const auto text = [&] {
     std::ostringstream out;
-    out << replicas << " replicas, " << voters << " voters, " << range.last << " seeds: " << sum.decided << " slots, "
-        << sum.kills << " kills, " << sum.all_killed << " times all, " << sum.takeovers << " leaderships, " << sum.reads
-        << " reads, " << sum.lost << " messages lost, " << sum.snapshots << " snapshots";
+    out << replicas << " replicas, " << voters << " voters, " << range.count() << " seeds: " << sum.decided
+        << " slots, " << sum.kills << " kills, " << sum.all_killed << " times all, " << sum.takeovers
+        << " leaderships, " << sum.reads << " reads, " << sum.lost << " messages lost, " << sum.snapshots
+        << " snapshots";
     return out.str();
   }();
   INFO(text);
   if (std::getenv("INGOT_SIMULATIONS")) WARN(text);
-  if (range.one_only) return;
-  CHECK(sum.decided > 10 * seeds);
-  CHECK(sum.kills > seeds);
-  CHECK(sum.takeovers > seeds);
-  CHECK(sum.reads > seeds);
+  if (range.count() < kMeaningfulSeeds) return;
+  CHECK(sum.decided > 10 * range.count());
+  CHECK(sum.kills > range.count());
+  CHECK(sum.takeovers > range.count());
+  CHECK(sum.reads > range.count());
   if (replicas > 1) CHECK(sum.lost > 0);
   if (seeds >= 100) CHECK(sum.all_killed > 0);
   if (seeds >= 100) CHECK(sum.snapshots > 0);
@@ -357,7 +373,7 @@ TEST_CASE("Multi-Paxos with three voters survives any kills, and decided slots s
 TEST_CASE("Multi-Paxos with five voters survives any kills") { check_size(5, 5, 100); }
 TEST_CASE("Multi-Paxos with four replicas, three of them voters, survives any kills") { check_size(4, 3, 60); }
 TEST_CASE("Multi-Paxos with one voter, and with two, survives any kills") {
-  check_size(1, 1, 20);
+  check_size(1, 1, 30);
   check_size(2, 2, 40);
 }
 

@@ -80,7 +80,9 @@ class Runner {
       if (name == "log") options.bounds.command_log_slots = std::stoi(value);
       if (name == "prepared_bytes") options.bounds.prepared_bytes = std::stoul(value);
       if (name == "suspect") options.bounds.suspect_ticks = std::stoi(value);
+      if (name == "leader_changes") options.bounds.leader_changes = std::stoi(value);
       if (name == "in_flight") options.bounds.in_flight_bytes = std::stoul(value);
+      if (name == "window_bytes") options.bounds.window_bytes = std::stoul(value);
       if (name == "fencing") options.fencing = true;
       if (name == "apply") options.apply_by_hand = value == "by-hand";
     }
@@ -201,6 +203,13 @@ class Runner {
     }
   }
 
+  void why(const Words& words) {
+    for (int who = 0; who < group_->replicas(); ++who) {
+      if ((words.size() > 1 && who != replica(words)) || !group_->runs(who)) continue;
+      trace_ += std::to_string(who) + " " + describe_waiting(group_->at(who).status()) + "\n";
+    }
+  }
+
   void links() {
     for (int from = 0; from < group_->replicas(); ++from) {
       for (int to = 0; to < group_->replicas(); ++to) {
@@ -234,6 +243,7 @@ class Runner {
       {"apply", [this](const Words& w) { group_->apply(replica(w), Slot(std::stoull(w.at(2)))); }},
       {"compact", [this](const Words& w) { group_->compact(replica(w), Slot(std::stoull(w.at(2)))); }},
       {"install", [this](const Words& w) { group_->install(replica(w), Slot(std::stoull(w.at(2)))); }},
+      {"room", [this](const Words& w) { group_->room(replica(w), std::stoul(w.at(2))); }},
       {"crash", [this](const Words& w) { group_->crash(replica(w)); }},
       {"restart", [this](const Words& w) { group_->restart(replica(w)); }},
       {"run", [this](const Words& w) { group_->run(std::stoi(w.at(1))); }},
@@ -246,11 +256,13 @@ class Runner {
          for (std::size_t i = 1; i < w.size(); ++i) group_->stop(std::stoi(w[i]), false);
        }},
       {"lose", [this](const Words& w) { group_->lose_segments(replica(w)); }},
+      {"release", [this](const Words& w) { group_->release_segments(replica(w), Slot(std::stoull(w.at(2)))); }},
       {"died", [this](const Words& w) { died(w); }},
       {"waits", [this](const Words& w) { group_->client_waits(replica(w)); }},
       {"move", [this](const Words& w) { move(w); }},
       {"segment", [this](const Words& w) { segment(w); }},
       {"status", [this](const Words& w) { status(w); }},
+      {"why", [this](const Words& w) { why(w); }},
       {"links", [this](const Words&) { links(); }},
       {"refused",
        [this](const Words& w) {

@@ -7,7 +7,7 @@
 //   the trace of both, up to an empty line
 //
 // Commands (R, A, B: replica numbers):
-//   group N KIND [voters=V] [window=W] [log=L] [prepared_bytes=B] [in_flight=BYTES] [suspect=TICKS]
+//   group N KIND [voters=V] [window=W] [window_bytes=B] [log=L] [prepared_bytes=B] [in_flight=BYTES] [suspect=TICKS]
 //       [apply=by-hand] [fencing] [quiet]
 //                             a fresh group; quiet: without stores of configurations and messages about them
 //   propose R COMMAND...      each word is a separate proposal
@@ -21,7 +21,9 @@
 //   drained A->B              tells A that its backlog to B has drained after losses
 //   tick R [COUNT]            ticks as long as the replica wants any
 //   apply R SLOT              applies the slots below SLOT (with apply=by-hand)
+//   room R BYTES              R's segment has room for so many more bytes
 //   compact R SLOT | install R SLOT | crash R | restart R | lose R   (its segments)
+//   release R SLOT            the segments of R's ended incarnations: a snapshot holds the slots below SLOT
 //   died R [A...]             tells A, or all living replicas, that R is dead
 //   stop R... | cont R...     "deliver all" and "run" skip stopped replicas
 //   run TICKS                 this many rounds: a tick for all replicas, then "deliver all"
@@ -29,6 +31,7 @@
 //   move R leader|acceptor N  as `ingotctl move`
 //   segment R [INCARNATION]   prints the content of its segment
 //   status [R] | links | refused R
+//   why [R]                   what the next decision waits for there; without R, at each replica that runs
 #pragma once
 
 #include <string>

@@ -27,6 +27,12 @@ void SeededRun::tick(int replica) {
   answer_reads(replica);
 }
 
+void SeededRun::grant_room(int replica) {
+  if (!group_.alive(replica)) return;
+  const bool enough = calm_ || prng_.chance(0.5);
+  group_.at(replica).room(enough ? SIZE_MAX : prng_.below(2) * prng_.below(2000));
+}
+
 void SeededRun::deliver(int from, int to) {
   if (!runs(to) || group_.link(from, to).empty()) return;
   group_.deliver(from, to);

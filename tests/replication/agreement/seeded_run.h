@@ -26,6 +26,9 @@ class SeededRun {
   void watch(int replica, const Effects& effects);
 
   void tick(int replica);
+  // Grants takeovers some bytes of room in the replica's segment, or none; as many as they need once the faults have
+  // stopped.
+  void grant_room(int replica);
   // Delivers one message, if there is one and its receiver runs.
   void deliver(int from, int to);
   // Applies some decided slots; all of them once the faults have stopped.

@@ -121,6 +121,7 @@ class Simulation : private SeededRun {
     if (prng_.chance(schedule_.tick)) tick(any_replica());
     if (prng_.chance(0.3)) apply(any_replica());
     if (prng_.chance(0.01)) compact(any_replica());
+    if (prng_.chance(0.02)) grant_room(any_replica());
     for (int moves = 0; moves < options_.replicas; ++moves) deliver_somewhere();
     drain(any_replica(), any_replica());
   }
@@ -218,6 +219,7 @@ class Simulation : private SeededRun {
 
   bool come_to_rest() {
     std::fill(paused_steps_.begin(), paused_steps_.end(), 0);
+    for (int replica = 0; replica < options_.replicas; ++replica) grant_room(replica);
     for (int round = 0; round < 20'000 && violation().empty(); ++round) {
       if (!calm_round()) return true;
     }

@@ -94,6 +94,7 @@ void describe_config(std::ostream& out, const Message& message) {
     if (!message.verdict) out << " not caught up";
   }
   if (!entry.empty()) describe_entry(out, entry);
+  if (message.type == MessageType::kConfigDecided && message.verdict) out << " after a gap";
 }
 
 // Messages about changes of roles.
@@ -196,14 +197,23 @@ std::string describe_effects(int replica, const Effects& effects) {
   return out.str();
 }
 
+std::string describe_waiting(const AgreementStatus& status) {
+  if (status.why == Blocked::kNo) return "waits for nothing";
+  const std::string whom = status.blocked_by.empty() ? "" : "waits for " + name_replicas(status.blocked_by) + ": ";
+  return whom + std::string(text_of(status.why));
+}
+
 std::string describe_status(const AgreementStatus& status) {
   constexpr const char* kRoles[] = {"replica", "leader", "acceptor"};
   std::ostringstream out;
   out << kRoles[static_cast<int>(status.role)] << ", leader " << status.leader << " acceptor " << status.acceptor
       << " epoch " << status.epoch << " ballot " << status.ballot << " proposed " << status.proposed << " decided "
       << status.decided;
-  if (status.blocked) out << ", blocked by " << status.blocked_by;
-  if (status.why != Blocked::kNo) out << " (" << text_of(status.why) << ")";
+  if (status.blocked) {
+    out << ", blocked" << (status.blocked_by.empty() ? "" : " by ");
+    for (const EndpointId by : status.blocked_by) out << (by == *status.blocked_by.begin() ? "" : ", ") << by;
+    out << " (" << text_of(status.why) << ")";
+  }
   if (status.frozen) out << ", frozen";
   if (status.taking_over) out << ", taking over";
   if (!status.caught_up) out << ", not caught up";

@@ -16,4 +16,7 @@ std::string describe_effects(int replica, const Effects& effects);
 
 std::string describe_status(const AgreementStatus& status);
 
+// "waits for replica 0: the leader does not answer, ...": what the next decision waits for, however short.
+std::string describe_waiting(const AgreementStatus& status);
+
 }  // namespace ingot::testing

@@ -95,8 +95,8 @@ TEST_CASE("every replica but the leader is asked in turn") {
   REQUIRE_FALSE(alone.next_to_ask());
 }
 
-// Regression: the leader was stopped after the others had been started again. They lagged, so no client asked them, and
-// none of them replaced the leader.
+// Regression: simulator seed 4000066. The leader was stopped after the others had been started again: they lagged, so
+// no client asked them, and none of them replaced the leader.
 TEST_CASE("replicas that lag are asked, too, while the leader is silent") {
   Routing routing = three();
   for (const EndpointId replica : {kOne, kTwo}) {

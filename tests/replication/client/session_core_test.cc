@@ -236,6 +236,26 @@ TEST_CASE("a query that is refused by a busy leader is asked again soon") {
   REQUIRE(session.take_sent().at(0).request.sequence == first.sequence);
 }
 
+// Regression: simulator seed 201580623. The leader was stopped, with messages that waited for room to it. Another replica
+// had just been started again: it refused the read, was asked again at once, and so on, as fast as messages go.
+TEST_CASE("a replica that refuses a read while the leader is silent is not asked again at once") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(RequestKind::kLinearizableQuery);
+  session.backlogged.insert(kZero.value());
+  std::size_t asked = 0;
+  const std::uint64_t end_ns = session.now_ns + 500 * kNsPerMs;
+  while (session.core.deadline_ns() < end_ns && asked < 1000) {
+    session.pass_until(session.core.deadline_ns());
+    for (const auto& sent : session.take_sent()) {
+      if (sent.to == kZero) continue;
+      session.respond(sent.to, sent.request.sequence, kBusy, kZero);
+      ++asked;
+    }
+  }
+  CHECK(asked > 2);
+  CHECK(asked <= 20);  // once in each scan of 50 ms, at first sooner
+}
+
 TEST_CASE("a result that is gone, or a request that is malformed, is answered as unknown") {
   for (const auto status : {Response::Status::kResultGone, Response::Status::kRefused}) {
     SessionOnPaper session(SessionOnPaper::options());

@@ -9,6 +9,7 @@
 
 #include "core/prng.h"
 #include "tests/replication/client/session_on_paper.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -106,7 +107,7 @@ class RandomReplicas {
 }  // namespace
 
 TEST_CASE("with random replicas each submission has one answer, and it is true") {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (const std::uint64_t seed : testing::seeds(300)) {
     CAPTURE(seed);
     RandomReplicas(seed).run();
   }

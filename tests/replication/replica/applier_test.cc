@@ -8,7 +8,7 @@
 #include "replication/store/kv_store.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
-#include "tests/replication/store/seeds.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -119,7 +119,7 @@ struct Traffic {
 };
 
 TEST_CASE("Replicas that applied the same slots have one digest, also one that started from a snapshot") {
-  for (const std::uint64_t seed : seeds(6)) {
+  for (const std::uint64_t seed : testing::seeds(6)) {
     INFO("seed " << seed);
     Traffic traffic(seed);
     kv::KvStore store, other_store;

@@ -42,6 +42,25 @@ TEST_CASE("a full batch is followed by another") {
   REQUIRE(batcher.take()->size() <= kBatchBytesMax);
 }
 
+TEST_CASE("a batch has a bound in bytes, and a larger command is a batch of its own") {
+  constexpr std::size_t kBytes = 300;
+  Batcher batcher(kBytes);
+  for (int i = 0; i < 20; ++i) REQUIRE(batcher.add(command(7, i, std::string(40, 'x'))) == Batcher::Added::kYes);
+  REQUIRE(batcher.add(command(7, 20, std::string(2 * kBytes, 'x'))) == Batcher::Added::kYes);
+  REQUIRE(batcher.add(command(7, 21)) == Batcher::Added::kYes);
+  std::size_t next = 0;
+  while (!batcher.empty()) {
+    const auto batch = batcher.take();
+    const auto commands = decode_batch(*batch);
+    REQUIRE(commands);
+    const bool large = commands->front().sequence == 20;
+    if (large) CHECK(commands->size() == 1);
+    if (!large) CHECK(batch->size() <= kBytes);
+    for (const Request& each : *commands) CHECK(each.sequence == next++);
+  }
+  CHECK(next == 22);
+}
+
 TEST_CASE("a command in flight is not accepted again until it is decided") {
   Batcher batcher;
   REQUIRE(batcher.add(command(7, 1)) == Batcher::Added::kYes);

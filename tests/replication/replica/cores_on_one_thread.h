@@ -114,7 +114,6 @@ class CoresOnOneThread {
       parts.protocol.group.replicas = parts.protocol.group.voters = group.replicas_;
       parts.protocol.group.self = endpoint(id);
       parts.protocol.agreement = make_agreement(agreement, parts.protocol.group);
-      parts.protocol.traits = traits_of(agreement);
       parts.storage.state = &store;
       parts.storage.stable = &stable;
       parts.endpoints = group.replicas_ + 1;

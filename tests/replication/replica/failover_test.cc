@@ -142,7 +142,7 @@ TEST_CASE("2PC stays blocked by a dead participant, reports it, and acknowledges
   for (int i = 0; i < 20'000; ++i) group.round();
   REQUIRE_FALSE(answer->arrived);
   REQUIRE(group.page(0)[ReplicaCounter::kBlocked].get() == 1);
-  REQUIRE(group.page(0)[ReplicaCounter::kBlockedBy].get() == 2);
+  REQUIRE(group.page(0)[ReplicaCounter::kBlockedBy].get() == ReplicaSet::of(2).bits());
   REQUIRE(group.page(0)[ReplicaCounter::kBlockedWhy].get() == static_cast<std::uint64_t>(Blocked::kParticipantDead));
 }
 

@@ -133,7 +133,6 @@ void GroupOnOneThread::add_member(int id) {
   parts.channels.endpoints = replicas() + 1;
   parts.channels.transport = member.transport.get();
   parts.protocol.agreement = make_agreement(agreement_, parts.protocol.group);
-  parts.protocol.traits = traits_of(agreement_);
   member.agreement = parts.protocol.agreement.get();
   parts.state = &member.store;
   parts.stable = member.stable.get();

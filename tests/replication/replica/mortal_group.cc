@@ -46,7 +46,7 @@ void wait_for_child() {
 MortalGroup::MortalGroup(Options options)
     : options_(std::move(options)), rng_(options_.seed), now_ns_(kStartNs) {
   const std::size_t carries = 2 * (kConfigurationEntryBytes + options_.bounds.in_flight_bytes);
-  const std::size_t entries = (kEpochLeadersMax + 8) * kConfigurationEntryBytes;
+  const std::size_t entries = (kLeaderChangesKept + 8) * kConfigurationEntryBytes;
   INGOT_CHECK(carries + entries <= stable_configuration_cell_bytes(options_.segment_bytes),
               "a replica's segment takes the largest configuration that the bounds allow");
   segments_.resize(static_cast<std::size_t>(options_.replicas));
@@ -90,14 +90,16 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
     stable_fds_[id] = value_or_die(create_segment("test-stable", options_.segment_bytes));
     auto memory = std::make_shared<const Segment>(
         value_or_die(Segment::map(stable_fds_[id].get(), Segment::Access::kReadOnly)));
-    add_incarnation(
-        segments_[id], IncarnationSegment{Incarnation(static_cast<std::uint32_t>(incarnation_)), std::move(memory)},
-        [](const IncarnationSegment& segment) {
-          return incarnation_counts(segment.memory->bytes(), segment.incarnation);
-        },
-        [this](const IncarnationSegment& segment) { return holds_history(segment.memory->bytes(), published()); });
+    add_incarnation(segments_[id],
+                    IncarnationSegment{Incarnation(static_cast<std::uint32_t>(incarnation_)), std::move(memory)},
+                    [](const IncarnationSegment& segment) {
+                      return incarnation_counts(segment.memory->bytes(), segment.incarnation);
+                    });
     members_.push_back(std::make_unique<Member>(id, held_));
   }
+  release_segments(std::span(segments_),
+                   traits_of(options_.agreement).votes_are_history ? published() : Slot(kSlotsMax),
+                   [](const IncarnationSegment& each) { return StableView::extent_in(each.memory->bytes()); });
   for (int id = 0; id < options_.replicas; ++id) {
     const SnapshotBytes kept{snapshot_ ? as_view(snapshot_->bytes()) : std::string_view(), snapshot_};
     start(id, id == deprived ? SnapshotBytes{other} : kept);
@@ -142,7 +144,6 @@ void MortalGroup::start(int id, SnapshotBytes snapshot) {
   parts.channels.endpoints = options_.replicas + 1;
   parts.channels.transport = member.transport.get();
   parts.protocol.agreement = make_agreement(options_.agreement, parts.protocol.group);
-  parts.protocol.traits = traits_of(options_.agreement);
   member.agreement = parts.protocol.agreement.get();
   parts.state = &member.store;
   parts.stable = member.stable.get();

@@ -113,7 +113,7 @@ TEST_CASE("2PC waits for a stopped participant, names it in the status, and goes
   for (int i = 0; i < 20'000; ++i) group.round();
   REQUIRE_FALSE(answer->arrived);
   REQUIRE(group.page(0)[ReplicaCounter::kBlocked].get() == 1);
-  REQUIRE(group.page(0)[ReplicaCounter::kBlockedBy].get() == 2);
+  REQUIRE(group.page(0)[ReplicaCounter::kBlockedBy].get() == ReplicaSet::of(2).bits());
   group.set_running(2, true);
   group.settle();
   REQUIRE(answer->arrived);

@@ -6,6 +6,7 @@
 #include "core/prng.h"
 #include "tests/replication/replica/group_load.h"
 #include "tests/replication/replica/group_on_one_thread.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -105,7 +106,7 @@ TEST_CASE("random deaths and restarts, of a minority or more, lose nothing") {
   const std::string agreement = GENERATE("1paxos", "multipaxos");
   const std::string transport = GENERATE("nvp", "srbp");
   const int replicas = GENERATE(3, 5);
-  const std::uint64_t seed = kSeed + GENERATE(range(0, 4));
+  const std::uint64_t seed = GENERATE(from_range(testing::seeds(4)));
   CAPTURE(agreement, transport, replicas, seed);
   GroupOnOneThread group(agreement, transport, replicas, seed);
   Prng prng(seed);

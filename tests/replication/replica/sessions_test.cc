@@ -9,7 +9,7 @@
 #include "core/prng.h"
 #include "replication/replica/limits.h"
 #include "replication/replica/sessions.h"
-#include "tests/replication/store/seeds.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -101,7 +101,7 @@ Command random_command(Prng& rng, std::map<std::uint64_t, std::uint64_t>& floors
 constexpr Sessions::Limits kSmall{.clients = 5, .window = 16, .client_bytes = 60, .bytes = 150};
 
 TEST_CASE("Sessions decide like a model that remembers everything") {
-  for (const std::uint64_t seed : seeds(20)) {
+  for (const std::uint64_t seed : testing::seeds(20)) {
     INFO("seed " << seed);
     Prng rng(seed);
     Sessions sessions(kSmall);
@@ -133,7 +133,7 @@ TEST_CASE("Sessions decide like a model that remembers everything") {
 }
 
 TEST_CASE("Loaded sessions go on like those that were saved") {
-  for (const std::uint64_t seed : seeds(10)) {
+  for (const std::uint64_t seed : testing::seeds(10)) {
     INFO("seed " << seed);
     Prng rng(seed);
     Sessions sessions(kSmall), loaded(kSmall);

@@ -13,11 +13,11 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-AgreementStatus blocked(Blocked why, std::uint16_t by) {
+AgreementStatus blocked(Blocked why, ReplicaSet by) {
   AgreementStatus status;
   status.blocked = true;
   status.why = why;
-  status.blocked_by = EndpointId(by);
+  status.blocked_by = by;
   return status;
 }
 
@@ -27,43 +27,51 @@ TEST_CASE("a line when agreement is blocked, for each other cause, and when it i
   constexpr std::uint64_t kMs = 1'000'000;
   log.observe({}, 1 * kMs);
   CHECK(lines.empty());
-  CHECK(log.blocked_since_ns() == 0);
 
-  AgreementStatus status = blocked(Blocked::kFormerLeader, 2);
+  AgreementStatus status = blocked(Blocked::kFormerLeader, ReplicaSet::of(2));
   log.observe(status, 10 * kMs);
-  status.blocked_ticks = 7;  // only time and slots differ: the cause is the same
+  status.blocked_ms = 7;  // only time and slots differ: the cause is the same
   status.blocked_to = Slot(3);
   log.observe(status, 20 * kMs);
-  CHECK(lines ==
-        Lines{"replica 1 is blocked: it waits for replica 2: " + std::string(text_of(Blocked::kFormerLeader))});
-  CHECK(log.blocked_since_ns() == 10 * kMs);
+  CHECK(
+      lines ==
+      Lines{"replica 1 is blocked: it waits for replica 2: the acceptor does not answer, and a former leader that may "
+            "have used it is stopped; it ends when one of the two goes on or is killed"});
 
-  log.observe(blocked(Blocked::kFormerLeader, 0), 30 * kMs);  // another cause
+  log.observe(blocked(Blocked::kFormerLeader, ReplicaSet::of(0)), 30 * kMs);  // another cause
   CHECK(lines.size() == 2);
-  CHECK(log.blocked_since_ns() == 30 * kMs);
-  log.observe(blocked(Blocked::kNoMajority, 1), 40 * kMs);  // itself: no particular replica
-  CHECK(lines.back() == "replica 1 is blocked: " + std::string(text_of(Blocked::kNoMajority)));
+  log.observe(blocked(Blocked::kCatchingUp, {}), 40 * kMs);  // no particular replica
+  CHECK(lines.back() == "replica 1 is blocked: the leader lacks decided slots that it must know before it goes on; it "
+                        "ends when a replica that has them goes on");
 
   log.observe({}, 260 * kMs);
   log.observe({}, 270 * kMs);
   CHECK(lines.size() == 4);
   CHECK(lines.back() == "replica 1 is no longer blocked, after 250 ms");
-  CHECK(log.blocked_since_ns() == 0);
 }
 
 TEST_CASE("every cause has a sentence of its own") {
   std::vector<std::string> seen;
-  for (int why = 1; why <= static_cast<int>(Blocked::kCoordinatorDead); ++why) {
-    const AgreementStatus status = blocked(static_cast<Blocked>(why), 0);
+  for (int why = 1; why <= static_cast<int>(Blocked::kUnexplained); ++why) {
+    const AgreementStatus status = blocked(static_cast<Blocked>(why), ReplicaSet::of(0));
     const std::string text = describe_blocked(status);
     CHECK(text.size() > 10);
-    CHECK(text != "unknown");
+    CHECK(text.find("unknown") == std::string::npos);
+    CHECK(text.find("; it ") != std::string::npos);  // what ends it
     CHECK(std::count(seen.begin(), seen.end(), text) == 0);
     CHECK(explain_blocked(status) == "waits for replica 0: " + text);
     CHECK(blocked_sentence(EndpointId(1), status) == "replica 1 is blocked: it waits for replica 0: " + text);
     CHECK(blocked_sentence(EndpointId(0), status) == "replica 0 is blocked: " + text);
     seen.push_back(text);
   }
+}
+
+TEST_CASE("replica 0 and no particular replica are told apart, and several are all named") {
+  const std::string text = describe_blocked(blocked(Blocked::kNoMajority, {}));
+  CHECK(blocked_sentence(EndpointId(1), blocked(Blocked::kNoMajority, {})) == "replica 1 is blocked: " + text);
+  CHECK(explain_blocked(blocked(Blocked::kNoMajority, ReplicaSet::of(0))) == "waits for replica 0: " + text);
+  CHECK(explain_blocked(blocked(Blocked::kNoMajority, ReplicaSet::from_bits(0b101))) ==
+        "waits for replicas 0, 2: " + text);
 }
 
 TEST_CASE("suspects and fenced replicas are named, and a log without a reader accepts every line") {
@@ -78,7 +86,7 @@ TEST_CASE("suspects and fenced replicas are named, and a log without a reader ac
               "SIGKILL",
               "replica 0 wants replica 1, incarnation 3 fenced, which does not run any more"});
   StatusLog silent(EndpointId(0), nullptr);
-  silent.observe(blocked(Blocked::kAcceptor, 1), 1);
+  silent.observe(blocked(Blocked::kAcceptor, ReplicaSet::of(1)), 1);
   silent.suspected(EndpointId(1));
 }
 

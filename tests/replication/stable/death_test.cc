@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <random>
 #include <string>
 
 #include "core/check.h"
@@ -15,6 +14,7 @@
 #include "replication/stable/segment.h"
 #include "replication/stable/view.h"
 #include "tests/replication/stable/stable_model.h"
+#include "tests/seeds.h"
 #include "tests/transport/host/child.h"
 
 namespace ingot {
@@ -95,7 +95,7 @@ void kill_one_writer(Prng& prng, const Workload& work) {
 }
 
 void kill_writers(int kills, const Workload& work) {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   for (int i = 0; i < kills; ++i) kill_one_writer(prng, work);
@@ -123,7 +123,7 @@ TEST_CASE("writers of large commands are killed at any instant") {
 }
 
 TEST_CASE("writers that do nothing but promise are killed at any instant") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   for (int i = 0; i < kKills / 4; ++i) {

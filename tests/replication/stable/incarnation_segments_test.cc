@@ -1,15 +1,17 @@
 // Which segments of earlier incarnations are kept, and what peers know of replicas that die and restart.
-#include <catch2/catch.hpp>
+#include "replication/stable/incarnation_segments.h"
 
+#include <catch2/catch.hpp>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/check.h"
 #include "replication/replica/peer_segments.h"
 #include "replication/replica/peer_states.h"
-#include "replication/stable/incarnation_segments.h"
 #include "replication/stable/segment.h"
 
 namespace ingot {
@@ -50,15 +52,29 @@ struct TestIncarnation {
   std::unique_ptr<StableSegment> writer;
 };
 
-std::vector<int> kept_after(int incarnations, int counts_every, int needed_every = 1000) {
-  std::deque<int> kept;
-  for (int incarnation = 1; incarnation <= incarnations; ++incarnation) {
-    add_incarnation(
-        kept, incarnation, [&](int ended) { return ended == 1 || ended % counts_every == 0; },
-        [&](int ended) { return ended % needed_every == 0; });
-  }
-  return {kept.begin(), kept.end()};
+// An entry of a list of segments, with what its segment would say.
+struct Listed {
+  Incarnation incarnation{1};
+  std::optional<StableExtent> extent{};
+};
+
+Listed listed(std::uint32_t incarnation, std::uint64_t accepted_end = 0, std::uint64_t leader_ballot = 0) {
+  return {Incarnation(incarnation), StableExtent{Slot(accepted_end), Ballot(leader_ballot)}};
 }
+
+std::vector<std::uint32_t> numbers(const std::deque<Listed>& segments) {
+  std::vector<std::uint32_t> numbers;
+  for (const Listed& each : segments) numbers.push_back(each.incarnation.value());
+  return numbers;
+}
+
+std::vector<std::uint32_t> kept_after_release(std::deque<Listed> segments, std::uint64_t published) {
+  std::vector<std::deque<Listed>> replicas{std::move(segments)};
+  release_segments(std::span(replicas), Slot(published), [](const Listed& each) { return each.extent; });
+  return numbers(replicas[0]);
+}
+
+using Numbers = std::vector<std::uint32_t>;
 
 struct Pair {
   explicit Pair(const TestIncarnation& peer) : self(1, kSelf), pages{&page_of_self, &page_of_peer} {
@@ -72,7 +88,7 @@ struct Pair {
   }
   std::vector<ReplicaIncarnation> begin(const TestIncarnation& next) {
     std::vector<ReplicaIncarnation> died;
-    segments->begin(next.name(), next.segment, Slot(0), [&](ReplicaIncarnation name) { note_death(name, died); });
+    segments->begin(next.name(), next.segment, [&](ReplicaIncarnation name) { note_death(name, died); });
     return died;
   }
   void connect(const TestIncarnation& next, Slot applied_here) {
@@ -93,16 +109,43 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("the newest incarnations that count are kept; those that ended at their start are not") {
-  CHECK(kept_after(1, 1) == std::vector<int>{1});
-  CHECK(kept_after(3, 1) == std::vector<int>{1, 2, 3});
-  CHECK(kept_after(10, 1) == std::vector<int>{6, 7, 8, 9, 10});
-  CHECK(kept_after(9, 1000) == std::vector<int>{1, 9});  // a process that crashes at each start
-  CHECK(kept_after(12, 3) == std::vector<int>{1, 3, 6, 9, 12});
-  CHECK(kept_after(11, 1, 2) == std::vector<int>{2, 4, 6, 7, 8, 9, 10, 11});  // segments with history are kept, too
-  const std::vector<int> all_needed = kept_after(40, 1, 1);
-  CHECK(all_needed.size() == kNeededIncarnationsMax + 1);
-  CHECK(all_needed.front() == 24);
+TEST_CASE("an incarnation that ended before it had said anything is dropped when the next one begins") {
+  std::deque<int> kept;
+  for (int incarnation = 1; incarnation <= 12; ++incarnation) {
+    add_incarnation(kept, incarnation, [&](int ended) { return ended == 1 || ended % 3 == 0; });
+  }
+  CHECK(kept == std::deque<int>{1, 3, 6, 9, 12});
+}
+
+TEST_CASE("a segment is released when a published snapshot holds its votes, however many there are") {
+  std::deque<Listed> segments;
+  for (std::uint32_t i = 1; i <= 40; ++i) segments.push_back(listed(i, 10 * i));
+  CHECK(kept_after_release(segments, 0).size() == 40);
+  CHECK(kept_after_release(segments, 369) == Numbers{37, 38, 39, 40});
+  CHECK(kept_after_release(segments, 370) == Numbers{38, 39, 40});
+  CHECK(kept_after_release(segments, 1000) == Numbers{39, 40});  // its successor inherits the votes of the last but one
+}
+
+TEST_CASE("a segment without votes is released at once, one that cannot be read never") {
+  CHECK(kept_after_release({listed(1), listed(2), listed(3), listed(4)}, 0) == Numbers{3, 4});
+  CHECK(kept_after_release({listed(1), {Incarnation(2), {}}, listed(3), listed(4)}, 1000) == Numbers{2, 3, 4});
+}
+
+TEST_CASE("the segment of the last leader that completed its takeover is kept") {
+  const std::deque<Listed> two_leaders{listed(1, 0, 3), listed(2, 0, 4), listed(3), listed(4)};
+  CHECK(kept_after_release(two_leaders, 1000) == Numbers{2, 3, 4});
+  std::vector<std::deque<Listed>> replicas{two_leaders, {listed(1, 0, 9)}};  // another replica has led since
+  release_segments(std::span(replicas), Slot(1000), [](const Listed& each) { return each.extent; });
+  CHECK(numbers(replicas[0]) == Numbers{3, 4});
+}
+
+TEST_CASE("a process keeps what the supervisor keeps, and knows what it lacks of it") {
+  std::deque<Listed> segments{listed(2), listed(3), listed(5), listed(9)};
+  const std::vector<Incarnation> kept{Incarnation(3), Incarnation(4), Incarnation(8), Incarnation(9), Incarnation(11)};
+  const auto dropped = keep_listed(segments, kept, [](Incarnation unknown) { return Listed{unknown, {}}; });
+  CHECK(numbers(segments) == Numbers{3, 4, 8, 9});
+  CHECK((segments[0].extent && !segments[1].extent && !segments[2].extent && segments[3].extent));
+  CHECK(numbers({dropped.begin(), dropped.end()}) == Numbers{2, 5});
 }
 
 TEST_CASE("an incarnation counts as ended before it inherited unless its segment says otherwise") {
@@ -169,27 +212,48 @@ TEST_CASE("segments of dead incarnations are read by name, those of others are n
   TestIncarnation first(1), second(2), third(3);
   first.open();
   Pair pair(first);
-  CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(pair.segments->read(first.name(), Slot(0)).status().code() == absl::StatusCode::kFailedPrecondition);
   first.inherit();
   first.die();
   pair.begin(second);
   second.open();
   second.inherit();
-  CHECK(pair.segments->read(first.name())->configuration == "votes");
-  CHECK(pair.segments->read(second.name()).status().code() == absl::StatusCode::kFailedPrecondition);
-  CHECK(pair.segments->read(third.name()).status().code() == absl::StatusCode::kNotFound);
+  CHECK(pair.segments->read(first.name(), Slot(0))->configuration == "votes");
+  CHECK(pair.segments->read(second.name(), Slot(0)).status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(pair.segments->read(third.name(), Slot(0)).status().code() == absl::StatusCode::kNotFound);
   second.die();
   pair.begin(third);
-  CHECK(pair.segments->read(second.name()).ok());
-  CHECK(pair.segments->read(first.name()).ok());
+  CHECK(pair.segments->read(second.name(), Slot(0)).ok());
+  CHECK(pair.segments->read(first.name(), Slot(0)).ok());
+}
+
+TEST_CASE("a released segment is known: all that it held is below the published slot; a missing one is not") {
+  TestIncarnation first(1), second(2), third(3), fourth(4);
+  first.open();
+  Pair pair(first);
+  first.die();
+  pair.begin(second);
+  pair.begin(third);
+  const std::vector<Incarnation> kept{Incarnation(2)};
+  CHECK(pair.segments->keep(kPeer, kept).size() == 1);
+  const auto released = pair.segments->read(first.name(), Slot(70));
+  REQUIRE(released.ok());
+  CHECK(released->released_below == Slot(70));
+  CHECK((released->replica == kPeer && released->incarnation == Incarnation(1)));
+  // The supervisor keeps a third one, too, which has not come here: what it holds is unknown.
+  pair.segments->begin({kPeer, Incarnation(5)}, nullptr, [](ReplicaIncarnation) {});
+  pair.segments->keep(kPeer, std::vector<Incarnation>{Incarnation(2), Incarnation(3), Incarnation(4)});
+  CHECK(pair.segments->read(fourth.name(), Slot(70)).status().code() == absl::StatusCode::kNotFound);
+  CHECK(pair.segments->read(first.name(), Slot(70)).ok());
 }
 
 TEST_CASE("a first incarnation that never opened its segment stored nothing: that is known, not missing") {
   TestIncarnation first(1), second(2);
   Pair pair(first);
-  CHECK(pair.segments->read(first.name()).status().code() == absl::StatusCode::kFailedPrecondition);  // it may open it
+  CHECK(pair.segments->read(first.name(), Slot(0)).status().code() ==
+        absl::StatusCode::kFailedPrecondition);  // it may open it
   pair.begin(second);
-  const auto view = pair.segments->read(first.name());
+  const auto view = pair.segments->read(first.name(), Slot(0));
   REQUIRE(view.ok());
   CHECK(view->accepted.empty());
   CHECK(view->incarnation == Incarnation(1));

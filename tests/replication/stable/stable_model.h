@@ -46,7 +46,8 @@ class StableModel {
         state_.proposed[write.ballot][write.slot] = write.command;
         break;
       case Kind::kLeading:
-        if (write.ballot > state_.leader_ballot) state_.leader_trimmed = write.slot;
+        if (write.ballot > state_.leader_ballot) state_.leader_trimmed = Slot(0);
+        if (write.slot > state_.leader_trimmed) state_.leader_trimmed = write.slot;
         state_.leader_epoch = write.epoch;
         state_.leader_ballot = write.ballot;
         state_.proposed.erase(state_.proposed.begin(), state_.proposed.lower_bound(write.ballot));

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "replication/stable/layout.h"
+#include "replication/stable/slot_order.h"
 
 namespace ingot {
 
@@ -31,18 +32,30 @@ class StableRingModel {
     if (used_bytes() > capacity_ - capacity_ / kCleanFreeParts) clean(fixed);
     if (!has_room(bytes)) return false;
     push_after_skip(record, bytes);
+    order_.add(record.kind, record.slot);
     return true;
   }
 
+  void roles_changed() { order_.roles_changed(); }
   void free_all(const StableFixed& fixed) { free_records(std::numeric_limits<std::size_t>::max(), fixed); }
 
   void clean(const StableFixed& fixed) {
     const std::size_t worth = capacity_ / kCleanParts;
     if (tail_ - cleaned_tail_ < worth) return;
     cleaned_tail_ = tail_;
+    if (!order_.broken()) return;
     const std::vector<bool> obsolete = needless(fixed);
     std::size_t gain = 0;
-    for (std::size_t i = 0; i < obsolete.size(); ++i) gain += obsolete[i] ? records_[i].bytes : 0;
+    SlotOrder order;
+    bool others = false;  // than skips
+    for (std::size_t i = 0; i < obsolete.size(); ++i) {
+      const Entry& entry = records_[i];
+      const bool skip = entry.record.kind == StableRecordKind::kSkip;
+      gain += obsolete[i] ? entry.bytes : 0;
+      others = others || (obsolete[i] && !skip);
+      if (!skip) order.add(entry.record.kind, entry.record.slot);
+    }
+    order_.found(order, others);
     if (gain < worth) return;
     ++cleanings_;
     for (const bool dropped : obsolete) {
@@ -113,6 +126,7 @@ class StableRingModel {
   const std::size_t capacity_;
   std::size_t cleaned_tail_ = 0;
   std::size_t cleanings_ = 0;
+  SlotOrder order_;            // of the records
   std::deque<Entry> records_;  // oldest first
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

@@ -21,7 +21,9 @@ class StableStoreModel final : public StableStore {
 
   bool store(const StableWrite& write) override {
     if (stable_record_bytes(write) > 0 && !append(write)) return false;
+    const StableFixed before = fixed();
     model_.apply(write);
+    if (write.kind == StableWrite::Kind::kLeading || fixed().epoch != before.epoch) ring_.roles_changed();
     if (write.kind == StableWrite::Kind::kTrimmed) make_room();
     return true;
   }
@@ -51,8 +53,8 @@ class StableStoreModel final : public StableStore {
     return view;
   }
 
-  // As StableView::accepted_end_in.
-  Slot accepted_end() const { return accepted_end_; }
+  // As StableView::extent_in.
+  StableExtent extent() const { return {accepted_end_, state().leader_ballot}; }
 
  private:
   StableFixed fixed() const {

@@ -7,8 +7,8 @@
 #include "replication/store/kv_store.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
-#include "tests/replication/store/seeds.h"
 #include "tests/replication/store/text.h"
+#include "tests/seeds.h"
 
 namespace ingot::kv {
 namespace {
@@ -32,7 +32,7 @@ std::string mutate(std::string bytes, Prng& rng) {
 }
 
 TEST_CASE("Requests and results come back from their encodings") {
-  for (const std::uint64_t seed : seeds(4)) {
+  for (const std::uint64_t seed : testing::seeds(4)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
     KvStore store;
@@ -53,7 +53,7 @@ TEST_CASE("Requests and results come back from their encodings") {
 }
 
 TEST_CASE("Bytes that decode are an encoding of the result, and the store survives all of it") {
-  for (const std::uint64_t seed : seeds(4)) {
+  for (const std::uint64_t seed : testing::seeds(4)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
     Prng rng(seed);

@@ -4,8 +4,8 @@
 #include "replication/store/kv_store.h"
 #include "tests/replication/store/model.h"
 #include "tests/replication/store/random_requests.h"
-#include "tests/replication/store/seeds.h"
 #include "tests/replication/store/text.h"
+#include "tests/seeds.h"
 
 namespace ingot::kv {
 namespace {
@@ -37,7 +37,7 @@ void compare_history(const KvStore& store, Model& model) {
 }
 
 TEST_CASE("The store answers like a copy of everything per revision") {
-  for (const std::uint64_t seed : seeds(12)) {
+  for (const std::uint64_t seed : testing::seeds(12)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
     KvStore store;
@@ -48,7 +48,7 @@ TEST_CASE("The store answers like a copy of everything per revision") {
 }
 
 TEST_CASE("A store loaded from a snapshot goes on like the one that saved it") {
-  for (const std::uint64_t seed : seeds(6)) {
+  for (const std::uint64_t seed : testing::seeds(6)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
     KvStore store;

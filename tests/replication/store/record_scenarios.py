@@ -127,6 +127,15 @@ def check(path):
 
 
 def main(arguments):
+    if arguments in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return 0
+    flags = [word for word in arguments if word.startswith("-") and word != "-"]
+    unknown = [flag for flag in flags if flag != "--check"]
+    if unknown or flags == arguments:
+        wrong = f"unknown flag {unknown[0]}" if unknown else "no file is given"
+        print(f"record_scenarios.py: {wrong}; see --help", file=sys.stderr)
+        return 2
     if arguments[:1] == ["--check"]:
         differences = sum(check(path) for path in arguments[1:])
         print(f"{differences} differences")

@@ -4,7 +4,7 @@
 #include "core/prng.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
-#include "tests/replication/store/seeds.h"
+#include "tests/seeds.h"
 
 namespace ingot::kv {
 namespace {
@@ -17,7 +17,7 @@ KvStore random_store(std::uint64_t seed, int requests) {
 }
 
 TEST_CASE("A snapshot holds everything: the loaded store saves the same bytes") {
-  for (const std::uint64_t seed : seeds(10)) {
+  for (const std::uint64_t seed : testing::seeds(10)) {
     INFO("seed " << seed);
     const KvStore store = random_store(seed, 400);
     KvStore loaded;

@@ -5,8 +5,8 @@
 #include "replication/store/limits.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
-#include "tests/replication/store/seeds.h"
 #include "tests/replication/store/text.h"
+#include "tests/seeds.h"
 
 namespace ingot::kv {
 namespace {
@@ -216,7 +216,7 @@ TEST_CASE("A hash tells states apart, does not see what waits to be freed, and i
 }
 
 TEST_CASE("Digests are equal exactly where states are") {
-  for (const std::uint64_t seed : seeds(4)) {
+  for (const std::uint64_t seed : testing::seeds(4)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
     KvStore one, other;

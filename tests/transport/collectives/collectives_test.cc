@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "tests/seeds.h"
 #include "tests/transport/collectives/world.h"
 
 namespace ingot::test {
@@ -187,8 +188,7 @@ void run_random(std::string_view kind, std::uint64_t seed) {
 
 TEST_CASE("random collectives, many in flight, give the right results") {
   const std::string kind = GENERATE("nvp", "srbp");
-  const int seeds = std::getenv("INGOT_LONG_TESTS") != nullptr ? 2000 : 20;
-  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(seeds); ++seed) {
+  for (const std::uint64_t seed : testing::seeds(std::getenv("INGOT_LONG_TESTS") != nullptr ? 2000 : 20)) {
     INFO("transport " << kind << ", seed " << seed);
     run_random(kind, seed);
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "tests/seeds.h"
 #include "tests/transport/collectives/world.h"
 #include "transport/collectives/atomic_broadcast.h"
 #include "transport/host/event_loop.h"
@@ -176,7 +177,7 @@ void run_members(const std::string& kind, int endpoints, int rounds) {
   Plan plan;
   plan.endpoints = endpoints;
   plan.rounds = rounds;
-  Prng random(7);
+  Prng random(testing::drawn_seed());
   for (int i = 0; i < 6; ++i) plan.trees.push_back(random_tree(random, endpoints, 6));
   Threads threads(kind, endpoints, [&](Transport& transport) { return std::make_unique<Member>(transport, plan); });
   wait_for(plan.finished, endpoints);
@@ -296,7 +297,7 @@ class Talker final : public Pollable {
 TEST_CASE("threads that all submit deliver the same in the same order") {
   const std::string kind = GENERATE("nvp", "srbp");
   constexpr int kEndpoints = 8;
-  Prng random(5);
+  Prng random(testing::drawn_seed());
   const OrderedTree tree{first_endpoints(kEndpoints), random_tree(random, kEndpoints, 3)};
   std::vector<std::vector<std::pair<EndpointId, std::uint64_t>>> logs(kEndpoints);
   std::atomic<int> finished{0};

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/prng.h"
+#include "tests/seeds.h"
 #include "tests/transport/incoherent_memory.h"
 #include "tests/transport/random_tree.h"
 #include "transport/collectives/tree_barrier.h"
@@ -107,7 +108,7 @@ std::uint64_t seed_that_catches(Site weakened, bool give_up = false) {
 }  // namespace
 
 TEST_CASE("the tree barrier holds on incoherent memory") {
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (const std::uint64_t seed : ingot::testing::seeds(3000)) {
     INFO("seed " << seed);
     REQUIRE(Run(seed, Site::kCount, false).failure() == "");
   }

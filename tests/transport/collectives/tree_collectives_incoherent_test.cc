@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "tests/seeds.h"
 #include "tests/transport/incoherent_memory.h"
 #include "tests/transport/random_tree.h"
 #include "transport/collectives/tree_collectives.h"
@@ -99,7 +100,7 @@ class Run {
 }  // namespace
 
 TEST_CASE("collectives over lines hold on incoherent memory") {
-  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+  for (const std::uint64_t seed : ingot::testing::seeds(1500)) {
     INFO("seed " << seed);
     REQUIRE(Run(seed, Site::kCount).failure() == "");
   }

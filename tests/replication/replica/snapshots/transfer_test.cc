@@ -1,7 +1,6 @@
 // A snapshot sent from peer to peer: despite losses, deaths, forgeries and cuts, the received file equals the sent one.
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <set>
@@ -9,6 +8,7 @@
 #include "core/prng.h"
 #include "replication/replica/snapshots/limits.h"
 #include "replication/replica/snapshots/transfer.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -228,10 +228,7 @@ TEST_CASE("two joining replicas are served at once, in turns") {
 }
 
 TEST_CASE("lost, repeated, altered and cut messages cost time only") {
-  const char* env = std::getenv("INGOT_SEED");
-  const std::uint64_t first = env != nullptr ? std::strtoull(env, nullptr, 10) : kSeed;
-  const std::uint64_t runs = env != nullptr ? 1 : 60;
-  for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+  for (const std::uint64_t seed : testing::seeds(60)) {
     CAPTURE(seed);
     Prng rng(seed);
     Net net(seed);

@@ -129,8 +129,8 @@ TEST_CASE("the replicas below a stopped inner replica catch up though nothing mo
   require_equal_digests(group);
 }
 
-// Regression: a round in which nothing but a check of the trees was due left the leader without ticks, though the change
-// of trees was proposed in it: the silent acceptor was not suspected before the next request.
+// Regression: a round in which nothing but a check of the trees was due left the leader without ticks, though the
+// change of trees was proposed in it: the silent acceptor was not suspected before the next request.
 TEST_CASE("a stopped acceptor is replaced though nothing more is written once a check has found it") {
   const int since_put_ms = GENERATE(0, 8, 16, 24, 32);
   CAPTURE(since_put_ms, kSeed);

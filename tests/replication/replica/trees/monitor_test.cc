@@ -4,6 +4,7 @@
 #include "core/prng.h"
 #include "replication/replica/trees/limits.h"
 #include "replication/replica/trees/monitor.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -165,7 +166,7 @@ TEST_CASE("costs that drift change the trees once, and back once when the neighb
   World world(24);
   const int victim = world.an_inner();
   double noise = 1.0;
-  Prng prng(20261120);
+  Prng prng(testing::drawn_seed());
   const auto check_with_costs = [&] {
     for (int i = 0; i < 24; ++i) {
       world.samples[i].costs.handled_messages += 100;

@@ -16,6 +16,7 @@
 #include "replication/replica/trees/limits.h"
 #include "replication/replica/trees/plan.h"
 #include "replication/replica/trees/relay.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -68,6 +69,9 @@ class Network {
   int size() const { return static_cast<int>(nodes_.size()); }
   Node& at(int node) { return nodes_[node]; }
   std::uint64_t dropped() const { return dropped_; }
+  // Messages that a relay got from their root after it had forgotten their tree. It does not count these as not
+  // forwarded, since it cannot tell them from those of a root without a tree, which sends to all replicas.
+  std::uint64_t uncounted() const { return uncounted_; }
   const std::map<int, std::uint64_t>& sent() const { return sent_; }
 
   void agree_on_new_trees() {
@@ -83,7 +87,8 @@ class Network {
 
   void broadcast(int node) {
     const std::string message = WireWriter().u64(++sent_[node]).take();
-    nodes_[node].relay->broadcast(as_bytes(message), [&](EndpointId to, std::string_view bytes) { send(node, to, bytes); });
+    nodes_[node].relay->broadcast(as_bytes(message),
+                                  [&](EndpointId to, std::string_view bytes) { send(node, to, bytes); });
   }
 
   // Delivers the oldest message of a random link. Returns false if all links are empty.
@@ -96,6 +101,7 @@ class Network {
     if (link->second.empty()) links_.erase(link);
     Node& node = nodes_[to];
     if (!node.alive) return true;
+    if (from_root_by_forgotten_tree(from, bytes, *node.table)) ++uncounted_;
     node.relay->receive(
         id(from), bytes, [&, to = to](EndpointId next, std::string_view copy) { send(to, next, copy); },
         [&](EndpointId root, std::string_view message) {
@@ -105,6 +111,14 @@ class Network {
   }
 
  private:
+  static bool from_root_by_forgotten_tree(int from, std::string_view bytes, const TreeTable& table) {
+    WireReader in(bytes.substr(1));
+    const int root = in.u8();
+    in.u16();
+    const std::uint32_t version = in.u32();
+    return root == from && version < table.version() && table.find(version, root) == nullptr;
+  }
+
   void send(int from, EndpointId to, std::string_view bytes) {
     auto& link = links_[{from, static_cast<int>(to.value())}];
     if (link.size() >= capacity_) {
@@ -121,6 +135,7 @@ class Network {
   std::map<std::pair<int, int>, std::deque<std::string>> links_;
   std::map<int, std::uint64_t> sent_;
   std::uint64_t dropped_ = 0;
+  std::uint64_t uncounted_ = 0;
 };
 
 struct Faults {
@@ -168,26 +183,28 @@ void run(std::uint64_t seed, const Faults& faults) {
     unforwarded += counts.unforwarded;
     REQUIRE(counts.refused == 0);
   }
-  if (unforwarded == 0) REQUIRE(got + late == sent * static_cast<std::uint64_t>(replicas - 1));
-  if (!faults.changes) REQUIRE(late + unforwarded == 0);
+  if (unforwarded + network.uncounted() == 0) REQUIRE(got + late == sent * static_cast<std::uint64_t>(replicas - 1));
+  if (!faults.changes) REQUIRE(late + unforwarded + network.uncounted() == 0);
 }
 
 }  // namespace
 
 TEST_CASE("fixed trees: all get every message once, in order") {
-  for (int i = 0; i < budget(60); ++i) run(1000 + i, {});
+  for (const std::uint64_t seed : testing::seeds(budget(60))) run(seed, {});
 }
 
 TEST_CASE("trees that change: nothing twice, nothing out of order, nothing lost but what was overtaken") {
-  for (int i = 0; i < budget(150); ++i) run(2000 + i, {.changes = true});
+  for (const std::uint64_t seed : testing::seeds(budget(150))) run(seed, {.changes = true});
 }
 
 TEST_CASE("trees that change, replicas that die, links that are full: nothing twice, nothing out of order") {
-  for (int i = 0; i < budget(150); ++i) run(3000 + i, {.changes = true, .deaths = true, .link_capacity = 4});
+  for (const std::uint64_t seed : testing::seeds(budget(150))) {
+    run(seed, {.changes = true, .deaths = true, .link_capacity = 4});
+  }
 }
 
 TEST_CASE("a restarted root begins anew, and messages of its former incarnation are late") {
-  Prng prng(7);
+  Prng prng(testing::drawn_seed());
   const TreeTable table(random_trees(3, 0, prng));
   Relay first(id(0), Incarnation(1), table), second(id(0), Incarnation(2), table),
       receiver(id(1), Incarnation(1), table);
@@ -213,7 +230,7 @@ TEST_CASE("a restarted root begins anew, and messages of its former incarnation 
 }
 
 TEST_CASE("messages that wait for an unknown tree are bounded, and handled later") {
-  Prng prng(8);
+  Prng prng(testing::drawn_seed());
   const TreeSet later = random_trees(4, 1, prng);
   const TreeTable known(random_trees(4, 0, prng));
   TreeTable ahead(random_trees(4, 0, prng));
@@ -232,7 +249,7 @@ TEST_CASE("messages that wait for an unknown tree are bounded, and handled later
 }
 
 TEST_CASE("whatever bytes arrive, a relay and a combiner refuse or pass them on") {
-  const std::uint64_t seed = 20261120;
+  const std::uint64_t seed = testing::drawn_seed();
   CAPTURE(seed);
   Prng prng(seed);
   const TreeTable table(random_trees(9, 0, prng));
@@ -250,7 +267,7 @@ TEST_CASE("whatever bytes arrive, a relay and a combiner refuse or pass them on"
 }
 
 TEST_CASE("each answer reaches the root once, and equal ones mostly as one") {
-  const std::uint64_t seed = GENERATE(range(1, 21));
+  const std::uint64_t seed = GENERATE(from_range(testing::seeds(20)));
   Prng prng(seed);
   const int replicas = 3 + static_cast<int>(prng.below(45));
   CAPTURE(seed, replicas);

@@ -12,6 +12,7 @@
 
 #include "core/enum_names.h"
 #include "core/prng.h"
+#include "tests/seeds.h"
 #include "tests/transport/collectives/groups/bank.h"
 #include "transport/host/fabric.h"
 #include "transport/host/host_transport.h"
@@ -146,7 +147,7 @@ TEST_CASE("calls beyond the bounds are refused, and the others are done") {
 
 // The model: the same operations on a vector.
 TEST_CASE("operations on groups are those on a vector of the objects") {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (const std::uint64_t seed : ingot::testing::seeds(60)) {
     INFO("seed " << seed);
     Prng random(seed);
     const std::size_t endpoints = 1 + random.below(9);

@@ -1,0 +1,36 @@
+// Memory that processes share: cells, and plain bytes beside them that stores to cells publish.
+//
+// In every program a SharedCell is a std::atomic and a copy is a memcpy. Tests compile the same sources with
+// INGOT_MODELLED_MEMORY: then each access goes to the model of a weaker machine than the one they run on
+// (docs/design/testing.md, Weak memory).
+#pragma once
+
+#ifdef INGOT_MODELLED_MEMORY
+#include "core/modelled_memory.h"
+#else
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace ingot {
+
+template <typename T>
+using SharedCell = std::atomic<T>;
+
+// Between private memory and plain bytes of shared memory. A writer reads its own bytes without these.
+inline void copy_to_shared(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+inline void copy_from_shared(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+// Plain bytes of shared memory, read in place. The model needs `scratch` to copy them to.
+inline std::string_view view_of_shared(const void* at, std::size_t bytes, std::string& /*scratch*/) {
+  return {static_cast<const char*>(at), bytes};
+}
+
+}  // namespace ingot
+
+#endif
