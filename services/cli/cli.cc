@@ -1,7 +1,9 @@
 #include "services/cli/cli.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <numeric>
@@ -12,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "services/cli/utf8.h"
 
 namespace ingot {
 namespace {
@@ -73,14 +76,15 @@ std::string explain_extra(const CLI::App& app) {
 }
 
 std::string explain_missing_command(const CLI::App& app) {
-  // CLI11 reports a missing command before a misspelt one.
-  if (!app.remaining(true).empty()) return explain_extra(app);
   return absl::StrCat("a command is missing; give one of ", absl::StrJoin(known_words(chosen(app), false), ", "));
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::string what = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return explain_extra(app);
+  // CLI11 reports a missing command, flag or argument before a misspelt one.
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (extra || (missing && !app.remaining(true).empty())) return explain_extra(app);
   if (what == "A subcommand is required") return explain_missing_command(app);
   // CLI11: "Could not convert: --replicas = three".
   if (absl::StartsWith(what, "Could not convert: ")) {
@@ -94,22 +98,21 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int report(const std::string& program, const std::string& sentence, int code) {
-  if (!sentence.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), sentence.c_str());
+  if (!sentence.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(sentence).c_str());
   return code;
 }
 
-// True for a flag whose value is a text.
-bool takes_text(const CLI::App& app, const std::string& flag) {
+bool takes_value(const CLI::App& app, const std::string& flag) {
   const CLI::Option* option = app.get_option_no_throw(flag);
-  if (option != nullptr) return absl::StartsWith(option->get_type_name(), "TEXT");
+  if (option != nullptr) return option->get_items_expected_max() > 0;
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   return std::any_of(commands.begin(), commands.end(),
-                     [&](const CLI::App* command) { return takes_text(*command, flag); });
+                     [&](const CLI::App* command) { return takes_value(*command, flag); });
 }
 
-// CLI11 takes "--flag=" for a flag without its value, which it looks for in the next word. A flag whose value is a text
-// is given the empty one: "--flag" and "".
-std::vector<std::string> with_empty_texts(const CLI::App& app, int argc, const char* const* argv) {
+// CLI11 takes "--flag=" for a flag without its value, which it looks for in the next word. Such a flag is given the
+// empty value: "--flag" and "".
+std::vector<std::string> with_empty_values(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> words;
   bool flags = true;  // until "--"
   for (int i = 0; i < argc; ++i) {
@@ -117,7 +120,7 @@ std::vector<std::string> with_empty_texts(const CLI::App& app, int argc, const c
     flags = flags && word != "--";
     const bool empty = flags && absl::StartsWith(word, "--") && word.find('=') == word.size() - 1;
     const std::string flag = word.substr(0, word.size() - 1);
-    if (empty && takes_text(app, flag)) {
+    if (empty && takes_value(app, flag)) {
       words.insert(words.end(), {flag, ""});
     } else {
       words.push_back(word);
@@ -127,7 +130,7 @@ std::vector<std::string> with_empty_texts(const CLI::App& app, int argc, const c
 }
 
 void parse(CLI::App& app, int argc, const char* const* argv) {
-  const std::vector<std::string> words = with_empty_texts(app, argc, argv);
+  const std::vector<std::string> words = with_empty_values(app, argc, argv);
   std::vector<const char*> pointers;
   for (const std::string& word : words) pointers.push_back(word.c_str());
   app.parse(static_cast<int>(pointers.size()), pointers.data());
@@ -164,17 +167,30 @@ int exit_code(const absl::Status& status) {
   }
 }
 
+absl::Status flush_output() {
+  errno = 0;
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::cout.good() && std::ferror(stdout) == 0) return absl::OkStatus();
+  // The cause is unknown if an earlier write failed, and this one did not.
+  const std::string cause = errno != 0 ? absl::StrCat(": ", std::strerror(errno)) : "";
+  return absl::DataLossError(absl::StrCat("standard output did not take all of the output", cause));
+}
+
 int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<absl::Status()> body) {
   const std::string program = program_name(argc, argv);
   try {
     parse(app, argc, argv);
   } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help, std::cout, std::cerr);
+    app.exit(asked_for_help, std::cout, std::cerr);
+    const absl::Status status = flush_output();
+    return report(program, std::string(status.message()), exit_code(status));
   } catch (const CLI::ParseError& error) {
     return report(program, explain(app, error) + help_hint(app, program), kExitUsage);
   }
   try {
-    const absl::Status status = body();
+    absl::Status status = body();
+    if (status.ok()) status = flush_output();
     return report(program, std::string(status.message()), exit_code(status));
   } catch (const std::exception& error) {
     return report(program, error.what(), kExitFailed);

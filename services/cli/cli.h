@@ -26,9 +26,13 @@ inline constexpr int kExitUsage = 2;
 // 0 for OK; 2 for InvalidArgument, AlreadyExists, FailedPrecondition and OutOfRange; 1 for everything else.
 int exit_code(const absl::Status& status);
 
+// Flushes standard output. A program that prints without end asks after each answer. Errors: DATA_LOSS (standard output
+// did not take all that was written to it).
+absl::Status flush_output();
+
 // Parses the command line, runs `body` once and returns the process's exit code. Errors of both go to standard error as
 // one sentence, "PROGRAM: what is wrong; how to mend it"; a status with an empty message prints nothing. --help goes to
-// standard output. Throws nothing.
+// standard output. Output that standard output does not take is an error like others. Throws nothing.
 int run_cli(CLI::App& app, int argc, const char* const* argv, absl::FunctionRef<absl::Status()> body);
 
 // Accepts one of `words`: `option->check(one_of({"nvp", "srbp"}))`.

@@ -31,4 +31,12 @@ CLI::Validator host_port() {
   return CLI::Validator(check, "HOST:PORT");
 }
 
+CLI::Option* add_endpoint(CLI::App& app, std::string& endpoint) {
+  return app.add_option("--endpoint", endpoint, "Where the daemon listens")
+      ->check(host_port().description(""))
+      ->envname("INGOT_ENDPOINT")
+      ->capture_default_str()
+      ->type_name("HOST:PORT");
+}
+
 }  // namespace ingot

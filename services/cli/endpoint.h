@@ -21,4 +21,9 @@ absl::StatusOr<HostPort> parse_host_port(std::string_view text);
 // Accepts a HOST:PORT.
 CLI::Validator host_port();
 
+// Adds --endpoint, the address of the daemon, or of another server of etcd's API. Its default is that of the
+// environment variable INGOT_ENDPOINT or, if that is empty or not set, the value of `endpoint`, which must outlive the
+// parse.
+CLI::Option* add_endpoint(CLI::App& app, std::string& endpoint);
+
 }  // namespace ingot

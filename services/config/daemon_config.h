@@ -8,6 +8,7 @@
 #include "core/enum_names.h"
 #include "replication/agreement/kind.h"
 #include "services/config/settings.h"
+#include "services/log/log_format.h"
 #include "transport/transport_kind.h"
 
 namespace ingot {

@@ -4,6 +4,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "services/cli/endpoint.h"
+#include "services/config/text_faults.h"
 
 namespace ingot {
 
@@ -14,6 +15,10 @@ Range address() {
           .checked = Checked::kByFlag,
           .form = "HOST:PORT"};
 }
+
+Range instance_name() { return {.fault = fault_in_instance_name, .checked = Checked::kByFlag, .form = "NAME"}; }
+
+Range version() { return {.fault = fault_in_version, .checked = Checked::kByFlag, .form = "N.N.N"}; }
 
 }  // namespace settings
 

@@ -66,6 +66,10 @@ constexpr Range first(std::size_t choices) { return {.choices_max = choices}; }
 // "HOST:PORT".
 Range address();
 
+// Texts without a fault of services/config/text_faults.h.
+Range instance_name();
+Range version();
+
 }  // namespace settings
 
 // One setting: a member of Config with its names, default, range and uses.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/limits.h"
+#include "services/config/limits.h"
 
 // The settings of every backend.
 #define INGOT_DAEMON_SETTINGS(X)                                                                                      \
@@ -37,16 +38,24 @@
   X(std::string, machine, "--machine", "", text_like("FILE"), kIdentity | kHostOnly,                                  \
     "machine file that trees are planned from; default: derived from this machine's topology")                        \
   X(std::string, listen, "--listen", "127.0.0.1:2379", address(), kIdentity | kStatus,                                \
-    "HOST:PORT of the gRPC API; port 0 takes a free one")                                                             \
+    "HOST:PORT of the gRPC API; port 0 takes a free one; empty is refused")                                           \
   X(std::string, metrics_listen, "--metrics-listen", "127.0.0.1:9464", text_like("HOST:PORT or empty"),               \
     kIdentity | kStatus,                                                                                              \
-    "HOST:PORT of the Prometheus metrics; empty: none")                                                               \
-  X(std::string, name, "--name", "", any(), kStatus, "name of this instance; default: ingot-PORT")                    \
-  X(std::string, etcd_version, "--etcd-version", kEtcdVersionDefault, any(), kIdentity,                               \
+    "HOST:PORT of the Prometheus metrics; port 0 takes a free one; empty: no metrics")                                \
+  X(std::string, name, "--name", "", instance_name(), kStatus, "name of this instance; default: ingot-PORT")          \
+  X(std::string, etcd_version, "--etcd-version", kEtcdVersionDefault, version(), kIdentity,                           \
     "the etcd version that clients are told")                                                                         \
+  X(std::int64_t, front_end_timeout_ms, "--front-end-timeout", 10'000, duration(), kIdentity | kHostOnly,             \
+    "how long the front end may answer nothing, stopped or not, before it is killed and started again; 0: for ever")  \
   X(std::int64_t, orphan_grace_ms, "--orphan-grace", 30'000, duration(), kIdentity,                                   \
     "how long everything goes on without this process, until another ingotd of the same name and flags attaches; "    \
-    "0: not at all")
+    "0: not at all")                                                                                                  \
+  X(int, kept_segments_mib, "--kept-segments-mib", 1024, between(1, 1'048'576), kIdentity,                            \
+    absl::StrCat(                                                                                                     \
+        "memory for what ended replicas have stored and no snapshot holds yet, in MiB; beyond it, or beyond ",        \
+        kKeptSegmentsMax, " segments, writes wait for one"))                                                          \
+  X(LogFormat, log_format, "--log-format", LogFormat::kText, any(), kIdentity,                                        \
+    "how lines of the log on standard error are written: " + choices_of<LogFormat>(any()))
 
 // The settings of the simulated chip alone (--backend=scc); every flag begins with --scc-.
 #define INGOT_SCC_SETTINGS(X)                                                                                         \

@@ -152,8 +152,8 @@ grpc::ServerWriteReactor<DrillResponse>* start_drill(const DrillRequest& request
   if (!is_local(peer)) {
     return refuse(metrics, absl::PermissionDeniedError("drills are taken from this machine only, by way of 127.0.0.1"));
   }
-  auto hits = choose_targets(request, read_status(config, view, unix_now_ms()),
-                          [&injector](const Hit& target) { return injector.condition(target); });
+  auto hits = choose_targets(request, read_status(config, view, unix_now_ms(), ShownRoles::kClaimed),
+                             [&injector](const Hit& target) { return injector.condition(target); });
   if (!hits.ok()) return refuse(metrics, hits.status());
   auto stream = std::make_shared<DrillStream>(request, *std::move(hits), injector, client, metrics);
   stream->start();

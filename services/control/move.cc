@@ -94,8 +94,11 @@ void move_role(ReplicaClient& client, const MoveRequest& request, const control_
       RequestKind::kMove, encode_move(move),
       [begun, asked = *asked, done = std::move(done)](const ReplicaReply& reply) {
         const absl::Status outcome = outcome_of(reply, asked);
-        if (outcome.ok()) return done(begun);
-        done(outcome);
+        const bool already = absl::IsAlreadyExists(outcome);
+        if (!outcome.ok() && !already) return done(outcome);
+        MoveResponse answer = begun;
+        answer.set_already(already);
+        done(answer);
       },
       *asked);
 }

@@ -11,10 +11,10 @@ namespace ingot {
 
 namespace control_v1 = ::ingot::control::v1;
 
-// Asks the replica that must begin the change: the future leader itself or, for the acceptor's role, the leader. Calls
-// `done` once, from the client's thread or before this returns. Errors: INVALID_ARGUMENT and FAILED_PRECONDITION, with
-// a sentence; UNAVAILABLE if there was no answer, so that the move may or may not have begun. Thread-safe; `client`
-// must outlive the call of `done`.
+// Asks the replica that must begin the change: the future leader itself or, for the acceptor's role, the leader. A
+// voter that has the role keeps it, and the answer says so. Calls `done` once, from the client's thread or before this
+// returns. Errors: INVALID_ARGUMENT and FAILED_PRECONDITION, with a sentence; UNAVAILABLE if there was no answer, so
+// that the move may or may not have begun. Thread-safe; `client` must outlive the call of `done`.
 void move_role(ReplicaClient& client, const control_v1::MoveRequest& request,
                const control_v1::GetStatusResponse& status,
                std::function<void(const absl::StatusOr<control_v1::MoveResponse>&)> done);

@@ -11,11 +11,9 @@ namespace ingot {
 
 bool ChangeFilter::admit(const StatusSample& sample) {
   const bool changed = first_ || sample.fingerprint != fingerprint_;
-  const bool progressed = sample.progress_fingerprint != progress_fingerprint_;
-  if (!changed && !(progressed && sample.at - sent_at_ >= interval_)) return false;
+  if (!changed && sample.at - sent_at_ < interval_) return false;
   first_ = false;
   fingerprint_ = sample.fingerprint;
-  progress_fingerprint_ = sample.progress_fingerprint;
   sent_at_ = sample.at;
   return true;
 }
@@ -57,9 +55,8 @@ void StatusHub::end() {
 }
 
 StatusSample StatusHub::sample() const {
-  StatusSample sample{read_(), {}, {}, std::chrono::steady_clock::now()};
+  StatusSample sample{read_(), {}, std::chrono::steady_clock::now()};
   sample.fingerprint = fingerprint(sample.status);
-  sample.progress_fingerprint = progress_fingerprint(sample.status);
   return sample;
 }
 

@@ -14,11 +14,10 @@
 
 namespace ingot {
 
-// One status for all watchers, with the fingerprints that they compare.
+// One status for all watchers, with the fingerprint that they compare.
 struct StatusSample {
   ::ingot::control::v1::GetStatusResponse status;
-  std::string fingerprint;           // changes with anything but progress
-  std::string progress_fingerprint;  // changes with anything but uptime
+  std::string fingerprint;  // changes with anything but progress
   std::chrono::steady_clock::time_point at;
 };
 
@@ -27,15 +26,14 @@ class ChangeFilter {
  public:
   explicit ChangeFilter(std::chrono::milliseconds interval) : interval_(interval) {}
 
-  // True, and remembers the sample, if it must be sent: the first one, any change but progress, and progress if the
-  // interval has passed since the last sample sent.
+  // True, and remembers the sample, if it must be sent: the first one, any change but progress, and any sample if the
+  // interval has passed since the last one sent.
   bool admit(const StatusSample& sample);
 
  private:
   std::chrono::milliseconds interval_;
   bool first_ = true;
   std::string fingerprint_;
-  std::string progress_fingerprint_;
   std::chrono::steady_clock::time_point sent_at_;
 };
 

@@ -15,6 +15,7 @@
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
+#include "services/cli/terminal.h"
 #include "services/ingot_load/final_check.h"
 #include "services/ingot_load/load_engine.h"
 #include "services/ingot_load/report.h"
@@ -45,7 +46,7 @@ struct Flags {
 
 void add_flags(CLI::App& app, Flags& flags) {
   LoadOptions& load = flags.load;
-  app.add_option("--endpoint", load.endpoint, "HOST:PORT of the server")->check(host_port())->capture_default_str();
+  add_endpoint(app, load.endpoint);
   app.add_option("--clients", load.clients, "how many clients, each with one request at a time")->capture_default_str();
   app.add_option("--connections", load.connections, "connections that the clients share")->capture_default_str();
   app.add_option("--threads", load.threads, "threads that drive the connections")->capture_default_str();
@@ -97,7 +98,8 @@ absl::Status run(const Flags& flags) {
   const LoadOptions& load = flags.load;
   if (const absl::Status valid = validate(load); !valid.ok()) return valid;
   stop_on_signals();
-  ProgressLine line(load.count > 0 ? 0 : std::chrono::duration<double>(load.duration).count(), isatty(2) == 1);
+  ProgressLine line(load.count > 0 ? 0 : std::chrono::duration<double>(load.duration).count(),
+                    terminal_at(STDERR_FILENO).redraws);
   const auto result = run_load(load, line.period(), [&](const LoadProgress& p) { line.show(p); }, stop_requested);
   line.end();
   if (!result.ok()) return result.status();

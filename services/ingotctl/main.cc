@@ -20,11 +20,7 @@ namespace {
 using namespace ingot;
 
 void add_common(CLI::App& app, CtlOptions& options) {
-  app.add_option("--endpoint", options.endpoint, "Where the daemon listens")
-      ->check(host_port().description(""))
-      ->envname("INGOT_ENDPOINT")
-      ->capture_default_str()
-      ->type_name("HOST:PORT");
+  add_endpoint(app, options.endpoint);
   app.add_option("-o,--output", options.output, "How to print: table or json")
       ->check(one_of({"table", "json"}).description(""))
       ->capture_default_str()

@@ -17,7 +17,7 @@ const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::Ge
 MoveWatch::Outcome MoveWatch::observe(const control_v1::GetStatusResponse& status) {
   holder_.reset();
   if (const control_v1::Replica* holder = holder_of(role_, status)) holder_ = *holder;
-  const bool changed = holder_ && holder_->ballot() > ballot_before_;
+  const bool changed = holder_ && (already() || holder_->ballot() > *ballot_before_);
   if (changed && holder_->id() == to_) return Outcome::kDone;
   lost_polls_ = changed ? lost_polls_ + 1 : 0;
   return lost_polls_ >= kPollsToBeSure ? Outcome::kLost : Outcome::kPending;

@@ -18,10 +18,14 @@ class MoveWatch {
  public:
   enum class Outcome { kPending, kDone, kLost };  // kLost: the roles changed, and another replica has this one
 
-  MoveWatch(control_v1::Role role, std::uint32_t to, std::uint64_t ballot_before)
+  // `ballot_before`: that of the configuration before the move; none if `to` had the role already.
+  MoveWatch(control_v1::Role role, std::uint32_t to, std::optional<std::uint64_t> ballot_before)
       : role_(role), to_(to), ballot_before_(ballot_before) {}
 
   Outcome observe(const control_v1::GetStatusResponse& status);
+
+  // True if nothing had to change.
+  bool already() const { return !ballot_before_; }
 
   // The holder of the role in the last status: of the replicas that are up, the one in the newest configuration.
   const std::optional<control_v1::Replica>& holder() const { return holder_; }
@@ -32,7 +36,7 @@ class MoveWatch {
 
   control_v1::Role role_;
   std::uint32_t to_;
-  std::uint64_t ballot_before_;
+  std::optional<std::uint64_t> ballot_before_;
   std::optional<control_v1::Replica> holder_;
   int lost_polls_ = 0;  // in a row
 };

@@ -28,6 +28,7 @@ constexpr const char* kExamples =
     "Then:\n"
     "  etcdctl --endpoints=127.0.0.1:2379 put flag on\n"
     "  ingotctl status\n"
+    "A variable that is set counts as the flag with its value, an empty one, too; the flag wins.\n"
     "Exit codes: 0 stopped by a signal after draining; 1 failed while running; 2 could not start as asked.";
 
 bool given(const CLI::App& app, const char* flag) { return app.get_option(flag)->count() > 0; }
@@ -65,7 +66,9 @@ void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc) {
   app.get_option("--scc-replay")->excludes(app.get_option("--scc-record"));
 }
 
-absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, const SccConfig& scc) {
+absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, SccConfig& scc) {
+  if (auto status = apply_empty_variables(app, config); !status.ok()) return status;
+  if (auto status = apply_empty_variables(app, scc); !status.ok()) return status;
   if (config.backend != Backend::kScc) return check_no_scc_flags(app, scc);
   if (auto status = check_no_host_flags(app, config); !status.ok()) return status;
   if (!scc.cores.empty() && !given(app, "--replicas")) config.replicas = static_cast<int>(scc.cores.size());

@@ -13,8 +13,8 @@ namespace ingot {
 // the parse.
 void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc);
 
-// To be called after the parse: derives settings from --scc-cores and from defaults. Errors: INVALID_ARGUMENT with one
-// sentence that names settings that do not go together.
-absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, const SccConfig& scc);
+// To be called after the parse: applies empty variables, and derives settings from --scc-cores and from defaults.
+// Errors: INVALID_ARGUMENT with one sentence that names settings that do not go together.
+absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, SccConfig& scc);
 
 }  // namespace ingot

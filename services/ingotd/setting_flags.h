@@ -1,12 +1,15 @@
 // A flag for each setting of a configuration.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"
@@ -45,8 +48,8 @@ CLI::Option* add_setting(CLI::App& app, const Setting<Config, T>& setting, Confi
   }
 }
 
-// Every setting with its default, its check and its environment variable. Flags win over the environment. `config` must
-// outlive the parse.
+// Every setting with its default, its check and its environment variable. Flags win over the environment. CLI11 reads
+// variables that are not empty; apply_empty_variables() does the rest. `config` must outlive the parse.
 template <typename Config>
 void add_settings(CLI::App& app, Config& config, const std::string& group = "Options") {
   visit_settings(config, [&](const auto& setting) {
@@ -58,6 +61,22 @@ void add_settings(CLI::App& app, Config& config, const std::string& group = "Opt
     using Value = typename std::remove_cvref_t<decltype(setting)>::Value;
     if (!std::is_same_v<Value, bool>) option->default_str(default_text(setting));
   });
+}
+
+// To be called after the parse: gives each setting whose variable is set to the empty text, and whose flag is not
+// given, that value. Errors: INVALID_ARGUMENT with one sentence that names the variable whose setting does not take it.
+template <typename Config>
+absl::Status apply_empty_variables(const CLI::App& app, Config& config) {
+  absl::Status outcome;
+  visit_settings(config, [&](const auto& setting) {
+    if (!outcome.ok() || setting.has(settings::kFlagOnly) || app.get_option(setting.flag)->count() > 0) return;
+    const std::string name = environment_name(setting.flag);
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr || *value != '\0') return;
+    const absl::Status status = parse_setting(setting, "", config);
+    if (!status.ok()) outcome = absl::InvalidArgumentError(absl::StrCat(name, ": ", status.message()));
+  });
+  return outcome;
 }
 
 }  // namespace ingot

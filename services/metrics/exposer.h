@@ -1,4 +1,4 @@
-// The HTTP server that Prometheus scrapes: GET /metrics.
+// What Prometheus scrapes: all metrics of an instance, by HTTP.
 #pragma once
 
 #include <memory>
@@ -6,11 +6,11 @@
 #include <vector>
 
 #include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
 
 #include "absl/status/statusor.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
+#include "services/metrics/http_server.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot {
@@ -20,19 +20,21 @@ class MetricsExposer {
  public:
   // Serves all metrics of an instance at config.metrics_listen (HOST:PORT; port 0 lets the system choose): of its
   // pages, its processes and its requests. config, view and requests outlive the exposer. `more` is served with them.
-  // Errors: ALREADY_EXISTS, with a sentence, if the address cannot be bound.
+  // Errors: those of HttpServer, in a sentence that names the flag.
   static absl::StatusOr<std::unique_ptr<MetricsExposer>> start(
       const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
-      std::vector<std::shared_ptr<prometheus::Collectable>> more = {});
+      std::vector<std::shared_ptr<prometheus::Collectable>> more = {}, HttpServerBounds bounds = {});
 
   // The bound port.
-  int port() const;
+  int port() const { return server_->port(); }
 
  private:
   MetricsExposer() = default;
 
-  std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;  // the exposer holds weak references
-  std::unique_ptr<prometheus::Exposer> exposer_;
+  std::string text() const;
+
+  std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
+  std::unique_ptr<HttpServer> server_;  // last: it uses the collectables
 };
 
 }  // namespace ingot

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/replica_set.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_settings.h"
 #include "services/metrics/families.h"
@@ -27,6 +28,13 @@ MetricFamily build_info(const DaemonConfig& config) {
   return family;
 }
 
+MetricFamily start_time(const DaemonPage& page) {
+  MetricFamily family = gauge_family("ingot_start_time_seconds",
+                                     "When the instance started, with an empty state, in seconds since 1970.");
+  add_value(family, {}, static_cast<double>(page.start_unix_ms.get()) / 1e3);
+  return family;
+}
+
 std::string replica_name(std::size_t id) { return std::to_string(id); }
 
 // Endpoint `replicas` is the front end; the endpoints above it are clients.
@@ -35,7 +43,13 @@ std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
   return endpoint == replicas ? "front-end" : absl::StrCat("client-", endpoint);
 }
 
-void add_counters(const std::vector<PageSnapshot>& pages, std::vector<MetricFamily>& families) {
+// The role is the status's: the page of a replica that is dead or was overtaken while it was stopped shows an old one.
+std::uint64_t role_number(const control_v1::Replica& replica) {
+  return static_cast<std::uint64_t>(replica.role() - control_v1::ROLE_REPLICA);
+}
+
+void add_counters(const std::vector<PageSnapshot>& pages, const control_v1::GetStatusResponse& status,
+                  std::vector<MetricFamily>& families) {
   for (std::size_t i = 0; i < kReplicaCounterSpecs.size(); ++i) {
     const auto id = static_cast<ReplicaCounter>(i);
     // A digest is 64 bits of noise, of which a double holds 53; a steady-clock time has no meaning outside the machine.
@@ -45,10 +59,24 @@ void add_counters(const std::vector<PageSnapshot>& pages, std::vector<MetricFami
     MetricFamily family = spec.kind == CounterKind::kCounter ? counter_family(name, spec.help)
                                                              : gauge_family(name, spec.help);
     const double scale = metric_scale(spec.unit);
-    for (std::size_t r = 0; r < pages.size(); ++r)
-      add_value(family, {{"replica", replica_name(r)}}, scale * static_cast<double>(pages[r].counter(id)));
+    for (std::size_t r = 0; r < pages.size(); ++r) {
+      const std::uint64_t value =
+          id == ReplicaCounter::kRole ? role_number(status.replicas(static_cast<int>(r))) : pages[r].counter(id);
+      add_value(family, {{"replica", replica_name(r)}}, scale * static_cast<double>(value));
+    }
     families.push_back(std::move(family));
   }
+}
+
+// As one number: the mask among the counters has all replicas.
+MetricFamily blocked_by(const std::vector<PageSnapshot>& pages) {
+  MetricFamily family = gauge_family(
+      "ingot_replica_blocked_by", "Lowest id of the replicas that agreement waits for; -1: it waits for none.");
+  for (std::size_t r = 0; r < pages.size(); ++r) {
+    const ReplicaSet by = ReplicaSet::from_bits(pages[r].counter(ReplicaCounter::kBlockedBy));
+    add_value(family, {{"replica", replica_name(r)}}, by.empty() ? -1 : static_cast<double>((*by.begin()).value()));
+  }
+  return family;
 }
 
 // A histogram's buckets are cumulative; the page's are not.
@@ -124,10 +152,33 @@ void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricF
   }
   for (MetricFamily* family : {&states, &lags, &incarnations, &cores}) families.push_back(std::move(*family));
   MetricFamily blocked =
-      gauge_family("ingot_blocked_seconds", "For how long agreement has been blocked; 0: it is not.");
+      gauge_family("ingot_blocked", "1 while agreement is blocked, as ingotctl status says; 0: it is not.");
+  add_value(blocked, {}, status.has_blocked() ? 1 : 0);
+  MetricFamily blocked_seconds = gauge_family(
+      "ingot_blocked_seconds", "For how long agreement has been blocked; 0: it is not, or the time is not known.");
   const auto& duration = status.blocked().duration();
-  add_value(blocked, {}, static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9);
-  families.push_back(std::move(blocked));
+  add_value(blocked_seconds, {}, static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9);
+  for (MetricFamily* family : {&blocked, &blocked_seconds}) families.push_back(std::move(*family));
+}
+
+void add_kept_segments(const DaemonPage& page, std::vector<MetricFamily>& families) {
+  MetricFamily bytes = gauge_family("ingot_kept_segments_bytes",
+                                    "Memory of stable segments of ended incarnations that no snapshot replaces.");
+  add_value(bytes, {}, static_cast<double>(page.kept_segments_bytes.get()));
+  MetricFamily number = gauge_family("ingot_kept_segments", "Their number.");
+  add_value(number, {}, static_cast<double>(page.kept_segments.get()));
+  for (MetricFamily* family : {&bytes, &number}) families.push_back(std::move(*family));
+}
+
+void add_supervision(const DaemonPage& page, const control_v1::Supervisor& supervisor,
+                     std::vector<MetricFamily>& families) {
+  MetricFamily up = gauge_family("ingot_supervisor_up",
+                                 "1 while the supervisor runs; 0: it is dead or stopped, and nothing is restarted.");
+  add_value(up, {}, supervisor.state() == control_v1::STATE_UP ? 1 : 0);
+  MetricFamily hangs = counter_family("ingot_front_end_hangs_total",
+                                      "Front ends that the supervisor killed since they answered nothing.");
+  add_value(hangs, {}, static_cast<double>(page.front_end_hangs.get()));
+  for (MetricFamily* family : {&up, &hangs}) families.push_back(std::move(*family));
 }
 
 }  // namespace
@@ -146,16 +197,23 @@ std::vector<PageSnapshot> InstanceCollectable::read_pages() const {
 }
 
 std::vector<MetricFamily> InstanceCollectable::Collect() const {
-  const std::vector<PageSnapshot> pages = read_pages();
-  std::vector<MetricFamily> families{build_info(config_)};
-  add_counters(pages, families);
+  std::vector<PageSnapshot> pages = read_pages();
+  std::vector<MetricFamily> families{build_info(config_), start_time(*view_.daemon)};
+  const control_v1::GetStatusResponse status = read_status(config_, view_, unix_now_ms());
+  for (std::size_t r = 0; r < pages.size(); ++r) {
+    if (status.replicas(static_cast<int>(r)).state() != control_v1::STATE_UP) pages[r].clear_blocked();
+  }
+  add_counters(pages, status, families);
+  families.push_back(blocked_by(pages));
   families.push_back(batch_sizes(pages));
   add_links(pages, families);
   MetricFamily refused = counter_family("ingot_supervision_refused_messages_total",
                                         "Messages of the instance's processes that the supervisor refused: malformed.");
   add_value(refused, {}, static_cast<double>(view_.daemon->refused_messages.get()));
   families.push_back(std::move(refused));
-  add_status(read_status(config_, view_, unix_now_ms()), families);
+  add_kept_segments(*view_.daemon, families);
+  add_status(status, families);
+  if (status.has_supervisor()) add_supervision(*view_.daemon, status.supervisor(), families);
   return families;
 }
 

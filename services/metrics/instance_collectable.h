@@ -1,9 +1,14 @@
 // An instance's pages as Prometheus metrics.
 //
 //   ingot_build_info{version,name,agreement,transport,backend,isolation}  always 1
+//   ingot_start_time_seconds                   when the instance started, with an empty state, since 1970
 //   ingot_NAME{replica}                        every counter of kReplicaCounterSpecs but digest and blocked_since
+//   ingot_replica_blocked_by{replica}          id of a replica that it waits for; -1: of none
 //   ingot_supervision_refused_messages_total   messages of the processes that the supervisor refused
-//   ingot_blocked_seconds                      how long agreement has been blocked; 0: it is not
+//   ingot_kept_segments, ingot_kept_segments_bytes   stable segments of ended incarnations that wait for a snapshot
+//   ingot_supervisor_up, ingot_front_end_hangs_total   not on the simulated chip, which has neither process
+//   ingot_blocked                              1 while agreement is blocked, as the status says
+//   ingot_blocked_seconds                      how long agreement has been blocked; 0: it is not, or it is not known
 //   ingot_replica_state{replica,state}         1 for the replica's present state, 0 for the others
 //   ingot_replica_incarnation{replica}, ingot_replica_lag_slots{replica}, ingot_replica_core{replica}
 //   ingot_batch_commands{replica}              histogram of commands per decided batch

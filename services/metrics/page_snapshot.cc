@@ -10,14 +10,18 @@ void CounterResetAdjuster::adjust(std::uint64_t incarnation, std::span<const Kin
                                   std::span<std::uint64_t> values) {
   last_.resize(values.size());
   base_.resize(values.size());
+  ahead_.resize(values.size());
   INGOT_CHECK(kinds.size() == values.size());
-  const bool other_incarnation = incarnation != incarnation_ && incarnation_ != 0;
+  const bool other_number = incarnation != incarnation_;
+  const bool other_incarnation = other_number && incarnation_ != 0;
   incarnation_ = incarnation;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint64_t read = values[i];
     if (kinds[i] == Kind::kSum) {
-      // A value that fell also shows a new incarnation, seen before its number.
-      if (other_incarnation || read < last_[i]) base_[i] += last_[i];
+      // A value that fell also shows a new incarnation, seen before its number; then the number says nothing new.
+      const bool fell = read < last_[i];
+      if (fell || (other_incarnation && !ahead_[i])) base_[i] += last_[i];
+      ahead_[i] = !other_number && (fell || ahead_[i]);
       values[i] = base_[i] + read;
     } else if (kinds[i] == Kind::kMax) {
       values[i] = base_[i] = std::max(base_[i], read);
@@ -54,5 +58,12 @@ const std::array<CounterResetAdjuster::Kind, PageSnapshot::kValues>& PageSnapsho
 }
 
 void PageSnapshot::adjust(CounterResetAdjuster& adjuster) { adjuster.adjust(incarnation_, kinds(), values_); }
+
+void PageSnapshot::clear_blocked() {
+  for (const ReplicaCounter id : {ReplicaCounter::kBlocked, ReplicaCounter::kBlockedBy, ReplicaCounter::kBlockedWhy,
+                                  ReplicaCounter::kBlockedFrom, ReplicaCounter::kBlockedTo}) {
+    values_[static_cast<std::size_t>(id)] = 0;
+  }
+}
 
 }  // namespace ingot

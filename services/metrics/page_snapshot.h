@@ -25,6 +25,7 @@ class CounterResetAdjuster {
   std::uint64_t incarnation_ = 0;
   std::vector<std::uint64_t> last_;  // as read
   std::vector<std::uint64_t> base_;  // kSum: the total of earlier incarnations; kMax: the highest value returned
+  std::vector<bool> ahead_;          // kSum: the value is of a later incarnation than the number that was read with it
 };
 
 // One page's values as plain numbers.
@@ -34,6 +35,9 @@ class PageSnapshot {
 
   // Makes counters continue those of earlier snapshots adjusted with the same adjuster.
   void adjust(CounterResetAdjuster& adjuster);
+
+  // For a replica that does not run: its page still shows what it last waited for.
+  void clear_blocked();
 
   std::uint64_t counter(ReplicaCounter id) const { return values_[static_cast<std::size_t>(id)]; }
   std::uint64_t sent_messages(std::size_t endpoint) const { return values_[kSent + 2 * endpoint]; }

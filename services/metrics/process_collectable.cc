@@ -1,5 +1,6 @@
 #include "services/metrics/process_collectable.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "replication/pages/instance_view.h"
+#include "replication/pages/page_access.h"
 #include "services/metrics/families.h"
 
 namespace ingot {
@@ -21,19 +23,42 @@ namespace {
 struct NamedProcess {
   std::string name;
   std::uint64_t pid;
+  std::uint64_t started;            // as in ProcessEntry; 0: unknown
+  std::uint64_t incarnation = 0;    // 0: not counted
+  std::uint64_t start_unix_ms = 0;  // 0: not noted
 };
 
 std::vector<NamedProcess> processes(const DaemonConfig& config, const InstanceView& view) {
-  std::vector<NamedProcess> all{{"supervisor", view.daemon->supervisor_pid.get()},
-                                {"front-end", view.daemon->front_end.pid.get()}};
+  const DaemonPage& page = *view.daemon;
+  const ProcessName supervisor = supervisor_of(page);
+  std::vector<NamedProcess> all{{.name = "supervisor",
+                                 .pid = supervisor.pid,
+                                 .started = supervisor.started,
+                                 .start_unix_ms = page.supervisor_start_unix_ms.get()}};
+  const auto add = [&](std::string name, const ProcessEntry& entry) {
+    const ProcessName process = process_in(entry);
+    all.push_back({.name = std::move(name),
+                   .pid = process.pid,
+                   .started = process.started,
+                   .incarnation = entry.incarnation.get()});
+  };
+  add("front-end", page.front_end);
   if (config.isolation == Isolation::kThread) {
-    if (!view.replicas.empty()) all.push_back({"replicas", view.daemon->replicas[0].pid.get()});
+    if (!view.replicas.empty()) add("replicas", page.replicas[0]);
   } else {
-    for (std::size_t id = 0; id < view.replicas.size(); ++id)
-      all.push_back({absl::StrCat("replica-", id), view.daemon->replicas[id].pid.get()});
+    for (std::size_t id = 0; id < view.replicas.size(); ++id) add(absl::StrCat("replica-", id), page.replicas[id]);
   }
-  std::erase_if(all, [](const NamedProcess& process) { return process.pid == 0; });
   return all;
+}
+
+// The time of /proc's clock 0, in seconds since 1970.
+double boot_time_s() {
+  const auto now_s = [](clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  };
+  return now_s(CLOCK_REALTIME) - now_s(CLOCK_BOOTTIME);
 }
 
 }  // namespace
@@ -55,12 +80,16 @@ std::optional<ProcessUsage> read_process_usage(std::uint64_t pid) {
   ProcessUsage usage;
   usage.cpu_ticks = field(14) + field(15);
   usage.threads = field(20);
+  usage.start_ticks = field(22);
   usage.resident_bytes = field(24) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::error_code error;
   std::filesystem::directory_iterator fds(folder + "/fd", error);
-  if (!error) usage.open_fds = static_cast<std::uint64_t>(std::distance(begin(fds), end(fds)));
+  for (; !error && fds != end(fds); fds.increment(error)) ++usage.open_fds;  // the process may end meanwhile
   return usage;
 }
+
+ProcessCollectable::ProcessCollectable(const DaemonConfig& config, const InstanceView& view)
+    : config_(config), view_(view), boot_time_s_(boot_time_s()) {}
 
 std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
   auto cpu = counter_family("ingot_process_cpu_seconds_total", "User and system time that the process has used.");
@@ -68,21 +97,30 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
                              "Resident memory; shared segments count in each process that touched them.");
   auto fds = gauge_family("ingot_process_open_fds", "Open file descriptors.");
   auto threads = gauge_family("ingot_process_threads", "Threads.");
+  auto starts = gauge_family("ingot_process_start_time_seconds", "When the process started, in seconds since 1970.");
+  auto restarts = counter_family("ingot_process_restarts_total", "Incarnations after the first.");
   const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
   const std::lock_guard lock(mutex_);
   for (const NamedProcess& process : processes(config_, view_)) {
-    const std::optional<ProcessUsage> usage = read_process_usage(process.pid);
-    if (!usage) continue;
+    const std::vector<prometheus::ClientMetric::Label> labels{{"process", process.name}};
+    if (process.incarnation > 0) add_value(restarts, labels, static_cast<double>(process.incarnation - 1));
+    const auto usage = process.pid == 0 ? std::nullopt : read_process_usage(process.pid);
+    if (!usage || (process.started != 0 && process.started != usage->start_ticks)) continue;  // another has its pid
     std::array<std::uint64_t, 1> ticks{usage->cpu_ticks};
     static constexpr std::array kKinds{CounterResetAdjuster::Kind::kSum};
     cpu_[process.name].adjust(process.pid, kKinds, ticks);
-    const std::vector<prometheus::ClientMetric::Label> labels{{"process", process.name}};
     add_value(cpu, labels, static_cast<double>(ticks[0]) / ticks_per_s);
     add_value(memory, labels, static_cast<double>(usage->resident_bytes));
     add_value(fds, labels, static_cast<double>(usage->open_fds));
     add_value(threads, labels, static_cast<double>(usage->threads));
+    const double start_s = process.start_unix_ms != 0
+                               ? static_cast<double>(process.start_unix_ms) / 1e3
+                               : boot_time_s_ + static_cast<double>(usage->start_ticks) / ticks_per_s;
+    add_value(starts, labels, start_s);
   }
-  return {std::move(cpu), std::move(memory), std::move(fds), std::move(threads)};
+  std::vector<prometheus::MetricFamily> families;
+  for (auto* family : {&cpu, &memory, &fds, &threads, &starts, &restarts}) families.push_back(std::move(*family));
+  return families;
 }
 
 }  // namespace ingot

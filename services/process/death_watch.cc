@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,13 +30,17 @@ void wake_all(const void* word) { ::syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX
 
 }  // namespace
 
-DeathWatch::DeathWatch(std::function<void(EndpointId, Incarnation)> died)
-    : died_(std::move(died)), thread_([this] { run(); }) {}
+DeathWatch::DeathWatch(std::function<void(EndpointId, Incarnation)> died) : died_(std::move(died)) {
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {  // no thread can be started
+  }
+}
 
 DeathWatch::~DeathWatch() {
   over_.store(true);
   call_off_sleep();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void DeathWatch::watch(EndpointId replica, Incarnation incarnation, std::span<const std::byte> segment,
@@ -72,7 +77,7 @@ void DeathWatch::poll() {
     }
   }
   for (const auto& [replica, incarnation] : dead) {
-    deaths_.set_release(deaths_.get() + 1);
+    deaths_.add_release(1);
     died_(replica, incarnation);
   }
 }

@@ -4,8 +4,8 @@
 // When the owner of a robust mutex ends, the kernel wakes one sleeper on the mutex's futex word. A watch is a thread
 // that sleeps on the words of all writers at once (futex_waitv). The watch that the kernel wakes first wakes the
 // watches of the other processes, then reports the death in its own process. Before Linux 5.16 there is no futex_waitv:
-// the watch reports nothing, and the replicas depend on the supervisor's report. The same holds when the process whose
-// watch was woken is stopped.
+// the watch reports nothing, and the replicas depend on the supervisor's report. The same holds when no thread can be
+// started, and when the process whose watch was woken is stopped.
 //
 // A process with a watch may fork children that only allocate memory and make system calls, such as the snapshot
 // writers: of the locks that such a child takes, the watch's thread holds only malloc's, which fork handles.

@@ -12,9 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/planning/helper_cores.h"
-#include "replication/agreement/registry.h"
 #include "replication/stable/incarnation_segments.h"
-#include "services/process/instance_memory.h"
 
 namespace ingot {
 
@@ -31,9 +29,14 @@ absl::Status refused() { return absl::InvalidArgumentError("the description of t
 
 }  // namespace
 
+void HandoverState::replace(int& number, Descriptor fd) {
+  drop(number);
+  number = own(std::move(fd));
+}
+
 int HandoverState::own(Descriptor fd) {
   const int number = fd.get();
-  owned_[number] = std::move(fd);
+  if (fd.valid()) owned_[number] = std::move(fd);
   return number;
 }
 
@@ -53,40 +56,48 @@ absl::StatusOr<HandoverState> HandoverState::copy(const LaunchSpec& spec) {
   return error == EBADF ? absl::InvalidArgumentError(text) : absl::ResourceExhaustedError(text);
 }
 
-bool HandoverState::begin_incarnation(const supervision_v1::NewIncarnation& started, std::span<const Descriptor> fds) {
+absl::Status HandoverState::begin_incarnation(const supervision_v1::NewIncarnation& started,
+                                              std::span<const Descriptor> fds) {
   const auto replicas = static_cast<int>(spec_.replicas.size());
   const int endpoint = started.endpoint();
-  if (endpoint < 0 || endpoint > replicas || fds.size() != (endpoint < replicas ? 2u : 1u)) return false;
+  if (endpoint < 0 || endpoint > replicas || (endpoint == replicas && started.ended())) return refused();
+  if (fds.size() != (endpoint == replicas || started.ended() ? 1u : 2u)) return refused();
   std::uint32_t& newest = endpoint < replicas ? spec_.replicas[endpoint].incarnation : spec_.front_end_incarnation;
-  if (started.incarnation() <= newest) return false;
+  if (started.incarnation() <= newest) return absl::AlreadyExistsError("the incarnation is known");
   std::vector<Descriptor> copies;
-  for (const Descriptor& fd : fds) copies.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-  int& inbox = spec_.fabric_fds[1 + endpoint];
-  drop(inbox);
-  inbox = own(std::move(copies[0]));
-  if (endpoint < replicas) add_stable(spec_.replicas[endpoint], started.incarnation(), std::move(copies[1]));
+  for (const Descriptor& fd : fds) {
+    copies.emplace_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+    if (copies.back().valid()) continue;
+    return absl::ResourceExhaustedError(absl::StrCat("incarnation ", started.incarnation(), " of endpoint ", endpoint,
+                                                     " cannot be taken up: ", std::strerror(errno)));
+  }
+  if (!started.ended()) replace(spec_.fabric_fds[1 + endpoint], std::move(copies.front()));
+  if (endpoint < replicas) {
+    ReplicaLaunch& launch = spec_.replicas[endpoint];
+    launch.earlier.push_back({launch.incarnation, launch.stable_fd});
+    launch.stable_fd = own(std::move(copies.back()));
+  }
   newest = started.incarnation();
+  if (endpoint < replicas) set_earlier(spec_.replicas[endpoint], kept_of(started));
+  return absl::OkStatus();
+}
+
+bool HandoverState::keep_incarnations(const supervision_v1::KeptIncarnations& kept) {
+  if (kept.endpoint() < 0 || kept.endpoint() >= static_cast<int>(spec_.replicas.size())) return false;
+  set_earlier(spec_.replicas[kept.endpoint()], kept_of(kept));
   return true;
 }
 
-void HandoverState::add_stable(ReplicaLaunch& launch, std::uint32_t incarnation, Descriptor stable) {
-  std::deque<EarlierIncarnation> incarnations(launch.earlier.begin(), launch.earlier.end());
-  incarnations.push_back({launch.incarnation, launch.stable_fd});
-  const std::deque<EarlierIncarnation> before = incarnations;
-  launch.stable_fd = own(std::move(stable));
-  add_incarnation(
-      incarnations, EarlierIncarnation{incarnation, launch.stable_fd},
-      [](const EarlierIncarnation& ended) { return incarnation_counts(ended.stable_fd, ended.incarnation); },
-      [this](const EarlierIncarnation& ended) {
-        return traits_of(spec_.config.agreement).votes_are_history &&
-               incarnation_is_needed(ended.stable_fd, Slot(spec_.snapshot_slot));
-      });
-  incarnations.pop_back();
-  launch.earlier.assign(incarnations.begin(), incarnations.end());
-  for (const EarlierIncarnation& each : before) {
-    const auto same = [&](const EarlierIncarnation& kept) { return kept.stable_fd == each.stable_fd; };
-    if (std::none_of(incarnations.begin(), incarnations.end(), same)) drop(each.stable_fd);
-  }
+void HandoverState::set_earlier(ReplicaLaunch& launch, std::span<const Incarnation> kept) {
+  std::deque<EarlierIncarnation> segments(launch.earlier.begin(), launch.earlier.end());
+  segments.push_back({launch.incarnation, launch.stable_fd});
+  const auto dropped =
+      keep_listed(segments, kept, [](Incarnation unknown) { return EarlierIncarnation{unknown.value(), -1}; });
+  segments.pop_back();
+  launch.earlier.assign(segments.begin(), segments.end());
+  std::vector<Descriptor> closed;
+  for (const EarlierIncarnation& each : dropped) closed.push_back(take(each.stable_fd));
+  if (!closed.empty()) release_in_background(std::move(closed), helper_cores_);
 }
 
 void HandoverState::keep_snapshot(const supervision_v1::Snapshot& published, Descriptor snapshot) {
@@ -96,10 +107,71 @@ void HandoverState::keep_snapshot(const supervision_v1::Snapshot& published, Des
   spec_.snapshot_slot = published.slot();
 }
 
-std::uint64_t HandoverState::generation() const {
-  std::uint64_t sum = spec_.snapshot_slot + spec_.front_end_incarnation;
-  for (const ReplicaLaunch& launch : spec_.replicas) sum += launch.incarnation;
-  return sum;
+void HandoverState::describe(supervision_v1::Orphaned& greeting) const {
+  std::uint32_t unknown = 0;
+  for (const ReplicaLaunch& launch : spec_.replicas) {
+    greeting.add_incarnations(launch.incarnation);
+    for (const EarlierIncarnation& each : launch.earlier) unknown += each.stable_fd < 0 ? 1 : 0;
+    unknown += launch.stable_fd < 0 ? 1 : 0;
+  }
+  greeting.add_incarnations(spec_.front_end_incarnation);
+  greeting.set_snapshot_slot(spec_.snapshot_slot);
+  greeting.set_unknown(unknown);
+}
+
+void HandoverState::merge(HandoverState other) {
+  const std::size_t replicas = std::min(spec_.replicas.size(), other.spec_.replicas.size());
+  for (std::size_t id = 0; id < replicas; ++id) {
+    const ReplicaLaunch& theirs = other.spec_.replicas[id];
+    if (theirs.incarnation > spec_.replicas[id].incarnation) {
+      replace(spec_.fabric_fds[1 + id], other.take(other.spec_.fabric_fds[1 + id]));
+      take_newer(spec_.replicas[id], other, theirs);
+    } else {
+      complete(spec_.replicas[id], other, theirs);
+    }
+  }
+  if (other.spec_.front_end_incarnation > spec_.front_end_incarnation) {
+    spec_.front_end_incarnation = other.spec_.front_end_incarnation;
+    replace(spec_.fabric_fds[1 + replicas], other.take(other.spec_.fabric_fds[1 + replicas]));
+  }
+  if (other.spec_.snapshot_slot > spec_.snapshot_slot && other.spec_.snapshot_fd >= 0) {
+    replace(spec_.snapshot_fd, other.take(other.spec_.snapshot_fd));
+    spec_.snapshot_slot = other.spec_.snapshot_slot;
+  }
+}
+
+// Of the process that knows the newer incarnation the list of kept segments is the newer one, too.
+void HandoverState::take_newer(ReplicaLaunch& mine, HandoverState& other, const ReplicaLaunch& theirs) {
+  ReplicaLaunch before = mine;
+  before.earlier.push_back({mine.incarnation, mine.stable_fd});
+  mine.incarnation = theirs.incarnation;
+  mine.stable_fd = own(other.take(theirs.stable_fd));
+  mine.earlier = theirs.earlier;
+  for (EarlierIncarnation& each : mine.earlier) {
+    if (each.stable_fd >= 0) {
+      each.stable_fd = own(other.take(each.stable_fd));
+    } else {
+      const auto here = std::find_if(before.earlier.begin(), before.earlier.end(),
+                                     [&](const auto& known) { return known.incarnation == each.incarnation; });
+      if (here != before.earlier.end()) each.stable_fd = std::exchange(here->stable_fd, -1);
+    }
+  }
+  for (const EarlierIncarnation& each : before.earlier) drop(each.stable_fd);
+}
+
+// Fills in the segments that are unknown here.
+void HandoverState::complete(ReplicaLaunch& mine, HandoverState& other, const ReplicaLaunch& theirs) {
+  const auto take_from_them = [&](std::uint32_t incarnation) {
+    if (theirs.incarnation == incarnation) return own(other.take(theirs.stable_fd));
+    for (const EarlierIncarnation& each : theirs.earlier) {
+      if (each.incarnation == incarnation) return own(other.take(each.stable_fd));
+    }
+    return -1;
+  };
+  if (mine.stable_fd < 0) mine.stable_fd = take_from_them(mine.incarnation);
+  for (EarlierIncarnation& each : mine.earlier) {
+    if (each.stable_fd < 0) each.stable_fd = take_from_them(each.incarnation);
+  }
 }
 
 absl::Status HandoverState::send(SupervisionChannel& channel) const {

@@ -27,15 +27,22 @@ class HandoverState {
   const LaunchSpec& spec() const { return spec_; }
 
   // Enters the endpoint's new incarnation into the document. `fds`: the message's descriptors, which are duplicated and
-  // stay the caller's. False, and nothing has changed: the incarnation is not newer than the known one, the endpoint is
-  // not of this instance, or the number of descriptors is wrong for it.
-  bool begin_incarnation(const supervision_v1::NewIncarnation& started, std::span<const Descriptor> fds);
+  // stay the caller's. Errors, and then nothing has changed: ALREADY_EXISTS (the incarnation is not newer than the
+  // known one), INVALID_ARGUMENT (the endpoint is not of this instance, or the number of descriptors is wrong for it),
+  // RESOURCE_EXHAUSTED (no descriptors: a document with a gap could not be handed over).
+  absl::Status begin_incarnation(const supervision_v1::NewIncarnation& started, std::span<const Descriptor> fds);
+  // Drops the segments of the replica's earlier incarnations that are no longer kept. False, and nothing has changed:
+  // the endpoint is no replica of this instance.
+  bool keep_incarnations(const supervision_v1::KeptIncarnations& kept);
   // Keeps the snapshot in place of the one before if its slot is higher; else drops it.
   void keep_snapshot(const supervision_v1::Snapshot& published, Descriptor snapshot);
 
-  // Grows with every incarnation and snapshot. The supervisor announces them to all processes in the same order, so the
-  // process with the largest generation knows everything that the others know.
-  std::uint64_t generation() const;
+  // Tells the next supervisor how much this process knows: sets incarnations, snapshot_slot and unknown.
+  void describe(supervision_v1::Orphaned& greeting) const;
+
+  // Takes over what another process of the instance knows better: of each endpoint the newer incarnation, segments that
+  // are unknown here, the newer snapshot. REQUIRES: both documents are of the same instance.
+  void merge(HandoverState other);
 
   // Moves a descriptor of the document to the caller; invalid if this object does not own `fd`.
   Descriptor take(int fd) {
@@ -49,8 +56,11 @@ class HandoverState {
 
  private:
   friend class HandoverStateReceiver;
-  int own(Descriptor fd);
-  void add_stable(ReplicaLaunch& launch, std::uint32_t incarnation, Descriptor stable);
+  int own(Descriptor fd);  // returns its number; -1 for an invalid one
+  void replace(int& number, Descriptor fd);
+  void set_earlier(ReplicaLaunch& launch, std::span<const Incarnation> kept);
+  void take_newer(ReplicaLaunch& mine, HandoverState& other, const ReplicaLaunch& theirs);
+  void complete(ReplicaLaunch& mine, HandoverState& other, const ReplicaLaunch& theirs);
   void drop(int fd) { owned_.erase(fd); }
 
   LaunchSpec spec_;

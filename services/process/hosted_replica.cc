@@ -2,14 +2,16 @@
 
 #include <signal.h>
 
-#include <cstdio>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "core/wire.h"
 #include "replication/agreement/registry.h"
+#include "replication/pages/page_access.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/store/gauges.h"
+#include "services/log/log.h"
 #include "services/process/process_signal.h"
 
 namespace ingot {
@@ -17,6 +19,13 @@ namespace ingot {
 namespace {
 
 EndpointId endpoint_of(const ReplicaLaunch& launch) { return EndpointId(static_cast<std::uint16_t>(launch.id)); }
+
+template <typename Message>
+EndpointId endpoint_of(const Message& message) {
+  return EndpointId(static_cast<std::uint16_t>(message.endpoint()));
+}
+
+absl::Status foreign() { return absl::InvalidArgumentError("an incarnation of another instance"); }
 
 GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, const InstanceMemory& memory) {
   GroupConfig group;
@@ -36,25 +45,38 @@ SnapshotBytes map_snapshot(int fd) {
     const auto memory = std::make_shared<const Segment>(*std::move(mapped));
     return {as_view(memory->bytes()), memory};
   }
-  std::fprintf(stderr, "ingotd: a replica starts without the published snapshot: %s\n",
-               mapped.status().ToString().c_str());
+  log_warning(absl::StrCat("a replica starts without the published snapshot: ", mapped.status().ToString()));
   return {};
 }
 
 }  // namespace
 
-absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::NewIncarnation& started,
-                                                        std::vector<Descriptor> fds, int endpoints) {
-  if (started.endpoint() >= endpoints || fds.size() != (started.endpoint() < endpoints - 1 ? 2u : 1u)) {
-    return absl::InvalidArgumentError("an incarnation of another instance");
+absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessage& message,
+                                                          std::vector<Descriptor> fds, int endpoints) {
+  using Kind = IncarnationChange::Kind;
+  const int replicas = endpoints - 1;
+  if (message.has_kept()) {
+    if (message.kept().endpoint() >= replicas) return foreign();
+    return IncarnationChange{
+        .kind = Kind::kReleased, .endpoint = endpoint_of(message.kept()), .kept = kept_of(message.kept())};
   }
-  IncarnationStart start{EndpointId(static_cast<std::uint16_t>(started.endpoint())), Incarnation(started.incarnation()),
-                         std::make_shared<const Descriptor>(std::move(fds[0])), nullptr};
-  if (fds.size() < 2) return start;
-  auto stable = map_stable_segment(fds[1].get());
-  if (!stable.ok()) return stable.status();
-  start.stable = *std::move(stable);
-  return start;
+  const supervision_v1::NewIncarnation& started = message.incarnation();
+  const bool replica = started.endpoint() < replicas;
+  if (started.endpoint() >= endpoints || (started.ended() && !replica)) return foreign();
+  if (fds.size() != (replica && !started.ended() ? 2u : 1u)) return foreign();
+  IncarnationChange change{.kind = started.ended() ? Kind::kEnded : Kind::kBegins,
+                           .endpoint = endpoint_of(started),
+                           .incarnation = Incarnation(started.incarnation()),
+                           .kept = kept_of(started)};
+  if (replica) {
+    auto stable = map_stable_segment(fds.back().get());
+    if (stable.ok())
+      change.stable = *std::move(stable);
+    else
+      log_warning(absl::StrCat("a stable segment could not be mapped: ", stable.status().ToString()));
+  }
+  if (!started.ended()) change.inbox = std::make_shared<const Descriptor>(std::move(fds[0]));
+  return change;
 }
 
 HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
@@ -71,6 +93,7 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
   auto trees = read_trees(spec.trees, spec.config, memory.view().daemon);
   if (!trees.ok()) return trees.status();
   std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable)));
+  begin_incarnation(hosted->page());
   hosted->wire(spec, launch, memory, *std::move(trees), process);
   return hosted;
 }
@@ -85,7 +108,6 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   parts.channels.endpoints = memory.fabric().endpoints();
   parts.channels.transport = transport_.get();
   parts.protocol.agreement = make_agreement(spec.config.agreement, parts.protocol.group);
-  parts.protocol.traits = traits_of(spec.config.agreement);
   parts.state = &store_;
   parts.stable = stable_.get();
   parts.pages.own = &page();
@@ -97,7 +119,7 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   parts.deaths.reported = &memory.view().daemon->deaths;
   parts.deaths.marks = process.marks;
   parts.pages.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
-  parts.op.log = [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); };
+  parts.op.log = log_warning;
   if (spec.config.fence) {
     parts.op.fence = [daemon = memory.view().daemon](ReplicaIncarnation name) {
       return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
@@ -110,6 +132,7 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
     parts.snapshots.load_in_background = true;
     parts.snapshots.helper_cores = process.helper_cores;
     parts.snapshots.published_slot = &memory.view().daemon->published_slot;
+    parts.snapshots.kept_segments_state = &memory.view().daemon->kept_segments_state;
     parts.snapshots.publish = [publish = process.publish, from = parts.protocol.group.incarnation](Slot slot, int fd) {
       publish(from, slot, fd);
     };
@@ -127,17 +150,26 @@ std::vector<LinkHooks> HostedReplica::link_hooks() {
   return hooks;
 }
 
-absl::Status HostedReplica::begin_incarnation(const IncarnationStart& start, const Fabric& fabric) {
-  if (start.endpoint == transport_->self()) return absl::OkStatus();
-  auto inbox = fabric.map_inbox(start.inbox->get());
-  if (!inbox.ok()) return inbox.status();
-  replica_->begin_incarnation({start.endpoint, start.incarnation, *std::move(inbox)}, start.stable);
-  return absl::OkStatus();
+absl::Status HostedReplica::change_incarnation(const IncarnationChange& change, const Fabric& fabric) {
+  using Kind = IncarnationChange::Kind;
+  absl::Status status;
+  const ReplicaIncarnation name{change.endpoint, change.incarnation};
+  const bool replica = change.endpoint.value() + 1 < fabric.endpoints();
+  if (change.endpoint == transport_->self() && change.kind != Kind::kReleased) return status;
+  if (change.kind == Kind::kBegins) {
+    auto inbox = fabric.map_inbox(change.inbox->get());
+    status = inbox.status();
+    if (inbox.ok()) replica_->begin_incarnation({name.id, name.incarnation, *std::move(inbox)}, change.stable);
+  }
+  if (!replica) return status;
+  if (change.kind == Kind::kEnded || !status.ok()) replica_->note_ended(name, change.stable);
+  replica_->keep_segments(name.id, change.kept);
+  return status;
 }
 
 void HostedReplica::announce(std::uint32_t incarnation) {
   page().layout_version.set(kPageLayoutVersion);
-  page().incarnation.set_release(incarnation);
+  announce_incarnation(page(), Incarnation(incarnation));
 }
 
 }  // namespace ingot

@@ -20,18 +20,27 @@
 
 namespace ingot {
 
-// An endpoint's next incarnation, as all replicas of a process receive it. They share its descriptor and mapping.
-struct IncarnationStart {
+// What a process is told of an endpoint's incarnations, as all of its replicas receive it. They share its descriptor
+// and mapping.
+struct IncarnationChange {
+  enum class Kind : std::uint8_t {
+    kBegins,    // the next incarnation
+    kEnded,     // likewise, but it has ended meanwhile
+    kReleased,  // some segments of earlier ones are no longer kept
+  };
+  Kind kind = Kind::kBegins;
   EndpointId endpoint;
-  Incarnation incarnation;
-  std::shared_ptr<const Descriptor> inbox;
-  std::shared_ptr<const Segment> stable;  // null: the endpoint is not a replica
+  Incarnation incarnation{0};                 // kBegins, kEnded
+  std::shared_ptr<const Descriptor> inbox{};  // kBegins
+  // kBegins of a replica, kEnded; null: it could not be mapped, so its content is unknown here.
+  std::shared_ptr<const Segment> stable{};
+  std::vector<Incarnation> kept{};  // earlier incarnations of the replica whose segments are kept
 };
 
-// Takes a NewIncarnation message with its descriptors. `endpoints`: how many the instance has; the last one is the
-// front end. Errors: INVALID_ARGUMENT (the message does not fit this instance), others as for Segment::map.
-absl::StatusOr<IncarnationStart> read_incarnation_start(const supervision_v1::NewIncarnation& started,
-                                                        std::vector<Descriptor> fds, int endpoints);
+// Takes a NewIncarnation or KeptIncarnations message with its descriptors. `endpoints`: how many the instance has; the
+// last one is the front end. Errors: INVALID_ARGUMENT (the message does not fit this instance).
+absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessage& message,
+                                                          std::vector<Descriptor> fds, int endpoints);
 
 // Hands a finished snapshot of the slots below `slot` to the supervisor, to be published. The replica repeats the call
 // from time to time until the snapshot is published: while there is no supervisor, the message is lost.
@@ -55,7 +64,8 @@ class HostedReplica {
   Replica& replica() { return *replica_; }
   ReplicaPage& page() { return *page_segment_.as<ReplicaPage>(); }
 
-  absl::Status begin_incarnation(const IncarnationStart& start, const Fabric& fabric);
+  // Errors as for Fabric::map_inbox; then this replica exchanges no messages with that incarnation.
+  absl::Status change_incarnation(const IncarnationChange& change, const Fabric& fabric);
 
   // Sets the incarnation on the replica's page, with release: a reader that gets it with acquire sees a valid page.
   void announce(std::uint32_t incarnation);

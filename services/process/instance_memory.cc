@@ -60,6 +60,7 @@ std::shared_ptr<const StableView> InstanceMemory::predecessor(int replica, bool 
   const IncarnationSegments& segments = stable_segments_[replica];
   if (segments.size() < 2) return nullptr;
   const IncarnationSegment& before = segments[segments.size() - 2];
+  if (before.memory == nullptr) return nullptr;
   const auto segment = before.memory->bytes();
   auto view = with_records ? StableView::read(segment) : StableView::read_without_records(segment);
   if (view.ok()) return std::make_shared<const StableView>(*std::move(view));
@@ -75,12 +76,13 @@ bool incarnation_counts(int stable_fd, std::uint32_t incarnation) {
   return !segment.ok() || incarnation_counts(segment->bytes(), Incarnation(incarnation));
 }
 
-bool incarnation_is_needed(int stable_fd, Slot published) {
+std::optional<StableExtent> stable_extent(int stable_fd) {
   const auto segment = Segment::map(stable_fd, Segment::Access::kReadOnly);
-  return !segment.ok() || holds_history(segment->bytes(), published);
+  return segment.ok() ? StableView::extent_in(segment->bytes()) : std::nullopt;
 }
 
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd) {
+  if (fd < 0) return std::shared_ptr<const Segment>();
   auto segment = Segment::map(fd, Segment::Access::kReadOnly);
   if (!segment.ok()) return segment.status();
   return std::make_shared<const Segment>(*std::move(segment));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,7 @@ class InstanceMemory {
   std::vector<std::span<std::byte>> inboxes() const;
   const std::vector<Incarnation>& incarnations() const { return incarnations_; }
   const InstanceView& view() const { return view_; }
-  // By replica: the stable segments of its incarnations that count. Empty after forget_stable_segments().
+  // By replica: the stable segments of its incarnations that are kept. Empty after forget_stable_segments().
   const std::vector<IncarnationSegments>& stable_segments() const { return stable_segments_; }
   // Drops this object's references to the stable segments; to be called once every replica of the process has its own.
   // Otherwise the segments of incarnations that no longer count would stay mapped.
@@ -53,12 +54,13 @@ class InstanceMemory {
   std::vector<IncarnationSegments> stable_segments_;
 };
 
-// The predicates of add_incarnation (replication/stable/incarnation_segments.h) for an ended incarnation, given the
-// descriptor of its stable segment. True also if the segment cannot be mapped: then it is kept.
+// For add_incarnation and release_segments (replication/stable/incarnation_segments.h), given the descriptor of an
+// ended incarnation's stable segment: whether it counts, and what it holds. A segment that is unknown or cannot be
+// mapped counts, and its extent is unknown.
 bool incarnation_counts(int stable_fd, std::uint32_t incarnation);
-bool incarnation_is_needed(int stable_fd, Slot published);
+std::optional<StableExtent> stable_extent(int stable_fd);
 
-// Maps a stable segment read-only. Errors as for Segment::map.
+// Maps a stable segment read-only; null for -1, whose content is unknown. Errors as for Segment::map.
 absl::StatusOr<std::shared_ptr<const Segment>> map_stable_segment(int fd);
 
 }  // namespace ingot

@@ -53,6 +53,7 @@ LaunchDocument document_of(const LaunchSpec& spec) {
   document.mutable_trees()->set_initial(spec.trees.initial);
   document.mutable_trees()->set_machine(spec.trees.machine);
   document.mutable_trees()->mutable_cores()->Add(spec.trees.cores.begin(), spec.trees.cores.end());
+  for (const std::string& folder : spec.trace_folders) document.add_trace_folders(folder);
   return document;
 }
 
@@ -132,6 +133,7 @@ absl::StatusOr<LaunchSpec> decode_launch_spec(std::string_view bytes) {
   spec.trees.initial = document.trees().initial();
   spec.trees.machine = document.trees().machine();
   spec.trees.cores.assign(document.trees().cores().begin(), document.trees().cores().end());
+  spec.trace_folders.assign(document.trace_folders().begin(), document.trace_folders().end());
   if (auto status = check(spec); !status.ok()) return status;
   return spec;
 }
@@ -151,7 +153,7 @@ absl::StatusOr<LaunchSpec> read_launch_spec(int fd) {
   if (size > static_cast<off_t>(kLaunchDocumentBytesMax)) return refused("it is too long");
   std::string bytes(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
   if (bytes.empty() || ::pread(fd, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return absl::InvalidArgumentError("no launch document: child processes are started by ingotd alone");
+    return absl::InvalidArgumentError("no launch document: its descriptor is not that of one");
   }
   return decode_launch_spec(bytes);
 }

@@ -17,7 +17,7 @@
 
 namespace ingot {
 
-// The stable segment of an incarnation that has ended.
+// The stable segment of an incarnation that has ended. -1: the supervisor keeps it, and this process does not have it.
 struct EarlierIncarnation {
   std::uint32_t incarnation = 1;
   int stable_fd = -1;
@@ -48,6 +48,7 @@ struct LaunchSpec {
   int snapshot_fd = -1;  // the newest published snapshot; -1: there is none
   std::uint64_t snapshot_slot = 0;  // the snapshot holds the effects of all slots below this one
   TreeLaunch trees;
+  std::vector<std::string> trace_folders;  // InstanceTrace::folders()
 
   // Calls visit(int& fd) for each descriptor of the instance, in a fixed order, except the supervision channel's, which
   // is the child's own, and the fabric's (fabric_fds).
@@ -56,8 +57,10 @@ struct LaunchSpec {
     visit(daemon_page_fd);
     for (ReplicaLaunch& launch : replicas) {
       visit(launch.page_fd);
-      visit(launch.stable_fd);
-      for (EarlierIncarnation& started : launch.earlier) visit(started.stable_fd);
+      if (launch.stable_fd >= 0) visit(launch.stable_fd);
+      for (EarlierIncarnation& started : launch.earlier) {
+        if (started.stable_fd >= 0) visit(started.stable_fd);
+      }
     }
     if (snapshot_fd >= 0) visit(snapshot_fd);
   }

@@ -1,8 +1,16 @@
-// Time limits for the end of processes.
+// Bounds of an instance's processes.
 #pragma once
 
 namespace ingot {
 
 inline constexpr int kDrainTimeoutMs = 10'000;  // for children to leave after SIGTERM; then they are killed
+
+// The pause before an orphan that has no descriptor left for a supervisor's connection tries again.
+inline constexpr int kAcceptRetryMs = 100;
+
+// Threads of the front end for which there must be room before gRPC starts, which ends the process if it cannot start
+// one: its own, and gRPC's, which grow with the machine's cores.
+inline constexpr int kFrontEndTasks = 16;
+inline constexpr int kFrontEndTasksPerCore = 2;
 
 }  // namespace ingot

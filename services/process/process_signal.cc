@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "replication/pages/page_access.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
@@ -36,23 +38,16 @@ std::vector<std::string> stat_fields(pid_t pid) {
   return absl::StrSplit(text.substr(name_end + 1), ' ', absl::SkipWhitespace());
 }
 
-}  // namespace
+char state_in(const std::vector<std::string>& fields) { return fields.empty() ? 0 : fields[0][0]; }
 
-char process_state(pid_t pid) {
-  const std::vector<std::string> fields = stat_fields(pid);
-  return fields.empty() ? 0 : fields[0][0];
-}
-
-std::uint64_t process_start(pid_t pid) {
+std::uint64_t start_in(const std::vector<std::string>& fields) {
   constexpr std::size_t kStartTime = 22 - 3;  // starttime is the 22nd
-  const std::vector<std::string> fields = stat_fields(pid);
   std::uint64_t ticks = 0;
   return fields.size() > kStartTime && absl::SimpleAtoi(fields[kStartTime], &ticks) ? ticks : 0;
 }
 
-ProcessCondition condition_of(pid_t pid) {
-  if (pid <= 0) return ProcessCondition::kGone;
-  switch (process_state(pid)) {
+ProcessCondition condition_in(char state) {
+  switch (state) {
     case 'T':
     case 't':
       return ProcessCondition::kStopped;
@@ -63,6 +58,24 @@ ProcessCondition condition_of(pid_t pid) {
     default:
       return ProcessCondition::kRunning;
   }
+}
+
+}  // namespace
+
+char process_state(pid_t pid) { return state_in(stat_fields(pid)); }
+
+std::uint64_t process_start(pid_t pid) { return start_in(stat_fields(pid)); }
+
+ProcessCondition condition_of(pid_t pid) {
+  return pid <= 0 ? ProcessCondition::kGone : condition_in(process_state(pid));
+}
+
+ProcessCondition condition_of(pid_t pid, std::uint64_t started) {
+  if (pid <= 0) return ProcessCondition::kGone;
+  const std::vector<std::string> fields = stat_fields(pid);
+  if (fields.empty() && ::kill(pid, 0) == 0) return ProcessCondition::kRunning;
+  if (started == 0) return condition_in(state_in(fields));
+  return start_in(fields) == started ? condition_in(state_in(fields)) : ProcessCondition::kGone;
 }
 
 // While the pidfd's process exists, no other process has its pid. So if the signal is delivered through the pidfd, it
@@ -77,10 +90,9 @@ absl::Status send_signal(pid_t pid, std::uint64_t started, int signal) {
 }
 
 absl::Status send_signal(const ProcessEntry& entry, std::uint64_t incarnation, int signal) {
-  // The acquire pairs with the supervisor's release of the pid, which it stores after incarnation and start time.
-  const auto pid = static_cast<pid_t>(entry.pid.get_acquire());
-  if (entry.incarnation.get() != incarnation) return absl::NotFoundError("that incarnation has ended");
-  return send_signal(pid, entry.started.get(), signal);
+  const std::optional<ProcessName> process = process_of(entry, incarnation);
+  if (!process) return absl::NotFoundError("that incarnation has ended");
+  return send_signal(static_cast<pid_t>(process->pid), process->started, signal);
 }
 
 }  // namespace ingot

@@ -10,10 +10,12 @@
 
 namespace ingot {
 
-// The state letter of proc(5), for example 'R', 'S' or 'T'; 0: there is no such process.
+// The state letter of proc(5), for example 'R', 'S' or 'T'; 0: there is no such process, or this process has no
+// descriptor left to look.
 char process_state(pid_t pid);
 
-// The process's start time, in kernel ticks since boot; 0: there is no such process. A pid may be reused, but never
+// The process's start time, in kernel ticks since boot; 0: there is no such process, or this process has no descriptor
+// left to look. A pid may be reused, but never
 // with the same start time, so both together name one process.
 std::uint64_t process_start(pid_t pid);
 
@@ -21,6 +23,11 @@ enum class ProcessCondition { kRunning, kStopped, kGone };  // kGone: ended, whe
 
 // The process's condition in the kernel now; the supervisor may notice it later. kGone if `pid` is not positive.
 ProcessCondition condition_of(pid_t pid);
+
+// The same of the process that started at `started`: kGone, too, if another one has its pid now. If `started` is 0, which
+// means that it is not known, that of the process with this pid: it may be that one. kRunning if this process has no
+// descriptor left to look closer.
+ProcessCondition condition_of(pid_t pid, std::uint64_t started);
 
 // Sends the signal to process `pid` if its start time is `started`. Errors: NOT_FOUND (that process has ended, even if
 // another one has its pid now), PERMISSION_DENIED (the kernel does not allow the signal), UNAVAILABLE (any other error

@@ -3,11 +3,11 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <future>
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "core/planning/topology.h"
+#include "services/log/log.h"
 #include "services/process/death_watch.h"
 #include "services/process/deferred_reaper.h"
 #include "services/process/hosted_replica.h"
@@ -30,8 +31,7 @@ namespace ingot {
 namespace {
 
 void warn(const absl::Status& status) {
-  if (!status.ok())
-    std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", status.ToString().c_str());
+  if (!status.ok()) log_warning(absl::StrCat("a new incarnation could not be taken up: ", status.ToString()));
 }
 
 // Best effort: if the core is no longer available, the loop runs elsewhere and its memory is less local.
@@ -69,7 +69,7 @@ class HostedLoop {
     auto bell = Doorbell::create();
     if (!bell.ok()) return bell.status();
     bell_.emplace(*std::move(bell));
-    loop_->watch(bell_->fd(), [this, &memory] { begin_incarnations(memory.fabric()); });
+    loop_->watch(bell_->fd(), [this, &memory] { change_incarnations(memory.fabric()); });
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const EndpointId self(static_cast<std::uint16_t>(launches[i].id));
       loop_->add(replicas_[i]->replica(), memory.fabric(), self);
@@ -79,14 +79,16 @@ class HostedLoop {
   }
 
   EventLoop& loop() { return *loop_; }
+  ReplicaPage& page() { return replicas_.front()->page(); }
   bool built() const { return loop_ != nullptr; }
 
-  // Callable from any thread: passes the incarnation to the replicas on the loop's thread. REQUIRES: built().
-  void announce(IncarnationStart start) {
-    if (watch_ && start.stable != nullptr) watch(start.endpoint, {start.incarnation, start.stable});
+  // Callable from any thread: passes the change to the replicas on the loop's thread. REQUIRES: built().
+  void announce(IncarnationChange change) {
+    const bool begins = change.kind == IncarnationChange::Kind::kBegins;
+    if (watch_ && begins && change.stable != nullptr) watch(change.endpoint, {change.incarnation, change.stable});
     {
       absl::MutexLock lock(&mutex_);
-      started_.push_back(std::move(start));
+      changes_.push_back(std::move(change));
     }
     bell_->ring();
   }
@@ -108,20 +110,20 @@ class HostedLoop {
 
   // An incarnation whose inbox this replica cannot map is lost to it; the other replicas still exchange messages with
   // it.
-  void begin_incarnations(const Fabric& fabric) {
+  void change_incarnations(const Fabric& fabric) {
     bell_->drain();
-    std::vector<IncarnationStart> started;
+    std::vector<IncarnationChange> changes;
     {
       absl::MutexLock lock(&mutex_);
-      started.swap(started_);
+      changes.swap(changes_);
     }
-    for (const IncarnationStart& start : started) {
-      for (auto& replica : replicas_) warn(replica->begin_incarnation(start, fabric));
+    for (const IncarnationChange& change : changes) {
+      for (auto& replica : replicas_) warn(replica->change_incarnation(change, fabric));
     }
   }
 
   absl::Mutex mutex_;
-  std::vector<IncarnationStart> started_ ABSL_GUARDED_BY(mutex_);
+  std::vector<IncarnationChange> changes_ ABSL_GUARDED_BY(mutex_);
   std::optional<Doorbell> bell_;
   std::optional<DeathWatch> watch_;
   std::vector<std::unique_ptr<HostedReplica>> replicas_;
@@ -151,23 +153,30 @@ class HostedLoops {
 
   absl::Status start() {
     std::vector<std::future<absl::Status>> others;
-    for (std::size_t i = 1; i < loops_.size(); ++i) {
+    absl::Status status;
+    for (std::size_t i = 1; i < loops_.size() && status.ok(); ++i) {
       std::promise<absl::Status> outcome;
-      others.push_back(outcome.get_future());
-      threads_.emplace_back(
-          [this, i, outcome = std::move(outcome)]() mutable { build_and_run(i, std::move(outcome)); });
+      auto future = outcome.get_future();
+      try {
+        threads_.emplace_back(
+            [this, i, outcome = std::move(outcome)]() mutable { build_and_run(i, std::move(outcome)); });
+        others.push_back(std::move(future));
+      } catch (const std::system_error& error) {
+        status = absl::ResourceExhaustedError(absl::StrCat("cannot start a thread: ", error.what()));
+      }
     }
-    absl::Status status = loops_.front().build(spec_, groups_.front(), memory_, process_);
+    if (status.ok()) status = loops_.front().build(spec_, groups_.front(), memory_, process_);
     for (auto& other : others) status.Update(other.get());
     return status;
   }
 
   EventLoop& first() { return loops_.front().loop(); }
+  ReplicaPage& first_page() { return loops_.front().page(); }
 
-  void begin_incarnation(const supervision_v1::NewIncarnation& started, std::vector<Descriptor> fds) {
-    auto start = read_incarnation_start(started, std::move(fds), memory_.fabric().endpoints());
-    if (!start.ok()) return warn(start.status());
-    for (HostedLoop& each : loops_) each.announce(*start);
+  void change_incarnation(const SupervisionMessage& message, std::vector<Descriptor> fds) {
+    auto change = read_incarnation_change(message, std::move(fds), memory_.fabric().endpoints());
+    if (!change.ok()) return warn(change.status());
+    for (HostedLoop& each : loops_) each.announce(*change);
   }
 
   void stop() {
@@ -223,10 +232,11 @@ int run_replica_process(LaunchSpec spec) {
     loops.join();
     return 1;
   }
+  const LostLinesShown lost_lines(loops.first_page().log_lines_lost);
   spec.close_descriptors();
   (*memory)->forget_stable_segments();
   link->watch(loops.first(), [&](const SupervisionMessage& message, std::vector<Descriptor> fds) {
-    if (message.has_incarnation()) return loops.begin_incarnation(message.incarnation(), std::move(fds));
+    if (message.has_incarnation() || message.has_kept()) return loops.change_incarnation(message, std::move(fds));
     if (message.has_leave()) loops.stop();
   });
   link->send_ready();

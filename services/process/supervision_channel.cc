@@ -28,6 +28,7 @@ absl::Status send_failure(int error) {
     case EAGAIN:
     case EINTR:
     case ENOBUFS:
+    case ENOMEM:
     case ETOOMANYREFS:  // too many descriptors of this user are in flight
       return absl::UnavailableError("the supervision channel is full");
     case EPIPE:
@@ -63,12 +64,6 @@ void add_descriptors(msghdr& header, DescriptorRoom& room, std::span<const int> 
   std::memcpy(CMSG_DATA(rights), fds.data(), fds.size_bytes());
 }
 
-// True if the two messages count against one limit of pending messages: same kind and, for NewIncarnation, endpoint.
-bool same_subject(const SupervisionMessage& older, const SupervisionMessage& newer) {
-  if (older.kind_case() != newer.kind_case()) return false;
-  return !newer.has_incarnation() || older.incarnation().endpoint() == newer.incarnation().endpoint();
-}
-
 }  // namespace
 
 void SupervisionChannel::close() {
@@ -88,33 +83,30 @@ absl::Status SupervisionChannel::send(const SupervisionMessage& message, std::sp
   header.msg_iovlen = 1;
   DescriptorRoom room;
   if (!fds.empty()) add_descriptors(header, room, fds);
-  if (::sendmsg(fd(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return absl::OkStatus();
-  return send_failure(errno);
+  if (::sendmsg(fd(), &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return send_failure(errno);
+  ++sent_;
+  return absl::OkStatus();
 }
 
-void SupervisionChannel::post(const SupervisionMessage& message, std::span<const int> fds) {
-  if (!open()) return;
-  if (!pending() && !absl::IsUnavailable(send(message, fds))) return;
-  make_room_for(message);
-  Pending last{message, {}};
-  for (const int fd : fds) last.fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  pending_.push_back(std::move(last));
+absl::Status SupervisionChannel::post(const SupervisionMessage& message) {
+  if (!pending()) {
+    const absl::Status sent = send(message);
+    if (!absl::IsUnavailable(sent)) return sent;
+  }
+  std::erase_if(pending_, [&](const SupervisionMessage& each) { return each.kind_case() == message.kind_case(); });
+  pending_.push_back(message);
+  return absl::OkStatus();
 }
 
-void SupervisionChannel::make_room_for(const SupervisionMessage& message) {
-  const auto same = [&](const Pending& each) { return same_subject(each.message, message); };
-  const std::size_t most = message.has_incarnation() ? kPendingIncarnationsPerEndpointMax : kPendingPerKindMax;
-  if (std::count_if(pending_.begin(), pending_.end(), same) < static_cast<std::ptrdiff_t>(most)) return;
-  pending_.erase(std::find_if(pending_.begin(), pending_.end(), same));
-}
-
-void SupervisionChannel::flush() {
+absl::Status SupervisionChannel::flush() {
+  absl::Status outcome;
   while (!pending_.empty()) {
-    std::vector<int> fds;
-    for (const Descriptor& fd : pending_.front().fds) fds.push_back(fd.get());
-    if (absl::IsUnavailable(send(pending_.front().message, fds))) return;
+    const absl::Status sent = send(pending_.front());
+    if (absl::IsUnavailable(sent)) break;
+    outcome.Update(sent);
     pending_.pop_front();
   }
+  return outcome;
 }
 
 Received SupervisionChannel::receive() {
@@ -149,6 +141,15 @@ Received SupervisionChannel::receive() {
     received.outcome = Received::Outcome::kMalformed;
   }
   return received;
+}
+
+bool is_supervision_channel(int fd) {
+  const auto option_is = [fd](int option, int expected) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    return ::getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 && value == expected;
+  };
+  return option_is(SO_DOMAIN, AF_UNIX) && option_is(SO_TYPE, SOCK_SEQPACKET);
 }
 
 }  // namespace ingot

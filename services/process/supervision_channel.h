@@ -18,12 +18,6 @@
 
 namespace ingot {
 
-// How many messages post() keeps for a process that does not read: the newest of each kind, and of NewIncarnation the
-// newest ones for each endpoint. Older ones are dropped. A process that has missed incarnations may lack a segment that
-// it needs; then it waits and reports that.
-inline constexpr std::size_t kPendingPerKindMax = 1;
-inline constexpr std::size_t kPendingIncarnationsPerEndpointMax = 4;
-
 // Not thread-safe. No function blocks. Datagrams that are not messages are harmless: they are counted and dropped with
 // their descriptors.
 class SupervisionChannel {
@@ -52,31 +46,36 @@ class SupervisionChannel {
   Descriptor release() { return std::move(fd_); }
 
   // Sends one datagram, whole or not at all. The descriptors are duplicated; the caller's stay open. Errors:
-  // UNAVAILABLE (the channel is full: try again when it is writable), FAILED_PRECONDITION (closed at this end or the
-  // other), INTERNAL (anything else, for example a descriptor that is not open).
+  // UNAVAILABLE (the channel is full, or the kernel has no memory or does not let this user have more descriptors in
+  // flight: try again when it is writable), FAILED_PRECONDITION (closed at this end or the other), INTERNAL (anything
+  // else, for example a descriptor that is not open).
   absl::Status send(const SupervisionMessage& message, std::span<const int> fds = {});
 
-  // Sends a message after those posted before it: now, or by flush() if the channel is full. Drops the message if the
-  // other end is closed; its end is noticed elsewhere, so that is no error.
-  void post(const SupervisionMessage& message, std::span<const int> fds = {});
+  // For messages without descriptors. Sends one after those posted before it: now, or by flush() if the channel is
+  // full. Of each kind only the newest waits: so no message may be posted that means a change to an earlier one.
+  // Errors, of a message that is lost: FAILED_PRECONDITION, INTERNAL (as for send).
+  absl::Status post(const SupervisionMessage& message);
   // True while posted messages wait: call flush() when fd() is writable.
   bool pending() const { return !pending_.empty(); }
-  void flush();
+  // Sends the posted messages while there is room. Errors, of the first message that is lost: as for post; the others
+  // have gone out or wait.
+  absl::Status flush();
+
+  // Number of datagrams that were sent.
+  std::uint64_t sent() const { return sent_; }
 
   Received receive();
   // Number of datagrams that were kTruncated or kMalformed.
   std::uint64_t refused() const { return refused_; }
 
  private:
-  struct Pending {
-    SupervisionMessage message;
-    std::vector<Descriptor> fds;  // duplicates, since the caller may close its own before flush()
-  };
-  void make_room_for(const SupervisionMessage& message);
-
   Descriptor fd_;
-  std::deque<Pending> pending_;
+  std::deque<SupervisionMessage> pending_;
+  std::uint64_t sent_ = 0;
   std::uint64_t refused_ = 0;
 };
+
+// Whether a descriptor is a socket of the channels' kind.
+bool is_supervision_channel(int fd);
 
 }  // namespace ingot

@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 #include "core/check.h"
+#include "core/limits.h"
 #include "replication/agreement/limits.h"
 
 namespace ingot {
@@ -24,6 +27,19 @@ bool well_formed(const TakeRole& take) {
   return !take.role().empty() && take.launch_fd() > STDERR_FILENO && take.control_fd() > STDERR_FILENO;
 }
 
+template <typename Message>
+bool well_formed_list(const Message& message, std::uint32_t below) {
+  const auto& kept = message.kept();
+  return message.endpoint() >= 0 && static_cast<std::size_t>(kept.size()) <= kKeptIncarnationsMax &&
+         std::adjacent_find(kept.begin(), kept.end(), std::greater_equal<>()) == kept.end() &&
+         (kept.empty() || (*kept.begin() > 0 && *kept.rbegin() < below));
+}
+
+bool well_formed(const supervision_v1::NewIncarnation& started, std::size_t descriptors) {
+  return (descriptors == 1 || (descriptors == 2 && !started.ended())) && started.incarnation() > 0 &&
+         well_formed_list(started, started.incarnation());
+}
+
 bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
   switch (message.kind_case()) {
     case SupervisionMessage::kReady:
@@ -31,11 +47,14 @@ bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
     case SupervisionMessage::kLeave:
     case SupervisionMessage::kDescribe:
     case SupervisionMessage::kAdopted:
+    case SupervisionMessage::kPing:
+    case SupervisionMessage::kPong:
       return descriptors == 0;
     case SupervisionMessage::kFailed:
       return descriptors == 0 && message.failed().code() != 0;
     case SupervisionMessage::kOrphaned:
-      return descriptors == 0 && message.orphaned().orphan_ms() >= 0;
+      return descriptors == 0 && message.orphaned().orphan_ms() >= 0 &&
+             message.orphaned().incarnations_size() <= kEndpointsMax;
     case SupervisionMessage::kHandoverDocument:
       return descriptors == 1 && message.handover_document().descriptors() > 0;
     case SupervisionMessage::kHandoverDescriptors:
@@ -43,8 +62,9 @@ bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
     case SupervisionMessage::kSnapshot:
       return descriptors == 1 && message.snapshot().slot() <= kSlotsMax;
     case SupervisionMessage::kIncarnation:
-      return (descriptors == 1 || descriptors == 2) && message.incarnation().endpoint() >= 0 &&
-             message.incarnation().incarnation() > 0;
+      return well_formed(message.incarnation(), descriptors);
+    case SupervisionMessage::kKept:
+      return descriptors == 0 && well_formed_list(message.kept(), std::numeric_limits<std::uint32_t>::max());
     case SupervisionMessage::kTakeDescriptors:
       return well_formed(message.take_descriptors(), descriptors);
     case SupervisionMessage::kTakeRole:
@@ -95,6 +115,18 @@ SupervisionMessage adopted_message() {
   return message;
 }
 
+SupervisionMessage ping_message() {
+  SupervisionMessage message;
+  message.mutable_ping();
+  return message;
+}
+
+SupervisionMessage pong_message() {
+  SupervisionMessage message;
+  message.mutable_pong();
+  return message;
+}
+
 SupervisionMessage failed_message(const absl::Status& why) {
   INGOT_CHECK(!why.ok(), "a failure has a cause");
   SupervisionMessage message;
@@ -103,11 +135,21 @@ SupervisionMessage failed_message(const absl::Status& why) {
   return message;
 }
 
-SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation) {
+SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation, std::span<const Incarnation> kept) {
   INGOT_CHECK(endpoint >= 0 && incarnation > 0, "the receiver would refuse the message");
+  INGOT_CHECK(kept.size() <= kKeptIncarnationsMax, "the datagram would be too long");
   SupervisionMessage message;
+  for (const Incarnation each : kept) message.mutable_incarnation()->add_kept(each.value());
   message.mutable_incarnation()->set_endpoint(endpoint);
   message.mutable_incarnation()->set_incarnation(incarnation);
+  return message;
+}
+
+SupervisionMessage kept_message(int endpoint, std::span<const Incarnation> kept) {
+  INGOT_CHECK(endpoint >= 0 && kept.size() <= kKeptIncarnationsMax, "the receiver would refuse the message");
+  SupervisionMessage message;
+  message.mutable_kept()->set_endpoint(endpoint);
+  for (const Incarnation each : kept) message.mutable_kept()->add_kept(each.value());
   return message;
 }
 

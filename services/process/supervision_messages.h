@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "core/types.h"
@@ -20,6 +22,9 @@ using SupervisionMessage = supervision_v1::Message;
 inline constexpr std::size_t kSupervisionMessageBytesMax = 4096;  // of one datagram; sending a longer one fails a CHECK
 // Descriptors of one datagram; sending more fails a CHECK: they need several datagrams. The kernel's own limit is 253.
 inline constexpr std::size_t kSupervisionDescriptorsMax = 200;
+// Earlier incarnations of one replica in a message, so that it fits into a datagram. A replica of which so many are
+// needed is not restarted until a published snapshot has released some.
+inline constexpr std::size_t kKeptIncarnationsMax = 600;
 inline constexpr std::size_t kFailureTextBytesMax = 3072;  // a longer text is cut off there
 
 // Decodes a datagram that came with that number of descriptors. None if the bytes are not a message, the kind is not
@@ -31,11 +36,23 @@ SupervisionMessage drain_message();
 SupervisionMessage leave_message();
 SupervisionMessage describe_message();
 SupervisionMessage adopted_message();
+SupervisionMessage ping_message();
+SupervisionMessage pong_message();
 // REQUIRES: !why.ok().
 SupervisionMessage failed_message(const absl::Status& why);
-// REQUIRES: endpoint >= 0, incarnation > 0.
-SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation);
+// REQUIRES: endpoint >= 0, incarnation > 0; `kept` ascends and has at most kKeptIncarnationsMax, all of them earlier.
+SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation, std::span<const Incarnation> kept = {});
+// Likewise.
+SupervisionMessage kept_message(int endpoint, std::span<const Incarnation> kept);
 SupervisionMessage snapshot_message(Slot slot, Incarnation from);
+
+// The list of a NewIncarnation or KeptIncarnations message.
+template <typename Message>
+std::vector<Incarnation> kept_of(const Message& message) {
+  std::vector<Incarnation> kept;
+  for (const std::uint32_t each : message.kept()) kept.push_back(Incarnation(each));
+  return kept;
+}
 
 // The status that was given to failed_message(); its text may have been cut off.
 absl::Status status_of(const supervision_v1::Failed& failed);

@@ -82,6 +82,7 @@ absl::Status ChipGroup::make_replicas() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   daemon_->start_unix_ms.set(
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+  daemon_->supervisor_start_unix_ms.set(daemon_->start_unix_ms.get());
   daemon_->supervisor_pid.set(static_cast<std::uint64_t>(::getpid()));
   view_.daemon = daemon_.get();
   for (int id = 0; id < config_.replicas; ++id) {
@@ -192,7 +193,7 @@ bool ChipGroup::fence(int replica) {
 // Stands for the kernel of the host: by now the program's stack is unwound and its segment's lock released.
 void ChipGroup::note_death(int replica) {
   note_state(replica, ProcessState::kDead);
-  daemon_->deaths.set_release(daemon_->deaths.get() + 1);
+  daemon_->deaths.add_release(1);
   ring_all();
 }
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <future>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "replication/client/limits.h"
+#include "services/log/log.h"
 #include "transport/scc/options.h"
 
 namespace ingot {
@@ -29,8 +29,7 @@ absl::StatusOr<std::unique_ptr<ChipHost>> ChipHost::start(const DaemonConfig& co
 }
 
 absl::Status ChipHost::build(const DaemonConfig& config, const SccConfig& scc) {
-  auto group = ChipGroup::create(
-      config, scc, [](const std::string& what) { std::fprintf(stderr, "ingotd: %s\n", what.c_str()); });
+  auto group = ChipGroup::create(config, scc, log_warning);
   if (!group.ok()) return group.status();
   group_ = *std::move(group);
   view_ = &group_->view();

@@ -14,6 +14,10 @@ using prometheus::MetricFamily;
 using ::ingot::control::v1::ChipLatency;
 using ::ingot::control::v1::GetChipResponse;
 
+// Metrics are in seconds and joules. A quotient of a whole number is the double next to it, and is printed without a
+// tail of digits.
+constexpr double kPsPerS = 1e12, kNsPerS = 1e9, kUjPerJ = 1e6;
+
 MetricFamily single(const char* name, const char* help, double value) {
   MetricFamily family = counter_family(name, help);
   add_value(family, {}, value);
@@ -41,10 +45,10 @@ void add_cores(const GetChipResponse& chip, std::vector<MetricFamily>& families)
 
 void add_ports_and_links(const GetChipResponse& chip, std::vector<MetricFamily>& families) {
   auto lines = counter_family("ingot_scc_mpb_lines_total", "Lines served by the port of a tile's message buffers.");
-  auto queued = counter_family("ingot_scc_mpb_queued_nanoseconds_total", "Virtual time that requests waited there.");
+  auto queued = counter_family("ingot_scc_mpb_queued_seconds_total", "Virtual time that requests waited there.");
   for (const auto& port : chip.mpb_ports()) {
     add_value(lines, {{"tile", std::to_string(port.tile())}}, static_cast<double>(port.lines()));
-    add_value(queued, {{"tile", std::to_string(port.tile())}}, static_cast<double>(port.queued_ps()) * 1e-3);
+    add_value(queued, {{"tile", std::to_string(port.tile())}}, static_cast<double>(port.queued_ps()) / kPsPerS);
   }
   auto memory = counter_family("ingot_scc_memory_lines_total", "Lines served by a memory controller.");
   for (int i = 0; i < chip.memory_controllers_size(); ++i) {
@@ -58,8 +62,8 @@ void add_ports_and_links(const GetChipResponse& chip, std::vector<MetricFamily>&
   for (MetricFamily* family : {&lines, &queued, &memory, &links}) families.push_back(std::move(*family));
 }
 
-// `unit`: the metric's units in a nanosecond.
-MetricFamily latencies(const GetChipResponse& chip, const char* name, const char* help, double unit) {
+// `per_s`: the metric's units in a second.
+MetricFamily latencies(const GetChipResponse& chip, const char* name, const char* help, double per_s) {
   MetricFamily family{name, help, prometheus::MetricType::Histogram, {}};
   for (const ChipLatency& latency : chip.latencies()) {
     prometheus::ClientMetric metric;
@@ -67,10 +71,10 @@ MetricFamily latencies(const GetChipResponse& chip, const char* name, const char
     std::uint64_t below = 0;
     for (int i = 0; i < latency.bounds_ns_size(); ++i) {
       below += latency.buckets(i);
-      metric.histogram.bucket.push_back({below, static_cast<double>(latency.bounds_ns(i)) * unit});
+      metric.histogram.bucket.push_back({below, static_cast<double>(latency.bounds_ns(i)) * per_s / kNsPerS});
     }
     metric.histogram.sample_count = latency.count();
-    metric.histogram.sample_sum = static_cast<double>(latency.sum_ps()) * 1e-3 * unit;
+    metric.histogram.sample_sum = static_cast<double>(latency.sum_ps()) * per_s / kPsPerS;
     family.metric.push_back(std::move(metric));
   }
   return family;
@@ -84,23 +88,23 @@ std::vector<MetricFamily> ChipCollectable::Collect() const {
   GetChipResponse chip;
   fill(*view, chip);
   std::vector<MetricFamily> families{
-      single("ingot_scc_virtual_nanoseconds_total", "Virtual time of the simulated chip.",
-             static_cast<double>(chip.virtual_ps()) * 1e-3),
+      single("ingot_scc_virtual_seconds_total", "Virtual time of the simulated chip.",
+             static_cast<double>(chip.virtual_ps()) / kPsPerS),
       single("ingot_scc_core_cycles_total", "Cycles of one core in that time.",
              static_cast<double>(chip.core_cycles())),
       single("ingot_scc_rounds_total", "Times the chip was stopped to look for requests.",
              static_cast<double>(chip.rounds()))};
   add_cores(chip, families);
   add_ports_and_links(chip, families);
-  auto energy = counter_family("ingot_scc_energy_microjoules_total", "Energy by the parametric account.");
-  add_value(energy, {{"part", "cores"}}, chip.core_uj());
-  add_value(energy, {{"part", "mesh"}}, chip.mesh_uj());
-  add_value(energy, {{"part", "memory"}}, chip.memory_uj());
+  auto energy = counter_family("ingot_scc_energy_joules_total", "Energy by the parametric account.");
+  add_value(energy, {{"part", "cores"}}, chip.core_uj() / kUjPerJ);
+  add_value(energy, {{"part", "mesh"}}, chip.mesh_uj() / kUjPerJ);
+  add_value(energy, {{"part", "memory"}}, chip.memory_uj() / kUjPerJ);
   families.push_back(std::move(energy));
-  families.push_back(latencies(chip, "ingot_scc_request_nanoseconds",
+  families.push_back(latencies(chip, "ingot_scc_request_duration_seconds",
                                "Virtual time from the gateway's taking a request in until it had the answer.", 1));
   families.push_back(latencies(chip, "ingot_scc_request_core_cycles", "The same in cycles of a core.",
-                               chip.core_mhz() * 1e-3));
+                               chip.core_mhz() * 1e6));
   return families;
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "replication/agreement/registry.h"
+#include "replication/pages/page_access.h"
 #include "replication/store/gauges.h"
 #include "replication/store/kv_store.h"
 #include "services/scc/core_loop.h"
@@ -74,7 +75,6 @@ Replica::Parts ChipReplica::parts(const ChipContext& context) {
   parts.protocol.group.self = id_;
   parts.channels.endpoints = static_cast<int>(context.fabric.cores.size());
   parts.protocol.agreement = make_agreement(context.config.agreement, parts.protocol.group);
-  parts.protocol.traits = traits_of(context.config.agreement);
   parts.pages.own = page_.get();
   parts.pages.all = context.pages;
   parts.bounds.pipeline_slots = kPipelineSlotsOwnCore;
@@ -99,7 +99,7 @@ void ChipReplica::run(const ChipContext& context, scc::Core& core) {
   all.pages.publish_state = [&store](ReplicaPage& page) { publish_store(store, page); };
   Replica replica(std::move(all));
   page_->layout_version.set(kPageLayoutVersion);
-  page_->incarnation.set_release(1);
+  announce_incarnation(*page_, Incarnation(1));
   CoreLoop{.fabric = context.fabric,
            .core = core,
            .transport = watched,

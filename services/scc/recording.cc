@@ -16,8 +16,10 @@
 #include "core/stable_hash.h"
 #include "replication/replica/trees/plan.h"
 #include "replication/requests/limits.h"
+#include "services/cli/regular_file.h"
 #include "services/config/daemon_settings.h"
 #include "services/config/scc_settings.h"
+#include "services/log/log.h"
 #include "services/scc/recorded_settings.h"
 
 namespace ingot {
@@ -199,11 +201,14 @@ void RecordingWriter::line(const std::string& object) {
 }
 
 void RecordingWriter::give_up(const char* why) {
-  std::fprintf(stderr, "ingotd: the recording %s ends here: %s\n", path_.c_str(), why);
+  log_warning(absl::StrCat("the recording ", path_, " ends here: ", why));
   std::fclose(std::exchange(file_, nullptr));
 }
 
 absl::StatusOr<Recording> read_recording(const std::string& path) {
+  if (auto status = check_regular_file(path); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--scc-replay=", path, " ", status.message(), "; name a recording"));
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return absl::InvalidArgumentError(absl::StrCat("--scc-replay=", path, " cannot be read; name a recording"));

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "services/log/log.h"
 
 namespace ingot {
 namespace {
@@ -50,15 +51,16 @@ absl::StatusOr<ChipSummary> replay(const Recording& recording) {
   return summary;
 }
 
-absl::Status run_replay(const std::string& path) {
+absl::Status run_replay(const std::string& path, LogFormat format) {
   const auto recording = read_recording(path);
   if (!recording.ok()) return recording.status();
   const auto summary = replay(*recording);
   if (!summary.ok()) return summary.status();
   std::printf("%s\n", summary_json(*summary).c_str());
-  std::fprintf(stderr, "ingotd: replayed %zu inputs; %s\n", recording->inputs.size(),
-               recording->end ? "the run is the recorded one, bit for bit"
-                              : "the recording has no end, so there was nothing to compare");
+  start_log("replay", format);
+  log_info(absl::StrCat("replayed ", recording->inputs.size(), " inputs; ",
+                        recording->end ? "the run is the recorded one, bit for bit"
+                                       : "the recording has no end, so there was nothing to compare"));
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "services/log/log_format.h"
 #include "services/scc/recording.h"
 
 namespace ingot {
@@ -13,7 +14,8 @@ namespace ingot {
 // if the run differs from the recorded one, with the place of the first difference.
 absl::StatusOr<ChipSummary> replay(const Recording& recording);
 
-// For `ingotd --scc-replay`: prints the summary as JSON to standard output. Errors: as read_recording and replay.
-absl::Status run_replay(const std::string& path);
+// For `ingotd --scc-replay`: prints the summary as JSON to standard output, then begins the log with a line that says
+// whether it was compared. Errors: as read_recording and replay.
+absl::Status run_replay(const std::string& path, LogFormat format);
 
 }  // namespace ingot

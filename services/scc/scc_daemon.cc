@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/check.h"
+#include "services/log/log.h"
 #include "services/scc/chip_fault_injector.h"
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_metrics.h"
@@ -59,12 +59,10 @@ sigset_t stop_signals() {
 void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPlacement& placement) {
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
-  std::fprintf(stderr,
-               "ingotd: serving %s: %d replicas (%s, %s) on simulated SCC cores %s at %s MHz, gateway on core %d, etcd "
-               "v3 and control API on %s, metrics %s\n",
-               config.name.c_str(), config.replicas, name_of(config.agreement), name_of(config.transport),
-               absl::StrJoin(placement.replicas, ",").c_str(), scc.clocks.c_str(), placement.gateway,
-               config.listen.c_str(), metrics.c_str());
+  log_info(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
+                        name_of(config.transport), ") on simulated SCC cores ",
+                        absl::StrJoin(placement.replicas, ","), " at ", scc.clocks, " MHz, gateway on core ",
+                        placement.gateway, ", etcd v3 and control API on ", config.listen, ", metrics ", metrics));
 }
 
 }  // namespace
@@ -80,18 +78,19 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
   INGOT_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
   auto chip = ChipHost::start(config, scc);
   if (!chip.ok()) return chip.status();
+  start_log("supervisor", config.log_format);
   SccDaemon daemon(config, *std::move(chip));
   absl::Status outcome;  // written by the chip's thread before its signal
   daemon.chip().on_failure([&outcome](const absl::Status& why) {
     outcome = why;
     ::kill(::getpid(), SIGTERM);
   });
-  if (auto status = daemon.start(); !status.ok()) return status;
+  if (auto status = daemon.start(); !status.ok()) return logged(status);
   log_serving(config, scc, *placement);
   int signal = 0;
   INGOT_CHECK(::sigwait(&signals, &signal) == 0);
   daemon.drain();
-  return outcome;
+  return logged(outcome);
 }
 
 }  // namespace ingot

@@ -4,19 +4,24 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "replication/client/session_client.h"
 #include "replication/pages/instance_view.h"
+#include "services/log/log.h"
 #include "services/process/death_watch.h"
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
+#include "services/process/tasks.h"
+#include "services/serving/self_check.h"
 #include "services/serving/serving.h"
+#include "transport/host/doorbell.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/host_transport.h"
 #include "transport/host/peer_incarnations.h"
@@ -58,15 +63,17 @@ SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView
 // The objects of the front end. The order of the members is that of construction: later ones use earlier ones.
 class FrontEnd {
  public:
-  FrontEnd(const LaunchSpec& spec, std::unique_ptr<InstanceMemory> memory)
+  FrontEnd(const LaunchSpec& spec, std::unique_ptr<InstanceMemory> memory, SupervisorLink& link)
       : spec_(spec),
+        link_(link),
         memory_(std::move(memory)),
+        view_(view_of(*memory_, link)),
         self_(static_cast<std::uint16_t>(spec.config.replicas)),
         transport_(make_transport(spec.config.transport, memory_->inboxes(), self_, memory_->fabric(), {})),
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
-        client_(*transport_, client_options(spec, memory_->view(), memory_->fabric(), incarnations_, self_)),
+        client_(*transport_, client_options(spec, view_, memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),
-        serving_(spec.config, memory_->view(), client_) {
+        serving_(spec.config, view_, client_) {
     const bool threads = spec.config.isolation == Isolation::kThread;
     for (std::uint16_t id = 0; !threads && id < memory_->stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory_->stable_segments()[id];
@@ -80,29 +87,61 @@ class FrontEnd {
     if (!loop.ok()) return loop.status();
     loop_ = std::move(*loop);
     loop_->add(client_, memory_->fabric(), self_);
-    return serving_.start();
+    if (auto status = serving_.start(); !status.ok()) return status;
+    return start_self_check();
   }
 
   // Runs the loop until drain() has finished or leave is asked for.
-  void run(SupervisorLink& link) {
-    link.watch(*loop_, [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
+  void run() {
+    const auto receive = [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
       if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
+      if (message.has_ping()) self_check_->ask();
       if (message.has_drain()) drain();
       if (message.has_leave()) ::_exit(0);  // no answers are awaited any more
-    });
-    link.send_ready();
+    };
+    link_.watch(*loop_, receive, leave_after_loss);
+    link_.send_ready();
     loop_->run();
     if (drainer_.joinable()) drainer_.join();
   }
 
  private:
+  static InstanceView view_of(const InstanceMemory& memory, const SupervisorLink& link) {
+    InstanceView view = memory.view();
+    view.loss = &link.loss();
+    return view;
+  }
+
+  // Pong goes out from the loop, so it proves that the loop runs and that the server answers.
+  absl::Status start_self_check() {
+    auto bell = Doorbell::create();
+    if (!bell.ok()) return bell.status();
+    answered_.emplace(*std::move(bell));
+    loop_->watch(answered_->fd(), [this] {
+      answered_->drain();
+      link_.send(pong_message()).IgnoreError();
+    });
+    auto check = SelfCheck::create(serving_.server(), [this] { answered_->ring(); });
+    if (!check.ok()) return check.status();
+    self_check_ = *std::move(check);
+    return absl::OkStatus();
+  }
+
+  // It would never exchange messages with the incarnation that it was to be told of. It holds no state, and the
+  // supervisor starts the next one, to which clients have no connections yet.
+  static void leave_after_loss(const absl::Status& why) {
+    log_last(absl::StrCat("ends, to be started again: a message of the supervisor was lost, since clients hold all open "
+                          "files (", std::string(why.message()),
+                          "); let fewer clients connect, or raise the limit of open files"));
+    ::_exit(1);
+  }
+
   // If the inbox cannot be mapped (no memory), the front end exchanges no messages with that incarnation.
   void begin_incarnation(const supervision_v1::NewIncarnation& started, const std::vector<Descriptor>& fds) {
-    if (started.endpoint() >= spec_.config.replicas) return;
+    if (started.endpoint() >= spec_.config.replicas || started.ended()) return;  // the next one begins
     auto inbox = memory_->fabric().map_inbox(fds[0].get());
     if (!inbox.ok()) {
-      std::fprintf(stderr, "ingotd: a new incarnation could not be taken up: %s\n", inbox.status().ToString().c_str());
-      return;
+      return log_warning(absl::StrCat("a new incarnation could not be taken up: ", inbox.status().ToString()));
     }
     const EndpointId replica(static_cast<std::uint16_t>(started.endpoint()));
     client_.begin_incarnation({replica, Incarnation(started.incarnation()), *std::move(inbox)});
@@ -126,14 +165,18 @@ class FrontEnd {
   }
 
   const LaunchSpec& spec_;
+  SupervisorLink& link_;
   std::unique_ptr<InstanceMemory> memory_;
+  const InstanceView view_;
   const EndpointId self_;
   std::unique_ptr<ChannelTransport> transport_;
   PeerIncarnations incarnations_;
   SessionClient client_;
   DeathWatch watch_;
   std::unique_ptr<EventLoop> loop_;
+  std::optional<Doorbell> answered_;  // rung when the server has answered self_check_
   Serving serving_;
+  std::unique_ptr<SelfCheck> self_check_;
   std::thread drainer_;
 };
 
@@ -142,18 +185,22 @@ class FrontEnd {
 int run_front_end_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, "front-end");
   if (link == nullptr) return 1;
+  if (auto status = check_room_for_tasks(front_end_tasks()); !status.ok()) {
+    link->send_failed(status);
+    return 1;
+  }
   auto memory = InstanceMemory::attach(spec);
   if (!memory.ok()) {
     link->send_failed(memory.status());
     return 1;
   }
   spec.close_descriptors();
-  FrontEnd front_end(spec, std::move(*memory));
+  FrontEnd front_end(spec, std::move(*memory), *link);
   if (auto status = front_end.start(); !status.ok()) {
     link->send_failed(status);
     return 1;
   }
-  front_end.run(*link);
+  front_end.run();
   return 0;
 }
 

@@ -6,11 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "services/serving/limits.h"
+#include "services/serving/refused_calls.h"
 
 namespace ingot {
 
 absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::string& address,
-                                                                const std::vector<grpc::Service*>& services) {
+                                                                const std::vector<grpc::Service*>& services,
+                                                                grpc::CallbackGenericService* unknown_methods) {
   // Debian's build of Abseil checks for deadlocks at every Mutex that gRPC locks.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   grpc::EnableDefaultHealthCheckService(true);
@@ -25,6 +27,8 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::strin
   builder.SetMaxReceiveMessageSize(static_cast<int>(kGrpcReceiveBytesMax));
   builder.SetMaxSendMessageSize(-1);  // bounded by kRangeBytesMax, not by gRPC
   for (grpc::Service* service : services) builder.RegisterService(service);
+  if (unknown_methods != nullptr) builder.RegisterCallbackGenericService(unknown_methods);
+  builder.experimental().SetInterceptorCreators(make_refusal_interceptors());
   auto server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
     return absl::AlreadyExistsError(absl::StrCat(address, " cannot be listened on; choose another with --listen"));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
@@ -14,9 +15,11 @@ namespace ingot {
 
 // Serves `services` (which outlive the server) on `address`, with gRPC health and reflection. gRPC accepts requests of
 // up to kGrpcReceiveBytesMax, which is more than kRequestBytesMax, so that the services can refuse a too large request
-// with etcd's own error. Clients may ping every kPingIntervalMinMs. Errors: ALREADY_EXISTS if the address cannot be
-// listened on.
-absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::string& address,
-                                                                const std::vector<grpc::Service*>& services);
+// with etcd's own error. A request that is no message of its method's type is refused as refused_calls.h says, and a
+// method that no service has by `unknown_methods`, which outlives the server; null: gRPC refuses it without a text.
+// Clients may ping every kPingIntervalMinMs. Errors: ALREADY_EXISTS if the address cannot be listened on.
+absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(
+    const std::string& address, const std::vector<grpc::Service*>& services,
+    grpc::CallbackGenericService* unknown_methods = nullptr);
 
 }  // namespace ingot

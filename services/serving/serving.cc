@@ -9,6 +9,7 @@
 #include "services/etcd/services.h"
 #include "services/process/limits.h"
 #include "services/serving/grpc_server.h"
+#include "services/serving/refused_calls.h"
 
 namespace ingot {
 
@@ -16,7 +17,8 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, ReplicaCl
     : config_(config),
       view_(view),
       control_(make_control_service(config, view, client, metrics_, injector)),
-      services_(etcd::make_services(client, config, view, metrics_)) {}
+      services_(etcd::make_services(client, config, view, metrics_)),
+      unknown_methods_(make_unknown_methods()) {}
 
 void Serving::add(std::unique_ptr<grpc::Service> service) {
   INGOT_CHECK(server_ == nullptr, "services are registered before the server starts");
@@ -36,7 +38,7 @@ absl::Status Serving::start() {
   }
   std::vector<grpc::Service*> services{control_.get()};
   for (const auto& service : services_) services.push_back(service.get());
-  auto server = start_grpc_server(config_.listen, services);
+  auto server = start_grpc_server(config_.listen, services, unknown_methods_.get());
   if (!server.ok()) return server.status();
   server_ = std::move(*server);
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 #include <prometheus/collectable.h>
 
@@ -37,6 +38,9 @@ class Serving {
   // one of them cannot be listened on.
   absl::Status start();
 
+  // REQUIRES: start() has succeeded.
+  grpc::Server& server() { return *server_; }
+
   // Ends the control plane's watches, lets running calls finish within kDrainTimeoutMs / 2, and refuses new ones.
   // Blocks: not to be called from a thread that answers calls. REQUIRES: start() has succeeded.
   void drain();
@@ -49,6 +53,7 @@ class Serving {
   std::unique_ptr<MetricsExposer> exposer_;
   std::unique_ptr<ControlService> control_;
   std::vector<std::unique_ptr<grpc::Service>> services_;  // all but control_
+  const std::unique_ptr<grpc::CallbackGenericService> unknown_methods_;
   std::unique_ptr<grpc::Server> server_;  // last: it uses all of the above
 };
 

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replication/pages/page_access.h"
+#include "replication/pages/page_status.h"
+#include "services/log/log.h"
 #include "services/process/process_signal.h"
-#include "services/supervision/log_line.h"
 #include "services/supervision/supervision_limits.h"
 
 namespace ingot {
@@ -28,7 +30,7 @@ using Outcome = SupervisionChannel::Received::Outcome;
 }  // namespace
 
 Children::Children(boost::asio::io_context& io, Instance& instance, ChildObserver& observer)
-    : io_(io), instance_(instance), observer_(observer) {}
+    : io_(io), instance_(instance), observer_(observer), standstill_(io, log_warning, log_info) {}
 
 void Children::watch() {
   signals_.add(SIGCHLD);
@@ -46,7 +48,7 @@ absl::Status Children::start(const ChildRole& role) {
   }
   const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
   auto child = std::make_shared<Child>(io_, role, process->pid, std::move(process->pidfd), std::move(process->channel),
-                                       incarnation);
+                                       incarnation, instance_.all_told());
   add(std::move(child), ProcessState::kStarting);
   return absl::OkStatus();
 }
@@ -54,7 +56,7 @@ absl::Status Children::start(const ChildRole& role) {
 void Children::adopt(const ChildRole& role, Orphan orphan) {
   const std::uint32_t incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint);
   auto child = std::make_shared<Child>(io_, role, orphan.pid, std::move(orphan.pidfd), std::move(orphan.channel),
-                                       incarnation);
+                                       incarnation, std::move(orphan.told));
   child->ready = orphan.answered;
   child->foreign = true;
   child->stopped = process_state(child->pid) == 'T';
@@ -77,8 +79,9 @@ void Children::poll_stops() {
   for_each_running([&](Child& child) {
     if (!child.foreign) return;
     any = true;
-    const bool stopped = process_state(child.pid) == 'T';
-    if (stopped == child.stopped) return;
+    const char state = process_state(child.pid);
+    const bool stopped = state == 'T';
+    if (state == 0 || stopped == child.stopped) return;  // 0: it has just ended, or no descriptor is left to look
     child.stopped = stopped;
     note_state(child, stopped ? ProcessState::kStopped : child.ready ? ProcessState::kUp : ProcessState::kStarting);
   });
@@ -120,6 +123,8 @@ void Children::dispatch(Child& child, SupervisionChannel::Received received) {
     child.ready = true;
     note_state(child, ProcessState::kUp);
     observer_.child_ready(child);
+  } else if (message.has_pong()) {
+    observer_.child_answered(child);
   } else if (message.has_failed()) {
     observer_.child_failed(child, status_of(message.failed()));
   } else if (message.has_snapshot()) {
@@ -131,7 +136,7 @@ void Children::dispatch(Child& child, SupervisionChannel::Received received) {
 void Children::note_refused(const Child& child) {
   instance_.page().refused_messages.add(1);
   if (child.channel.refused() > 1) return;
-  log_line(absl::StrCat("a message of ", child.name(), " was refused: it is malformed"));
+  log_warning(absl::StrCat("a message of ", child.name(), " was refused: it is malformed"));
 }
 
 void Children::reap() {
@@ -183,32 +188,34 @@ void Children::ended(Child& child, const std::string& how) {
 // Wakes all endpoints so that they see which process died: the group replaces a dead leader or acceptor before any
 // request has to wait for it.
 void Children::tell_of_death() {
-  Counter& deaths = instance_.page().deaths;
-  deaths.set_release(deaths.get() + 1);  // pairs with the readers' acquire: the dead state above is visible to them
+  instance_.page().deaths.add_release(1);  // pairs with the readers' acquire: the dead state above is visible to them
   for (int id = 0; id < instance_.fabric().endpoints(); ++id) {
     instance_.fabric().notify(EndpointId(static_cast<std::uint16_t>(id)));
   }
 }
 
 void Children::note_missing(const ChildRole& role) {
-  note(role, 0, role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint), ProcessState::kDead);
+  note(role,
+       {.state = ProcessState::kDead, .incarnation = role.endpoint < 0 ? 1 : instance_.incarnation(role.endpoint)});
   tell_of_death();
 }
 
-void Children::note_state(const Child& child, ProcessState state) {
-  note(child.role, state == ProcessState::kDead ? 0 : child.pid, child.incarnation, state);
+void Children::note_state(Child& child, ProcessState state) {
+  const bool dead = state == ProcessState::kDead;
+  note(child.role, {.state = state,
+                    .incarnation = child.incarnation,
+                    .started = dead ? 0 : child.start_ticks(),
+                    .pid = dead ? 0 : static_cast<std::uint64_t>(child.pid)});
 }
 
-void Children::note(const ChildRole& role, pid_t pid, std::uint32_t incarnation, ProcessState state) {
-  const std::uint64_t started = process_start(pid);
-  const auto note = [&](ProcessEntry& entry) {
-    entry.state.set(static_cast<std::uint64_t>(state));
-    entry.incarnation.set_release(incarnation);  // after the state, before the pid: see pages.h
-    entry.started.set(started);
-    entry.pid.set_release(pid);
-  };
-  for (const int id : role.replicas) note(instance_.page().replicas[id]);
-  if (role.front_end()) note(instance_.page().front_end);
+void Children::note(const ChildRole& role, const NotedProcess& now) {
+  for (const int id : role.replicas) note_process(instance_.page().replicas[id], now);
+  if (role.front_end()) note_process(instance_.page().front_end, now);
+  standstill_.observe(any_replica_runs(instance_.page(), static_cast<std::size_t>(instance_.config().replicas)));
+}
+
+void Children::tell_all() {
+  for_each_running([this](Child& child) { child.tell(instance_); });
 }
 
 void Children::for_each_running(absl::FunctionRef<void(Child&)> visit) {

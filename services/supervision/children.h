@@ -14,11 +14,13 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "replication/pages/page_access.h"
 #include "services/process/supervision_channel.h"
 #include "services/supervision/child.h"
 #include "services/supervision/child_process.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/orphans.h"
+#include "services/supervision/standstill_log.h"
 
 namespace ingot {
 
@@ -27,6 +29,7 @@ class ChildObserver {
   virtual ~ChildObserver() = default;
   virtual void child_ready(Child& child) = 0;
   virtual void child_failed(Child& child, const absl::Status& why) = 0;  // it cannot start and is about to end
+  virtual void child_answered(Child& child) = 0;  // Pong
   virtual void child_published(Child& child, const supervision_v1::Snapshot& published, Descriptor snapshot) = 0;
   virtual void child_ended(Child& child, const std::string& how) = 0;    // "was killed by signal 9"
 };
@@ -50,6 +53,9 @@ class Children {
   // Takes over a process that a former supervisor started. REQUIRES: no process runs in that role.
   void adopt(const ChildRole& role, Orphan orphan);
 
+  // Sends every running process what it does not know yet of the instance.
+  void tell_all();
+
   // Shows a role as dead that has no process.
   void note_missing(const ChildRole& role);
 
@@ -71,8 +77,8 @@ class Children {
   void standby_changed(int wait_status);
   void changed(Child& child, int wait_status);
   void ended(Child& child, const std::string& how);
-  void note_state(const Child& child, ProcessState state);
-  void note(const ChildRole& role, pid_t pid, std::uint32_t incarnation, ProcessState state);
+  void note_state(Child& child, ProcessState state);
+  void note(const ChildRole& role, const NotedProcess& now);
   void tell_of_death();
 
   boost::asio::io_context& io_;
@@ -80,6 +86,7 @@ class Children {
   ChildObserver& observer_;
   boost::asio::signal_set signals_{io_};
   boost::asio::steady_timer poll_timer_{io_};
+  StandstillLog standstill_;
   StandbyProcess standby_;
   std::vector<std::shared_ptr<Child>> children_;  // the newest process of each role, ended ones included
 };

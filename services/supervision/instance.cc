@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/limits.h"
-#include "core/planning/helper_cores.h"
 #include "core/planning/placement.h"
 #include "core/planning/topology.h"
 #include "replication/agreement/registry.h"
+#include "replication/pages/page_access.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
@@ -20,6 +20,7 @@
 #include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
 #include "services/supervision/listen_check.h"
+#include "services/supervision/resource_limits.h"
 #include "services/supervision/tree_setup.h"
 #include "transport/host/host_transport.h"
 
@@ -50,10 +51,16 @@ absl::Status complete(DaemonConfig& config) {
   if (auto status = check_ranges(config); !status.ok()) return status;
   if (auto status = settle_voters(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
+  if (config.fence && !traits_of(config.agreement).has_acceptor) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--fence kills a stopped acceptor, and --agreement=", name_of(config.agreement),
+                     " has no acceptor; leave one of the two out"));
+  }
   if (config.fence && config.isolation == Isolation::kThread) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
+  if (auto status = check_limits(config); !status.ok()) return status;
   // Both sockets stay open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
   if (!listen.ok()) return listen.status();
@@ -70,8 +77,8 @@ absl::Status complete(DaemonConfig& config) {
   return absl::OkStatus();
 }
 
-Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric)
-    : config_(std::move(config)), name_(std::move(name)), fabric_(std::move(fabric)) {}
+Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace)
+    : config_(std::move(config)), name_(std::move(name)), trace_(std::move(trace)), fabric_(std::move(fabric)) {}
 
 absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) {
   if (auto status = complete(config); !status.ok()) return status;
@@ -80,7 +87,9 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   const int endpoints = config.replicas + 1;  // and the front end
   auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
   if (!fabric.ok()) return fabric.status();
-  std::unique_ptr<Instance> instance(new Instance(std::move(config), std::move(name), std::move(*fabric)));
+  InstanceTrace trace(config.name);
+  std::unique_ptr<Instance> instance(
+      new Instance(std::move(config), std::move(name), std::move(*fabric), std::move(trace)));
   if (auto status = instance->make_pages(); !status.ok()) return status;
   if (auto status = instance->place_replicas(); !status.ok()) return status;
   return instance;
@@ -93,6 +102,7 @@ absl::Status Instance::make_pages() {
   if (!segment.ok()) return segment.status();
   page_fd_ = std::move(*page_fd);
   page_segment_ = std::move(*segment);
+  page_ = page_segment_.as<DaemonPage>();
   for (int id = 0; id < config_.replicas; ++id) {
     auto page = create_segment(absl::StrCat(config_.name, "-page-", id), sizeof(ReplicaPage));
     if (!page.ok()) return page.status();
@@ -104,13 +114,21 @@ absl::Status Instance::make_pages() {
     replicas_.push_back(launch);
     pages_.push_back(*std::move(page));
     stable_.emplace_back().push_back({1, *std::move(stable)});
+    releases_.push_back(1);
   }
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  page().start_unix_ms.set(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-  page().supervisor_started.set(process_start(::getpid()));
-  page().supervisor_pid.set_release(::getpid());
+  note_this_supervisor();
+  page().start_unix_ms.set(page().supervisor_start_unix_ms.get());
+  page().lost_former_unix_ms.set(static_cast<std::uint64_t>(trace_.found_unix_ms().value_or(0)));
   page().layout_version.set_release(kPageLayoutVersion);
   return absl::OkStatus();
+}
+
+// The time is noted once: what another process would compute of the kernel's start time depends on when it reads the
+// clock.
+void Instance::note_this_supervisor() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  page().supervisor_start_unix_ms.set(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  note_supervisor(page(), {static_cast<std::uint64_t>(::getpid()), process_start(::getpid())});
 }
 
 absl::Status Instance::place_replicas() {
@@ -147,6 +165,7 @@ LaunchSpec Instance::launch_spec() const {
   spec.snapshot_fd = snapshot_.get();
   spec.snapshot_slot = snapshot_slot_.value();
   spec.trees = trees_;
+  spec.trace_folders = trace_.folders();
   return spec;
 }
 
@@ -158,40 +177,39 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
   return create_segment(absl::StrCat(config_.name, "-stable-", replica), kStableSegmentBytes);
 }
 
-absl::StatusOr<NewIncarnation> Instance::begin_incarnation(int endpoint) {
+absl::Status Instance::begin_incarnation(int endpoint) {
   INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
   const std::uint32_t next = incarnation(endpoint) + 1;
-  NewIncarnation started{endpoint, next, {}};
   Descriptor stable;
   if (endpoint < config_.replicas) {
+    if (stable_[endpoint].size() >= kKeptIncarnationsMax) {
+      return absl::ResourceExhaustedError(absl::StrCat("the stable segments of ", stable_[endpoint].size(),
+                                                       " earlier incarnations are needed until a snapshot is "
+                                                       "published"));
+    }
     auto made = make_stable(endpoint);
     if (!made.ok()) return made.status();
     stable = *std::move(made);
   }
   auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
   if (!inbox.ok()) return inbox.status();
-  started.fds.push_back(*inbox);
   if (endpoint == config_.replicas) {
     front_end_incarnation_ = next;
-    return started;
+    return absl::OkStatus();
   }
-  started.fds.push_back(stable.get());
-  add_incarnation(
-      stable_[endpoint], StableIncarnation{next, std::move(stable)},
-      [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); },
-      [this](const StableIncarnation& ended) {
-        return traits_of(config_.agreement).votes_are_history && incarnation_is_needed(ended.fd.get(), snapshot_slot_);
-      });
-  return started;
+  add_incarnation(stable_[endpoint], StableIncarnation{next, std::move(stable)},
+                  [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); });
+  return absl::OkStatus();
 }
 
-void Instance::keep_snapshot(Slot slot, Descriptor snapshot) {
-  if (snapshot_.valid() && slot <= snapshot_slot_) return;
-  Descriptor older = std::exchange(snapshot_, std::move(snapshot));
-  if (older.valid()) release_in_background(std::move(older), cores_without_loops(replicas_));
-  snapshot_slot_ = slot;
-  // Pairs with the replicas' acquire: what they trim from now on is in the snapshot kept here.
-  page().published_slot.set_release(slot.value());
+absl::Status Instance::leave_trace() { return std::exchange(left_trace_, true) ? absl::OkStatus() : trace_.leave(); }
+
+void Instance::touch_trace() {
+  if (left_trace_) trace_.touch();
+}
+
+void Instance::remove_trace() {
+  if (left_trace_) trace_.remove();
 }
 
 }  // namespace ingot

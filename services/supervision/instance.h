@@ -14,25 +14,19 @@
 #include "services/config/daemon_config.h"
 #include "services/process/handover_state.h"
 #include "services/process/launch_spec.h"
-#include "services/process/supervision_messages.h"
+#include "services/process/supervision_channel.h"
+#include "services/supervision/instance_trace.h"
+#include "services/supervision/told.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/fabric.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
 
-// Checks a configuration and fills in what follows from it (name, voters, ids). Errors: INVALID_ARGUMENT with one
-// sentence that says what is wrong and what is right.
+// Checks a configuration, and that this process's limits suffice for it (check_limits); fills in what follows from it
+// (name, voters, ids). Errors: INVALID_ARGUMENT or FAILED_PRECONDITION with one sentence that says what is wrong and
+// what is right.
 absl::Status complete(DaemonConfig& config);
-
-// An endpoint's next incarnation, which is announced to every running process.
-struct NewIncarnation {
-  int endpoint = 0;
-  std::uint32_t incarnation = 0;
-  std::vector<int> fds;  // its inbox and, for a replica, its stable segment; owned by the Instance
-
-  SupervisionMessage message() const { return incarnation_message(endpoint, incarnation); }
-};
 
 // Owns the instance's name and shared memory for as long as it lives. Used by the supervisor's one thread.
 class Instance {
@@ -46,42 +40,79 @@ class Instance {
   static absl::StatusOr<std::unique_ptr<Instance>> adopt(Descriptor name, HandoverState known);
 
   const DaemonConfig& config() const { return config_; }
-  DaemonPage& page() { return *page_segment_.as<DaemonPage>(); }
+  DaemonPage& page() { return *page_; }
+  const DaemonPage& page() const { return *page_; }
   Fabric& fabric() { return fabric_; }
 
   // A launch document with every endpoint's newest incarnation and without a supervision channel.
   LaunchSpec launch_spec() const;
 
   // Makes the segments of the next incarnation of a replica, or of the front end (the last endpoint). The stable
-  // segments of earlier incarnations are kept as long as they may be needed. REQUIRES: the kernel has reported the end
-  // of the incarnation before. Errors: RESOURCE_EXHAUSTED; then nothing has changed.
-  absl::StatusOr<NewIncarnation> begin_incarnation(int endpoint);
-  // The newest incarnation of each endpoint that has had more than one, as begin_incarnation returned it.
-  std::vector<NewIncarnation> current_incarnations() const;
+  // segments of earlier incarnations are kept as long as they are needed. REQUIRES: the kernel has reported the end of
+  // the incarnation before. Errors: RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of
+  // that replica are needed); then nothing has changed.
+  absl::Status begin_incarnation(int endpoint);
   std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint
+  // Releases the stable segments that are no longer needed, and shows on DaemonPage how many are kept
+  // (docs/design/stable-storage.md).
+  void release_segments();
 
-  // A published snapshot of the state before `slot`. The newest wins; an older one is closed.
-  void keep_snapshot(Slot slot, Descriptor snapshot);
+  // When the former instance of this name began to serve, in ms since the Unix epoch, if it ended without a clean stop;
+  // 0: there was none, or it was stopped.
+  std::int64_t lost_former_unix_ms() const { return static_cast<std::int64_t>(page().lost_former_unix_ms.get()); }
+
+  // Serving begins: leaves a trace (services/supervision/instance_trace.h), unless a former supervisor has. Errors: as
+  // for InstanceTrace::leave.
+  absl::Status leave_trace();
+  // The trace, if it was left, is in use.
+  void touch_trace();
+  // The instance has been stopped cleanly.
+  void remove_trace();
+
+  // A snapshot of the state before `slot`, to be published. False: it is not newer than the one that is held.
+  bool hold_snapshot(Slot slot, Descriptor snapshot);
+  // From now on the replicas may trim what the held snapshot holds, if there is one. Releases segments. To be called
+  // when all processes have been told of the snapshot, as far as their channels take it. A stopped process whose
+  // channel is full lacks it; if the supervisor and all others then end, what is only in this snapshot is gone with
+  // them.
+  void publish_snapshot();
+
+  // What a process knows that was started from launch_spec() just now.
+  Told all_told() const;
+  // Sends a process what it has not been told yet, until the channel refuses a message. Errors: those of
+  // SupervisionChannel::send for that message; it and what comes after it are left to the next call.
+  absl::Status tell(SupervisionChannel& channel, Told& told) const;
 
  private:
   struct StableIncarnation {
     std::uint32_t incarnation;
-    Descriptor fd;
+    Descriptor fd;  // invalid: no process has it, so its content is unknown
   };
-  Instance(DaemonConfig config, Descriptor name, Fabric fabric);
+  Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace);
+  absl::Status tell_incarnations(SupervisionChannel& channel, int replica, Told& told) const;
+  absl::Status tell_front_end(SupervisionChannel& channel, Told& told) const;
+  int inbox(int endpoint) const;  // its descriptor
+  std::vector<Incarnation> kept_before(int replica, std::uint32_t incarnation) const;
+  Slot needed_from() const;  // votes for lower slots need not be kept
+  void note_kept();
   absl::Status make_pages();
+  void note_this_supervisor();
   absl::Status take_over(HandoverState known);
   absl::StatusOr<Descriptor> make_stable(int replica) const;
   absl::Status place_replicas();
 
   DaemonConfig config_;
   Descriptor name_;
+  const InstanceTrace trace_;
+  bool left_trace_ = false;
   Fabric fabric_;
   Descriptor page_fd_;
   Segment page_segment_;
+  DaemonPage* page_ = nullptr;  // in page_segment_; set before anything uses the instance
   std::vector<Descriptor> pages_;  // by replica
   std::vector<std::deque<StableIncarnation>>
       stable_;  // by replica: the incarnations whose segments are kept, oldest first; the last is the newest
+  std::vector<std::uint64_t> releases_;  // by replica: how often some of its segments were released; from 1
   std::vector<ReplicaLaunch> replicas_;  // without stable segments
   std::uint32_t front_end_incarnation_ = 1;
   Descriptor snapshot_;

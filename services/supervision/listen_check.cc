@@ -3,15 +3,14 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "services/cli/endpoint.h"
-#include "services/process/adoption.h"
+#include "services/process/instance_sockets.h"
+#include "services/supervision/supervision_limits.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
@@ -70,21 +69,23 @@ std::string instance_name(const DaemonConfig& config) {
   return address.ok() && address->port != 0 ? absl::StrCat("ingot-", address->port) : "";
 }
 
+// Of two processes that claim a name, the later one to listen finds the other; if both listen before either looks, both
+// give up. Should the kernel's list lack a supervisor, its processes say that they have one.
 absl::Status claim_instance_name(const std::string& name, Descriptor& claim) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = absl::StrCat("ingot/", name);  // abstract: no file; gone when its owner dies
-  if (name.size() > kInstanceNameBytesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("--name is too long: at most ", kInstanceNameBytesMax, " bytes"));
-  }
-  std::memcpy(address.sun_path + 1, path.data(), path.size());
-  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + path.size());
-  if (!fd.valid() || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+  auto own = listen_as(name, kSupervisorProcess, kClaimsWaitingMax);
+  if (!own.ok()) return own.status();
+  const auto sockets = find_sockets(name);
+  if (!sockets.ok()) return sockets.status();
+  for (const InstanceSocket& socket : *sockets) {
+    if (socket.process != kSupervisorProcess || socket.name == own->name) continue;
+    const auto other = connect_to(socket);
+    if (absl::IsNotFound(other.status()) || absl::IsPermissionDenied(other.status())) continue;
+    if (absl::IsResourceExhausted(other.status())) return other.status();
+    const std::string pid = other.ok() ? absl::StrCat(" (pid ", other->pid, ")") : "";  // else claims have piled up
     return absl::AlreadyExistsError(
-        absl::StrCat("an instance named \"", name, "\" is running; choose another name with --name=NAME"));
+        absl::StrCat("an instance named \"", name, "\" is running", pid, "; choose another name with --name=NAME"));
   }
-  claim = std::move(fd);
+  claim = std::move(own->fd);
   return absl::OkStatus();
 }
 

@@ -19,8 +19,9 @@ absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std:
 // chosen, or if the address is wrong.
 std::string instance_name(const DaemonConfig& config);
 
-// Claims a name for this process; it is free again when the descriptor closes or the process dies.
-// Errors: ALREADY_EXISTS (an instance of that name runs), INVALID_ARGUMENT (too long).
+// Claims a name among the instances of this process's user; it is free again when the descriptor closes or the process
+// dies. What other users bind does not count (services/process/instance_sockets.h). REQUIRES: as listen_as. Errors:
+// ALREADY_EXISTS (an instance of that name runs), others as for listen_as and find_sockets.
 absl::Status claim_instance_name(const std::string& name, Descriptor& claim);
 
 }  // namespace ingot

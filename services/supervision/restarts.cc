@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "services/supervision/log_line.h"
+#include "services/log/log.h"
 
 namespace ingot {
 
@@ -40,7 +40,7 @@ void Restarts::failed(const Child& child, const absl::Status& why) {
 void Restarts::ready(const Child& child) {
   Endpoint& its = endpoint(child.role);
   its.logged_cause.clear();
-  if (its.again) log_line(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
+  if (its.again) log_info(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
 }
 
 void Restarts::missing(const ChildRole& role, const std::string& what) {
@@ -56,10 +56,10 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   const std::string next =
       absl::StrCat("; starting it again as incarnation ", instance_.incarnation(endpoint.role.endpoint) + 1, when);
   if (cause.empty()) {
-    log_line(absl::StrCat(what, next));
+    log_warning(absl::StrCat(what, next));
   } else if (cause != endpoint.logged_cause) {
-    log_line(absl::StrCat(what, next, ", and from then on at most every ", kRestartDelayMaxMs / 1000,
-                     " s; the same cause is not reported again"));
+    log_warning(absl::StrCat(what, next, ", and from then on at most every ", kRestartDelayMaxMs / 1000,
+                             " s; the same cause is not reported again"));
   }
   endpoint.logged_cause = cause;
   const int failover_ms = this->failover_ms(endpoint, delay_ms);
@@ -101,11 +101,12 @@ void Restarts::start_after(Endpoint& endpoint, int delay_ms) {
 void Restarts::start(Endpoint& endpoint) {
   endpoint.again = true;
   endpoint.waits_for_others = endpoint.starts_now = false;
-  const auto started = instance_.begin_incarnation(endpoint.role.endpoint);
-  absl::Status status = started.status();
-  if (started.ok()) {
-    children_.for_each_running([&](Child& child) { child.post(started->message(), started->fds); });
+  absl::Status status = instance_.begin_incarnation(endpoint.role.endpoint);
+  if (status.ok()) {
+    children_.tell_all();
     status = children_.start(endpoint.role);
+    instance_.release_segments();  // after the start, which the group may be waiting for
+    children_.tell_all();
   }
   if (status.ok()) return;
   const std::string cause = absl::StrCat("cannot be started: ", std::string(status.message()));

@@ -1,6 +1,8 @@
 // The bounds of supervision, and what happens at them.
 #pragma once
 
+#include <cstdint>
+
 namespace ingot {
 
 // A process that has ended is started again at once, then after kRestartDelayFirstMs, then after twice as long, up to
@@ -14,13 +16,50 @@ inline constexpr int kRestartForgetMs = 2'000;
 // that.
 inline constexpr int kFailoverFirstMs = 10;
 
+// The pause before messages that the kernel has refused, though the socket has room, are sent again.
+inline constexpr int kSendRetryMs = 50;
+
+// How often the supervisor asks the front end whether it answers requests. --front-end-timeout says how long it may be
+// silent; each kill doubles that for the next one, up to kFrontEndTimeoutMsMax, until none has been silent for longer
+// than the flag's time for kFrontEndCalmMs.
+inline constexpr std::int64_t kFrontEndAskMs = 1'000;
+inline constexpr std::int64_t kFrontEndTimeoutMsMax = 300'000;
+inline constexpr std::int64_t kFrontEndCalmMs = 600'000;
+
+// How often the supervisor touches the instance's trace. What empties folders by age does so after days.
+inline constexpr int kTraceTouchMs = 3'600'000;
+
 // How often the supervisor checks whether adopted processes are stopped: the kernel reports stops only to the parent.
 inline constexpr int kStoppedPollMs = 250;
+
+// How long no replica must have run before the log says so.
+inline constexpr int kStandstillMs = 1'000;
 
 // How long a new supervisor waits for the answer of a process that is not stopped. It asks a process that has not yet
 // seen the end of its old supervisor kOrphanTries times, every kOrphanTryMs.
 inline constexpr int kOrphanAnswerMs = 5'000;
 inline constexpr int kOrphanTries = 20;
 inline constexpr int kOrphanTryMs = 50;
+
+// How long a new supervisor goes on connecting to processes of an instance whose queues are full, all of them together.
+// Another user may fill them again and again; a process that runs empties its queue every few milliseconds.
+inline constexpr int kOrphanConnectMs = 10'000;
+
+inline constexpr std::uint64_t kMib = 1024 * 1024;
+
+// Open files that there must be room for at the start, besides those that the instance begins with: of one process, as
+// standard streams, channels, event loops, gRPC, files of /proc that are read; of stable segments of earlier
+// incarnations; of clients' connections.
+inline constexpr int kOwnDescriptors = 64;
+inline constexpr int kEarlierSegments = 4;  // of each replica that has been started again
+inline constexpr int kClientDescriptorsMin = 64;
+
+// Threads and processes that there must be room for at the start. A replica: its loop, death watch, reaper, and at
+// times the writer and the reader of a snapshot.
+inline constexpr int kReplicaTasks = 5;
+inline constexpr int kStandbyTasks = 1;
+
+// Failed claims of a supervisor's name whose connections wait at its socket; later ones no longer see whose it is.
+inline constexpr int kClaimsWaitingMax = 1024;
 
 }  // namespace ingot

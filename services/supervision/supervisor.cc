@@ -8,27 +8,33 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "services/cli/duration.h"
+#include "services/log/log.h"
 #include "services/process/limits.h"
-#include "services/supervision/log_line.h"
+#include "services/supervision/supervision_limits.h"
 
 namespace ingot {
 
 Supervisor::Supervisor(Instance& instance) : instance_(instance) {}
 
 absl::Status Supervisor::run() {
+  watch_stop_signals();
+  if (const std::int64_t since_unix_ms = instance_.lost_former_unix_ms(); since_unix_ms != 0) {
+    log_warning(describe_lost_former(instance_.config().name, since_unix_ms));
+  }
   if (auto status = start_replicas(); !status.ok()) stop(status);
   return run_loop();
 }
 
 absl::Status Supervisor::run_attached(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
+  watch_stop_signals();  // before it says that it is serving
   adopt(std::move(orphans), orphan_ms);
   return run_loop();
 }
 
 absl::Status Supervisor::run_loop() {
-  watch_stop_signals();
   children_.watch();
   if (children_.any_running()) io_.run();
+  if (outcome_.ok()) instance_.remove_trace();
   return outcome_;
 }
 
@@ -44,6 +50,7 @@ absl::Status Supervisor::start_replicas() {
 void Supervisor::child_ready(Child& child) {
   if (phase_ >= Phase::kServing) {
     if (child.role.endpoint >= 0) restarts_.ready(child);
+    if (child.role.front_end()) front_end_watch_.answered();
     if (child.role.front_end() && !serving_logged_) log_serving();
     if (children_.all_ready()) prepare_standby();
     return;
@@ -53,14 +60,32 @@ void Supervisor::child_ready(Child& child) {
     phase_ = Phase::kFrontEndStarts;
     if (auto status = children_.start(ChildRole::front_end(instance_.config().replicas)); !status.ok()) stop(status);
   } else {
-    phase_ = Phase::kServing;
+    begin_service();
     prepare_standby();
     log_serving();
   }
 }
 
-void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
+void Supervisor::begin_service() {
   phase_ = Phase::kServing;
+  front_end_watch_.start();
+  keep_trace();
+}
+
+void Supervisor::keep_trace() {
+  instance_.touch_trace();
+  trace_timer_.expires_after(std::chrono::milliseconds(kTraceTouchMs));
+  trace_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) keep_trace();
+  });
+}
+
+void Supervisor::child_answered(Child& child) {
+  if (child.role.front_end()) front_end_watch_.answered();
+}
+
+void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
+  begin_service();
   const DaemonConfig& config = instance_.config();
   std::vector<std::string> stopped;
   int replicas = 0;
@@ -70,10 +95,12 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
     replicas += static_cast<int>(role.replicas.size());
     children_.adopt(role, std::move(orphan));
   }
-  children_.for_each_running([this](Child& child) { send_all_incarnations(child); });
+  children_.tell_all();
+  instance_.publish_snapshot();  // the former supervisor may have died before it did
+  children_.tell_all();
   const bool front_end = children_.running(kFrontEndLabel) != nullptr;
   const auto silent = absl::StrJoin(stopped, ", ");
-  log_line(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ",
+  log_info(absl::StrCat("attached to ", config.name, ": ", replicas, " replicas, ",
                         front_end ? "front end" : "no front end", "; was without a supervisor for ",
                         format_duration(std::chrono::milliseconds(orphan_ms)),
                         stopped.empty() ? "" : "; does not answer yet: ", silent));
@@ -86,15 +113,6 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
 // failover (docs/design/failover-timing.md). child_ready() calls again once the delayed process is ready.
 void Supervisor::prepare_standby() {
   if (phase_ == Phase::kServing && !restarts_.any_waits_for_others()) children_.prepare_standby();
-}
-
-// An adopted child may have missed incarnations and the snapshot; a child ignores those that it knows.
-void Supervisor::send_all_incarnations(Child& child) {
-  for (const NewIncarnation& started : instance_.current_incarnations()) child.post(started.message(), started.fds);
-  const LaunchSpec spec = instance_.launch_spec();
-  if (spec.snapshot_fd < 0) return;
-  const int fds[] = {spec.snapshot_fd};
-  child.post(snapshot_message(Slot(spec.snapshot_slot), Incarnation(0)), fds);
 }
 
 void Supervisor::start_missing() {
@@ -130,14 +148,14 @@ void Supervisor::child_failed(Child& child, const absl::Status& why) {
   }
 }
 
-// Every running process keeps the snapshot, too, so that it outlives the supervisor. Only after they have been sent it
-// may the replicas trim what it covers, which keep_snapshot() allows.
+// Every running process keeps the snapshot, too, so that it outlives the supervisor. Only after it has been sent to
+// each whose channel has room may the replicas trim what it covers, which publish_snapshot() allows. To wait for the
+// others, which are stopped, would let the segments fill up.
 void Supervisor::child_published(Child&, const supervision_v1::Snapshot& published, Descriptor snapshot) {
-  const Slot slot(published.slot());
-  const SupervisionMessage message = snapshot_message(slot, Incarnation(published.incarnation()));
-  const int fds[] = {snapshot.get()};
-  children_.for_each_running([&](Child& each) { each.post(message, fds); });
-  instance_.keep_snapshot(slot, std::move(snapshot));
+  if (!instance_.hold_snapshot(Slot(published.slot()), std::move(snapshot))) return;
+  children_.tell_all();
+  instance_.publish_snapshot();
+  children_.tell_all();  // which segments were released
 }
 
 void Supervisor::child_ended(Child& child, const std::string& how) {
@@ -150,7 +168,7 @@ void Supervisor::react_to_end(Child& child, const std::string& how) {
   const std::string what = absl::StrCat(child.name(), " ", how);
   if (phase_ == Phase::kDraining) {
     if (child.role.front_end()) return stop(absl::OkStatus());
-    log_line(absl::StrCat(what, "; it is not started again, since the instance ends"));
+    log_warning(absl::StrCat(what, "; it is not started again, since the instance ends"));
   } else if (starts_for_the_first_time(child)) {
     stop(absl::InternalError(what));
   } else if (child.role.endpoint < 0) {
@@ -163,10 +181,11 @@ void Supervisor::react_to_end(Child& child, const std::string& how) {
 
 void Supervisor::log_serving() {
   serving_logged_ = true;
+  if (const absl::Status status = instance_.leave_trace(); !status.ok()) log_warning(std::string(status.message()));
   const DaemonConfig& config = instance_.config();
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
-  log_line(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
+  log_info(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
                         name_of(config.transport), ", ", name_of(config.isolation),
                         " isolation), etcd v3 and control API on ", config.listen, ", metrics ", metrics));
 }
@@ -185,6 +204,7 @@ void Supervisor::drain() {
   if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
   phase_ = Phase::kDraining;
   restarts_.cancel();
+  front_end_watch_.cancel();
   front_end->post(drain_message());
   kill_after_deadline();
 }
@@ -195,6 +215,7 @@ void Supervisor::stop(absl::Status why) {
   phase_ = Phase::kStopping;
   outcome_ = std::move(why);
   restarts_.cancel();
+  front_end_watch_.cancel();
   children_.for_each_running([](Child& child) {
     child.post(leave_message());
     child.signal(SIGCONT);

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "services/supervision/children.h"
+#include "services/supervision/front_end_watch.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/orphans.h"
 #include "services/supervision/restarts.h"
@@ -19,7 +20,8 @@
 namespace ingot {
 
 // Life of an instance: replicas start; when all are ready, the front end starts; when it is ready, the instance serves.
-// From then on a process that dies is started again (services/supervision/restarts.h). There are two exceptions: if all
+// From then on a process that dies is started again (services/supervision/restarts.h), and a front end that answers
+// nothing is killed for that (services/supervision/front_end_watch.h). There are two exceptions: if all
 // replicas are threads of one process, its death loses the state, and the instance ends with an error; and a process
 // that cannot start the first time ends the instance, too. An attached instance serves at once. SIGTERM or SIGINT: the
 // front end drains, then the replicas leave, then run() returns OK.
@@ -37,13 +39,13 @@ class Supervisor final : private ChildObserver {
 
   void child_ready(Child& child) override;
   void child_failed(Child& child, const absl::Status& why) override;
+  void child_answered(Child& child) override;
   void child_published(Child& child, const supervision_v1::Snapshot& published, Descriptor snapshot) override;
   void child_ended(Child& child, const std::string& how) override;
 
   absl::Status run_loop();
   absl::Status start_replicas();
   void adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms);
-  void send_all_incarnations(Child& child);
   void start_missing();
   void prepare_standby();
   void start_if_missing(const ChildRole& role);
@@ -51,6 +53,8 @@ class Supervisor final : private ChildObserver {
   void react_to_end(Child& child, const std::string& how);
   void watch_stop_signals();
   void log_serving();
+  void begin_service();
+  void keep_trace();
   void drain();
   void stop(absl::Status why);
   void kill_after_deadline();
@@ -59,8 +63,10 @@ class Supervisor final : private ChildObserver {
   boost::asio::io_context io_{1};
   boost::asio::signal_set stop_signals_{io_};
   boost::asio::steady_timer deadline_{io_};
+  boost::asio::steady_timer trace_timer_{io_};
   Children children_{io_, instance_, *this};
   Restarts restarts_{io_, instance_, children_};
+  FrontEndWatch front_end_watch_{io_, instance_, children_};
   Phase phase_ = Phase::kReplicasStart;
   bool serving_logged_ = false;
   absl::Status outcome_;

@@ -1,27 +1,27 @@
 #include "services/supervision/tree_setup.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "core/planning/cost_model_derive.h"
 #include "core/planning/cost_model_file.h"
+#include "core/planning/limits.h"
 #include "services/cli/cli.h"
+#include "services/cli/regular_file.h"
 
 namespace ingot {
 
 namespace {
 
 absl::StatusOr<CostModel> read_machine_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return absl::InvalidArgumentError(absl::StrCat("--machine=", path, " cannot be read; name a machine file"));
+  const auto text = read_regular_file(path, kMachineFileBytesMax);
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--machine=", path, " ", text.status().message(), "; name a machine file"));
   }
-  auto machine = read_machine(text.view());
+  auto machine = read_machine(*text);
   if (machine.ok()) return machine;
   return absl::InvalidArgumentError(absl::StrCat("--machine=", path, ": ", machine.status().message()));
 }

@@ -7,13 +7,12 @@ import subprocess
 import unittest
 
 from ingot_daemon import INGOT_LOAD, WATCHDOG_S, Daemon
+from tests.seeds import drawn_seed
 
 
 class Hostile(unittest.TestCase):
     def test_garbage_on_both_ports_affects_no_other_client(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        prng = random.Random(seed)
+        prng = random.Random(drawn_seed())
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
         with Daemon() as daemon:
             for endpoint in (daemon.endpoint, daemon.metrics):

@@ -1,10 +1,13 @@
 """Starts a real ingotd on free loopback ports for a test, and checks what it leaves behind."""
 
+import atexit
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -14,8 +17,15 @@ INGOT_LOAD = "services/ingot_load/ingot-load"
 
 # Watchdogs for a test that hangs; they do not limit the daemon's time.
 WATCHDOG_S = 300
+# A session's folder for this test's instances, so that they leave no trace among others.
+RUNTIME = tempfile.mkdtemp(prefix="ingot-test-", dir=os.environ.get("TEST_TMPDIR"))
+atexit.register(shutil.rmtree, RUNTIME, ignore_errors=True)
+os.environ["XDG_RUNTIME_DIR"] = RUNTIME
 # A client's default timeout for one answer: the machine may stop any process for seconds.
 PATIENCE = "--timeout=100s"
+
+# What ingotd says when another program has taken a port that was free; the only reason to start it once more.
+PORT_TAKEN = "is in use; choose another port with"
 
 # Errors of a client whose request was not carried out, or not in time.
 TURNED_AWAY = "request timed out|too many requests|nothing was done"
@@ -36,9 +46,10 @@ class Daemon:
             if self.endpoint is not None:
                 return self
             self.process.kill()
-            if not any("listen" in line for line in self.log):  # "... is in use; choose another port with --listen=..."
+            if not any(PORT_TAKEN in line for line in self.log):
                 break
             self.log.append("(another program took the free port that was chosen; again)\n")
+            print("RETRIED: another program took the free port that was chosen")
         raise AssertionError("ingotd did not serve:\n" + "".join(self.log))
 
     def _start(self):
@@ -58,11 +69,19 @@ class Daemon:
                 self.served.set()
         self.served.set()
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
         if self.process.poll() is None:
             self.stop()
         self.reader.join(WATCHDOG_S)
         self.process.stderr.close()
+        if error is not None:
+            self.keep_log()
+
+    def keep_log(self):
+        folder = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")  # Bazel keeps it, in bazel-testlogs/.../test.outputs
+        with tempfile.NamedTemporaryFile("w", prefix="ingotd-", suffix=".log", dir=folder, delete=False) as file:
+            file.writelines([" ".join(self.process.args) + "\n", *self.log])
+        print(f"the daemon's log is in {file.name}")
 
     def stop(self, sig=signal.SIGTERM):
         """Sends a signal and returns the exit code."""
@@ -221,6 +240,21 @@ def alive(pid):
             return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def send_signal(pid, number):
+    """Returns False if the process has left."""
+    try:
+        os.kill(pid, number)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+def signal_all(pids, number):
+    """Signals those that still run: the standby leaves with its supervisor, and snapshot writers when they are done."""
+    for pid in pids:
+        send_signal(pid, number)
 
 
 def wait_until(condition, what):

@@ -4,11 +4,12 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
 from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, alive, cpu_seconds, ctl, keeps_memory, processes_below,
-                          wait_until)
+                          signal_all, wait_until)
 
 
 def shared_files():
@@ -53,8 +54,43 @@ class BadInput(unittest.TestCase):
         self.check(("--isolation=vm",), "vm", "process")
         self.check(("--orphan-grace=30",), "--orphan-grace", "20s")
         self.check(("--name=" + "x" * 91, *self.FREE), "--name", "90 bytes")
+        self.check(("--etcd-version=banana", *self.FREE), "--etcd-version", "3.4.23")
         self.check(("--fence", "--isolation=thread", *self.FREE), "--fence", "--isolation=thread")
         self.check(("--backend=gpu",), "gpu", "shm")
+
+    def test_a_name_with_control_characters_broke_the_log_and_the_labels(self):
+        self.check(("--name=a\nb", *self.FREE), "--name", "a\\nb", "printable")
+        self.check(("--name=\x1b[2J", *self.FREE), "--name", "printable")
+        self.check(("--name=a/b", *self.FREE), "--name", "'/'")
+        self.check((b"--name=\xff", *self.FREE), "--name", "printable")
+
+    def test_a_machine_file_without_end_hung(self):
+        self.check(("--machine=/dev/zero", *self.FREE), "--machine=/dev/zero", "not a regular file")
+        self.check(("--machine=/tmp", *self.FREE), "--machine=/tmp", "not a regular file")
+        self.check(("--machine=/no/such", *self.FREE), "--machine=/no/such", "No such file")
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = folder + "/pipe"
+            os.mkfifo(pipe)
+            self.check((f"--machine={pipe}", *self.FREE), pipe, "not a regular file")
+            self.check(("--backend=scc", f"--scc-replay={pipe}"), pipe, "not a regular file")
+            long = folder + "/long"
+            with open(long, "wb") as file:
+                file.truncate(1 << 40)
+            self.check((f"--machine={long}", *self.FREE), long, "more than", "bytes")
+
+    def test_fencing_was_accepted_without_an_acceptor_to_fence(self):
+        self.check(("--fence", "--agreement=2pc", *self.FREE), "--fence", "--agreement=2pc")
+        self.check(("--fence", "--agreement=multipaxos", *self.FREE), "--fence", "--agreement=multipaxos")
+
+    def test_a_role_by_hand_was_taken_for_one_of_the_supervisor(self):
+        for role in ("@standby", "@replica", "@replicas", "@front-end", "@foo", "@"):
+            for more in ((), ("0",), ("7",), ("0", "1")):
+                self.check((role, *more), role + ": words with @ are roles of processes that ingotd starts itself",
+                           "ingotd --help")
+
+    def test_empty_variables_count_as_empty_flags(self):
+        self.check((), "INGOT_LISTEN", "HOST:PORT", environment={"INGOT_LISTEN": ""})
+        self.check((), "INGOT_REPLICAS", "1 to 48", environment={"INGOT_REPLICAS": ""})
 
     def test_environment_is_checked_like_flags(self):
         self.check((), "1paxos", environment={"INGOT_AGREEMENT": "raft"})
@@ -78,6 +114,27 @@ class BadInput(unittest.TestCase):
             self.check((f"--name={name}", *self.FREE), name, "--name")
 
 
+class NoMetrics(unittest.TestCase):
+    def test_an_empty_variable_opened_the_default_port(self):
+        """Neither the empty flag nor the empty variable opens a port."""
+        for flags, variable in ((["--metrics-listen="], None), (["--metrics-listen", ""], None), ([], "")):
+            environment = dict(os.environ)
+            if variable is not None:
+                environment["INGOT_METRICS_LISTEN"] = variable
+            process = subprocess.Popen([INGOTD, "--listen=127.0.0.1:0", f"--name=quiet-{os.getpid()}", *flags],
+                                       stderr=subprocess.PIPE, text=True, env=environment)
+            try:
+                lines = []
+                while not lines or "serving" not in lines[-1]:
+                    lines.append(process.stderr.readline())
+                    self.assertTrue(lines[-1], lines)
+                self.assertIn("metrics off", lines[-1])
+            finally:
+                process.terminate()
+                process.wait(WATCHDOG_S)
+                process.stderr.close()
+
+
 class LifeAndDeath(unittest.TestCase):
     def test_sigterm_drains_and_exits_0(self):
         with Daemon() as daemon:
@@ -91,8 +148,7 @@ class LifeAndDeath(unittest.TestCase):
 
     def test_interrupt_of_the_whole_group_exits_0(self):
         with Daemon() as daemon:
-            for pid in processes_below(daemon.process.pid):
-                os.kill(pid, signal.SIGINT)
+            signal_all(processes_below(daemon.process.pid), signal.SIGINT)
             self.assertEqual(daemon.stop(signal.SIGINT), 0)
 
     def test_sigkill_leaves_no_process_and_no_file(self):

@@ -13,6 +13,7 @@ import unittest
 
 from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, Load, alive, command_line, ctl, outage_of, process_name, run_ctl,
                           wait_until)
+from tests.seeds import drawn_seed
 
 GRACE = "--orphan-grace=200s"  # longer than any wait of these tests
 
@@ -212,9 +213,7 @@ class Orphans(unittest.TestCase):
                 ctl(second.endpoint, "put", "after", "death")
 
     def test_no_endpoint_has_two_processes_when_the_supervisor_dies_while_it_starts_a_replica(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}")
-        prng = random.Random(seed)
+        prng = random.Random(drawn_seed())
         name = unique_name("once")
         flags = (f"--name={name}", GRACE)
         daemons = contextlib.ExitStack()

@@ -10,10 +10,6 @@
 
 namespace ingot {
 
-// Escapes text for a table's cell: control characters, line breaks and bytes that are not UTF-8 become \n, \t, \\ or
-// \xNN.
-std::string printable(std::string_view bytes);
-
 // {"key","create_revision","mod_revision","version","lease","value"}; a key or value that is not UTF-8 is in
 // "key_base64" or "value_base64" instead.
 nlohmann::ordered_json key_value_json(const mvccpb::KeyValue& kv, bool with_value = true);

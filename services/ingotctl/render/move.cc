@@ -15,8 +15,9 @@ using nlohmann::ordered_json;
 
 std::string holder_text(const MoveWatch& watch, const std::string& role) {
   if (!watch.holder()) return role == "leader" ? "nobody leads" : "nobody is the acceptor";
-  return absl::StrCat("replica ", watch.holder()->id(), role == "leader" ? " leads" : " is the acceptor", " (epoch ",
-                      watch.holder()->epoch(), ", ballot ", watch.holder()->ballot(), ")");
+  return absl::StrCat("replica ", watch.holder()->id(), role == "leader" ? " leads" : " is the acceptor",
+                      watch.already() ? " already" : "", " (epoch ", watch.holder()->epoch(), ", ballot ",
+                      watch.holder()->ballot(), ")");
 }
 
 std::string move_json(const std::string& role, int to, const control_v1::MoveResponse& begun, const MoveWatch* watch) {

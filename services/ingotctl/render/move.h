@@ -7,7 +7,8 @@
 
 namespace ingot {
 
-// "replica 2 leads (epoch 1, ballot 6)" or "nobody leads", in the last status that `watch` has seen.
+// "replica 2 leads (epoch 1, ballot 6)", "replica 2 leads already (...)" or "nobody leads", in the last status that
+// `watch` has seen.
 std::string holder_text(const MoveWatch& watch, const std::string& role);
 
 // One line of JSON: {"role","to","asked","done","holder","epoch","ballot"}; the last three are null with --no-wait.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "services/ingotctl/move_watch.h"
 #include "services/ingotctl/render/status.h"
 
@@ -50,6 +51,7 @@ void RoleHistory::observe(const control_v1::GetStatusResponse& status, Clock::ti
     observe_states(status);
     observe_role(control_v1::ROLE_LEADER, status, no_leader_since_);
     observe_role(control_v1::ROLE_ACCEPTOR, status, no_acceptor_since_);
+    observe_supervisor(status);
     observe_blocks(status);
   }
   last_ = status;
@@ -84,9 +86,19 @@ void RoleHistory::observe_role(control_v1::Role role, const control_v1::GetStatu
   add(text);
 }
 
+void RoleHistory::observe_supervisor(const control_v1::GetStatusResponse& status) {
+  const control_v1::State now = status.supervisor().state();
+  if (now == last_->supervisor().state()) return;
+  add(now == control_v1::STATE_DEAD      ? "the supervisor died"
+      : now == control_v1::STATE_STOPPED ? "the supervisor is stopped"
+                                         : "a supervisor runs");
+}
+
 void RoleHistory::observe_blocks(const control_v1::GetStatusResponse& status) {
-  const bool same = last_->has_blocked() == status.has_blocked() && last_->blocked().by() == status.blocked().by() &&
-                    last_->blocked().why() == status.blocked().why();
+  const auto cause = [](const control_v1::GetStatusResponse& of) {
+    return absl::StrCat(of.has_blocked(), absl::StrJoin(of.blocked().waits_for(), ","), of.blocked().why());
+  };
+  const bool same = cause(*last_) == cause(status);
   if (same) return;
   add(status.has_blocked() ? blocked_text(status.blocked(), status.blocked().why()) : "no longer blocked");
 }

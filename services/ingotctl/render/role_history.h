@@ -29,6 +29,7 @@ class RoleHistory {
   void observe_states(const control_v1::GetStatusResponse& status);
   void observe_role(control_v1::Role role, const control_v1::GetStatusResponse& status,
                     std::optional<Clock::time_point>& vacant_since);
+  void observe_supervisor(const control_v1::GetStatusResponse& status);
   void observe_blocks(const control_v1::GetStatusResponse& status);
   void add(const std::string& what);
 

@@ -1,14 +1,16 @@
 #include "services/ingotctl/render/status.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "services/cli/duration.h"
 #include "services/cli/table.h"
 #include "services/ingotctl/render/numbers.h"
@@ -16,6 +18,7 @@
 namespace ingot {
 namespace {
 
+using google::protobuf::util::TimeUtil;
 using nlohmann::ordered_json;
 
 std::string digest_text(const control_v1::Digest& digest) {
@@ -44,11 +47,13 @@ ordered_json replica_json(const control_v1::Replica& replica, bool digests) {
   return json;
 }
 
-std::string headline(const control_v1::Instance& instance) {
-  return absl::StrCat(instance.name(), ": ", instance.agreement(), " over ", instance.transport(), ", ",
-                      instance.backend(), " backend, ", instance.isolation(), " isolation, version ",
-                      instance.version(), ", up ", format_duration(std::chrono::seconds(instance.uptime().seconds())),
-                      "\n");
+// Empty if there was no former instance of this name, or it was stopped.
+std::string lost_former_line(const control_v1::Instance& instance) {
+  if (instance.lost_former_unix_ms() == 0) return "";
+  const absl::Time since = absl::FromUnixMillis(instance.lost_former_unix_ms());
+  return absl::StrCat("a former instance of this name, which served from ",
+                      absl::FormatTime(absl::RFC3339_sec, since, absl::UTCTimeZone()),
+                      " on, ended without a clean stop: its data is gone, and this one began empty\n");
 }
 
 // " (incarnation 2)"; empty for incarnation 1.
@@ -68,6 +73,19 @@ ordered_json tree_json(const control_v1::Tree& tree) {
                                 {"children", numbers(node.children())},
                                 {"bypassed", node.bypassed()}});
   }
+  return json;
+}
+
+std::string whole_seconds(const google::protobuf::Duration& duration) {
+  return format_duration(std::chrono::seconds(duration.seconds()));
+}
+
+ordered_json supervisor_json(const control_v1::Supervisor& supervisor) {
+  const auto ms = [](const google::protobuf::Duration& duration) { return TimeUtil::DurationToMilliseconds(duration); };
+  ordered_json json{{"state", state_name(supervisor.state())}};
+  if (supervisor.state() != control_v1::STATE_DEAD) return json;
+  json["down_ms"] = ms(supervisor.down());
+  json["ends_in_ms"] = ms(supervisor.ends_in());
   return json;
 }
 
@@ -138,14 +156,25 @@ std::string_view role_name(control_v1::Role role) {
 }
 
 std::string blocked_text(const control_v1::Blocked& blocked, const std::string& why) {
-  const bool one = blocked.reported_by_size() == 1;
-  std::string text =
-      absl::StrCat("blocked: ", one ? "replica " : "replicas ", absl::StrJoin(blocked.reported_by(), ", "));
-  // A replica that names itself as blocking waits for no particular peer.
-  const bool names_itself = absl::c_linear_search(blocked.reported_by(), blocked.by());
-  if (!names_itself) absl::StrAppend(&text, one ? " waits" : " wait", " for replica ", blocked.by());
+  const auto name = [](const auto& ids) {
+    return absl::StrCat(ids.size() == 1 ? "replica " : "replicas ", absl::StrJoin(ids, ", "));
+  };
+  std::string text = "blocked";
+  if (blocked.reported_by_size() > 0) absl::StrAppend(&text, ": ", name(blocked.reported_by()));
+  if (blocked.waits_for_size() > 0) {
+    absl::StrAppend(&text, blocked.reported_by_size() == 1 ? " waits" : " wait", " for ", name(blocked.waits_for()));
+  }
   absl::StrAppend(&text, why.empty() ? "" : ": ", why);
   return text;
+}
+
+std::string supervisor_text(const control_v1::Supervisor& supervisor) {
+  if (supervisor.state() == control_v1::STATE_STOPPED)
+    return "supervisor: stopped; until it goes on, nothing that dies is started again";
+  if (supervisor.state() != control_v1::STATE_DEAD) return "";
+  return absl::StrCat("supervisor: dead for ", whole_seconds(supervisor.down()),
+                      "; nothing that dies is started again, and all ends in ", whole_seconds(supervisor.ends_in()),
+                      " unless an ingotd of the same name and flags takes over");
 }
 
 std::string status_json(const control_v1::GetStatusResponse& status, bool digests) {
@@ -158,25 +187,54 @@ std::string status_json(const control_v1::GetStatusResponse& status, bool digest
                     {"replicas", ordered_json::array()}};
   for (const auto& replica : status.replicas()) json["replicas"].push_back(replica_json(replica, digests));
   if (status.has_blocked()) {
-    json["blocked"] = {{"by", status.blocked().by()}, {"reported_by", numbers(status.blocked().reported_by())},
-                       {"why", status.blocked().why()}, {"details", status.blocked().details()}};
+    const control_v1::Blocked& blocked = status.blocked();
+    json["blocked"] = {{"by", blocked.has_by() ? ordered_json(blocked.by()) : ordered_json()},
+                       {"waits_for", numbers(blocked.waits_for())},
+                       {"reported_by", numbers(blocked.reported_by())},
+                       {"why", blocked.why()},
+                       {"details", blocked.details()}};
   }
+  if (status.has_kept_segments()) {
+    const control_v1::KeptSegments& kept = status.kept_segments();
+    json["kept_segments"] = {{"segments", kept.segments()}, {"bytes", kept.bytes()}, {"why", kept.why()}};
+  }
+  if (!supervisor_text(status.supervisor()).empty()) json["supervisor"] = supervisor_json(status.supervisor());
   if (status.has_tree()) json["tree"] = tree_json(status.tree());
+  if (instance.lost_former_unix_ms() != 0) json["lost_former_unix_ms"] = instance.lost_former_unix_ms();
   return json.dump();
 }
 
-std::string status_table(const control_v1::GetStatusResponse& status, bool digests) {
+std::string instance_line(const control_v1::Instance& instance) {
+  return absl::StrCat(instance.name(), ": ", instance.agreement(), " over ", instance.transport(), ", ",
+                      instance.backend(), " backend, ", instance.isolation(), " isolation, version ",
+                      instance.version(), ", up ", format_duration(std::chrono::seconds(instance.uptime().seconds())),
+                      "\n");
+}
+
+std::string replica_table(const control_v1::GetStatusResponse& status, bool digests, std::size_t columns) {
   using enum Table::Align;
-  std::vector<Table::Column> columns{
-      {"id", kRight},    {"pid", kRight},      {"state", kLeft},    {"role", kLeft},   {"voter", kLeft},
-      {"core", kRight},  {"incarnation", kRight},     {"epoch", kRight},   {"ballot", kRight}, {"proposed", kRight},
-      {"decided", kRight}, {"applied", kRight}, {"lag", kRight}};
-  if (digests) columns.insert(columns.end(), {{"digest", kLeft}, {"at slot", kRight}});
-  Table table(std::move(columns));
+  std::vector<Table::Column> titles{
+      {"id", kRight},        {"pid", kRight, 5},      {"state", kLeft},           {"role", kLeft},
+      {"voter", kLeft, 8},   {"core", kRight, 10},    {"incarnation", kRight, 4}, {"epoch", kRight, 7},
+      {"ballot", kRight, 6}, {"proposed", kRight, 9}, {"decided", kRight, 3},     {"applied", kRight, 2},
+      {"lag", kRight, 1}};
+  if (digests) titles.insert(titles.end(), {{"digest", kLeft}, {"at slot", kRight}});
+  Table table(std::move(titles));
   for (const auto& replica : status.replicas()) table.add_row(replica_row(replica, digests));
-  return absl::StrCat(headline(status.instance()), table.str(),
-                      status.has_tree() ? tree_line(status.tree()) : "",
+  table.fit(columns);
+  return table.str();
+}
+
+std::string status_notes(const control_v1::GetStatusResponse& status) {
+  const std::string supervisor = supervisor_text(status.supervisor());
+  return absl::StrCat(lost_former_line(status.instance()), status.has_tree() ? tree_line(status.tree()) : "",
+                      status.has_kept_segments() ? status.kept_segments().why() + "\n" : "",
+                      supervisor.empty() ? "" : supervisor + "\n",
                       status.has_blocked() ? blocked_text(status.blocked(), status.blocked().details()) + "\n" : "");
+}
+
+std::string status_table(const control_v1::GetStatusResponse& status, bool digests) {
+  return absl::StrCat(instance_line(status.instance()), replica_table(status, digests), status_notes(status));
 }
 
 std::string status_line(const control_v1::GetStatusResponse& status) {
@@ -194,6 +252,9 @@ std::string status_line(const control_v1::GetStatusResponse& status) {
                       "  ");
   }
   absl::StrAppend(&line, "epoch ", epoch, "  ballot ", ballot, "  decided ", decided, "  lag ", lag);
+  if (status.supervisor().state() == control_v1::STATE_STOPPED) absl::StrAppend(&line, "  supervisor stopped");
+  if (status.supervisor().state() == control_v1::STATE_DEAD)
+    absl::StrAppend(&line, "  supervisor dead, all ends in ", whole_seconds(status.supervisor().ends_in()));
   if (status.has_blocked()) absl::StrAppend(&line, "  ", blocked_text(status.blocked(), status.blocked().why()));
   return line;
 }

@@ -10,6 +10,7 @@
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/drill.h"
+#include "services/ingotctl/render/status.h"
 
 namespace ingot {
 namespace {
@@ -33,13 +34,24 @@ DrillRequest::Action action_of(const std::string& word) {
 // error.
 bool says_no_more(const DrillRequest& request) { return request.target() == DrillRequest::TARGET_FRONT_END; }
 
+// What the status says of a group that committed no write while a drill waited for one.
+absl::Status explain_outage(const Connection& connection) {
+  control_v1::GetStatusResponse status;
+  const auto stub = Control::NewStub(connection.channel());
+  const absl::Status asked = connection.call([&](grpc::ClientContext* context) {
+    return stub->GetStatus(context, control_v1::GetStatusRequest(), &status);
+  });
+  std::string why = "the status names no cause: one shows after a second without a decision, and --timeout says how "
+                    "long to wait";
+  if (!asked.ok()) why = absl::StrCat("the status could not be asked: ", asked.message());
+  if (status.has_blocked()) why = blocked_text(status.blocked(), status.blocked().details());
+  return absl::DeadlineExceededError(absl::StrCat("no write was committed in that time; ", why));
+}
+
 absl::Status explain_silence(const Connection& connection, const DrillRequest& request, const grpc::Status& status) {
   absl::Status error = connection.explain(status);
   const bool late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
-  if (late && request.wait()) {
-    return absl::DeadlineExceededError("no write was committed in that time; the status says what it waits for, and "
-                                       "--timeout how long to wait");
-  }
+  if (late && request.wait()) return explain_outage(connection);
   if (late && request.action() == DrillRequest::ACTION_CONT && says_no_more(request)) {
     return absl::DeadlineExceededError(absl::StrCat(
         std::string(error.message()), "; a front end that is stopped cannot be asked: kill -CONT its pid"));

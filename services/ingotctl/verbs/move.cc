@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -53,6 +54,7 @@ absl::Status watch_move(const CtlOptions& options, const Connection& connection,
 }
 
 // Unless told not to wait, prints the final holder of the role; an error if that is another replica, or none in time.
+// Where nothing had to change there is nothing to wait for.
 absl::Status run_move(const CtlOptions& options, const MoveArguments& arguments) {
   const Connection connection(options);
   const auto stub = Control::NewStub(connection.channel());
@@ -63,11 +65,12 @@ absl::Status run_move(const CtlOptions& options, const MoveArguments& arguments)
   absl::Status status =
       connection.call([&](grpc::ClientContext* context) { return stub->Move(context, request, &begun); });
   if (!status.ok()) return status;
-  MoveWatch watch(request.role(), request.to(), begun.ballot());
-  if (arguments.wait) status = watch_move(options, connection, *stub, arguments, watch);
+  const bool look = arguments.wait || begun.already();
+  MoveWatch watch(request.role(), request.to(), begun.already() ? std::nullopt : std::optional(begun.ballot()));
+  if (look) status = watch_move(options, connection, *stub, arguments, watch);
   if (options.json()) {
-    std::cout << move_json(arguments.role, arguments.to, begun, arguments.wait ? &watch : nullptr) << "\n";
-  } else if (!arguments.wait) {
+    std::cout << move_json(arguments.role, arguments.to, begun, look ? &watch : nullptr) << "\n";
+  } else if (!look) {
     std::cout << "replica " << begun.asked() << " has begun the change; the status shows when it is done\n";
   } else if (status.ok()) {
     std::cout << holder_text(watch, arguments.role) << "\n";
@@ -79,7 +82,7 @@ absl::Status run_move(const CtlOptions& options, const MoveArguments& arguments)
 
 void register_move(CLI::App& app, Command& chosen) {
   static MoveArguments arguments;
-  CLI::App* command = app.add_subcommand("move", "Move the leader's or the acceptor's role to another voter");
+  CLI::App* command = app.add_subcommand("move", "Move the leader's or the acceptor's role to a voter");
   command->add_option("ROLE", arguments.role, "leader or acceptor")
       ->required()
       ->check(one_of({"leader", "acceptor"}).description(""))
@@ -90,7 +93,8 @@ void register_move(CLI::App& app, Command& chosen) {
       ->type_name("REPLICA");
   command->add_flag("!--no-wait", arguments.wait, "Do not wait until it is done");
   command->footer(
-      "Waits, at most --timeout, and says who has the role in the end. Refused with the reason where it cannot be.\n"
+      "Waits, at most --timeout, and says who has the role in the end; a voter that has it already keeps it. Refused\n"
+      "with the reason where it cannot be.\n"
       "Examples:\n"
       "  ingotctl move leader --to=2\n"
       "  ingotctl move acceptor --to=0 --no-wait");

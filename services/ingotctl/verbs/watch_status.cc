@@ -9,6 +9,7 @@
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
+#include "services/cli/terminal.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/screen.h"
 #include "services/ingotctl/render/status.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct WatchStatusArguments {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
-  int count = 0;  // end after this many answers; 0: never
+  int count = 0;  // end after this many tables or lines; 0: never
 };
 
 // The output so far, over all connections.
@@ -27,7 +28,7 @@ struct Shown {
   int answers = 0;
 };
 
-// Prints answers until the stream ends or the requested number is reached.
+// Prints answers until the stream ends, the requested number is reached, or standard output does not take one.
 absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments& arguments,
                            const Connection& connection, Shown& shown) {
   control_v1::WatchStatusRequest request;
@@ -36,16 +37,17 @@ absl::Status follow_status(const CtlOptions& options, const WatchStatusArguments
   grpc::ClientContext context;
   const auto stub = control_v1::Control::NewStub(connection.channel());
   const auto reader = stub->WatchStatus(&context, request);
-  const bool terminal = !options.json() && ::isatty(STDOUT_FILENO) == 1;
   control_v1::GetStatusResponse response;
   while (reader->Read(&response)) {
-    if (terminal)
-      std::cout << shown.screen.draw(response) << std::flush;
+    const Terminal terminal = terminal_at(STDOUT_FILENO);  // anew: a window changes its size
+    if (terminal.redraws && !options.json())
+      std::cout << shown.screen.draw(response, terminal, StatusScreen::Clock::now());
     else
-      std::cout << (options.json() ? status_json(response, false) : status_line(response)) << std::endl;
-    if (++shown.answers == arguments.count) {
+      std::cout << (options.json() ? status_json(response, false) : status_line(response)) << "\n";
+    const absl::Status printed = flush_output();
+    if (++shown.answers == arguments.count || !printed.ok()) {
       context.TryCancel();
-      return absl::OkStatus();
+      return printed;
     }
   }
   return connection.explain(reader->Finish());
@@ -70,16 +72,20 @@ absl::Status run_watch_status(const CtlOptions& options, const WatchStatusArgume
 void register_watch_status(CLI::App& app, Command& chosen) {
   static WatchStatusArguments arguments;
   CLI::App* command =
-      app.add_subcommand("watch-status", "Follow the status: each change at once, progress now and then");
-  add_duration(*command, "--interval", arguments.interval, "Between two answers that tell of progress only");
-  command->add_option("--count", arguments.count, "End after so many answers; 0: go on until interrupted")
+      app.add_subcommand("watch-status", "Follow the status: each change at once, and progress at an interval");
+  add_duration(*command, "--interval", arguments.interval, "The longest time from one table to the next");
+  command->add_option("--count", arguments.count, "End after so many tables; 0: go on until interrupted")
       ->check(whole_number(0))
       ->capture_default_str()
       ->type_name("NUMBER");
   command->footer(
-      "On a terminal the table is redrawn in place; elsewhere each answer is a line (with -o json, an object).\n"
+      "On a terminal the table is redrawn in place, with the latest events below. It fits the window: the less\n"
+      "important columns are left out (ingotctl status has all of them), and many replicas are shown page by page.\n"
+      "Where the output is no terminal, or TERM=dumb, a line takes the place of a table, or with -o json an object.\n"
+      "NO_COLOR=1 leaves out bold and reverse video: a star then marks what has just changed.\n"
       "Examples:\n"
       "  ingotctl watch-status\n"
+      "  ingotctl watch-status --count=3    # three tables: two seconds if nothing changes\n"
       "  ingotctl watch-status --interval=250ms -o json");
   command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_watch_status(o, arguments); }; });
 }

@@ -1,7 +1,5 @@
 // An OpenMP program that uses every construct that contains a barrier, checks what each guarantees, and prints sums
 // that are the same with any correct OpenMP. Run with and without the preloaded library, with any number of threads.
-//
-//   constructs THREADS ROUNDS
 #include <omp.h>
 #include <sched.h>
 
@@ -11,6 +9,11 @@
 #include <cstdlib>
 #include <thread>
 #include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/status.h"
+#include "services/cli/cli.h"
 
 namespace {
 
@@ -281,13 +284,7 @@ void target_regions(int team) {
   check(sum >= 1, "target");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc != 3 || (threads = std::atoi(argv[1])) < 1 || (rounds = std::atoi(argv[2])) < 1) {
-    std::fprintf(stderr, "constructs: give two numbers, THREADS and ROUNDS, of 1 or more\n");
-    return 2;
-  }
+absl::Status run() {
   omp_set_max_active_levels(2);
   omp_set_dynamic(0);
   const auto count = static_cast<unsigned long long>(threads);
@@ -302,5 +299,16 @@ int main(int argc, char** argv) {
   cancelled_loops(threads);
   target_regions(threads);
   std::printf("explicit again %llu\n", static_cast<unsigned long long>(explicit_barriers(threads)) / count);
-  return 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Uses every OpenMP construct that contains a barrier, and prints sums that any correct OpenMP prints.");
+  const CLI::Validator one_or_more = ingot::whole_number(1, 1 << 20);
+  app.add_option("THREADS", threads, "in the largest team")->required()->check(one_or_more)->type_name("");
+  app.add_option("ROUNDS", rounds, "of each construct")->required()->check(one_or_more)->type_name("");
+  app.footer("Example: LD_PRELOAD=bazel-bin/client/openmp/libingot_openmp.so constructs 4 50");
+  return ingot::run_cli(app, argc, argv, run);
 }

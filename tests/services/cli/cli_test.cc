@@ -15,6 +15,8 @@
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
 #include "services/cli/table.h"
+#include "services/cli/terminal.h"
+#include "services/cli/utf8.h"
 
 namespace ingot {
 namespace {
@@ -68,6 +70,64 @@ TEST_CASE("a table's columns are as wide as their widest cells") {
         "größe  1000  x\n");
 }
 
+TEST_CASE("cells show bytes that would break a table") {
+  CHECK(printable("plain ünï") == "plain ünï");
+  CHECK(printable("a\nb\tc\\") == "a\\nb\\tc\\\\");
+  CHECK(printable(std::string("\0\x1b\x7f", 3)) == "\\x00\\x1b\\x7f");
+  // C1; U+00A0 is not.
+  CHECK(printable("\xc2\x9b" "2J\xc2\x80\xc2\x9f\xc2\xa0") == "\\xc2\\x9b2J\\xc2\\x80\\xc2\\x9f\xc2\xa0");
+  CHECK(printable("\xff\xc3") == "\\xff\\xc3");
+  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");           // overlong
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate
+  CHECK(printable("\xf0\x9f\x98\x80") == "\xf0\x9f\x98\x80");
+}
+
+TEST_CASE("printable UTF-8 has neither control characters nor broken sequences") {
+  CHECK(is_printable_utf8("plain ünï \xf0\x9f\x98\x80"));
+  for (const char* text : {"a\nb", "\x1b[2J", "\x7f", "\xc2\x85", "\xff", "\xc3", "\xed\xa0\x80"}) {
+    CHECK_FALSE(is_printable_utf8(text));
+  }
+}
+
+TEST_CASE("a table that is too wide loses its less important columns") {
+  const auto fitted = [](std::size_t columns) {
+    Table table({{"id"}, {"much", Table::Align::kLeft, 1}, {"more", Table::Align::kLeft, 2}});
+    table.add_row({"1", "größe", "x"});
+    table.fit(columns);
+    return table.str();
+  };
+  CHECK(fitted(15) == "ID  MUCH   MORE\n1   größe  x\n");
+  CHECK(fitted(14) == "ID  MUCH\n1   größe\n");
+  CHECK(fitted(9) == "ID  MUCH\n1   größe\n");
+  CHECK(fitted(8) == "ID\n1\n");
+  CHECK(fitted(1) == "ID\n1\n");
+}
+
+TEST_CASE("lines are wrapped between words") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrap("", 10) == Lines{""});
+  CHECK(wrap("one two", 7) == Lines{"one two"});
+  CHECK(wrap("one two", 6) == Lines{"one", "  two"});
+  CHECK(wrap("one  two   three", 8) == Lines{"one  two", "  three"});
+  CHECK(wrap("größe größe", 5) == Lines{"größe", "  grö", "  ße"});
+  CHECK(wrap("abcdefgh", 3) == Lines{"abc", "def", "gh"});
+  CHECK(wrap("  a b", 3) == Lines{"  a", "b"});
+  for (std::size_t columns = 1; columns < 30; ++columns) {
+    for (const std::string& line : wrap("blocked: replica 1 waits for replica 0:  größer", columns)) {
+      CAPTURE(columns, line);
+      CHECK(columns_of(line) <= columns);
+    }
+  }
+}
+
+TEST_CASE("a file is no terminal") {
+  std::FILE* file = std::tmpfile();
+  const Terminal terminal = terminal_at(::fileno(file));
+  std::fclose(file);
+  CHECK(!terminal.redraws);
+  CHECK(!terminal.styles);
+}
+
 TEST_CASE("alternatives read like a sentence") {
   CHECK(join_or({"a"}) == "a");
   CHECK(join_or({"a", "b"}) == "a or b");
@@ -96,6 +156,7 @@ Run run(std::vector<const char*> words, const absl::Status& outcome = absl::OkSt
   add_duration(*walk, "--wait", result.wait, "How long");
   walk->add_option("--note", result.note);
   app.add_subcommand("status");
+  app.add_subcommand("carry")->add_option("WHAT", result.note)->required();
   words.insert(words.begin(), "/usr/bin/tool");
 
   const std::string file = std::string(std::getenv("TEST_TMPDIR")) + "/stderr";
@@ -130,7 +191,7 @@ TEST_CASE("a valid command line runs once and its outcome is the exit code") {
   CHECK(run({"walk"}, absl::DataLossError("")).code == 1);
 }
 
-TEST_CASE("an empty value after = is a text, and no number") {
+TEST_CASE("an empty value after = is the flag's value; it was the next word's, unless the value is a text") {
   const Run empty = run({"walk", "--note=", "--count=2"});
   CHECK(empty.code == 0);
   CHECK(empty.note == "");
@@ -138,7 +199,9 @@ TEST_CASE("an empty value after = is a text, and no number") {
   CHECK(run({"walk", "--note=--count="}).note == "--count=");
   CHECK(run({"walk", "--color="}).error ==
         "tool: --color: '' is not known here; use red or green (see tool walk --help)\n");
-  CHECK(run({"walk", "--count="}).code == 2);
+  CHECK(run({"walk", "--count=", "5"}).error ==
+        "tool: --count: '' will not do; give a whole number, 1 to 48 (see tool walk --help)\n");
+  CHECK(run({"walk", "--wait=", "5s"}).code == 2);
 }
 
 TEST_CASE("a wrong command line is explained in one line, and nothing runs") {
@@ -155,12 +218,15 @@ TEST_CASE("a wrong command line is explained in one line, and nothing runs") {
   CHECK(wrong({"walk", "--zzzzzzzz"}) == "tool: unknown flag --zzzzzzzz (see tool walk --help)\n");
   CHECK(wrong({"wlak"}) == "tool: unknown command wlak, did you mean walk? (see tool --help)\n");
   CHECK(wrong({"walk", "far"}) == "tool: unexpected argument far (see tool walk --help)\n");
-  CHECK_THAT(wrong({}), Contains("a command is missing; give one of walk, status"));
+  CHECK_THAT(wrong({}), Contains("a command is missing; give one of walk, status, carry"));
+  CHECK_THAT(wrong({"carry"}), Contains("WHAT is required"));
+  CHECK(wrong({"carry", "--fast"}) == "tool: unknown flag --fast (see tool carry --help)\n");  // not "WHAT is required"
   CHECK_THAT(wrong({"walk", "--count=49"}), Contains("--count: '49' will not do; give a whole number, 1 to 48"));
   CHECK_THAT(wrong({"walk", "--count=three"}), Contains("--count: 'three' will not do"));
   CHECK_THAT(wrong({"walk", "--wait=3"}), Contains("--wait: '3' is not a duration"));
   CHECK_THAT(wrong({"walk", "--color=blue"}), Contains("--color: 'blue' is not known here; use red or green"));
   CHECK_THAT(wrong({"walk", "--count"}), Contains("--count"));
+  CHECK_THAT(wrong({"walk", "--color=a\nb"}), Contains("--color: 'a\\nb' is not known here"));
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ TEST_CASE("a launch document with other settings is refused with a sentence") {
     CHECK(absl::IsInvalidArgument(config.status()));
     return std::string(config.status().message());
   };
-  CHECK_THAT(refused([](auto& message) { message.mutable_settings()->RemoveLast(); }), Contains("orphan_grace_ms"));
+  CHECK_THAT(refused([](auto& message) { message.mutable_settings()->RemoveLast(); }),
+             Contains("log_format: is missing"));
   CHECK_THAT(refused([](auto& message) { *message.add_settings() = message.settings(0); }), Contains("replicas"));
   CHECK_THAT(refused([](auto& message) { message.add_settings()->set_name("colour"); }), Contains("colour"));
   CHECK_THAT(refused([](auto& message) { message.mutable_settings(0)->set_value("x"); }), Contains("replicas: 'x'"));

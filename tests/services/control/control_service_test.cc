@@ -331,6 +331,13 @@ TEST_CASE("a move is requested from the replica that the protocol requires, and 
   CHECK(refused.error_code() == grpc::StatusCode::FAILED_PRECONDITION);
   CHECK(refused.error_message() == "not today");
 
+  served.client.move_answers[0] = absl::AlreadyExistsError("replica 0 leads already");
+  REQUIRE(move(control_v1::ROLE_LEADER, 0, &begun).ok());
+  CHECK(begun.already());
+  served.client.move_answers[0] = absl::OkStatus();
+  REQUIRE(move(control_v1::ROLE_LEADER, 0, &begun).ok());
+  CHECK(!begun.already());
+
   served.client.move_answers.clear();  // from here on no replica may be asked
   CHECK(move(control_v1::ROLE_REPLICA, 0, &begun).error_code() == grpc::StatusCode::INVALID_ARGUMENT);
   CHECK(move(control_v1::ROLE_LEADER, 3, &begun).error_message() == "there is no replica 3; replicas are 0 to 2");

@@ -9,7 +9,7 @@ import signal
 import unittest
 import urllib.request
 
-from tests.daemon.ingot_daemon import Daemon, alive, ctl, run_ctl, wait_until
+from tests.daemon.ingot_daemon import Daemon, alive, ctl, run_ctl, signal_all, wait_until
 
 
 class WithDaemon(unittest.TestCase):
@@ -105,11 +105,7 @@ class DrillTest(WithDaemon):
         orphans = [pid for pids in daemon.children().values() for pid in pids]
         self.assertEqual(self.json(daemon, "drill", "kill", "supervisor")["hits"][0]["pid"], daemon.process.pid)
         self.assertEqual(daemon.process.wait(), -signal.SIGKILL)
-        for pid in orphans:  # the test does not wait for the end of their grace
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        signal_all(orphans, signal.SIGKILL)  # the test does not wait for the end of their grace
 
     def test_threads_cannot_be_drilled(self):
         daemon = self.start("--isolation=thread")
@@ -132,7 +128,6 @@ class MoveTest(WithDaemon):
     def test_roles_move_around_and_refusals_are_the_protocols_own(self):
         daemon = self.start("--replicas=4", "--voters=3")
         self.assertIn("replica 1 is the acceptor: move that first", self.refused(daemon, "move", "leader", "--to=1"))
-        self.assertIn("replica 0 leads already", self.refused(daemon, "move", "leader", "--to=0"))
         self.assertIn("replica 3 is no voter", self.refused(daemon, "move", "leader", "--to=3"))
         self.assertIn("there is no replica 4", self.refused(daemon, "move", "leader", "--to=4"))
         self.assertRegex(ctl(daemon.endpoint, "move", "leader", "--to=2"),
@@ -147,6 +142,20 @@ class MoveTest(WithDaemon):
         ctl(daemon.endpoint, "drill", "stop", "replica=2")
         wait_until(lambda: self.state(daemon, 2) == "stopped", "the status says stopped")
         self.assertIn("replica 2 is stopped", self.refused(daemon, "move", "acceptor", "--to=2"))
+
+    def test_a_move_to_the_voter_that_has_the_role_is_done_already(self):
+        for agreement in ("1paxos", "multipaxos"):
+            daemon = self.start(f"--agreement={agreement}")
+            leader = self.holder(daemon, "leader")
+            before = daemon.status()["replicas"][leader]["ballot"]
+            for words in ([], ["--no-wait"]):
+                self.assertRegex(ctl(daemon.endpoint, "move", "leader", f"--to={leader}", *words),
+                                 rf"\Areplica {leader} leads already \(epoch \d+, ballot {before}\)\n\Z")
+            done = self.json(daemon, "move", "leader", f"--to={leader}")
+            self.assertEqual([done[key] for key in ("asked", "done", "holder")], [leader, True, leader])
+            if agreement == "1paxos":
+                self.assertIn("replica 1 is the acceptor already", ctl(daemon.endpoint, "move", "acceptor", "--to=1"))
+            self.assertEqual(daemon.status()["replicas"][leader]["ballot"], before)
 
     def test_2pc_moves_nothing(self):
         daemon = self.start("--agreement=2pc")
@@ -186,6 +195,71 @@ class BlockedTest(WithDaemon):
         wait_until(lambda: "blocked" not in daemon.status(), "the status says so no more")
         wait_until(lambda: any("is no longer blocked" in line for line in daemon.log), "the log says so")
         self.assertIn("3", ctl(daemon.endpoint, "get", "k"))
+
+    def test_a_group_of_which_one_replica_ran_did_not_say_that_it_was_blocked(self):
+        for agreement, cause in (("1paxos", "the leader does not answer, and no other replica has taken its place"),
+                                 ("multipaxos", "a change of leader or acceptor waits for a majority of the voters"),
+                                 ("2pc", "the coordinator does not answer")):
+            with self.subTest(agreement):
+                daemon = self.start(f"--agreement={agreement}")
+                ctl(daemon.endpoint, "put", "k", "1")
+                leader = self.holder(daemon, "leader")
+                bystander = next(r["id"] for r in daemon.status()["replicas"][::-1] if r["role"] == "replica")
+                survivor = 3 - leader - bystander
+                ctl(daemon.endpoint, "drill", "stop", f"replica={bystander}")
+                late = run_ctl(daemon.endpoint, "drill", "stop", f"replica={leader}", "--wait", "--timeout=4s")
+                self.assertEqual(late.returncode, 1)
+                sentence = rf"replica {survivor} waits for replicas? [0-9, ]*\b{leader}\b[^:]*: {cause}; .*it ends when "
+                missing = ", ".join(f"{each} (stopped)" for each in sorted((leader, bystander)))
+                self.assertRegex(late.stderr, f"no write was committed in that time; blocked: {sentence}")
+                self.assertRegex(ctl(daemon.endpoint, "status"), f"blocked: {sentence}")
+                blocked = daemon.status()["blocked"]
+                self.assertIn(leader, blocked["waits_for"])
+                self.assertEqual((blocked["by"], blocked["reported_by"]), (blocked["waits_for"][0], [survivor]))
+                self.assertIn(f"; not up: {missing}", blocked["details"])
+                shown = metrics(daemon, "ingot_replica_blocked")
+                self.assertEqual(shown, {f'replica="{each}"': float(each == survivor) for each in range(3)})
+                by = metrics(daemon, "ingot_replica_blocked_by")
+                self.assertEqual(by, {f'replica="{each}"': blocked["by"] if each == survivor else -1.0 for each in range(3)})
+                lines = [line for line in daemon.log if f"replica {survivor} is blocked" in line]
+                self.assertEqual(len(lines), 1, lines)
+                self.assertIn(cause, lines[0])
+                ctl(daemon.endpoint, "drill", "cont", f"replica={leader}")
+                ctl(daemon.endpoint, "drill", "cont", f"replica={bystander}")
+                ctl(daemon.endpoint, "put", "k", "2")
+                wait_until(lambda: any(f"replica {survivor} is no longer blocked" in line for line in daemon.log),
+                           "the log says that it is over")
+                wait_until(lambda: "blocked" not in daemon.status(), "the status says so no more")
+
+    def test_all_replicas_stopped_is_told_by_metrics_and_log_and_one_that_was_blocked_is_not_for_ever(self):
+        daemon = self.start()
+        ctl(daemon.endpoint, "put", "k", "1")
+        leader = self.holder(daemon, "leader")
+        bystander = next(r["id"] for r in daemon.status()["replicas"] if r["role"] == "replica")
+        survivor = 3 - leader - bystander
+        self.assertEqual(metrics(daemon, "ingot_blocked"), {None: 0.0})
+        ctl(daemon.endpoint, "drill", "stop", f"replica={bystander}")
+        run_ctl(daemon.endpoint, "drill", "stop", f"replica={leader}", "--wait", "--timeout=4s")
+        wait_until(lambda: metrics(daemon, "ingot_replica_blocked")[f'replica="{survivor}"'] == 1, "one is blocked")
+        self.assertEqual(metrics(daemon, "ingot_blocked"), {None: 1.0})
+
+        ctl(daemon.endpoint, "drill", "stop", f"replica={survivor}")
+        wait_until(lambda: daemon.status().get("blocked", {}).get("why") == "no replica runs", "the status says so")
+        self.assertEqual(metrics(daemon, "ingot_blocked"), {None: 1.0})
+        wait_until(lambda: any("warning supervisor: no replica runs; it ends when" in line for line in daemon.log),
+                   "the log says so")
+        self.assertEqual(set(metrics(daemon, "ingot_replica_blocked").values()), {0.0})
+
+        ctl(daemon.endpoint, "drill", "cont", f"replica={bystander}")
+        ctl(daemon.endpoint, "drill", "cont", f"replica={leader}")
+        ctl(daemon.endpoint, "put", "k", "2")
+        wait_until(lambda: any("a replica runs again" in line for line in daemon.log), "the log says that it is over")
+        wait_until(lambda: metrics(daemon, "ingot_blocked") == {None: 0.0}, "the group is not blocked")
+        for name in ("", "_why", "_by_mask", "_from_slot", "_to_slot"):  # the survivor's page keeps what it showed
+            self.assertEqual(metrics(daemon, f"ingot_replica_blocked{name}")[f'replica="{survivor}"'], 0.0, name)
+        self.assertEqual(metrics(daemon, "ingot_replica_blocked_by")[f'replica="{survivor}"'], -1.0)
+        ctl(daemon.endpoint, "drill", "cont", f"replica={survivor}")
+        daemon.require_service()
 
     def test_with_fencing_the_stopped_acceptor_is_killed_and_nothing_is_lost(self):
         daemon = self.start("--replicas=5", "--fence")

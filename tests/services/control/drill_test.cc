@@ -38,7 +38,8 @@ class Drilled {
     request.set_action(action);
     request.set_target(target);
     request.set_replica(replica);
-    return choose_targets(request, read_status(pages.config, pages.view(), 0), [this](const Hit& hit) {
+    const auto status = read_status(pages.config, pages.view(), 0, ShownRoles::kClaimed);
+    return choose_targets(request, status, [this](const Hit& hit) {
       const auto found = conditions.find(static_cast<pid_t>(hit.pid()));
       return found == conditions.end() ? ProcessCondition::kRunning : found->second;
     });
@@ -164,6 +165,16 @@ TEST_CASE("the kernel's condition of a process follows its signals") {
   CHECK(condition_of(0) == ProcessCondition::kGone);
   CHECK(send_signal(0, started, SIGKILL).code() == absl::StatusCode::kNotFound);
   CHECK(send_signal(1, process_start(1), SIGCONT).code() == absl::StatusCode::kNotFound);
+}
+
+// Regression: a supervisor that had no descriptor left noted a process without its start, and the process counted as
+// dead while it ran.
+TEST_CASE("a process whose start is not known is not taken for dead") {
+  const Sleeper sleeper;
+  CHECK(condition_of(sleeper.pid(), 0) == ProcessCondition::kRunning);
+  REQUIRE(send_signal(sleeper.pid(), process_start(sleeper.pid()), SIGKILL).ok());
+  sleeper.wait_for(ProcessCondition::kGone);
+  CHECK(condition_of(sleeper.pid(), 0) == ProcessCondition::kGone);
 }
 
 // When an instance's supervisor is dead, another process may have got a pid on its page, even one of the same program.

@@ -1,7 +1,7 @@
 // Sends the same random requests to two servers of etcd's API and compares their answers field by field: values,
 // revisions, counts, order, and of errors the code and the text. Ids and terms need not be equal, only not 0. Exit code
-// 0: no difference. 1: a difference, printed with its seed; or a server did not answer a request in time ("a server
-// gave up"): then its outcome is unknown, and the comparison ends.
+// 0: no difference. 1: a difference, printed with its seed; or a server did not answer a request in time ("the first
+// server gave up"): then its outcome is unknown, and the comparison ends.
 #include <grpcpp/grpcpp.h>
 
 #include <cstdio>
@@ -10,6 +10,7 @@
 
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/cli/cli.h"
+#include "services/cli/endpoint.h"
 #include "tests/services/etcd/random_requests.h"
 
 namespace ingot {
@@ -81,7 +82,8 @@ absl::Status compare(const std::string& a, const std::string& b, std::uint64_t s
     const Answer from_a = server_a.ask(request);
     const Answer from_b = server_b.ask(request);
     if (gave_up(from_a) || gave_up(from_b)) {
-      std::printf("seed %llu, request %d: a server gave up\n", static_cast<unsigned long long>(seed), i);
+      const char* which = gave_up(from_b) ? "second" : "first";
+      std::printf("seed %llu, request %d: the %s server gave up\n", static_cast<unsigned long long>(seed), i, which);
       return absl::UnavailableError("a server gave up");
     }
     if (from_a.text != from_b.text) {
@@ -109,8 +111,8 @@ int main(int argc, char** argv) {
   std::uint64_t seed = 1;
   int count = 1000;
   bool serializable = false;
-  app.add_option("--a", a, "HOST:PORT of one server")->required();
-  app.add_option("--b", b, "HOST:PORT of the other")->required();
+  app.add_option("--a", a, "HOST:PORT of one server")->required()->check(ingot::host_port().description(""));
+  app.add_option("--b", b, "HOST:PORT of the other")->required()->check(ingot::host_port().description(""));
   app.add_option("--seed", seed, "of the requests")->capture_default_str();
   app.add_option("--count", count, "of the requests")->capture_default_str();
   app.add_flag("--serializable", serializable, "some reads are; neither server may lag behind itself");

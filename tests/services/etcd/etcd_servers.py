@@ -46,8 +46,13 @@ class Etcd:
                 stdout=self.log, stderr=subprocess.STDOUT)
             if self._healthy():
                 return self
+            self.log.seek(0)
+            said = self.log.read()
             self.__exit__()
-        raise AssertionError("etcd did not start")
+            if "address already in use" not in said:
+                break
+            print("RETRIED: another program took etcd's port")
+        raise AssertionError("etcd did not start:\n" + said)
 
     def _healthy(self):
         end = time.monotonic() + WATCHDOG_S

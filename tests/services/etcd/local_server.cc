@@ -7,12 +7,18 @@
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
+#include "absl/status/status.h"
 #include "replication/pages/instance_view.h"
+#include "services/cli/cli.h"
 #include "services/etcd/services.h"
 #include "services/serving/limits.h"
 #include "tests/services/etcd/local_replica_client.h"
 
-int main() {
+namespace {
+
+absl::Status serve() {
   ingot::LocalReplicaClient client(1);
   ingot::DaemonConfig config;
   config.name = "local";
@@ -32,7 +38,7 @@ int main() {
   builder.SetMaxReceiveMessageSize(ingot::kGrpcReceiveBytesMax);
   for (const auto& service : services) builder.RegisterService(service.get());
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr) return 1;
+  if (server == nullptr) return absl::UnavailableError("there is no free port on 127.0.0.1");
   config.listen = "127.0.0.1:" + std::to_string(port);
   std::printf("%s\n", config.listen.c_str());
   std::fflush(stdout);
@@ -41,5 +47,13 @@ int main() {
   while (read(STDIN_FILENO, ignored, sizeof ignored) > 0) {
   }
   server->Shutdown();
-  return 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Serves etcd's API from one store in this process, without replicas, for tests of the services alone.");
+  app.footer("Prints the address, a free port on 127.0.0.1, and ends with its standard input.");
+  return ingot::run_cli(app, argc, argv, serve);
 }

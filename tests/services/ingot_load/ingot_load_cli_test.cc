@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -103,6 +104,24 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
     CHECK(std::count(ran.output.begin(), ran.output.end(), '\n') == 1);
     CHECK(run(flags).output.empty());
   }
+}
+
+TEST_CASE("INGOT_ENDPOINT names the server, and --endpoint goes before it") {
+  TestStore store;
+  ::setenv("INGOT_ENDPOINT", store.endpoint().c_str(), 1);
+  const Ran found = run("--count=10 --timeout=100s -o json");
+  ::setenv("INGOT_ENDPOINT", "127.0.0.1:1", 1);
+  const Ran flag = run("--count=10 --timeout=100s -o json --endpoint=" + store.endpoint());
+  const Ran missing = complaint("--count=10 --timeout=100ms");
+  ::setenv("INGOT_ENDPOINT", "nowhere", 1);
+  const Ran wrong = complaint("--count=10");
+  ::unsetenv("INGOT_ENDPOINT");
+  CHECK(found.exit_code == 0);
+  CHECK(flag.exit_code == 0);
+  CHECK(missing.exit_code == 1);
+  CHECK(missing.output.find("nothing answers on 127.0.0.1:1") != std::string::npos);
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.output.find("'nowhere' is not an address") != std::string::npos);
 }
 
 TEST_CASE("a missing server gives exit code 1") {

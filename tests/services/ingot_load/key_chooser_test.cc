@@ -2,12 +2,12 @@
 #include "services/ingot_load/key_chooser.h"
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "services/ingot_load/key_names.h"
+#include "tests/seeds.h"
 
 namespace ingot::load {
 namespace {
@@ -24,7 +24,7 @@ std::vector<double> shares(Distribution distribution, std::uint32_t keys, int dr
 double tolerance(double p, int draws) { return 6 * std::sqrt(p * (1 - p) / draws); }
 
 TEST_CASE("uniform: every key equally often") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   constexpr int kDraws = 200000;
   for (const double share : shares(Distribution::kUniform, 20, kDraws, seed)) {
@@ -33,7 +33,7 @@ TEST_CASE("uniform: every key equally often") {
 }
 
 TEST_CASE("zipf: key i as often as 1 / (i + 1)^1.01 says") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   constexpr int kDraws = 200000;
   constexpr int kKeys = 100;

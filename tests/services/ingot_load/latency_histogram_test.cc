@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
+#include "tests/seeds.h"
 
 namespace ingot::load {
 namespace {
@@ -26,7 +26,7 @@ std::uint64_t random_duration(Prng& prng) {
 }
 
 TEST_CASE("a quantile is the true one or at most 1/128 above it") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   for (int round = 0; round < 50; ++round) {
@@ -80,7 +80,7 @@ TEST_CASE("an empty histogram answers 0") {
 }
 
 TEST_CASE("merging two histograms is recording everything in one, and since() takes it apart again") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   LatencyHistogram first, second, both;

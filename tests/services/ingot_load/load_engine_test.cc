@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <random>
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -11,6 +10,7 @@
 
 #include "services/ingot_load/final_check.h"
 #include "services/ingot_load/report.h"
+#include "tests/seeds.h"
 #include "tests/services/ingot_load/test_store.h"
 
 namespace ingot::load {
@@ -24,7 +24,7 @@ LoadOptions options_for(const TestStore& store) {
   options.count = 2000;
   options.keys = 50;
   options.prefix = "test/";
-  options.seed = options.run = std::random_device{}();
+  options.seed = options.run = testing::drawn_seed();
   options.keep_ledger = true;
   options.timeout = 100s;  // the machine may stop any thread for seconds
   return options;

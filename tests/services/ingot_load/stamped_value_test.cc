@@ -1,11 +1,11 @@
 // A value identifies its write, and no damaged or misplaced value is accepted.
 #include "services/ingot_load/stamped_value.h"
 
-#include <random>
 
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
+#include "tests/seeds.h"
 
 namespace ingot::load {
 namespace {
@@ -56,7 +56,7 @@ TEST_CASE("every flipped bit is noticed") {
 }
 
 TEST_CASE("cut, lengthened and pieced-together values are refused") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   const std::string one = value_of({1, {1, 1}}, "key", 300);

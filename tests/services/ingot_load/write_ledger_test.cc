@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
+#include "tests/seeds.h"
 
 namespace ingot::load {
 namespace {
@@ -149,7 +149,7 @@ bool held_by_model(const std::vector<Effect>& effects, const Effect* shown) {
 }
 
 TEST_CASE("a store rolled back to any point of a random history is judged as the whole history says") {
-  const std::uint64_t seed = std::random_device{}();
+  const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
   Prng prng(seed);
   int lost = 0;

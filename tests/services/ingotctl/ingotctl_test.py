@@ -1,11 +1,14 @@
 """ingotctl against a real daemon: its output for scripts and for people."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
+import termios
 import unittest
 
 from tests.daemon.ingot_daemon import INGOTCTL, PATIENCE, WATCHDOG_S, Daemon, wait_until
@@ -158,6 +161,37 @@ class KeysTest(WithDaemon):
         self.assertIn("future revision", self.refused("get", "k", "--rev=1000000"))
 
 
+class UnwritableOutputTest(WithDaemon):
+    """Regression: without room for its output ingotctl ended with 0, and watch-status went on for ever."""
+
+    def unwritable(self, *words, output):
+        done = subprocess.run([INGOTCTL, f"--endpoint={self.daemon.endpoint}", PATIENCE, *words], stdout=output,
+                              stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
+        self.assertEqual(done.returncode, 1, words)
+        self.assertRegex(done.stderr, r"\Aingotctl: standard output did not take all of the output(: [^\n]+)?\n\Z")
+        return done.stderr
+
+    def test_output_that_a_full_disk_does_not_take_is_exit_code_1(self):
+        for words in (["status"], ["status", "-o", "json"], ["topology"], ["put", "k", "v"], ["get", "k"], ["del", "k"],
+                      ["watch-status", "--interval=100ms"], ["watch-status", "-o", "json", "--interval=1h"],
+                      ["watch-status", "--count=1"], ["machine", "derive", "--scc"], ["--version"], ["get", "--help"]):
+            with self.subTest(words), open("/dev/full", "w") as full:
+                error = self.unwritable(*words, output=full)
+                if words == ["status"]:  # others may be longer than a buffer, or are flushed before
+                    self.assertIn("No space left on device", error)
+
+    def test_a_watch_whose_reader_has_left_ends(self):
+        # Python has SIGPIPE ignored, and so has a child that inherits that; run() restores it by default.
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as pipe:
+            done = subprocess.run([INGOTCTL, f"--endpoint={self.daemon.endpoint}", "watch-status", "--interval=100ms"],
+                                  stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S,
+                                  restore_signals=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output did not take all of the output: Broken pipe", done.stderr)
+
+
 class UnreachableTest(unittest.TestCase):
     def test_a_missing_daemon_is_exit_code_1(self):
         for words in (["status"], ["topology"], ["watch-status"], ["get", "k"], ["put", "k", "v"], ["del", "k"]):
@@ -194,11 +228,32 @@ class WatchTest(unittest.TestCase):
     def stop_learner(self):
         os.kill(self.daemon.status()["replicas"][2]["pid"], signal.SIGSTOP)
 
-    def watch(self, *words, **arguments):
-        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", "watch-status", *words], **arguments)
+    def watch(self, *words, environment=None, **arguments):
+        environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **(environment or {})}
+        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", "watch-status", *words],
+                                 env=environment, **arguments)
         self.addCleanup(watch.wait, WATCHDOG_S)
         self.addCleanup(watch.kill)
         return watch
+
+    def drawn(self, *words, columns=80, rows=24, environment=None, until=None):
+        """What a watch on a terminal of this size writes; stops a replica once something is there, if `until`, which then
+        ends the watch, is given."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        watch = self.watch(*words, stdout=slave, environment=environment)
+        os.close(slave)
+        text = ""
+        while until is None or until not in text:
+            try:
+                text += os.read(master, 65536).decode()
+            except OSError:  # the watch has ended
+                break
+            if until is not None:
+                self.stop_learner()
+        watch.kill() if until is not None else self.assertEqual(watch.wait(WATCHDOG_S), 0)
+        os.close(master)
+        return text.replace("\r\n", "\n")
 
     def test_a_line_for_each_change(self):
         watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)
@@ -228,6 +283,32 @@ class WatchTest(unittest.TestCase):
         self.assertEqual(watch.wait(WATCHDOG_S), 0)
         os.close(master)
         self.assertRegex(drawn, re.compile(r"\x1b\[7m[^\x1b]* stopped "))
+
+    def test_a_watch_of_an_idle_daemon_ends_after_its_count(self):
+        watch = self.watch("--count=3", "--interval=100ms", stdout=subprocess.PIPE, text=True)
+        output, _ = watch.communicate(timeout=WATCHDOG_S)
+        self.assertEqual((watch.returncode, output.count("\n")), (0, 3), output)
+
+    def test_a_small_terminal_gets_what_fits_and_no_line_wraps(self):
+        for columns, rows in ((80, 24), (80, 6), (40, 10)):
+            screens = self.drawn("--count=2", "--interval=100ms", columns=columns, rows=rows).split("\x1b[H\x1b[J")[1:]
+            self.assertEqual(len(screens), 2)
+            for screen in screens:
+                lines = re.sub(r"\x1b\[\d*m", "", screen).splitlines()
+                self.assertLess(len(lines), rows, screen)
+                self.assertLessEqual(max(map(len, lines)), columns, screen)
+                self.assertIn("ID", screen)
+
+    def test_no_color_leaves_out_bold_and_reverse_video(self):
+        drawn = self.drawn("--interval=100ms", environment={"NO_COLOR": "1"}, until="*  2")
+        self.assertIn("\x1b[H\x1b[J", drawn)
+        self.assertEqual(re.findall(r"\x1b\[\d*m", drawn), [])
+
+    def test_a_dumb_terminal_gets_lines(self):
+        for terminal in ("dumb", ""):
+            drawn = self.drawn("--count=2", "--interval=100ms", environment={"TERM": terminal})
+            self.assertNotIn("\x1b", drawn)
+            self.assertRegex(drawn, r"\A(leader 0 .*\n){2}\Z")
 
     def test_the_watch_goes_on_with_the_next_front_end(self):
         watch = self.watch("--interval=1h", stdout=subprocess.PIPE, text=True)

@@ -18,6 +18,17 @@ TEST_CASE("a move is done when the requested replica has the role in a newer con
   CHECK(watch.holder()->id() == 2);
 }
 
+TEST_CASE("a move to the replica that has the role is done at once, and lost if that has lost it since") {
+  GetStatusResponse status = group();
+  MoveWatch watch(control_v1::ROLE_LEADER, 0, std::nullopt);
+  CHECK(watch.observe(status) == MoveWatch::Outcome::kDone);
+  give(status, 2, control_v1::ROLE_LEADER, 6);
+  int polls = 1;
+  while (watch.observe(status) == MoveWatch::Outcome::kPending) ++polls;
+  CHECK(polls == 5);
+  CHECK(watch.holder()->id() == 2);
+}
+
 TEST_CASE("a move is lost when another replica keeps the role in a newer configuration, not at one poll only") {
   GetStatusResponse status = group();
   MoveWatch watch(control_v1::ROLE_ACCEPTOR, 2, 5);

@@ -101,6 +101,37 @@ TEST_CASE("the environment sets what no flag does, except what is for one run") 
   }
 }
 
+TEST_CASE("an empty INGOT_METRICS_LISTEN opened the default port: a variable counts as its flag, an empty one, too") {
+  CHECK(parse({}).config.metrics_listen == "127.0.0.1:9464");
+  CHECK(parse({"--metrics-listen", ""}).config.metrics_listen == "");
+  ::setenv("INGOT_METRICS_LISTEN", "", 1);
+  ::setenv("INGOT_NAME", "", 1);
+  const Parsed none = parse({});
+  CHECK(none.refused == "");
+  CHECK(none.config.metrics_listen == "");
+  CHECK(none.config.name == "");
+  CHECK(parse({"--metrics-listen=h:1"}).config.metrics_listen == "h:1");
+  ::unsetenv("INGOT_NAME");
+  ::unsetenv("INGOT_METRICS_LISTEN");
+
+  struct Case {
+    const char* name;
+    const char* sentence;
+  };
+  const Case cases[] = {
+      {"INGOT_LISTEN", "INGOT_LISTEN: '' is not an address; write HOST:PORT, as in 127.0.0.1:2379"},
+      {"INGOT_REPLICAS", "INGOT_REPLICAS: '' will not do; give a whole number, 1 to 48"},
+      {"INGOT_AGREEMENT", "INGOT_AGREEMENT: '' is not known here; use 1paxos, multipaxos or 2pc"},
+      {"INGOT_FENCE", "INGOT_FENCE: '' is not known here; use on or off"},
+      {"INGOT_SCC_SEED", "INGOT_SCC_SEED: '' will not do; give a whole number, 0 or more"},
+  };
+  for (const Case& each : cases) {
+    ::setenv(each.name, "", 1);
+    CHECK(parse({}).refused == each.sentence);
+    ::unsetenv(each.name);
+  }
+}
+
 TEST_CASE("what a flag does not take is refused with a sentence") {
   struct Case {
     std::vector<const char*> words;
@@ -111,6 +142,14 @@ TEST_CASE("what a flag does not take is refused with a sentence") {
       {{"--isolation=core"}, "--isolation: 'core' is not known here; use process or thread"},
       {{"--listen=abc"}, "--listen: 'abc' is not an address; write HOST:PORT, as in 127.0.0.1:2379"},
       {{"--orphan-grace=3"}, "--orphan-grace: '3' is not a duration; write a number with its unit, as in 250ms or 20s"},
+      {{"--etcd-version=banana"}, "--etcd-version: 'banana' is not a version; write three numbers, as in 3.4.23"},
+      {{"--etcd-version=3.4"}, "--etcd-version: '3.4' is not a version; write three numbers, as in 3.4.23"},
+      {{"--name=a\nb"},
+       "--name: 'a\nb' will not do; give a name of letters, digits and other printable characters, without '/'"},
+      {{"--name=a/b"},
+       "--name: 'a/b' will not do; give a name of letters, digits and other printable characters, without '/'"},
+      {{"--name=\xff"},
+       "--name: '\xff' will not do; give a name of letters, digits and other printable characters, without '/'"},
       {{"--scc-gateway=-1"}, "--scc-gateway: '-1' will not do; give a whole number, 0 to 47"},
       {{"--scc-clocks=9999/800/800"},
        "--scc-clocks: the core clock cannot run at 9999 MHz: 100 to 1000 MHz are possible"},

@@ -110,8 +110,25 @@ class DashboardTest(unittest.TestCase):
                     query = query.replace("0.05", "5")
                 Prometheus.wait_until(lambda: {value for _, value in self.prometheus.query(query)} == {0.0}, f"{name} is quiet")
 
+    def test_5_an_alert_sees_a_replica_restart_again_and_again(self):
+        truth = truth_of(self.prometheus.rules()["IngotRestartLoop"]["query"])
+        limit = 3
+        self.assertIn(f"bool {limit}", truth)
+        for _ in range(limit + 1):
+            replica = self.daemon.status()["replicas"][2]
+            os.kill(replica["pid"], signal.SIGKILL)
+
+            def again():
+                now = self.daemon.status()["replicas"][2]
+                return now["state"] == "up" and now["incarnation"] > replica["incarnation"]
+            ingot_daemon.wait_until(again, "replica 2 is up again")
+
+        def loops():
+            return {labels["process"] for labels, value in self.prometheus.query(truth) if value == 1.0}
+        Prometheus.wait_until(lambda: loops() == {"replica-2"}, "the alert to see the restarts")
+
     # Runs last, since it breaks the daemon.
-    def test_5_an_alert_sees_a_replica_stop(self):
+    def test_6_an_alert_sees_a_replica_stop(self):
         learner = self.daemon.status()["replicas"][2]
         os.kill(learner["pid"], signal.SIGSTOP)
         truth = truth_of(self.prometheus.rules()["IngotReplicaNotUp"]["query"])
@@ -141,6 +158,14 @@ class FilesTest(unittest.TestCase):
         with ingot_daemon.Daemon() as daemon, Load(daemon) as load:
             load.once()
             self.promtool("check", "metrics", text=scrape(daemon.metrics))
+
+    # Regression: the chip's metrics were in nanoseconds and microjoules.
+    def test_promtool_accepts_the_metrics_of_a_chip(self):
+        with ingot_daemon.Daemon("--backend=scc") as daemon:
+            ingot_daemon.ctl(daemon.endpoint, "put", "k", "v")
+            text = scrape(daemon.metrics)
+            self.assertIn("ingot_scc_energy_joules_total", text)
+            self.promtool("check", "metrics", text=text)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 // The whole scrape, from pages in memory over HTTP to Prometheus's own checker.
 #include "services/metrics/exposer.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -10,35 +8,17 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tests/services/metrics/http_client.h"
 #include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
 namespace {
 
 using Catch::Matchers::Contains;
-
-// Makes one HTTP/1.0 request; returns the body of the answer.
-std::string scrape(int port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
-  REQUIRE(::write(fd, request.data(), request.size()) == static_cast<ssize_t>(request.size()));
-  std::string answer;
-  char buffer[4096];
-  for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) > 0;) answer.append(buffer, static_cast<std::size_t>(n));
-  ::close(fd);
-  const std::size_t body = answer.find("\r\n\r\n");
-  REQUIRE(body != std::string::npos);
-  REQUIRE_THAT(answer.substr(0, body), Contains("200 OK"));
-  return answer.substr(body + 4);
-}
 
 // promtool's findings in a scrape; empty if there are none.
 std::string promtool(const std::string& text) {
@@ -73,6 +53,7 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
   REQUIRE(exposer.ok());
   const std::string text = scrape((*exposer)->port());
   CHECK_THAT(text, Contains("ingot_build_info{version=\"0.4.0\",name=\"test\",agreement=\"1paxos\""));
+  CHECK_THAT(text, Contains("ingot_start_time_seconds 1000\n"));
   CHECK_THAT(text, Contains("ingot_applied_slots_total{replica=\"1\"} 41\n"));
   CHECK_THAT(text, Contains("ingot_refused_commands_total{replica=\"1\"} 5\n"));
   CHECK_THAT(text, Contains("ingot_malformed_batches_total{replica=\"1\"} 6\n"));
@@ -88,12 +69,33 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
   CHECK_THAT(text, Contains("ingot_replica_state{replica=\"0\",state=\"dead\"} 0\n"));
   CHECK_THAT(text, Contains("ingot_grpc_requests_total{service=\"etcdserverpb.KV\",method=\"Put\",code=\"OK\"} 1\n"));
   CHECK_THAT(text, Contains("ingot_process_resident_memory_bytes{process=\"supervisor\"}"));
+  CHECK_THAT(text, Contains("ingot_process_start_time_seconds{process=\"supervisor\"} 1"));
+  CHECK_THAT(text, Contains("ingot_process_restarts_total{process=\"replica-2\"} 0\n"));
   CHECK_THAT(text, !Contains("ingot_replica_digest"));
   CHECK(promtool(text) == "");
 }
 
+// Regression: ten half-sent requests kept the port from answering for more than 95 s.
+TEST_CASE("half-sent requests and silent connections delay no scrape") {
+  PagesInMemory pages(3);
+  RequestMetrics requests;
+  pages.config.metrics_listen = "127.0.0.1:0";
+  const HttpServerBounds no_timeouts{.request_timeout = std::chrono::hours(1), .answer_timeout = std::chrono::hours(1)};
+  auto exposer = MetricsExposer::start(pages.config, pages.view(), requests, {}, no_timeouts);
+  REQUIRE(exposer.ok());
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.emplace_back((*exposer)->port()).send("GET /metrics HTTP/1.1\r\nHost: ");
+    clients.emplace_back((*exposer)->port());  // silent
+  }
+  CHECK_THAT(scrape((*exposer)->port()), Contains("ingot_build_info"));
+  // The scrape was answered before any of them ended.
+  for (const HttpClient& client : clients) CHECK(!client.heard());
+}
+
 TEST_CASE("promtool's check finds faults") {
   CHECK(promtool("# HELP ingot_things_total Things.\n# TYPE ingot_things_total gauge\ningot_things_total 1\n") != "");
+  CHECK(promtool("# HELP ingot_a_nanoseconds A.\n# TYPE ingot_a_nanoseconds gauge\ningot_a_nanoseconds 1\n") != "");
 }
 
 TEST_CASE("an address that cannot be bound is refused in a sentence") {

@@ -1,10 +1,12 @@
 #include "services/metrics/page_snapshot.h"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "core/prng.h"
+#include "replication/pages/page_access.h"
 
 namespace ingot {
 namespace {
@@ -30,6 +32,15 @@ TEST_CASE("an incarnation that is seen before it is ready counts once") {
   CHECK(adjusted(adjuster, Kind::kSum, 1, 5) == 5);
   CHECK(adjusted(adjuster, Kind::kSum, 0, 2) == 7);
   CHECK(adjusted(adjuster, Kind::kSum, 2, 4) == 9);
+}
+
+TEST_CASE("a value that was read ahead of its incarnation's number counts once") {
+  CounterResetAdjuster adjuster;
+  CHECK(adjusted(adjuster, Kind::kSum, 1, 5) == 5);
+  CHECK(adjusted(adjuster, Kind::kSum, 1, 2) == 7);
+  CHECK(adjusted(adjuster, Kind::kSum, 0, 3) == 8);
+  CHECK(adjusted(adjuster, Kind::kSum, 2, 4) == 9);
+  CHECK(adjusted(adjuster, Kind::kSum, 3, 4) == 13);
 }
 
 TEST_CASE("slots are held until a new incarnation has reached them") {
@@ -98,6 +109,8 @@ TEST_CASE("a snapshot has every number of its page in its place") {
   CHECK(snapshot.batch_commands_sum() == 7000);
 }
 
+// Regression: a new incarnation went on from the numbers that its predecessor had left on the page, and they counted
+// twice.
 TEST_CASE("a restarted replica's events go on, its slots do not jump, its gauges are new") {
   auto page = std::make_unique<ReplicaPage>();
   CounterResetAdjuster adjuster;
@@ -108,22 +121,39 @@ TEST_CASE("a restarted replica's events go on, its slots do not jump, its gauges
   };
   page->incarnation.set(1);
   (*page)[ReplicaCounter::kAppliedSlots].set(50);
-  (*page)[ReplicaCounter::kLoopSleeps].set(7);
+  (*page)[ReplicaCounter::kLoopSleeps].add(7);
   (*page)[ReplicaCounter::kStoreKeys].set(9);
-  page->sent[1].messages.set(11);
+  page->sent[1].messages.add(11);
+  page->batch_commands[2].add(5);
   read();
 
-  page = std::make_unique<ReplicaPage>();
-  page->incarnation.set(2);
+  begin_incarnation(*page);
+  const PageSnapshot begun = read();
+  CHECK(begun.counter(ReplicaCounter::kLoopSleeps) == 7);
+  CHECK(begun.sent_messages(1) == 11);
   (*page)[ReplicaCounter::kAppliedSlots].set(20);
-  (*page)[ReplicaCounter::kLoopSleeps].set(1);
+  (*page)[ReplicaCounter::kLoopSleeps].add(1);
   (*page)[ReplicaCounter::kStoreKeys].set(3);
-  page->sent[1].messages.set(2);
-  const PageSnapshot second = read();
-  CHECK(second.counter(ReplicaCounter::kAppliedSlots) == 50);
-  CHECK(second.counter(ReplicaCounter::kLoopSleeps) == 8);
-  CHECK(second.counter(ReplicaCounter::kStoreKeys) == 3);
-  CHECK(second.sent_messages(1) == 13);
+  page->sent[1].messages.add(2);
+  page->batch_commands[2].add(4);
+  for (const std::uint32_t incarnation : {0u, 2u}) {
+    if (incarnation != 0) announce_incarnation(*page, Incarnation(incarnation));
+    const PageSnapshot second = read();
+    CHECK(second.counter(ReplicaCounter::kAppliedSlots) == 50);
+    CHECK(second.counter(ReplicaCounter::kLoopSleeps) == 8);
+    CHECK(second.counter(ReplicaCounter::kStoreKeys) == 3);
+    CHECK(second.sent_messages(1) == 13);
+    CHECK(second.batches(2) == 9);
+  }
+}
+
+TEST_CASE("an incarnation begins with an empty page, but for the lost lines of the log") {
+  auto page = std::make_unique<ReplicaPage>(), empty = std::make_unique<ReplicaPage>();
+  std::memset(static_cast<void*>(page.get()), 1, sizeof *page);
+  empty->layout_version.set(page->layout_version.get());
+  empty->log_lines_lost.set(page->log_lines_lost.get());
+  begin_incarnation(*page);
+  CHECK(std::memcmp(static_cast<const void*>(page.get()), static_cast<const void*>(empty.get()), sizeof *page) == 0);
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ class Prometheus:
                 self.log.seek(0)
                 said = self.log.read()
                 assert attempts_left > 0 and "address already in use" in said, "Prometheus left:\n" + said
+                print("RETRIED: another program took Prometheus's port")
         except BaseException:
             self.__exit__()
             raise

@@ -1,11 +1,15 @@
 // The handover state that a process keeps and sends to the next supervisor, over real sockets and segments.
+#include "services/process/handover_state.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,7 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/process/adoption.h"
-#include "services/process/handover_state.h"
+#include "services/process/instance_sockets.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
@@ -53,8 +57,14 @@ struct Made {
     owned.push_back(*std::move(fd));
     return owned.back().get();
   }
-  Start start(int endpoint, std::uint32_t incarnation) {
+  // `kept`: all earlier ones, unless it is given.
+  Start start(int endpoint, std::uint32_t incarnation, std::optional<std::vector<std::uint32_t>> kept = {}) {
     Start start;
+    if (!kept) {
+      kept.emplace();
+      for (std::uint32_t earlier = 1; earlier < incarnation; ++earlier) kept->push_back(earlier);
+    }
+    start.message.mutable_kept()->Add(kept->begin(), kept->end());
     start.message.set_endpoint(endpoint);
     start.message.set_incarnation(incarnation);
     const int parts = endpoint < spec.config.replicas ? 2 : 1;
@@ -74,12 +84,32 @@ std::vector<ino_t> parts(const LaunchSpec& spec) {
   return inodes;
 }
 
-bool begin(HandoverState& known, const Start& start) { return known.begin_incarnation(start.message, start.fds); }
+bool begin(HandoverState& known, const Start& start) { return known.begin_incarnation(start.message, start.fds).ok(); }
 
 HandoverState copy(const LaunchSpec& spec) {
   auto known = HandoverState::copy(spec);
   REQUIRE(known.ok());
   return *std::move(known);
+}
+
+supervision_v1::Orphaned described(const HandoverState& known) {
+  supervision_v1::Orphaned greeting;
+  known.describe(greeting);
+  return greeting;
+}
+
+std::vector<std::uint32_t> earlier(const HandoverState& known, int replica) {
+  std::vector<std::uint32_t> incarnations;
+  for (const EarlierIncarnation& each : known.spec().replicas[static_cast<std::size_t>(replica)].earlier) {
+    incarnations.push_back(each.incarnation);
+  }
+  return incarnations;
+}
+
+void keep_snapshot(HandoverState& known, Made& made, std::uint64_t slot) {
+  supervision_v1::Snapshot published;
+  published.set_slot(slot);
+  known.keep_snapshot(published, Descriptor(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)));
 }
 
 HandoverState sent_and_received(const HandoverState& known) {
@@ -104,7 +134,6 @@ TEST_CASE("a handover state that is sent arrives with the same memory under othe
   const HandoverState received = sent_and_received(known);
   CHECK(parts(received.spec()) == parts(made.spec));
   CHECK(received.spec().config.name == "made");
-  CHECK(received.generation() == known.generation());
 }
 
 TEST_CASE("an instance of the largest size needs several datagrams") {
@@ -129,7 +158,6 @@ TEST_CASE("a new incarnation replaces the inbox and keeps the stable segment of 
   REQUIRE(launch.earlier.size() == 1);
   CHECK(launch.earlier[0].incarnation == 1);
   CHECK(inode(launch.earlier[0].stable_fd) == first);
-  CHECK(known.generation() == copy(made.spec).generation() + 1);
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
@@ -149,15 +177,94 @@ TEST_CASE("an incarnation that is not new, of no endpoint, or without its descri
   CHECK(parts(known.spec()) == before);
 }
 
-TEST_CASE("the number of descriptors stays bounded over any number of incarnations") {
+TEST_CASE("an incarnation for which there are no descriptors changes nothing, and the state can still be handed over") {
+  Made made(3);
+  HandoverState known = copy(made.spec);
+  const auto before = parts(known.spec());
+  const Start start = made.start(1, 2);
+  rlimit limit{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit reached{static_cast<rlim_t>(start.fds.back().get()), limit.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &reached) == 0);
+  const absl::Status entered = known.begin_incarnation(start.message, start.fds);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  CHECK(absl::IsResourceExhausted(entered));
+  CHECK(parts(sent_and_received(known).spec()) == before);
+  CHECK(begin(known, start));  // once there are descriptors again
+}
+
+TEST_CASE("a process holds the segments that the supervisor keeps, and knows which of them it lacks") {
   Made made(2);
   HandoverState known = copy(made.spec);
-  std::size_t most = 0;
-  for (std::uint32_t incarnation = 2; incarnation < 50; ++incarnation) {
+  for (std::uint32_t incarnation = 2; incarnation <= 20; ++incarnation) {
     REQUIRE(begin(known, made.start(1, incarnation)));
-    most = std::max(most, parts(known.spec()).size());
   }
-  CHECK(most <= parts(made.spec).size() + 4);
+  CHECK(known.spec().replicas[1].earlier.size() == 19);
+  supervision_v1::KeptIncarnations kept;
+  kept.set_endpoint(1);
+  for (const std::uint32_t each : {3, 19}) kept.add_kept(each);
+  REQUIRE(known.keep_incarnations(kept));
+  CHECK(earlier(known, 1) == std::vector<std::uint32_t>{3, 19});
+  REQUIRE(begin(known, made.start(1, 23, {{3, 19, 20, 22}})));  // 21 and 22 have not come here, and 22 is needed
+  CHECK(earlier(known, 1) == std::vector<std::uint32_t>{3, 19, 20, 22});
+  CHECK(known.spec().replicas[1].earlier[3].stable_fd == -1);
+  CHECK(described(known).unknown() == 1);
+  CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
+  CHECK(described(sent_and_received(known)).unknown() == 1);
+  kept.set_endpoint(2);  // the front end
+  CHECK_FALSE(known.keep_incarnations(kept));
+}
+
+TEST_CASE("an incarnation that ended before a process heard of it comes without an inbox, and its segment is kept") {
+  Made made(2);
+  HandoverState known = copy(made.spec);
+  const ino_t inbox = inode(known.spec().fabric_fds[2]);
+  Start ended = made.start(1, 4, {{1}});
+  ended.message.set_ended(true);
+  CHECK_FALSE(begin(known, ended));  // it has an inbox
+  ended.fds.erase(ended.fds.begin());
+  REQUIRE(begin(known, ended));
+  CHECK(inode(known.spec().fabric_fds[2]) == inbox);
+  const Start next = made.start(1, 5, {{1, 4}});
+  REQUIRE(begin(known, next));
+  CHECK(earlier(known, 1) == std::vector<std::uint32_t>{1, 4});
+  CHECK(inode(known.spec().replicas[1].earlier[1].stable_fd) == inode(ended.fds[0].get()));
+  CHECK(inode(known.spec().fabric_fds[2]) == inode(next.fds[0].get()));
+}
+
+// Each may have been told something that the other has not.
+TEST_CASE("what two processes know is merged for each endpoint, segment and snapshot") {
+  Made made(3);
+  HandoverState one = copy(made.spec), other = copy(made.spec);
+  const Start of_one = made.start(0, 2), of_other = made.start(1, 2), front_end = made.start(3, 6);
+  REQUIRE(begin(one, of_one));
+  REQUIRE(begin(other, of_other));
+  REQUIRE(begin(other, front_end));
+  keep_snapshot(one, made, 100);
+  keep_snapshot(other, made, 70);
+  // Both know the third incarnation of replica 2; the segment of the second has come to one of them only.
+  const Start second = made.start(2, 2), third = made.start(2, 3);
+  REQUIRE(begin(other, second));
+  REQUIRE(begin(other, third));
+  REQUIRE(begin(one, third));
+  const ino_t snapshot = inode(one.spec().snapshot_fd);
+  CHECK(described(one).unknown() == 1);
+  const bool first = GENERATE(true, false);
+  HandoverState merged = sent_and_received(first ? one : other);
+  merged.merge(sent_and_received(first ? other : one));
+  CHECK(merged.spec().replicas[0].incarnation == 2);
+  CHECK(merged.spec().replicas[1].incarnation == 2);
+  CHECK(inode(merged.spec().replicas[0].stable_fd) == inode(of_one.fds[1].get()));
+  CHECK(inode(merged.spec().replicas[1].stable_fd) == inode(of_other.fds[1].get()));
+  CHECK(inode(merged.spec().fabric_fds[1]) == inode(of_one.fds[0].get()));
+  CHECK(inode(merged.spec().fabric_fds[2]) == inode(of_other.fds[0].get()));
+  CHECK(merged.spec().front_end_incarnation == 6);
+  CHECK(inode(merged.spec().fabric_fds[4]) == inode(front_end.fds[0].get()));
+  CHECK(merged.spec().snapshot_slot == 100);
+  CHECK(inode(merged.spec().snapshot_fd) == snapshot);
+  CHECK(earlier(merged, 2) == std::vector<std::uint32_t>{1, 2});
+  CHECK(inode(merged.spec().replicas[2].earlier[1].stable_fd) == inode(second.fds[1].get()));
+  CHECK(described(merged).unknown() == 0);
 }
 
 TEST_CASE("close_descriptors closes the document's descriptors and leaves the duplicates open") {
@@ -177,21 +284,16 @@ TEST_CASE("close_descriptors closes the document's descriptors and leaves the du
   CHECK(parts(known.spec()) == before);
 }
 
-TEST_CASE("the newest snapshot is kept, and raises the generation") {
+TEST_CASE("the newest snapshot is kept") {
   Made made(1);
   HandoverState known = copy(made.spec);
-  const auto keep = [&](std::uint64_t slot) {
-    supervision_v1::Snapshot published;
-    published.set_slot(slot);
-    known.keep_snapshot(published, Descriptor(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)));
-  };
-  const std::uint64_t before = known.generation();
+  const auto keep = [&](std::uint64_t slot) { keep_snapshot(known, made, slot); };
   keep(100);
   const ino_t kept = inode(known.spec().snapshot_fd);
   keep(99);
   CHECK(known.spec().snapshot_slot == 100);
   CHECK(inode(known.spec().snapshot_fd) == kept);
-  CHECK(known.generation() == before + 100);
+  CHECK(described(known).snapshot_slot() == 100);
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
@@ -240,27 +342,29 @@ TEST_CASE("messages that do not form a handover are refused") {
   }
 }
 
-TEST_CASE("a supervisor connects to a process that listens, and gets NOT_FOUND if none does") {
+TEST_CASE("a supervisor finds a process that listens, and connects to it") {
   const std::string name = absl::StrCat("test-", ::getpid());
-  CHECK(absl::IsNotFound(connect_to_child(name, "replica/0").status()));
+  CHECK(find_sockets(name)->empty());
   auto listener = listen_for_supervisor(name, "replica/0");
   REQUIRE(listener.ok());
-  CHECK(absl::IsAlreadyExists(listen_for_supervisor(name, "replica/0").status()));
-  CHECK_FALSE(accept_supervisor(listener->get()).valid());
-  auto connection = connect_to_child(name, "replica/0");
+  CHECK_FALSE(accept_supervisor(listener->get())->valid());
+  const auto sockets = find_sockets(name);
+  REQUIRE(sockets.ok());
+  REQUIRE(sockets->size() == 1);
+  auto connection = connect_to(sockets->front());
   REQUIRE(connection.ok());
   CHECK(connection->pid == ::getpid());
-  SupervisionChannel accepted{accept_supervisor(listener->get())};
+  SupervisionChannel accepted{*accept_supervisor(listener->get())};
   REQUIRE(accepted.open());
   SupervisionMessage greeting;
   greeting.mutable_orphaned()->set_version("1.2.3");
-  greeting.mutable_orphaned()->set_generation(17);
+  greeting.mutable_orphaned()->add_incarnations(17);
   greeting.mutable_orphaned()->set_orphan_ms(4000);
   REQUIRE(accepted.send(greeting).ok());
   const auto received = SupervisionChannel(std::move(connection->fd)).receive();
   REQUIRE(received.message.has_orphaned());
   const supervision_v1::Orphaned& orphaned = received.message.orphaned();
-  CHECK((orphaned.version() == "1.2.3" && orphaned.generation() == 17 && orphaned.orphan_ms() == 4000));
+  CHECK((orphaned.version() == "1.2.3" && orphaned.incarnations(0) == 17 && orphaned.orphan_ms() == 4000));
 }
 
 // ---- The launch document ----
@@ -280,6 +384,7 @@ TEST_CASE("a launch document is read as it was written, whatever bytes its texts
   made.spec.replicas[1].core = 5;
   made.spec.replicas[1].earlier.push_back({made.spec.replicas[1].incarnation++, 8});
   made.spec.trees = {std::string("\0\xc7", 2), "{}", {1, 0, 2}};
+  made.spec.trace_folders = {"/run/\xff", ""};
   const auto read = decode_launch_spec(encode_launch_spec(made.spec));
   REQUIRE(read.ok());
   CHECK(read->config.name == "made");
@@ -291,6 +396,7 @@ TEST_CASE("a launch document is read as it was written, whatever bytes its texts
   CHECK((launch.core == 5 && launch.incarnation == 2 && launch.earlier[0].stable_fd == 8));
   CHECK((read->trees.initial == made.spec.trees.initial && read->trees.machine == "{}"));
   CHECK(read->trees.cores == made.spec.trees.cores);
+  CHECK(read->trace_folders == made.spec.trace_folders);
   CHECK(read->descriptors() == made.spec.descriptors());
   CHECK(read->fabric_fds == made.spec.fabric_fds);
 }

@@ -104,74 +104,37 @@ int fill(SupervisionChannel& channel) {
   return sent;
 }
 
-// Receives and flushes until no message is left. Drops the Ready messages of fill(). `memory` gets the inode of each
-// message's first descriptor.
-std::vector<SupervisionMessage> receive_all(Pair& pair, std::vector<ino_t>* memory = nullptr) {
+// Receives and flushes until no message is left. Drops the Ready messages of fill().
+std::vector<SupervisionMessage> receive_all(Pair& pair) {
   std::vector<SupervisionMessage> all;
   while (true) {
     auto got = pair.right.receive();
-    pair.left.flush();
+    CHECK(pair.left.flush().ok());
     if (got.outcome == Outcome::kNothing) return all;
     REQUIRE(got.outcome == Outcome::kMessage);
-    if (got.message.has_ready()) continue;
-    if (memory != nullptr && !got.fds.empty()) memory->push_back(inode(got.fds[0].get()));
-    all.push_back(std::move(got.message));
+    if (!got.message.has_ready()) all.push_back(std::move(got.message));
   }
 }
 
-TEST_CASE("posted messages wait for room and keep their order, with descriptors that may be closed meanwhile") {
+TEST_CASE("posted messages wait for room and keep their order, of each kind the newest") {
   Pair pair;
   REQUIRE(fill(pair.left) > 0);
-  std::vector<ino_t> sent;
-  for (int endpoint = 0; endpoint < 3; ++endpoint) {
-    const Descriptor inbox = make_segment("inbox");
-    sent.push_back(inode(inbox.get()));
-    const int fds[] = {inbox.get()};
-    pair.left.post(incarnation_message(endpoint, 2), fds);
+  for (int i = 0; i < 50; ++i) {
+    CHECK(pair.left.post(adopted_message()).ok());
+    CHECK(pair.left.post(drain_message()).ok());
   }
-  pair.left.post(drain_message());
   CHECK(pair.left.pending());
-  std::vector<ino_t> received;
-  const auto all = receive_all(pair, &received);
+  const auto all = receive_all(pair);
   CHECK_FALSE(pair.left.pending());
-  REQUIRE(all.size() == 4);
-  for (int endpoint = 0; endpoint < 3; ++endpoint) CHECK(all[endpoint].incarnation().endpoint() == endpoint);
-  CHECK(all[3].has_drain());
-  CHECK(received == sent);
-}
-
-TEST_CASE("for a process that does not read, the newest posted messages of each kind are kept") {
-  Pair pair;
-  REQUIRE(fill(pair.left) > 0);
-  const Descriptor memory = make_segment("memory");
-  const int fds[] = {memory.get()};
-  constexpr int kPosted = 50;
-  for (int i = 1; i <= kPosted; ++i) {
-    for (int endpoint = 0; endpoint < 2; ++endpoint) {
-      pair.left.post(incarnation_message(endpoint, static_cast<std::uint32_t>(i)), fds);
-    }
-    pair.left.post(snapshot_message(Slot(static_cast<std::uint64_t>(i)), Incarnation(1)), fds);
-    pair.left.post(drain_message());
-  }
-  std::vector<std::vector<int>> incarnations(2);
-  std::vector<std::uint64_t> snapshots;
-  int drains = 0;
-  for (const auto& message : receive_all(pair)) {
-    if (message.has_incarnation()) {
-      incarnations[message.incarnation().endpoint()].push_back(static_cast<int>(message.incarnation().incarnation()));
-    }
-    if (message.has_snapshot()) snapshots.push_back(message.snapshot().slot());
-    drains += message.has_drain() ? 1 : 0;
-  }
-  for (const auto& each : incarnations) CHECK(each == std::vector{kPosted - 3, kPosted - 2, kPosted - 1, kPosted});
-  CHECK(snapshots == std::vector<std::uint64_t>{kPosted});
-  CHECK(drains == 1);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].has_adopted());
+  CHECK(all[1].has_drain());
 }
 
 TEST_CASE("a message that is posted to a process that has ended is dropped") {
   Pair pair;
   pair.right.close();
-  pair.left.post(drain_message());
+  CHECK(pair.left.post(drain_message()).code() == absl::StatusCode::kFailedPrecondition);
   CHECK_FALSE(pair.left.pending());
 }
 
@@ -233,6 +196,11 @@ TEST_CASE("a message needs the descriptors of its kind") {
     CHECK(accepted_only_with(message, 0, 0));
   }
   CHECK(accepted_only_with(incarnation_message(47, 4294967295u), 1, 2));
+  SupervisionMessage ended = incarnation_message(1, 9, std::vector{Incarnation(3), Incarnation(8)});
+  CHECK(accepted_only_with(ended, 1, 2));
+  ended.mutable_incarnation()->set_ended(true);
+  CHECK(accepted_only_with(ended, 1, 1));
+  CHECK(accepted_only_with(kept_message(1, std::vector{Incarnation(3), Incarnation(8)}), 0, 0));
   CHECK(accepted_only_with(snapshot_message(Slot(std::uint64_t{1} << 62), Incarnation(3)), 1, 1));
   SupervisionMessage message;
   CHECK_FALSE(accepted(message, 0));  // no kind
@@ -271,6 +239,23 @@ TEST_CASE("fields out of range are refused") {
     take.set_numbers(0, number);
     CHECK_FALSE(accepted(message, 1));
   }
+}
+
+TEST_CASE("a list of kept incarnations ascends, is of earlier ones, and fits into a datagram") {
+  std::vector<Incarnation> longest;
+  for (std::uint32_t i = 0; i < kKeptIncarnationsMax; ++i) longest.push_back(Incarnation(4'000'000'000u + i));
+  CHECK(accepted(incarnation_message(47, 4'294'967'295u, longest), 2));
+  CHECK(accepted(kept_message(47, longest), 0));
+  const auto refused = [](std::initializer_list<std::uint32_t> kept) {
+    SupervisionMessage message = incarnation_message(1, 9);
+    for (const std::uint32_t each : kept) message.mutable_incarnation()->add_kept(each);
+    return !accepted(message, 2);
+  };
+  CHECK_FALSE(refused({1, 2, 8}));
+  CHECK(refused({0, 2}));
+  CHECK(refused({2, 2}));
+  CHECK(refused({3, 2}));
+  CHECK(refused({3, 9}));
 }
 
 TEST_CASE("a Failed message keeps the status code, and as much of the text as fits") {

@@ -2,18 +2,22 @@
 // connections and messages that have arrived meanwhile. Also: messages that it must refuse.
 #include "services/process/supervisor_link.h"
 
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "services/process/adoption.h"
+#include "services/process/instance_sockets.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
@@ -23,12 +27,30 @@ using Kind = SupervisionMessage::KindCase;
 
 constexpr int kGraceMs = 1;
 constexpr const char* kChild = "replica/0";
+constexpr uid_t kStranger = 65534;  // nobody
+constexpr int kStrangers = 3;
+
+// While it exists, this process gets no further descriptor.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const Descriptor lowest(::dup(STDERR_FILENO));
+    REQUIRE(lowest.valid());
+    const rlimit now{static_cast<rlim_t>(lowest.get()), before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 // Runs a child's link on a loop of its own. The test's steps run as a pollable of that loop, so between two checks of
 // its descriptors: a long step has the effect of a stopped process.
 class Child final : private Pollable {
  public:
-  Child() {
+  explicit Child(WaitOptions wait = WaitOptions::shared_core()) {
     int fds[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
     supervisor = SupervisionChannel(Descriptor(fds[0]));
@@ -44,35 +66,54 @@ class Child final : private Pollable {
     name_ = spec.config.name;
     link_ = SupervisorLink::open(spec, kChild);
     REQUIRE(link_ != nullptr);
-    auto loop = EventLoop::create(WaitOptions::shared_core());
+    auto loop = EventLoop::create(wait);
     REQUIRE(loop.ok());
     loop_ = *std::move(loop);
     loop_->add(*this);
   }
 
   // Runs step i, from 0, once i messages have been received; ends the loop once there are as many messages as steps.
-  // Returns the kinds of the messages.
+  // Returns the kinds of the messages; KIND_NOT_SET stands for one that was lost.
   std::vector<Kind> run(std::vector<std::function<void()>> steps) {
     steps_ = std::move(steps);
-    link_->watch(*loop_, [this](const SupervisionMessage& message, std::vector<Descriptor>) {
+    const auto receive = [this](const SupervisionMessage& message, std::vector<Descriptor>) {
       received_.push_back(message.kind_case());
-    });
+    };
+    const auto lose = [this](const absl::Status&) { received_.push_back(Kind::KIND_NOT_SET); };
+    if (reports_losses) link_->watch(*loop_, receive, lose);
+    else link_->watch(*loop_, receive);
     loop_->run();
     return received_;
   }
 
-  void connect() {
-    auto connection = connect_to_child(name_, kChild);
+  SupervisionChannel another_supervisor() const {
+    const auto sockets = find_sockets(name_);
+    REQUIRE(sockets.ok());
+    REQUIRE(sockets->size() == 1);
+    CHECK(sockets->front().process == kChild);
+    auto connection = connect_to(sockets->front());
     REQUIRE(connection.ok());
-    supervisor = SupervisionChannel(std::move(connection->fd));
+    return SupervisionChannel(std::move(connection->fd));
+  }
+  void connect() { supervisor = another_supervisor(); }
+  void connect_as_stranger() {
+    const auto sockets = find_sockets(name_);
+    REQUIRE(sockets.ok());
+    REQUIRE(::seteuid(kStranger) == 0);
+    const auto connection = connect_to(sockets->front());
+    REQUIRE(::seteuid(0) == 0);
+    CHECK(connection.status().code() == absl::StatusCode::kPermissionDenied);
   }
   void send(const SupervisionMessage& message) { REQUIRE(supervisor.send(message).ok()); }
   void outlast_grace() { std::this_thread::sleep_for(std::chrono::milliseconds(2 * kGraceMs)); }
 
   SupervisionChannel supervisor;  // the supervisor's end of the channel, which the test holds
+  bool reports_losses = false;
+  int rounds = 0;  // of the loop
 
  private:
   int poll(std::uint64_t) override {
+    ++rounds;
     if (received_.size() < taken_) return 0;
     if (taken_ < steps_.size()) steps_[taken_]();
     else loop_->stop();
@@ -125,6 +166,27 @@ TEST_CASE("an orphan that a connected supervisor adopts while it is stopped stay
   CHECK(child.run({change, adopt}) == std::vector{Kind::kDrain, Kind::kDrain});
 }
 
+// Another user's connection can be made by root only.
+TEST_CASE("connections of another user before the supervisor's do not keep an orphan from being adopted") {
+  if (::geteuid() != 0) {
+    std::puts("SKIPPED: only root can connect to an orphan as another user");
+    return;
+  }
+  Child child;
+  const auto end = [&] {
+    child.send(drain_message());
+    child.supervisor.close();
+  };
+  const auto adopt = [&] {
+    for (int i = 0; i < kStrangers; ++i) child.connect_as_stranger();
+    child.connect();
+    child.send(adopted_message());
+    child.send(drain_message());
+    child.outlast_grace();
+  };
+  CHECK(child.run({end, adopt}) == std::vector{Kind::kDrain, Kind::kDrain});
+}
+
 TEST_CASE("if the supervisor dies at once after it has adopted an orphan, the orphan's grace begins anew") {
   Child child;
   const auto end = [&] {
@@ -155,6 +217,46 @@ TEST_CASE("datagrams that are not messages are refused, and the message after th
     child.send(drain_message());
   };
   CHECK(child.run({damage}) == std::vector{Kind::kDrain});
+}
+
+// Regression: a front end without a free descriptor dropped a new incarnation with a line of the log, and never
+// exchanged a message with it.
+TEST_CASE("a new incarnation for which there is no descriptor is reported as lost") {
+  Child child;
+  child.reports_losses = true;
+  auto segment = create_segment("part", 1);
+  REQUIRE(segment.ok());
+  std::optional<NoDescriptors> full;
+  const auto tell = [&] {
+    const int fds[] = {segment->get(), segment->get()};
+    REQUIRE(child.supervisor.send(incarnation_message(0, 2), fds).ok());
+    child.send(drain_message());
+    full.emplace();
+  };
+  CHECK(child.run({tell}) == std::vector{Kind::KIND_NOT_SET, Kind::kDrain});
+}
+
+// Regression: while there was no descriptor for the connection that waited, the loop took a whole core.
+TEST_CASE("a connection for which there is no descriptor keeps no loop awake, and is accepted later") {
+  Child child(WaitOptions{});  // it sleeps at once when it is idle, so its rounds tell how often it was woken
+  std::optional<NoDescriptors> full;
+  SupervisionChannel another;
+  std::thread later;
+  const auto connect = [&] {
+    another = child.another_supervisor();
+    full.emplace();
+    later = std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      full.reset();
+      pollfd answer{another.fd(), POLLIN, 0};
+      ::poll(&answer, 1, 60'000);
+      child.supervisor.send(drain_message()).IgnoreError();
+    });
+  };
+  CHECK(child.run({connect}) == std::vector{Kind::kDrain});
+  later.join();
+  CHECK(another.receive().message.has_failed());  // the child has a supervisor
+  CHECK(child.rounds < 300);  // a loop that is woken at once again makes about 100,000
 }
 
 }  // namespace

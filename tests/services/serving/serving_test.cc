@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
+#include "services/serving/limits.h"
 #include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
@@ -76,7 +78,69 @@ class EmptyChip final : public control_v1::Scc::Service {
   }
 };
 
+// Calls a method with any bytes as its request.
+grpc::Status call(const Instance& instance, const std::string& method, const std::string& request) {
+  grpc::GenericStub stub(instance.channel());
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  const grpc::Slice slice(request);
+  const auto rpc = stub.PrepareUnaryCall(&context, method, grpc::ByteBuffer(&slice, 1), &queue);
+  rpc->StartCall();
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  rpc->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  REQUIRE(queue.Next(&tag, &ok));
+  return status;
+}
+
 }  // namespace
+
+TEST_CASE("a request that does not parse is INTERNAL with etcd's text; it was UNIMPLEMENTED without one") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start().ok());
+  const std::string cut_off(
+      "\x0a\x05"
+      "ab"),
+      no_tag("\x07");
+  for (const char* method :
+       {"/etcdserverpb.KV/Put", "/etcdserverpb.KV/Range", "/etcdserverpb.KV/Txn", "/etcdserverpb.Maintenance/Status",
+        "/etcdserverpb.Lease/LeaseGrant", "/etcdserverpb.Auth/AuthEnable", "/ingot.control.v1.Control/GetStatus",
+        "/ingot.control.v1.Control/WatchStatus", "/ingot.control.v1.Control/Drill"}) {
+    INFO(method);
+    for (const std::string& malformed : {cut_off, no_tag}) {
+      const grpc::Status status = call(instance, method, malformed);
+      CHECK(status.error_code() == grpc::StatusCode::INTERNAL);
+      CHECK_THAT(status.error_message(), Catch::StartsWith("grpc: error unmarshalling request: "));
+    }
+  }
+  const grpc::Status refused = call(instance, "/etcdserverpb.Lease/LeaseGrant", "");  // a service's own refusal stays
+  CHECK(refused.error_code() == grpc::StatusCode::UNIMPLEMENTED);
+  CHECK_THAT(refused.error_message(), Catch::Contains("leases"));
+}
+
+TEST_CASE("a request that is too large is RESOURCE_EXHAUSTED with both sizes") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start().ok());
+  const grpc::Status status = call(instance, "/etcdserverpb.KV/Put", std::string(kGrpcReceiveBytesMax + 1, 'x'));
+  CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK_THAT(status.error_message(), Catch::Contains("larger than max (2097153 vs. 2097152)"));
+}
+
+TEST_CASE("a method that no service has is named; its refusal had no text") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start().ok());
+  const grpc::Status method = call(instance, "/etcdserverpb.KV/Nothing", "");
+  CHECK(method.error_code() == grpc::StatusCode::UNIMPLEMENTED);
+  CHECK(method.error_message() == "unknown method Nothing for service etcdserverpb.KV");
+  const grpc::Status service = call(instance, "/no.such.Service/Call", std::string(100, '\xff'));
+  CHECK(service.error_code() == grpc::StatusCode::UNIMPLEMENTED);
+  CHECK(service.error_message() == "unknown method Call for service no.such.Service");
+}
 
 TEST_CASE("the control plane is served, and so are the services that a backend adds") {
   Instance instance;

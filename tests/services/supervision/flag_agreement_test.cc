@@ -40,8 +40,7 @@ TEST_CASE("a flag that differs is named with both values") {
   const Case cases[] = {
       {[](DaemonConfig& c) { c.replicas = 5; }, "--replicas=3,", "--replicas=5;"},
       {[](DaemonConfig& c) { c.voters = 1; }, "--voters=3,", "--voters=1;"},
-      {[](DaemonConfig& c) { c.agreement = AgreementKind::kTwoPhaseCommit; },
-       "--agreement=1paxos,",
+      {[](DaemonConfig& c) { c.agreement = AgreementKind::kTwoPhaseCommit; }, "--agreement=1paxos,",
        "--agreement=2pc;"},
       {[](DaemonConfig& c) { c.transport = TransportKind::kSrbp; }, "--transport=nvp,", "--transport=srbp;"},
       {[](DaemonConfig& c) { c.isolation = Isolation::kThread; }, "--isolation=process,", "--isolation=thread;"},
@@ -52,6 +51,8 @@ TEST_CASE("a flag that differs is named with both values") {
       {[](DaemonConfig& c) { c.metrics_listen = ""; }, "--metrics-listen=127.0.0.1:4002,", "--metrics-listen=;"},
       {[](DaemonConfig& c) { c.etcd_version = "9"; }, "--etcd-version=", "--etcd-version=9;"},
       {[](DaemonConfig& c) { c.orphan_grace_ms = 90'000; }, "--orphan-grace=30s,", "--orphan-grace=1m30s;"},
+      {[](DaemonConfig& c) { c.kept_segments_mib = 8; }, "--kept-segments-mib=1024,", "--kept-segments-mib=8;"},
+      {[](DaemonConfig& c) { c.log_format = LogFormat::kJson; }, "--log-format=text,", "--log-format=json;"},
   };
   for (const Case& each : cases) {
     const std::string sentence = disagreement(each.change);

@@ -7,16 +7,6 @@
 namespace ingot {
 namespace {
 
-TEST_CASE("cells show bytes that would break a table") {
-  CHECK(printable("plain ünï") == "plain ünï");
-  CHECK(printable("a\nb\tc\\") == "a\\nb\\tc\\\\");
-  CHECK(printable(std::string("\0\x1b\x7f", 3)) == "\\x00\\x1b\\x7f");
-  CHECK(printable("\xff\xc3") == "\\xff\\xc3");
-  CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");          // overlong
-  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate
-  CHECK(printable("\xf0\x9f\x98\x80") == "\xf0\x9f\x98\x80");
-}
-
 TEST_CASE("JSON keeps bytes that are not text") {
   mvccpb::KeyValue kv;
   kv.set_key("k");

@@ -30,6 +30,9 @@ TEST_CASE("a move's text names the role's holder, its epoch and its ballot") {
   give(status, 2, control_v1::ROLE_ACCEPTOR, 6);
   watch.observe(status);
   CHECK(holder_text(watch, "acceptor") == "replica 2 is the acceptor (epoch 1, ballot 6)");
+  MoveWatch done(control_v1::ROLE_ACCEPTOR, 2, std::nullopt);
+  done.observe(status);
+  CHECK(holder_text(done, "acceptor") == "replica 2 is the acceptor already (epoch 1, ballot 6)");
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST_CASE("changes between two statuses are described in words, newest last") {
   CHECK(last() == "replica 1 goes on");
 
   status.mutable_blocked()->set_by(1);
+  status.mutable_blocked()->add_waits_for(1);
   status.mutable_blocked()->add_reported_by(0);
   status.mutable_blocked()->set_why("it sleeps");
   history.observe(status, start);
@@ -60,6 +61,17 @@ TEST_CASE("changes between two statuses are described in words, newest last") {
   status.clear_blocked();
   history.observe(status, start);
   CHECK(last() == "no longer blocked");
+  status.mutable_supervisor()->set_state(control_v1::STATE_UP);
+  history.observe(status, start);
+  status.mutable_supervisor()->set_state(control_v1::STATE_DEAD);
+  history.observe(status, start);
+  CHECK(last() == "the supervisor died");
+  status.mutable_supervisor()->set_state(control_v1::STATE_STOPPED);
+  history.observe(status, start);
+  CHECK(last() == "the supervisor is stopped");
+  status.mutable_supervisor()->set_state(control_v1::STATE_UP);
+  history.observe(status, start);
+  CHECK(last() == "a supervisor runs");
   CHECK(history.lines().size() == 8);  // bounded: the oldest are dropped
 }
 

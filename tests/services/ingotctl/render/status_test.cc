@@ -47,6 +47,7 @@ TEST_CASE("digests and blocks come at the end, if there are any") {
   status.mutable_replicas(0)->mutable_digest()->set_slot(8);
   status.mutable_replicas(0)->mutable_digest()->set_digest(0xab);
   status.mutable_blocked()->set_by(1);
+  status.mutable_blocked()->add_waits_for(1);
   status.mutable_blocked()->add_reported_by(0);
   status.mutable_blocked()->set_why("too few of the voters answer");
   status.mutable_blocked()->set_details("too few of the voters answer; slot 3 waits");
@@ -54,21 +55,86 @@ TEST_CASE("digests and blocks come at the end, if there are any") {
   CHECK_THAT(json, Contains(R"("lag":0,"digest":"00000000000000ab","digest_slot":8})"));
   CHECK_THAT(json, Contains(R"("lag":1,"digest":null,"digest_slot":null}])"));
   CHECK_THAT(json,
-             Catch::Matchers::EndsWith(R"(],"blocked":{"by":1,"reported_by":[0],"why":"too few of the voters answer",)"
+             Catch::Matchers::EndsWith(R"(],"blocked":{"by":1,"waits_for":[1],"reported_by":[0],)"
+                                       R"("why":"too few of the voters answer",)"
                                        R"("details":"too few of the voters answer; slot 3 waits"}})"));
   CHECK_THAT(status_table(status, false),
              Catch::Matchers::EndsWith(
                  "blocked: replica 0 waits for replica 1: too few of the voters answer; slot 3 waits\n"));
 }
 
-TEST_CASE("a block names the replicas that wait and the one waited for, if there is one") {
+TEST_CASE("a former instance whose data is gone is told of below the table, and at the object's end") {
+  auto status = example();
+  CHECK_THAT(status_table(status, false), !Contains("former"));
+  status.mutable_instance()->set_lost_former_unix_ms(1'700'000'000'000);
+  CHECK_THAT(status_table(status, false),
+             Catch::Matchers::EndsWith("a former instance of this name, which served from 2023-11-14T22:13:20+00:00 "
+                                       "on, ended without a clean stop: its data is gone, and this one began empty\n"));
+  CHECK_THAT(status_json(status, false), Catch::Matchers::EndsWith(R"(],"lost_former_unix_ms":1700000000000})"));
+}
+
+TEST_CASE("a supervisor that is dead or stopped has its line, and one that runs has none") {
+  auto status = example();
+  const std::string with_none = status_table(status, false);
+  status.mutable_supervisor()->set_state(control_v1::STATE_UP);
+  CHECK(status_table(status, false) == with_none);
+  CHECK(status_json(status, false) == status_json(example(), false));
+  CHECK(status_line(status) == status_line(example()));
+
+  status.mutable_supervisor()->set_state(control_v1::STATE_STOPPED);
+  CHECK_THAT(status_table(status, false),
+             Catch::Matchers::EndsWith("supervisor: stopped; until it goes on, nothing that dies is started again\n"));
+  CHECK_THAT(status_json(status, false), Catch::Matchers::EndsWith(R"(],"supervisor":{"state":"stopped"}})"));
+  CHECK_THAT(status_line(status), Catch::Matchers::EndsWith("  lag 1  supervisor stopped"));
+
+  status.mutable_supervisor()->set_state(control_v1::STATE_DEAD);
+  status.mutable_supervisor()->mutable_down()->set_seconds(12);
+  status.mutable_supervisor()->mutable_down()->set_nanos(345'000'000);
+  status.mutable_supervisor()->mutable_ends_in()->set_seconds(17);
+  CHECK_THAT(status_table(status, false),
+             Catch::Matchers::EndsWith("supervisor: dead for 12s; nothing that dies is started again, and all ends in "
+                                       "17s unless an ingotd of the same name and flags takes over\n"));
+  CHECK_THAT(status_json(status, false),
+             Catch::Matchers::EndsWith(R"(],"supervisor":{"state":"dead","down_ms":12345,"ends_in_ms":17000}})"));
+  CHECK_THAT(status_line(status), Catch::Matchers::EndsWith("  lag 1  supervisor dead, all ends in 17s"));
+}
+
+TEST_CASE("kept segments that make writes wait have their line, and their object after the block") {
+  auto status = example();
+  CHECK_THAT(status_json(status, false), !Contains("kept_segments"));
+  status.mutable_kept_segments()->set_segments(3);
+  status.mutable_kept_segments()->set_bytes(2'097'152);
+  status.mutable_kept_segments()->set_why("writes wait for a reason");
+  CHECK_THAT(status_table(status, false), Catch::Matchers::EndsWith("\nwrites wait for a reason\n"));
+  CHECK_THAT(status_json(status, false),
+             Catch::Matchers::EndsWith(
+                 R"(],"kept_segments":{"segments":3,"bytes":2097152,"why":"writes wait for a reason"}})"));
+  status.mutable_blocked()->set_why("why");
+  CHECK_THAT(status_json(status, false), Contains(R"("details":""},"kept_segments":{)"));
+}
+
+TEST_CASE("a block names the replicas that wait and those waited for, if there are any") {
   control_v1::Blocked blocked;
-  blocked.set_by(2);
-  blocked.add_reported_by(0);
+  blocked.set_by(0);
+  blocked.add_waits_for(0);
   blocked.add_reported_by(1);
-  CHECK(blocked_text(blocked, "why") == "blocked: replicas 0, 1 wait for replica 2: why");
-  blocked.set_by(1);
-  CHECK(blocked_text(blocked, "why") == "blocked: replicas 0, 1: why");
+  CHECK(blocked_text(blocked, "why") == "blocked: replica 1 waits for replica 0: why");
+  blocked.add_waits_for(3);
+  blocked.add_reported_by(2);
+  CHECK(blocked_text(blocked, "why") == "blocked: replicas 1, 2 wait for replicas 0, 3: why");
+  blocked.clear_waits_for();
+  CHECK(blocked_text(blocked, "why") == "blocked: replicas 1, 2: why");
+  blocked.clear_reported_by();
+  CHECK(blocked_text(blocked, "why") == "blocked: why");
+}
+
+TEST_CASE("replica 0 is told from no particular replica in JSON, too") {
+  auto status = example();
+  status.mutable_blocked()->set_why("why");
+  CHECK_THAT(status_json(status, false), Contains(R"("blocked":{"by":null,"waits_for":[],)"));
+  status.mutable_blocked()->set_by(0);
+  status.mutable_blocked()->add_waits_for(0);
+  CHECK_THAT(status_json(status, false), Contains(R"("blocked":{"by":0,"waits_for":[0],)"));
 }
 
 TEST_CASE("a line names the leader, missing replicas and the group's progress") {
@@ -77,6 +143,7 @@ TEST_CASE("a line names the leader, missing replicas and the group's progress") 
   status.mutable_replicas(0)->set_incarnation(4);
   status.mutable_replicas(1)->set_state(control_v1::STATE_STOPPED);
   status.mutable_blocked()->set_by(1);
+  status.mutable_blocked()->add_waits_for(1);
   status.mutable_blocked()->add_reported_by(0);
   status.mutable_blocked()->set_why("it sleeps");
   CHECK(status_line(status) == "leader 0 (incarnation 4)  replica 1 stopped  epoch 2  ballot 3  decided 8  lag 1  "

@@ -1,0 +1,15 @@
+// What is wrong with the text of a setting, as a sentence; empty: nothing. Thread-safe.
+#pragma once
+
+#include <string>
+
+namespace ingot {
+
+// A name of an instance stands in logs, labels and names of sockets and files: at most kInstanceNameBytesMax bytes of
+// UTF-8 text without control characters and "/". The empty text stands for the default and has no fault.
+std::string fault_in_instance_name(const std::string& text);
+
+// A version that clients of etcd can read: three numbers, "3.4.23".
+std::string fault_in_version(const std::string& text);
+
+}  // namespace ingot

@@ -1,0 +1,42 @@
+// An HTTP/1 server of one text, GET /metrics, to which no client can do harm: each connection is served by itself, for
+// one request, with bounds for its time and bytes (limits.h).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "services/metrics/limits.h"
+
+namespace ingot {
+
+struct HttpServerBounds {
+  int connections = kMetricsConnectionsMax;
+  std::chrono::milliseconds request_timeout{kMetricsRequestTimeoutMs};
+  std::chrono::milliseconds answer_timeout{kMetricsAnswerTimeoutMs};
+};
+
+// Serves from a thread of its own until it is destroyed. Thread-safe.
+class HttpServer {
+ public:
+  // Listens on `address` (HOST:PORT; port 0 lets the system choose). `text` makes the answer; the server's thread calls
+  // it. Errors: INVALID_ARGUMENT (not an address), ALREADY_EXISTS (it cannot be listened on), RESOURCE_EXHAUSTED (no
+  // thread), each with its cause.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> start(const std::string& address,
+                                                           std::function<std::string()> text,
+                                                           HttpServerBounds bounds = {});
+  ~HttpServer();
+
+  // The bound port.
+  int port() const;
+
+ private:
+  class Listener;
+  explicit HttpServer(std::unique_ptr<Listener> listener);
+
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,19 @@
+// What a process has been told of its instance.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/types.h"
+
+namespace ingot {
+
+// The supervisor keeps it for each process, and sends the rest (Instance::tell). In this way a process that does not
+// read for a while misses nothing that still matters, and nothing is kept for it.
+struct Told {
+  std::vector<std::uint32_t> incarnations;  // by endpoint: the newest
+  std::vector<std::uint64_t> releases;      // by replica: as the Instance counts them; 0: none
+  Slot snapshot;                            // slots below it are in the newest snapshot
+};
+
+}  // namespace ingot

@@ -1,0 +1,60 @@
+// The server's own client.
+#include "services/serving/self_check.h"
+
+#include <catch2/catch.hpp>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "services/serving/grpc_server.h"
+
+namespace ingot {
+namespace {
+
+constexpr auto kAWhile = std::chrono::milliseconds(200);
+
+// Waits until there are `count` answers; a watchdog of the test ends a wait that never ends.
+void wait_for(const std::atomic<int>& answers, int count) {
+  while (answers.load() < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+std::unique_ptr<grpc::Server> make_server() {
+  auto server = start_grpc_server("127.0.0.1:0", {});
+  REQUIRE(server.ok());
+  return *std::move(server);
+}
+
+TEST_CASE("a server that serves answers each question") {
+  const auto server = make_server();
+  std::atomic<int> answers{0};
+  auto check = SelfCheck::create(*server, [&] { ++answers; });
+  REQUIRE(check.ok());
+  CHECK(answers == 0);  // not asked
+  for (int i = 1; i <= 20; ++i) {
+    while (answers < i) {  // a question right behind an answer may still count as one with it
+      (*check)->ask();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+TEST_CASE("a server that has been shut down answers nothing, and a check that is gone reports nothing") {
+  const auto server = make_server();
+  std::atomic<int> answers{0};
+  auto check = SelfCheck::create(*server, [&] { ++answers; });
+  REQUIRE(check.ok());
+  (*check)->ask();
+  wait_for(answers, 1);
+  server->Shutdown();
+  (*check)->ask();
+  check->reset();
+  const int before = answers;
+  std::this_thread::sleep_for(kAWhile);
+  CHECK(answers == before);
+}
+
+}  // namespace
+}  // namespace ingot
