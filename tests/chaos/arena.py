@@ -5,10 +5,12 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
-from tests.daemon.ingot_daemon import INGOTCTL, INGOTD, WATCHDOG_S, alive, processes_below
+from tests.daemon.ingot_daemon import (INGOTCTL, INGOTD, PORT_TAKEN, WATCHDOG_S, alive, processes_below, send_signal,
+                                       signal_all)
 
 RECORDER = "tests/chaos/recorder"
 POLL_S = 0.02
@@ -53,8 +55,9 @@ class Arena:
             try:
                 return self.start_supervisor()
             except AssertionError:
-                if attempts_left == 0 or self.supervisor.poll() is None or "listen" not in self.log_tail():
+                if attempts_left == 0 or self.supervisor.poll() is None or PORT_TAKEN not in self.log_tail():
                     raise
+                print("RETRIED: another program took the free port that was chosen", file=sys.stderr)
 
     def __exit__(self, *_):
         for waker in self.wakers:
@@ -63,17 +66,14 @@ class Arena:
             self.recorder.kill()
             self.recorder.communicate()
         left = [self.supervisor.pid, *processes_below(self.supervisor.pid), *self.seen]
-        for pid in left:
-            self.send(pid, signal.SIGCONT)
+        signal_all(left, signal.SIGCONT)
         if self.supervisor.poll() is None:
             self.supervisor.terminate()
             try:
                 self.supervisor.wait(WATCHDOG_S)
             except subprocess.TimeoutExpired:
                 self.supervisor.kill()
-        for pid in left:
-            if self.is_ours(pid):
-                self.send(pid, signal.SIGKILL)
+        signal_all(filter(self.is_ours, left), signal.SIGKILL)
         self.log.close()
 
     # ---- The daemon ----
@@ -133,6 +133,11 @@ class Arena:
             return others and [chance.choice(others)]
         return [r["pid"] for r in living if r["role"] in target.split("+")]
 
+    def ids(self, pids):
+        """The ids of the replicas whose processes these are."""
+        status = self.status() or {"replicas": []}
+        return {r["id"] for r in status["replicas"] if r.get("pid") in pids}
+
     def instance_processes(self):
         return [pid for entry in os.listdir("/proc") if entry.isdigit() for pid in [int(entry)]
                 if self.is_ours(pid) and self.belongs_here(pid)]
@@ -154,20 +159,12 @@ class Arena:
 
     # ---- Faults ----
 
-    @staticmethod
-    def send(pid, sig):
-        try:
-            os.kill(pid, sig)
-            return True
-        except ProcessLookupError:
-            return False
-
     def kill(self, pids):
-        return sum(self.send(pid, signal.SIGKILL) for pid in pids if self.is_ours(pid))
+        return sum(send_signal(pid, signal.SIGKILL) for pid in pids if self.is_ours(pid))
 
     def stop(self, pids, seconds):
-        stopped = [pid for pid in pids if self.is_ours(pid) and self.send(pid, signal.SIGSTOP)]
-        waker = threading.Timer(seconds, lambda: [self.send(pid, signal.SIGCONT) for pid in stopped])
+        stopped = [pid for pid in pids if self.is_ours(pid) and send_signal(pid, signal.SIGSTOP)]
+        waker = threading.Timer(seconds, lambda: signal_all(stopped, signal.SIGCONT))
         waker.daemon = True
         waker.start()
         self.wakers.append(waker)
@@ -179,18 +176,28 @@ class Arena:
 
     # ---- The end ----
 
-    def finish(self, restarts):
-        """Ends the clients and returns their records. Fails if the daemon does not recover first."""
+    def require_blocked(self, victims):
+        """Waits until the status names one of the replicas as what the group waits for."""
+        self.wait_until(lambda: (self.status() or {}).get("blocked", {}).get("by") in victims,
+                        f"the status says that the group is blocked by one of {victims}")
+
+    def finish(self, restarts, blocked=False):
+        """Ends the clients and returns their records. Fails if the daemon does not recover first, unless the group is
+        blocked for good: then nothing is looked up, and the replicas need not be equal."""
         for waker in self.wakers:
             waker.join()
-        self.wait_until(lambda: self.settled(restarts), "everybody is up again and has caught up")
+        if blocked:
+            self.recorder.stdin.write("blocked\n")
+        else:
+            self.wait_until(lambda: self.settled(restarts), "everybody is up again and has caught up")
         self.recorder.stdin.close()
         text = self.recorder.stdout.read()
         self.recorder.wait()
         if not text.strip():
             raise AssertionError(f"the recorder failed:\n{self.status_text()}\n{self.log_tail()}")
         report = json.loads(text)
-        report["digests"] = self.digests(restarts)
+        report["digests"] = "not compared" if blocked else self.digests(restarts)
+        report["blocked"] = blocked
         return report
 
     def digests(self, restarts):

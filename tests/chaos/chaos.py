@@ -6,13 +6,20 @@ import argparse
 import json
 import os
 import random
+import shlex
+import shutil
+import subprocess
 import sys
-import tempfile
 import time
 
 from arena import Arena
-from faults import KILLS, OF_REPLICAS, Plan
 from checker import build_porcupine, porcupine
+from faults import KILLS, OF_REPLICAS, Plan
+from groups import all_groups, drawn_groups
+from tests.seeds import kept_folder
+
+TWO_PHASE = "--agreement=2pc"  # a dead replica blocks such a group for good
+TWO_PHASE_TARGETS = ("leader", "other", "two", "front-end", "supervisor")
 
 
 def parse(arguments):
@@ -33,10 +40,14 @@ def parse(arguments):
                         "then a new daemon; 0 (the default): they are")
     parser.add_argument("--daemon-flag", action="append", default=[], help="one for ingotd, as --daemon-flag=--agreement=multipaxos")
     parser.add_argument("--recorder-flag", action="append", default=[], help="one for the clients, as --recorder-flag=--clients=16")
+    parser.add_argument("--rounds", type=positive, default=0, help="so many runs, each on another group: agreement, "
+                        "transport, number of replicas and --fence go round as the seed says; 24 are all of them")
     parser.add_argument("--seed", type=positive, default=None, help="default: random")
     parser.add_argument("--require-porcupine", action="store_true", help="fail where it cannot be had")
     parser.add_argument("--keep", metavar="FOLDER", help="for histories and logs; default: they are kept on failure only")
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
+    parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # run.sh: first build what is needed
+    parser.error = lambda message: parser.exit(2, f"{parser.prog}: {message}; see --help\n")
     flags = parser.parse_args(arguments)
     flags.targets = flags.targets.split(",")
     unknown = [t for t in flags.targets if t not in KILLS]
@@ -46,16 +57,32 @@ def parse(arguments):
         parser.error("with --kills-per-daemon only replicas can be hit; see --targets")
     if not 1 <= flags.replicas <= 48:
         parser.error("--replicas is from 1 to 48")
+    if flags.rounds > len(list(all_groups())):
+        parser.error(f"--rounds is at most {len(list(all_groups()))}: there are no more groups")
+    if flags.seed is None:
+        flags.seed = random.SystemRandom().randrange(2 ** 32)
     return flags
+
+
+def command(flags):
+    """What runs this again, with the same seed."""
+    words = ["tests/chaos/run.sh", f"--seed={flags.seed}", f"--kills={flags.kills}", f"--stops={flags.stops}",
+             f"--replicas={flags.replicas}", f"--targets={','.join(flags.targets)}",
+             f"--settle-percent={flags.settle_percent}", f"--faults-per-daemon={flags.faults_per_daemon}",
+             f"--kills-per-daemon={flags.kills_per_daemon}"]
+    words += [f"--daemon-flag={flag}" for flag in flags.daemon_flag]
+    words += [f"--recorder-flag={flag}" for flag in flags.recorder_flag]
+    return shlex.join(words)
 
 
 class Chaos:
     def __init__(self, flags, log):
         self.flags, self.log = flags, log
-        self.seed = random.SystemRandom().randrange(2 ** 32) if flags.seed is None else flags.seed
+        self.seed = flags.seed
         self.chance = random.Random(self.seed ^ 0x5eed)
-        self.plan = Plan(self.seed, flags.kills, flags.stops, flags.replicas, flags.targets,
-                         flags.settle_percent / 100)
+        self.two_phase = TWO_PHASE in flags.daemon_flag
+        targets = [t for t in flags.targets if t in TWO_PHASE_TARGETS] if self.two_phase else flags.targets
+        self.plan = Plan(self.seed, flags.kills, flags.stops, flags.replicas, targets, flags.settle_percent / 100)
         self.restarts = flags.kills_per_daemon == 0
         self.kills = self.stops = self.daemons = 0
         self.by_target = {}
@@ -66,7 +93,7 @@ class Chaos:
 
     def run(self, folder):
         began = time.monotonic()
-        self.log(f"chaos: seed {self.seed}, {self.flags.kills} kills, {self.flags.stops} stops, {self.flags.replicas} replicas")
+        self.log(f"chaos: {command(self.flags)}")
         while not self.plan.done():
             self.reports.append(self.one_daemon(folder))
         return self.summary(time.monotonic() - began)
@@ -76,12 +103,16 @@ class Chaos:
         with Arena(folder, self.daemons, self.flags.replicas, self.flags.daemon_flag, self.flags.recorder_flag,
                    self.seed + self.daemons) as arena:
             faults = kills = 0
+            self.dead = set()
             while not self.plan.done() and faults < self.flags.faults_per_daemon:
                 if self.flags.kills_per_daemon and kills >= self.flags.kills_per_daemon:
                     break
                 kills += self.inject(arena, self.plan.next(), kills)
                 faults += 1
-            report = arena.finish(self.restarts)
+                if self.dead:
+                    arena.require_blocked(self.dead)
+                    break
+            report = arena.finish(self.restarts, blocked=bool(self.dead))
         report["porcupine"] = self.checked(arena.history)
         self.log(f"chaos: daemon {self.daemons}: {report['operations']} operations, {report['open']} open, "
                  f"{report['looked_up']} looked up, {report['lost']} lost, linearizable: {report['linearizable']} "
@@ -100,9 +131,13 @@ class Chaos:
         killed = arena.pids(fault.kill, self.chance) if fault.kill else []
         if not self.restarts:  # the survivors must be able to go on without the processes that are not restarted
             killed = killed[:self.flags.kills_per_daemon - killed_before]
+        if self.two_phase and fault.kill in OF_REPLICAS:
+            self.dead = arena.ids(killed)
         stops = arena.stop(stopped, fault.stop_s)
         self.count("stop " + fault.stop, stops)
         kills = arena.kill(killed)
+        if kills == 0:
+            self.dead = set()
         self.count("kill " + fault.kill, kills)
         self.plan.kills += fault.signals(self.flags.replicas)[0] - kills
         self.plan.stops += fault.signals(self.flags.replicas)[1] - stops
@@ -128,7 +163,7 @@ class Chaos:
                    (r["porcupine"] == "Ok" or r["porcupine"].startswith("not judged")) for r in self.reports)
         return {"seed": self.seed, "replicas": self.flags.replicas, "kills": self.kills, "stops": self.stops,
                 "by_target": dict(sorted(self.by_target.items())), "daemons": self.daemons,
-                "elapsed_s": round(elapsed_s, 1), "operations": total("operations"),
+                "blocked": sum(r["blocked"] for r in self.reports), "elapsed_s": round(elapsed_s, 1), "operations": total("operations"),
                 "acknowledged_writes": total("acknowledged_writes"), "looked_up": total("looked_up"),
                 "lost": total("lost"), "open": total("open"), "failed": total("failed"),
                 "gap_ms_max": round(max(r["gap_ms_max"] for r in self.reports), 1),
@@ -147,28 +182,76 @@ def show(summary):
         print(f"{name.replace('_', ' '):20} {value}")
 
 
-def main(arguments):
-    flags = parse(arguments)
-    folder = flags.keep or tempfile.mkdtemp(prefix="ingot-chaos-")
+def log(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def run_group(flags, folder):
+    """One run on one group; its summary, with `held`. A failure keeps the folder, and prints how to run it again."""
     os.makedirs(folder, exist_ok=True)
-    chaos = Chaos(flags, lambda text: print(text, file=sys.stderr, flush=True))
+    chaos = Chaos(flags, log)
     try:
         summary = chaos.run(folder)
-    except AssertionError as error:
-        print(f"tests/chaos/run.sh: seed {chaos.seed}, after {chaos.kills} kills and {chaos.stops} stops: {error}\n"
-              f"histories and logs are in {folder}", file=sys.stderr)
-        return 1
+        trouble = "" if summary["held"] else "what clients were told cannot be true"
+    except Exception as error:  # whatever ends the run early, its files and its seed are what finds the reason
+        trouble = f"after {chaos.kills} kills and {chaos.stops} stops: {error}"
+        summary = {"seed": chaos.seed, "replicas": flags.replicas, "kills": chaos.kills, "stops": chaos.stops,
+                   "held": False}
+    if trouble:
+        log(f"tests/chaos/run.sh: {trouble}\nhistories and logs are in {folder}\nagain: {command(flags)}")
+    return summary
+
+
+def run_rounds(flags, folder):
+    """A run on each group in turn; the summaries, each with its group."""
+    summaries = []
+    for number, (replicas, daemon_flags) in enumerate(drawn_groups(flags.seed)[:flags.rounds]):
+        own = argparse.Namespace(**{**vars(flags), "replicas": replicas, "seed": flags.seed + number,
+                                    "daemon_flag": [*daemon_flags, *flags.daemon_flag]})
+        summary = run_group(own, os.path.join(folder, str(number + 1)))
+        summaries.append({"group": " ".join([*own.daemon_flag, f"--replicas={replicas}"]), **summary})
+    return summaries
+
+
+COLUMNS = ("kills", "stops", "daemons", "blocked", "acknowledged_writes", "lost", "porcupine", "held")
+
+
+def show_rounds(summaries):
+    width = max(len(summary["group"]) for summary in summaries)
+    print("  ".join(["group".ljust(width), *COLUMNS]))
+    for summary in summaries:
+        values = [summary.get(column, "") for column in COLUMNS]
+        cells = ["; ".join(value) if isinstance(value, list) else str(value) for value in values]
+        print("  ".join([summary["group"].ljust(width), *[c.rjust(len(n)) for c, n in zip(cells, COLUMNS)]]))
+
+
+def build(root):
+    """Builds the programs, which are then found below the working folder."""
+    targets = ["//services/ingotd", "//services/ingotctl", "//tests/chaos:recorder"]
+    if subprocess.run(["bazel", "build", *targets], cwd=root, stdout=sys.stderr).returncode != 0:
+        sys.exit("tests/chaos/run.sh: the build failed; see above")
+    os.chdir(os.path.join(root, "bazel-bin"))
+
+
+def main(arguments):
+    flags = parse(arguments)
+    if flags.keep:
+        flags.keep = os.path.abspath(flags.keep)
+    if flags.build:
+        build(flags.build)
+    folder = flags.keep or kept_folder("ingot-chaos-")
+    summaries = run_rounds(flags, folder) if flags.rounds else [run_group(flags, folder)]
     if flags.output == "json":
-        print(json.dumps(summary))
+        for summary in summaries:
+            print(json.dumps(summary))
+    elif flags.rounds:
+        show_rounds(summaries)
     else:
-        show(summary)
-    if not summary["held"]:
-        print(f"histories and logs are in {folder}", file=sys.stderr)
-    elif not flags.keep:
-        for name in os.listdir(folder):
-            os.remove(os.path.join(folder, name))
-        os.rmdir(folder)
-    return 0 if summary["held"] else 1
+        show(summaries[0])
+    held = all(summary["held"] for summary in summaries)
+    if held and not flags.keep:
+        shutil.rmtree(folder)
+    return 0 if held else 1
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ import tempfile
 import unittest
 
 from checker import HERE, build_porcupine, porcupine
+from tests.help_test import faults
 
 CHECKER, WHY_NOT = build_porcupine()
 
 
-@unittest.skipIf(CHECKER is None, f"SKIPPED, nothing was judged by Porcupine: {WHY_NOT}")
+@unittest.skipIf(CHECKER is None, f"nothing was judged by Porcupine: {WHY_NOT}")
 class CheckerTest(unittest.TestCase):
     def histories(self, kind):
         found = sorted(glob.glob(os.path.join(HERE, "porcupine", "histories", kind + "-*.jsonl")))
@@ -38,6 +39,9 @@ class CheckerTest(unittest.TestCase):
                 code, _, error = porcupine(CHECKER, path)
                 self.assertEqual((code, error.count("\n")), (2, 1), (text, error))
             self.assertEqual(porcupine(CHECKER, os.path.join(folder, "nowhere"))[0], 2)
+
+    def test_the_checker_explains_itself(self):
+        self.assertEqual(faults([CHECKER]), [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// tests/chaos/recorder: clients that record their requests and answers until standard input ends. Flags and output
-// only.
+// tests/chaos/recorder: clients that record their requests and answers until standard input ends. Whatever is written
+// there says that the daemon is blocked for good, so that nothing can be looked up. Flags and output only.
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Flags {
 
 void add_flags(CLI::App& app, Flags& flags) {
   RecorderOptions& options = flags.recorder;
-  app.add_option("--endpoint", options.endpoint, "HOST:PORT of the daemon")->required()->check(host_port());
+  add_endpoint(app, options.endpoint);
   app.add_option("--history", flags.history, "file for the history: one operation per line")->required();
   app.add_option("--clients", options.clients, "each with one request at a time")
       ->check(CLI::Range(1, 256))
@@ -56,18 +56,22 @@ std::string verdict(const std::string& violation) { return violation.empty() ? "
 
 absl::Status run(const Flags& flags) {
   std::atomic<bool> stop{false};
+  bool blocked = false;  // written before `waiter` ends
   std::thread waiter([&] {
     char ignored[64];
-    while (::read(STDIN_FILENO, ignored, sizeof ignored) > 0) {
-    }
+    while (::read(STDIN_FILENO, ignored, sizeof ignored) > 0) blocked = true;
     stop.store(true);
   });
-  const auto recording = record(flags.recorder, stop);
+  Recording recording = record(flags.recorder, stop);
   waiter.join();
-  if (!recording.ok()) return recording.status();
-  if (auto status = write_history(flags.history, recording->records); !status.ok()) return status;
+  // The history is there before the look-up, which may fail.
+  if (auto status = write_history(flags.history, recording.records); !status.ok()) return status;
+  if (!blocked) {
+    if (auto status = look_up(flags.recorder, recording); !status.ok()) return status;
+    if (auto status = write_history(flags.history, recording.records); !status.ok()) return status;
+  }
 
-  const Records& records = recording->records;
+  const Records& records = recording.records;
   const auto count = [&](auto which) { return std::count_if(records.begin(), records.end(), which); };
   const std::string revisions = find_revision_violation(records);
   const std::string order = find_order_violation(records);
@@ -75,18 +79,18 @@ absl::Status run(const Flags& flags) {
       {"operations", records.size()},
       {"acknowledged_writes", count([](const Recorded& each) { return each.wrote(); })},
       {"open", count([](const Recorded& each) { return !each.answered(); })},
-      {"open_reads", recording->open_reads},
-      {"failed", recording->failed},
-      {"elapsed_s", recording->elapsed_s},
+      {"open_reads", recording.open_reads},
+      {"failed", recording.failed},
+      {"elapsed_s", recording.elapsed_s},
       {"gap_ms_max", gap_ms_max(records)},
-      {"looked_up", recording->looked_up},
-      {"lost", recording->lost.size()},
-      {"lost_examples", std::vector(recording->lost.begin(), recording->lost.begin() + std::min<std::ptrdiff_t>(
-                                        10, static_cast<std::ptrdiff_t>(recording->lost.size())))},
+      {"looked_up", recording.looked_up},
+      {"lost", recording.lost.size()},
+      {"lost_examples", std::vector(recording.lost.begin(), recording.lost.begin() + std::min<std::ptrdiff_t>(
+                                        10, static_cast<std::ptrdiff_t>(recording.lost.size())))},
       {"revisions", verdict(revisions)},
       {"linearizable", verdict(order)}};
   std::cout << report.dump() << std::endl;
-  if (recording->lost.empty() && revisions.empty() && order.empty()) return absl::OkStatus();
+  if (recording.lost.empty() && revisions.empty() && order.empty()) return absl::OkStatus();
   return absl::DataLossError("what clients were told cannot be true: see above");
 }
 

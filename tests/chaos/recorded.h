@@ -43,7 +43,8 @@ std::string to_json_line(const Recorded& operation);
 // Empty if every write has its own revision and revisions grow with time; else a sentence.
 std::string find_revision_violation(const Records& records);
 
-// Empty if the project's own checker (tests/simulation/history/linearizability.h) finds an order; else the checker's sentence.
+// Empty if the project's own checker (tests/simulation/history/linearizability.h) finds an order; else the checker's
+// sentence.
 std::string find_order_violation(const Records& records);
 
 // The longest time between two acknowledged writes, in ms.

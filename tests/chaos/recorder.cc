@@ -109,8 +109,8 @@ absl::Status read_all_keys(const RecorderOptions& options, Recording& recording)
 }
 
 // Looks up every `stride`-th acknowledged write, beginning with `first`.
-absl::Status look_up(const RecorderOptions& options, const Records& records, std::size_t first, std::size_t stride,
-                     Recording& found) {
+absl::Status look_up_some(const RecorderOptions& options, const Records& records, std::size_t first,
+                          std::size_t stride, Recording& found) {
   StoreClient store(options.endpoint);
   const std::uint64_t deadline_ns = now_ns() + static_cast<std::uint64_t>(options.patience.count());
   for (std::size_t i = first; i < records.size(); i += stride) {
@@ -137,7 +137,7 @@ absl::Status look_up_all(const RecorderOptions& options, Recording& recording) {
   std::vector<absl::Status> outcomes(threads);
   std::vector<std::thread> crew;
   for (std::size_t i = 0; i < threads; ++i) {
-    crew.emplace_back([&, i] { outcomes[i] = look_up(options, recording.records, i, threads, parts[i]); });
+    crew.emplace_back([&, i] { outcomes[i] = look_up_some(options, recording.records, i, threads, parts[i]); });
   }
   for (std::thread& thread : crew) thread.join();
   absl::Status outcome;
@@ -151,7 +151,7 @@ absl::Status look_up_all(const RecorderOptions& options, Recording& recording) {
 
 }  // namespace
 
-absl::StatusOr<Recording> record(const RecorderOptions& options, const std::atomic<bool>& stop) {
+Recording record(const RecorderOptions& options, const std::atomic<bool>& stop) {
   Run run{options, stop};
   std::deque<Client> clients;
   std::vector<std::thread> threads;
@@ -166,9 +166,12 @@ absl::StatusOr<Recording> record(const RecorderOptions& options, const std::atom
     recording.open_reads += client.open_reads;
     recording.records.insert(recording.records.end(), client.records.begin(), client.records.end());
   }
-  if (auto status = read_all_keys(options, recording); !status.ok()) return status;
-  if (auto status = look_up_all(options, recording); !status.ok()) return status;
   return recording;
+}
+
+absl::Status look_up(const RecorderOptions& options, Recording& recording) {
+  if (auto status = read_all_keys(options, recording); !status.ok()) return status;
+  return look_up_all(options, recording);
 }
 
 }  // namespace ingot::chaos

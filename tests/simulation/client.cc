@@ -191,6 +191,8 @@ void Client::draw(Operation& operation) {
 // An operation whose outcome is unknown may take effect later, or never; a refused one must not.
 void Client::answered(Value number, const ReplicaReply& reply) {
   --workload_.open;
+  const bool read = operation(number).kind == Operation::Kind::kRead;
+  if (!read && reply.outcome != ReplicaReply::Outcome::kOk) ++workload_.unacknowledged_writes;
   switch (reply.outcome) {
     case ReplicaReply::Outcome::kOk:
       return finish(number, reply);
@@ -202,7 +204,7 @@ void Client::answered(Value number, const ReplicaReply& reply) {
       return;
     case ReplicaReply::Outcome::kOverloaded:
     case ReplicaReply::Outcome::kBlocked:
-      if (operation(number).kind != Operation::Kind::kRead) environment_.checkers.effects.refused(number);
+      if (!read) environment_.checkers.effects.refused(number);
       return;
   }
 }

@@ -41,7 +41,8 @@ struct Workload {
   int writes_left = 0;
   Moment moment = 0;
   std::uint64_t reads = 0;
-  std::uint64_t writes = 0;
+  std::uint64_t writes = 0;                 // acknowledged
+  std::uint64_t unacknowledged_writes = 0;  // refused, or the client gave up waiting
   std::uint64_t repeats = 0;
   std::uint64_t unknown = 0;  // operations whose outcome the client gave up waiting for
   int open = 0;  // called, and without an outcome

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replication/agreement/agreement.h"
+#include "replication/agreement/messages.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/snapshots/transfer.h"
 #include "tests/simulation/checkers.h"
@@ -28,6 +29,7 @@ struct Notice {
     kHistory,  // likewise, but its writer may be alive
     kWritten,  // the snapshot that it writes is done; null: it could not be made
     kDecoded,  // the snapshot that it loads is decoded
+    kReleased,  // the supervisor has released segments of the replica of `name`
     kMove,     // an operator moves `role` to `to`, as `fault` says
   };
   Kind kind = Kind::kDied;
@@ -40,7 +42,8 @@ struct Notice {
   std::size_t fault = 0;
 };
 
-// A client's session is its number, which fits into this many bits; only a mutant sets higher ones.
+// A client's session is its number, which fits into this many bits; only without the rule "sessions" higher ones are
+// set.
 inline constexpr int kSessionBits = 16;
 
 class Environment {
@@ -52,8 +55,8 @@ class Environment {
 
   // The replica is about to execute one action. True: it was crashed or stopped, and must not execute it.
   virtual bool at_crash_point(int replica) = 0;
-  // The replica has just sent a promise. True: likewise.
-  virtual bool promised(int replica) = 0;
+  // The replica has just sent a message of that type. True: likewise.
+  virtual bool has_sent(int replica, MessageType type) = 0;
 
   // Whether the replica accepts messages of this incarnation.
   virtual bool accepts(int replica, ReplicaIncarnation name) const = 0;
@@ -66,10 +69,13 @@ class Environment {
   // True: that incarnation was running, and is killed now.
   virtual bool fence(ReplicaIncarnation name) = 0;
 
-  // After a delay the supervisor keeps this snapshot if it is newer than the one it has; a kept one outlives all
-  // replicas.
-  virtual void publish(PublishedSnapshot snapshot) = 0;
+  // After a delay, and before the replica's next incarnation starts, the supervisor keeps this snapshot if it is newer
+  // than the one it has; a kept one outlives all replicas.
+  virtual void publish(int replica, PublishedSnapshot snapshot) = 0;
   virtual Slot published_below() const = 0;
+  // The earlier incarnations of a replica whose segments the supervisor keeps, and how much of its room they take.
+  virtual std::vector<Incarnation> kept_incarnations(EndpointId replica) const = 0;
+  virtual KeptSegments kept_segments() const = 0;
 
   // The number of the operation that a client's command carries out.
   virtual Value operation_of(std::uint64_t client, std::uint64_t sequence) const = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "replication/agreement/registry.h"
 
 namespace ingot::simulation {
@@ -26,8 +27,15 @@ void SimulatedGroup::begin(int replica) {
   const ReplicaIncarnation name = name_of(replica);
   place.segment = std::make_shared<SimulatedSegment>(name.id, name.incarnation, plan_.replica.segment_bytes,
                                                      environment_.pressed);
-  const Slot history_from = traits_.votes_are_history ? environment_.published_below() : Slot(kSlotsMax);
-  segments_.begin(name, place.segment, history_from);
+  segments_.begin(name, place.segment);
+}
+
+std::size_t SimulatedGroup::release() { return segments_.release(needed_from()); }
+
+// Votes for lower slots need not be kept.
+Slot SimulatedGroup::needed_from() const {
+  if (left_out == "kept-until-published") return Slot(kSlotsMax);
+  return traits_.votes_are_history ? environment_.published_below() : Slot(kSlotsMax);
 }
 
 // The stored state of the incarnation before, as far as this one inherits it.
@@ -53,10 +61,7 @@ GroupConfig SimulatedGroup::config(int replica) const {
   config.incarnation = at(replica).incarnation;
   config.bounds = plan_.bounds;
   config.predecessor = predecessor(replica);
-  if (options_.mutant == Mutant::kSuccessorWithoutVotes && config.predecessor) {
-    config.predecessor = std::make_shared<const StableView>();
-  }
-  if (options_.mutant == Mutant::kNameUsedTwice) {
+  if (left_out == "names") {
     config.incarnation = Incarnation(1);
     config.predecessor = nullptr;
   }
@@ -83,10 +88,8 @@ void SimulatedGroup::start(int replica, PublishedSnapshot snapshot) {
   place.replica = std::make_unique<SimulatedReplica>(
       SimulatedReplica::Setup{.group = group,
                               .incarnation = place.incarnation,
-                              .agreement = mutate(options_.mutant, make_agreement(options_.agreement, group), group),
-                              .traits = traits_,
+                              .agreement = make_agreement(options_.agreement, group),
                               .schedule = plan_.replica,
-                              .mutant = options_.mutant,
                               .trees = trees(),
                               .fences = plan_.fencing,
                               .segment = place.segment,

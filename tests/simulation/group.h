@@ -34,6 +34,11 @@ class SimulatedGroup {
 
   // Makes the segment of the next incarnation (the first one has number 1). REQUIRES: the one before is dead.
   void begin(int replica);
+  // A snapshot is kept from now on, so the supervisor releases segments. Returns how many.
+  std::size_t release();
+  // Of the kept segments that wait for another one.
+  std::size_t waiting_bytes() const { return segments_.waiting_bytes(needed_from()); }
+  const KnownSegments& kept() const { return segments_; }
   // Starts it, from a snapshot if there is one. REQUIRES: every replica has begun.
   void start(int replica, PublishedSnapshot snapshot);
   // Ends it: its segment is final. Returns what the kernel would free later; the returned replica must not be polled
@@ -50,6 +55,7 @@ class SimulatedGroup {
   int acceptor() const;
 
  private:
+  Slot needed_from() const;
   GroupConfig config(int replica) const;
   std::shared_ptr<const StableView> predecessor(int replica) const;
   std::optional<TreeOptions> trees() const;

@@ -9,7 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/limits.h"
+#include "core/rule.h"
 #include "services/cli/cli.h"
+#include "tests/simulation/mutants.h"
 #include "tests/simulation/report.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
@@ -17,6 +19,7 @@
 namespace ingot::simulation {
 namespace {
 
+constexpr bool kMutable = !INGOT_CONSTANT_RULES;
 constexpr std::int64_t kJobsMax = 256;
 constexpr std::int64_t kSeedMax = std::int64_t{1} << 62;
 
@@ -27,7 +30,6 @@ struct Flags {
   int voters = 0;  // 0: the default for the number of replicas
   int jobs = 1;
   int failures = 1;
-  std::string mutant;
   std::string output = "text";
   bool no_kills = false;
   bool list_mutants = false;
@@ -48,14 +50,14 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--failures", flags.failures, "violations after which to stop")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--mutant", flags.mutant, "a known bug to switch on: --list-mutants names them");
+  app.add_option("--mutant", flags.options.mutant, "a rule to leave out: --list-mutants names them");
   app.add_option("--faults", flags.options.faults_max, "no more than so many of each seed's faults")
       ->check(whole_number(0, 1'000'000));
   app.add_option("--writes", flags.options.writes_max, "no more than so many of each seed's writes")
       ->check(whole_number(0, 1'000'000));
   app.add_flag("--no-kills", flags.no_kills, "replicas are stopped instead of killed");
   app.add_flag("--trace", flags.options.trace, "print every step of the first seed");
-  app.add_flag("--list-mutants", flags.list_mutants, "name the known bugs and leave");
+  app.add_flag("--list-mutants", flags.list_mutants, "name the rules that can be left out, and leave");
   app.add_option("-o,--output", flags.output, "text or json")->check(one_of({"text", "json"}))->capture_default_str();
 }
 
@@ -68,20 +70,24 @@ absl::Status complete(Flags& flags) {
     return absl::InvalidArgumentError(absl::StrCat("--voters=", options.voters, " is more than --replicas=",
                                                    options.replicas, "; voters are replicas"));
   }
-  if (flags.mutant.empty()) return absl::OkStatus();
-  const auto mutant = mutant_named(flags.mutant);
-  if (!mutant) {
+  if (options.mutant.empty()) return absl::OkStatus();
+  if (find_mutant(options.mutant) == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--mutant=", flags.mutant, " is no known bug; --list-mutants names them"));
+        absl::StrCat("--mutant=", options.mutant, " is no rule that can be left out; --list-mutants names them"));
   }
-  options.mutant = *mutant;
+  if (!kMutable) {
+    return absl::InvalidArgumentError("--mutant is for simulate_mutants: here no rule can be left out");
+  }
   return absl::OkStatus();
 }
 
 void list_mutants() {
-  for (const MutantFacts& facts : all_mutants()) {
-    std::printf("%-26s %s (%s with %d replicas: caught within %llu seeds)\n", facts.name, facts.meaning,
-                facts.agreement, facts.replicas, static_cast<unsigned long long>(facts.seeds));
+  for (const Mutant& mutant : all_mutants()) {
+    const std::string found = mutant.one_in == 0
+                                  ? absl::StrCat("scenario ", mutant.scenario)
+                                  : absl::StrCat(mutant.checkers, " within ", mutant.seeds(), " seeds");
+    std::printf("%-22s %s (%s with %d replicas: %s)\n", mutant.rule, mutant.without, mutant.agreement,
+                mutant.replicas, found.c_str());
   }
 }
 

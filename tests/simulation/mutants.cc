@@ -1,273 +1,202 @@
 #include "tests/simulation/mutants.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
+#include <array>
 
-#include "core/prng.h"
-#include "replication/agreement/messages.h"
-#include "replication/agreement/one_paxos/config_entry.h"
-#include "replication/stable/view.h"
+#include "absl/strings/str_cat.h"
 
 namespace ingot::simulation {
 
 namespace {
 
-constexpr MutantFacts kFacts[] = {
-    {Mutant::kForgottenPromise, "forgotten-promise", "a promise is not stored", "multipaxos", 3, 460},
-    {Mutant::kForgottenVote, "forgotten-vote", "every fourth vote or acceptance is not stored", "1paxos", 4, 10},
-    {Mutant::kForgottenProposal, "forgotten-proposal", "a leader does not store its proposals", "1paxos", 5, 140},
-    {Mutant::kForgottenConfiguration, "forgotten-configuration", "votes in the configuration log are not stored",
-     "1paxos", 3, 10},
-    {Mutant::kDroppedInFlight, "dropped-in-flight", "an AcceptorChange carries nothing", "1paxos", 4, 900},
-    {Mutant::kLearnTwice, "learn-twice", "a Learn is applied twice", "1paxos", 3, 10},
-    {Mutant::kVoteCountedTwice, "vote-counted-twice", "a vote counts for another replica, too", "multipaxos", 5, 370},
-    {Mutant::kNoTakenForYes, "no-taken-for-yes", "the coordinator reads a no as a yes", "2pc", 3, 25},
-    {Mutant::kNameUsedTwice, "name-used-twice",
-     "a new incarnation passes for the one before, and has forgotten everything", "1paxos", 3, 15},
-    {Mutant::kReadWithoutAsking, "read-without-asking", "a leader answers reads without asking whether it still leads",
-     "1paxos", 3, 10},
-    {Mutant::kSnapshotOffByOne, "snapshot-off-by-one", "a snapshot counts for one slot more than it holds", "1paxos", 3,
-     10},
-    {Mutant::kGapFilledWithNoOp, "gap-filled-with-no-op", "a Learn is heard as a no-op", "1paxos", 3, 10},
-    {Mutant::kMissingTakenForEmpty, "missing-taken-for-empty", "a segment that holds something is read as empty",
-     "1paxos", 4, 10},
-    {Mutant::kReusedEpoch, "reused-epoch", "an acceptor takes a newer epoch's Prepare for one of its own", "1paxos", 4,
-     10},
-    {Mutant::kMessagesBeforeStores, "messages-before-stores", "messages leave before what they rest on is stored",
-     "1paxos", 4, 350},
-    {Mutant::kForgottenHistory, "forgotten-history", "an acceptor of a new epoch drops what it had accepted before",
-     "1paxos", 4, 480},
-    {Mutant::kForgottenSessions, "forgotten-sessions", "a repeated request passes for a new one", "1paxos", 3, 10},
-    {Mutant::kSalvageOfTheLiving, "salvage-of-the-living", "a stopped replica is taken for dead", "1paxos", 4, 60},
-    {Mutant::kSuccessorWithoutVotes, "successor-without-votes",
-     "a new incarnation is told that its predecessor stored nothing",
-     "multipaxos", 3, 10},
+constexpr Mutant kMutants[] = {
+    // 1Paxos. Names as in the model (docs/model.md), if it has the rule.
+    {"names", "SimulatedGroup::config", "a new incarnation passes for the one before, and has forgotten everything",
+     "1paxos", 3, "liveness, agreement", 2, 40, "", ""},
+    {"votes", "ConfigLog::ConfigLog", "a new incarnation does not vote on configurations", "1paxos", 3, "liveness", 2,
+     48, "restarted", "trace"},
+    {"inherit", "ConfigLog::ConfigLog",
+     "a new incarnation votes on configurations without what its predecessor promised", "1paxos", 3,
+     "agreement, liveness", 9, 195, "change_history", "trace"},
+    {"segments-kept", "OnePaxosStateRecovery::salvaged", "a dead replica's segment is read as empty", "1paxos", 4,
+     "liveness, agreement", 2, 69, "change_walk_back", "trace"},
+    {"ballot-is-index", "OnePaxosTakeover::ballot", "a leader counts its ballots itself", "1paxos", 3, "liveness", 30,
+     1085, "change_repropose", "trace"},
+    {"prepare-activates", "OnePaxosReconfiguration::read_log",
+     "an acceptor begins its epoch afresh when it reads the configuration", "1paxos", 3, "", 0, 8178,
+     "change_late_entry", "agreement"},
+    {"promise-kept", "OnePaxosAcceptor::on_accept", "an acceptor takes commands of older ballots", "1paxos", 3,
+     "liveness", 190, 5943, "one_paxos_abandon", "trace"},
+    {"write-once", "OnePaxosAcceptor::on_accept", "an acceptor stores another command in a taken slot", "1paxos", 3, "",
+     0, 1585, "one_paxos_write_once", "agreement"},
+    {"vote-stored", "OnePaxosAcceptor::store", "an acceptor does not store what it accepts", "1paxos", 4,
+     "liveness, agreement", 3, 56, "one_paxos_normal", "trace"},
+    {"proposal-stored", "OnePaxosLeader::offer, OnePaxosTakeover::takeover_writes",
+     "a leader does not store its proposals", "1paxos", 5, "liveness, agreement", 110, 1570, "one_paxos_normal",
+     "trace"},
+    {"configuration-stored", "ConfigLog::store", "votes in the configuration log are not stored", "1paxos", 3,
+     "agreement, liveness", 9, 189, "change_restarted_acceptor", "trace"},
+    {"entry-majority", "ConfigLog::majority", "half of the voters choose an entry of the configuration log", "1paxos",
+     4, "", 0, 2294, "config_majority", "trace"},
+    {"entry-adopted", "ConfigLog::on_promise", "a proposer overlooks the entry that a voter has accepted", "1paxos", 3,
+     "", 0, 2784, "change_in_doubt", "trace"},
+    {"entry-promise-kept", "ConfigLog::on_accept", "a voter takes an entry below its promise", "1paxos", 3, "", 0, 2977,
+     "config_promise", "trace"},
+    {"knows-base", "OnePaxosStateRecovery::finish, OnePaxosTakeover::begin",
+     "a new leader does not wait for the slots below the base", "1paxos", 4, "agreement, liveness", 10, 222,
+     "change_history", "trace"},
+    {"trim-is-told", "OnePaxosStateRecovery::read_acceptor, OnePaxosTakeover::on_promise",
+     "a new leader does not wait for the slots that its acceptor has trimmed", "1paxos", 4, "agreement, liveness", 90,
+     1863, "change_trimmed", "trace"},
+    {"in-flight-first", "OnePaxosState::recover", "a new leader overlooks what the AcceptorChange carried", "1paxos", 4,
+     "agreement", 10, 226, "change_in_flight", "trace"},
+    {"gap-is-undecided", "OnePaxosState::recover", "a no-op in a slot above a gap, though it is known to be decided",
+     "1paxos", 4, "", 0, 2311, "change_in_flight_fills", "agreement"},
+    {"repropose", "OnePaxosTakeover::complete", "a new leader does not propose again what it found", "1paxos", 4,
+     "agreement", 10, 226, "change_repropose", "agreement"},
+    {"knows-first", "OnePaxosReconfiguration::may_change_acceptor",
+     "a leader changes the acceptor before it knows what that one stored", "1paxos", 4,
+     "agreement, liveness, revisions", 6, 150, "change_acceptor_dead_before_prepare", "trace"},
+    {"freeze", "OnePaxosReconfiguration::write_change",
+     "a leader goes on proposing while its AcceptorChange is in doubt", "1paxos", 4, "agreement, liveness", 60, 1338,
+     "change_freeze", "agreement"},
+    {"frozen-reads-wait", "Leader::reads_allowed", "a frozen leader answers reads", "1paxos", 4, "", 0, 2616,
+     "change_frozen_reads", "trace"},
+    {"stays-frozen", "OnePaxosReconfiguration::act_as_leader",
+     "a frozen leader goes on when its acceptor answers again", "1paxos", 4, "", 0, 2510, "change_stays_frozen",
+     "agreement"},
+    {"decided-too", "OnePaxosReconfiguration::write_change", "an AcceptorChange carries no decided slots", "1paxos", 4,
+     "agreement, liveness", 65, 1257, "change_in_flight_fills", "agreement"},
+    {"in-flight", "OnePaxosReconfiguration::write_change", "an AcceptorChange carries no undecided slots", "1paxos", 4,
+     "agreement, liveness", 10, 266, "change_in_flight", "trace"},
+    {"at-ballot-plus-one", "ConfigLog::append", "an AcceptorChange that has lost is proposed again, after the winner",
+     "1paxos", 4, "liveness", 280, 2274, "change_lost", "agreement"},
+    {"salvage-the-dead", "SimulatedWorld::stop", "a stopped replica is taken for dead", "1paxos", 4, "liveness", 2, 58,
+     "", ""},
+    {"salvage", "OnePaxosReconfiguration::act_as_leader", "a new leader does not read its dead acceptor's segment",
+     "1paxos", 4, "liveness", 70, 1381, "change_both_dead", "trace"},
+    {"walk-back", "OnePaxosReconfiguration::tick_acceptor_watch", "a new leader waits for its stopped acceptor",
+     "1paxos", 4, "", 0, 2788, "change_walk_back", "trace"},
+    {"fence", "OnePaxosReconfiguration::fence_if_stuck",
+     "a stopped replica that all wait for is not killed, with --fence", "1paxos", 4, "", 0, 2896, "change_both_stopped",
+     "trace"},
+    {"walk-to-completed", "OnePaxosStateRecovery::ask", "a walk-back asks the last former leader only", "1paxos", 5,
+     "liveness, agreement", 280, 1963, "change_walk_on", "agreement"},
+    {"walk-steps-down", "OnePaxosReconfiguration::on_step_down",
+     "a former leader answers a walk-back, and goes on leading", "1paxos", 5, "", 0, 2554, "change_steps_down",
+     "agreement"},
+    {"walk-knows-from", "OnePaxosStateRecovery::read_leader, OnePaxosStateRecovery::on_stepped_down",
+     "a walk-back takes what a former leader did not propose again for unused", "1paxos", 5,
+     "agreement, silence, liveness", 440, 2199, "change_walk_back", "trace"},
+    {"window-is-own", "OnePaxosState::learn, OnePaxosStateRecovery::complete, OnePaxosTakeover::complete",
+     "an overtaken leader goes by a newer leader's window", "1paxos", 5, "", 0, 1900, "change_overtaken", "agreement"},
+    {"trim-below-snapshot", "Compaction::trim_point", "what no published snapshot holds is trimmed", "1paxos", 3,
+     "liveness", 5, 113, "", ""},
+    {"history-kept", "SimulatedReplica::store", "an acceptor of a new epoch drops what it had accepted before",
+     "1paxos", 4, "liveness", 35, 684, "", ""},
+    {"history", "OnePaxos::call_for_history", "no leader reads what acceptors of earlier epochs stored", "1paxos", 4,
+     "liveness", 9, 340, "change_history", "trace"},
+    {"mark-is-proposed", "Leader::probe_if_needed", "a read waits for decided slots only", "1paxos", 3, "", 0, 2702,
+     "one_paxos_reads", "trace"},
+    {"probe-checks-ballot", "OnePaxosAcceptor::on_read_probe", "a deposed leader's reads are confirmed", "1paxos", 3,
+     "", 0, 2777, "one_paxos_abandon", "trace"},
+    {"asks-before-reading", "Leader::read", "a leader answers reads without asking whether it still leads", "1paxos", 3,
+     "revisions", 2, 216, "one_paxos_reads", "trace"},
+    {"released-is-told", "OnePaxosStateRecovery::finish",
+     "a new leader does not wait for the slots of a released segment", "1paxos", 4, "liveness", 420, 2092,
+     "change_released", "agreement"},
+    {"dropped-is-unknown", "OnePaxosStateRecovery::ask", "a walk-back passes over leaders whose entries were dropped",
+     "1paxos", 5, "", 0, 2050, "change_many_leaders", "trace"},
+    {"found-is-forgotten", "OnePaxosReconfiguration::act_as_leader",
+     "a takeover uses what a walk-back before it had found", "1paxos", 4, "", 0, 1192, "change_walk_back_outlived",
+     "trace"},
+    {"own-window-again", "OnePaxosTakeover::complete", "a leader that asks again forgets its own proposals", "1paxos",
+     4, "", 0, 2496, "change_asked_again", "trace"},
+    {"installed-asks-again", "OnePaxos::installed",
+     "a leader that installs a snapshot goes on without asking its acceptor", "1paxos", 4, "", 0, 2762,
+     "change_installed", "trace"},
+    {"gap-in-one-epoch", "ConfigLog::on_decided", "a LeaderChange of another epoch may follow a gap in the log",
+     "1paxos", 4, "", 0, 2311, "change_late_leader", "trace"},
+    {"takeover-has-room", "OnePaxosTakeover::complete", "a new leader stores what it found without asking for room",
+     "1paxos", 4, "", 0, 2772, "change_room", "trace"},
+    {"kept-until-published", "SimulatedGroup::needed_from",
+     "segments of ended incarnations are released before a snapshot holds their votes", "1paxos", 3, "liveness", 20,
+     546, "", ""},
+    {"silence-is-named", "OnePaxosReconfiguration::describe", "a replica that waits for a silent leader names no cause",
+     "1paxos", 3, "silence", 440, 2175, "change_silent_leader", "trace"},
+    // Any agreement.
+    {"long-waits-show", "StallWatch::observe", "a wait is shown only if the agreement calls itself blocked", "1paxos",
+     3, "silence", 150, 3792, "", ""},
+    {"one-slot-each", "OnePaxosState::learn", "a Learn counts for the next slot, too", "1paxos", 3, "silence", 2, 16,
+     "one_paxos_normal", "trace"},
+    {"snapshot-is-exact", "ReplicaCore::install", "a snapshot counts for one slot more than it holds", "1paxos", 3,
+     "order", 1, 16, "", ""},
+    {"stored-before-sent", "SimulatedReplica::store", "messages leave before what they rest on is stored", "1paxos", 4,
+     "liveness, agreement", 55, 1134, "", ""},
+    {"sessions", "SimulatedReplica::receive", "a repeated request passes for a new one", "1paxos", 3, "exactly once", 2,
+     224, "", ""},
+    // Multi-Paxos.
+    {"voter-inherits", "MultiPaxosVoter::inherit", "a new incarnation votes without what its predecessor stored",
+     "multipaxos", 3, "agreement", 4, 72, "multi_paxos_inherited", "trace"},
+    {"voter-stores-promise", "MultiPaxosVoter::promise", "a promise is not stored", "multipaxos", 3,
+     "agreement, revisions", 220, 1553, "multi_paxos_normal", "trace"},
+    {"voter-stores-vote", "MultiPaxosVoter::vote", "a vote is not stored", "multipaxos", 3, "agreement", 6, 246,
+     "multi_paxos_normal", "trace"},
+    {"voter-keeps-promise", "MultiPaxosVoter::on_accept", "a voter takes commands below its promise", "multipaxos", 3,
+     "agreement", 45, 1066, "multi_paxos_old_leader", "trace"},
+    {"one-vote-each", "MultiPaxosLeader::on_accepted", "a vote counts for another replica, too", "multipaxos", 5,
+     "agreement", 360, 1800, "multi_paxos_normal", "trace"},
+    {"vote-majority", "MultiPaxosLeader::majority, MultiPaxosPrepare::majority", "half of the voters decide",
+     "multipaxos", 4, "agreement", 45, 938, "multi_paxos_reads", "trace"},
+    {"read-majority", "MultiPaxosLeader::on_read_confirm", "one confirmation is enough for a read", "multipaxos", 3, "",
+     0, 995, "multi_paxos_reads", "trace"},
+    {"highest-ballot-wins", "MultiPaxosPrepare::on_promise", "a new leader takes any voter's command for a slot",
+     "multipaxos", 5, "", 0, 2527, "multi_paxos_highest", "agreement"},
+    {"trimmed-is-decided", "MultiPaxosPrepare::ready", "a new leader does not wait for what voters have trimmed",
+     "multipaxos", 3, "", 0, 40, "multi_paxos_trimmed", "trace"},
+    {"proposes-all-again", "MultiPaxos::take_over", "a new leader does not propose again what it found", "multipaxos",
+     3, "agreement, revisions", 4, 32, "multi_paxos_leader_dies", "trace"},
+    {"reads-after-recovery", "MultiPaxos::read", "a leader reads while recovered slots wait", "multipaxos", 3,
+     "revisions", 40, 956, "multi_paxos_gap", "trace"},
+    {"recovered-has-room", "MultiPaxosLeader::take_over, MultiPaxosLeader::feed",
+     "a new leader proposes again what it found without asking for room", "multipaxos", 3, "", 0, 3845,
+     "multi_paxos_room", "trace"},
+    // 2PC.
+    {"no-is-no", "TwoPhaseCoordinator::on_vote", "the coordinator reads a no as a yes", "2pc", 3, "liveness", 6, 214,
+     "two_phase_commit_no_vote", "trace"},
+    {"all-vote", "TwoPhaseCoordinator::on_vote", "a majority of votes commits", "2pc", 3, "revisions", 45, 900,
+     "two_phase_commit_normal", "trace"},
+    {"all-applied", "TwoPhaseCoordinator::settle, TwoPhaseCoordinator::decide_acknowledged",
+     "the coordinator answers before all have applied", "2pc", 3, "liveness", 240, 1220, "two_phase_commit_normal",
+     "trace"},
+    {"reads-wait-for-prepared", "TwoPhaseCommit::read", "a read does not wait for prepared and undecided slots", "2pc",
+     3, "revisions", 10, 338, "two_phase_commit_reads", "trace"},
 };
-
-bool is_vote(MessageType type) {
-  return type == MessageType::kAccepted || type == MessageType::kReadConfirm || type == MessageType::kPromise ||
-         type == MessageType::kTwoPhaseVote || type == MessageType::kConfigAccepted ||
-         type == MessageType::kConfigPromise;
-}
-
-// Every method is the real agreement's, except for the bug.
-class MutantAgreement final : public Agreement {
- public:
-  MutantAgreement(Mutant mutant, std::unique_ptr<Agreement> agreement, const GroupConfig& group)
-      : mutant_(mutant),
-        agreement_(std::move(agreement)),
-        group_(group),
-        known_(static_cast<std::size_t>(group.replicas), Incarnation(1)),
-        prng_(group.self.value() * 1000 + group.incarnation.value()) {}
-
-  void start(Effects& effects) override {
-    agreement_->start(effects);
-    corrupt(effects);
-  }
-  void propose(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects) override {
-    agreement_->propose(id, std::move(command), effects);
-    corrupt(effects);
-  }
-  bool can_propose() const override { return agreement_->can_propose(); }
-  void read(std::uint64_t id, Effects& effects) override {
-    const AgreementStatus status = agreement_->status();
-    if (mutant_ == Mutant::kReadWithoutAsking && status.role == Role::kLeader) {
-      effects.reads_ready.push_back({id, status.decided});
-      return;
-    }
-    agreement_->read(id, effects);
-    corrupt(effects);
-  }
-  void receive(EndpointId from, std::string_view bytes, Effects& effects) override;
-  void tick(Effects& effects) override {
-    agreement_->tick(effects);
-    corrupt(effects);
-  }
-  bool wants_tick() const override { return agreement_->wants_tick(); }
-  void peer_drained(EndpointId peer, Effects& effects) override {
-    agreement_->peer_drained(peer, effects);
-    corrupt(effects);
-  }
-  void applied(Slot applied, Effects& effects) override {
-    agreement_->applied(applied, effects);
-    corrupt(effects);
-  }
-  void compact(Slot keep_from, Effects& effects) override {
-    agreement_->compact(keep_from, effects);
-    corrupt(effects);
-  }
-  void installed(Slot first_undecided, Effects& effects) override {
-    agreement_->installed(mutant_ == Mutant::kSnapshotOffByOne ? first_undecided.next() : first_undecided, effects);
-    corrupt(effects);
-  }
-  void peer_died(ReplicaIncarnation name, Effects& effects) override {
-    if (mutant_ == Mutant::kNameUsedTwice) return;
-    agreement_->peer_died(name, effects);
-    corrupt(effects);
-  }
-  void peer_started(ReplicaIncarnation name, Effects& effects) override {
-    if (mutant_ == Mutant::kNameUsedTwice) return;
-    agreement_->peer_started(name, effects);
-    corrupt(effects);
-  }
-  void loading(bool begins) override { agreement_->loading(begins); }
-  void history(const StableView& view, Effects& effects) override {
-    agreement_->history(view, effects);
-    corrupt(effects);
-  }
-  void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) override {
-    StableView empty;
-    empty.replica = name.id;
-    empty.incarnation = name.incarnation;
-    agreement_->salvaged(name, mutant_ == Mutant::kMissingTakenForEmpty ? &empty : view, effects);
-    corrupt(effects);
-  }
-  void client_waits(Effects& effects) override {
-    agreement_->client_waits(effects);
-    corrupt(effects);
-  }
-  absl::Status move(Role role, EndpointId to, Effects& effects) override {
-    absl::Status status = agreement_->move(role, to, effects);
-    corrupt(effects);
-    return status;
-  }
-  AgreementStatus status() const override { return agreement_->status(); }
-  Role role() const override { return agreement_->role(); }
-  EndpointId leader() const override { return agreement_->leader(); }
-  EndpointId acceptor() const override { return agreement_->acceptor(); }
-  Ballot ballot() const override { return agreement_->ballot(); }
-  Slot next_slot() const override { return agreement_->next_slot(); }
-  std::size_t stored_bytes_max(std::string_view message) const override {
-    return agreement_->stored_bytes_max(message);
-  }
-  std::uint64_t refused_messages() const override { return agreement_->refused_messages(); }
-
- private:
-  void receive(EndpointId from, const Message& message, Effects& effects) {
-    agreement_->receive(from, encode(message), effects);
-  }
-  void corrupt(Effects& effects);
-  void forget_stores(Effects& effects);
-  bool is_forgotten(const StableWrite& write);
-  void drop_in_flight(Effects& effects);
-  void learn_twice(Effects& effects);
-
-  const Mutant mutant_;
-  const std::unique_ptr<Agreement> agreement_;
-  const GroupConfig group_;
-  std::vector<Incarnation> known_;  // by replica: the newest incarnation heard of
-  Prng prng_;
-  std::size_t seen_stores_ = 0;
-  std::uint64_t shift_ = 0;  // of slots: how many were decided twice
-};
-
-void MutantAgreement::receive(EndpointId from, std::string_view bytes, Effects& effects) {
-  auto message = decode_message(bytes);
-  if (!message) return agreement_->receive(from, bytes, effects);
-  Incarnation& known = known_[from.value()];
-  known = std::max(known, message->incarnation);
-  if (mutant_ == Mutant::kNoTakenForYes && message->type == MessageType::kTwoPhaseVote) message->verdict = true;
-  if (mutant_ == Mutant::kGapFilledWithNoOp && message->type == MessageType::kLearn && prng_.chance(0.02)) {
-    message->payload = {};
-  }
-  if (mutant_ == Mutant::kReusedEpoch && message->type == MessageType::kPrepare && message->epoch.value() > 1) {
-    message->epoch = Epoch(message->epoch.value() - 1);
-  }
-  receive(from, *message, effects);
-  if (mutant_ == Mutant::kVoteCountedTwice && is_vote(message->type)) {
-    const auto other = EndpointId(static_cast<std::uint16_t>((from.value() + 1) % group_.voters));
-    message->incarnation = known_[other.value()];
-    if (other != group_.self) receive(other, *message, effects);
-  }
-  corrupt(effects);
-}
-
-void MutantAgreement::corrupt(Effects& effects) {
-  forget_stores(effects);
-  if (mutant_ == Mutant::kDroppedInFlight) drop_in_flight(effects);
-  if (mutant_ == Mutant::kLearnTwice) learn_twice(effects);
-}
-
-// The effects may be those of several inputs: each store is looked at once.
-void MutantAgreement::forget_stores(Effects& effects) {
-  if (effects.stable.size() < seen_stores_) seen_stores_ = 0;
-  for (std::size_t i = seen_stores_; i < effects.stable.size();) {
-    if (is_forgotten(effects.stable[i])) {
-      effects.stable.erase(effects.stable.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      ++i;
-    }
-  }
-  seen_stores_ = effects.stable.size();
-}
-
-bool MutantAgreement::is_forgotten(const StableWrite& write) {
-  using Kind = StableWrite::Kind;
-  switch (mutant_) {
-    case Mutant::kForgottenPromise:
-      return write.kind == Kind::kPromise;
-    case Mutant::kForgottenVote:
-      return write.kind == Kind::kAccepted && prng_.chance(0.25);
-    case Mutant::kForgottenProposal:
-      return write.kind == Kind::kProposed;
-    case Mutant::kForgottenConfiguration:
-      return write.kind == Kind::kConfiguration;
-    default:
-      return false;
-  }
-}
-
-void MutantAgreement::drop_in_flight(Effects& effects) {
-  for (Outgoing& outgoing : effects.messages) {
-    const std::string sent = outgoing.message.joined();
-    auto message = decode_message(sent);
-    const bool has_entry = message && (message->type == MessageType::kConfigAccept ||
-                                       message->type == MessageType::kConfigDecided);
-    auto entry = has_entry ? decode_entry(message->payload, group_.voters) : std::nullopt;
-    if (!entry || entry->in_flight.empty()) continue;
-    entry->in_flight.clear();
-    entry->decided = entry->base;
-    const std::string bytes = encode_entry(*entry);
-    message->payload = bytes;
-    outgoing.message = gather(*message);
-  }
-}
-
-// The decided slot is delivered a second time, as the next one; later slots move up by one.
-void MutantAgreement::learn_twice(Effects& effects) {
-  std::vector<Decision> decided;
-  for (Decision& decision : effects.decided) {
-    decision.slot = decision.slot.plus(shift_);
-    decided.push_back(decision);
-    if (!prng_.chance(0.02)) continue;
-    ++shift_;
-    decided.push_back({decision.slot.next(), decision.command});
-  }
-  effects.decided = std::move(decided);
-}
 
 }  // namespace
 
-std::span<const MutantFacts> all_mutants() { return kFacts; }
+std::span<const Mutant> all_mutants() { return kMutants; }
 
-const char* name_of(Mutant mutant) {
-  for (const MutantFacts& facts : kFacts) {
-    if (facts.mutant == mutant) return facts.name;
-  }
-  return "none";
+const Mutant* find_mutant(std::string_view rule) {
+  const auto found =
+      std::find_if(std::begin(kMutants), std::end(kMutants), [&](const Mutant& mutant) { return mutant.rule == rule; });
+  return found == std::end(kMutants) ? nullptr : found;
 }
 
-std::optional<Mutant> mutant_named(std::string_view name) {
-  for (const MutantFacts& facts : kFacts) {
-    if (facts.name == name) return facts.mutant;
+std::string table_of_mutants() {
+  std::string text =
+      "| rule | kept in | without it | group | found by | one seed in | within seeds | scenario |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (const Mutant& mutant : kMutants) {
+    const std::string seeds = mutant.one_in > 0
+                                  ? absl::StrCat(mutant.checkers, " | ", mutant.one_in, " | ", mutant.seeds())
+                                  : absl::StrCat("| too rare in ", mutant.tried, " |");
+    const std::string scenario =
+        *mutant.scenario != 0 ? absl::StrCat(mutant.scenario, ": ", mutant.shows) : std::string();
+    absl::StrAppend(&text, "| ", mutant.rule, " | ", mutant.places, " | ", mutant.without, " | ", mutant.agreement,
+                    ", ", mutant.replicas, " | ", seeds, " | ", scenario, " |\n");
   }
-  return std::nullopt;
-}
-
-std::unique_ptr<Agreement> mutate(Mutant mutant, std::unique_ptr<Agreement> agreement, const GroupConfig& group) {
-  if (mutant == Mutant::kNone || mutant >= Mutant::kMessagesBeforeStores) return agreement;
-  return std::make_unique<MutantAgreement>(mutant, std::move(agreement), group);
+  return text;
 }
 
 }  // namespace ingot::simulation

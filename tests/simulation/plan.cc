@@ -1,7 +1,6 @@
 #include "tests/simulation/plan.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "core/prng.h"
 
@@ -24,7 +23,12 @@ class Drawer {
         plan_(plan),
         prng_(options.seed),
         rare_(options.seed ^ 0x72617265),
-        room_(options.seed ^ 0x726f6f6d) {}
+        room_(options.seed ^ 0x726f6f6d),
+        bounds_(options.seed ^ 0x626f756e),
+        long_(options.seed ^ 0x6c6f6e67),
+        kept_(options.seed ^ 0x6b657074),
+        roles_(options.seed ^ 0x726f6c6573),
+        batches_(options.seed ^ 0x6261746368) {}
 
   void draw() {
     draw_network();
@@ -44,10 +48,15 @@ class Drawer {
       plan_.faults.push_back(lose_everybody_once());
     if (options_.kills && options_.agreement == "1paxos" && rare_.chance(0.08)) bring_the_acceptor_back();
     if (options_.agreement == "1paxos" && rare_.chance(0.3)) plan_.bounds.repeat_bytes = rare_.below(1000);
+    if (options_.agreement == "1paxos") draw_changes_of_roles();
     draw_snapshots();
     if (late_snapshots_) wait_for_snapshots();
     else if (room_.chance(0.6)) narrow_segments();
     if (options_.replicas > 2 && room_.chance(0.25)) draw_trees();
+    if (bounds_.chance(0.3)) plan_.bounds.leader_changes = 1 + static_cast<int>(bounds_.below(4));
+    plan_.replica.bounds.blocked_after_ns = 10 * kMs + long_.below(200 * kMs);
+    if (long_.chance(0.08)) plan_.faults.push_back(stop_most());
+    if (options_.kills && options_.agreement == "1paxos") draw_kept_segments();
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -90,7 +99,7 @@ class Drawer {
     replica.poll_cost_ns = between(100, 1000);
     replica.message_cost_ns = between(20, 500);
     plan_.notice_ns_max = prng_.chance(0.7) ? 200 * kUs : 20 * kMs;
-    plan_.snapshot_ns_max = prng_.chance(0.5) ? 100 * kUs : 10 * kMs;
+    plan_.write_ns_max = plan_.decode_ns_max = prng_.chance(0.5) ? 100 * kUs : 10 * kMs;
     plan_.fencing = prng_.chance(0.2);
   }
 
@@ -109,6 +118,14 @@ class Drawer {
     client.session.pause_us = 50 + room_.below(200);
     client.session.timeout_ms = room_.chance(0.15) ? 20 + room_.below(300) : kTimeoutMsNever;
     client.reads_anywhere = options_.agreement == "2pc";
+    draw_batches(static_cast<std::size_t>(client.clients * client.window));
+  }
+
+  // Room for all commands that clients wait for, seldom for a few only. Of clients that give up and go on, more may have
+  // come together.
+  void draw_batches(std::size_t commands) {
+    if (batches_.chance(0.2)) commands = batches_.below(commands);
+    plan_.replica.bounds.batch_bytes = kCommandBytesMax * (commands + 2);
   }
 
   Kind draw_kind() {
@@ -184,6 +201,18 @@ class Drawer {
     plan_.faults.push_back(end);
   }
 
+  // So many replicas are stopped that the others can do nothing but say so, for long enough that they must.
+  Fault stop_most() {
+    Fault fault;
+    fault.kind = Kind::kStop;
+    fault.victims = Victims::kMost;
+    fault.at = long_.below(horizon_ns_);
+    fault.lasts_ns = kSecond + long_.below(kSecond);
+    fault.steps = static_cast<int>(long_.below(30));
+    fault.pick = long_();
+    return fault;
+  }
+
   // The replica that promises to a new leader dies, restarts after microseconds, and then receives messages of the old
   // leader. A promise that is not in its segment would be broken.
   Fault lose_a_promiser() {
@@ -198,13 +227,54 @@ class Drawer {
     return fault;
   }
 
+  // Changes of roles that go wrong half-way.
+  void draw_changes_of_roles() {
+    if (roles_.chance(0.1)) plan_.faults.push_back(lose_an_author());
+    if (roles_.chance(0.1)) lose_leaders_in_turn();
+    if (roles_.chance(0.1)) move_both_roles();
+  }
+
+  Fault fault_of_roles(Kind kind, Victims victims) {
+    Fault fault;
+    fault.kind = kind == Kind::kKill && !options_.kills ? Kind::kStop : kind;
+    fault.victims = victims;
+    fault.at = roles_.below(horizon_ns_);
+    fault.lasts_ns = 10 * kUs + roles_.below(40 * kMs);
+    fault.steps = static_cast<int>(roles_.below(3));
+    fault.pick = roles_();
+    fault.slow_ns = 100 * kUs + roles_.below(10 * kMs);
+    return fault;
+  }
+
+  Fault lose_an_author() { return fault_of_roles(roles_.chance(0.5) ? Kind::kKill : Kind::kStop, Victims::kAuthor); }
+
+  // The acceptor is silent, so new leaders walk back; each is lost soon after the one before.
+  void lose_leaders_in_turn() {
+    Fault fault = fault_of_roles(Kind::kStop, Victims::kAcceptor);
+    fault.lasts_ns = 20 * kMs + roles_.below(60 * kMs);
+    plan_.faults.push_back(fault);
+    for (TimeNs at = fault.at; roles_.chance(0.7) && at < fault.at + fault.lasts_ns;) {
+      Fault next = fault_of_roles(roles_.chance(0.5) ? Kind::kKill : Kind::kStop, Victims::kLeader);
+      next.at = at += 100 * kUs + roles_.below(15 * kMs);
+      plan_.faults.push_back(next);
+    }
+  }
+
+  // The operator moves both roles at the same instant, so one of the two entries loses.
+  void move_both_roles() {
+    const Fault leader = fault_of_roles(Kind::kMoveLeader, Victims::kAnybody);
+    Fault acceptor = fault_of_roles(Kind::kMoveAcceptor, Victims::kAnybody);
+    acceptor.at = leader.at;
+    plan_.faults.push_back(leader);
+    plan_.faults.push_back(acceptor);
+  }
+
   // A configuration entry has room for the in-flight entries of one window, for the batch after it, and for a few
   // decided slots that a slow voter may lack.
   void narrow_in_flight() {
     AgreementBounds& bounds = plan_.bounds;
-    const std::size_t batch = kCommandBytesMax * static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
     bounds.window_bytes = 200 + rare_.below(600);
-    bounds.in_flight_bytes = rare_.below(3000) + bounds.window_bytes + 2 * batch +
+    bounds.in_flight_bytes = rare_.below(3000) + bounds.window_bytes + 2 * plan_.replica.bounds.batch_bytes +
                          static_cast<std::size_t>(bounds.window_slots + 1) * kInFlightSlotBytes;
   }
 
@@ -227,9 +297,9 @@ class Drawer {
     plan_.snapshot_fails = room_.chance(0.2) ? 0.3 * room_.unit() : 0;
   }
 
-  // The supervisor gets no snapshot before the faults end: decisions are in segments only, which have room for them.
+  // The supervisor rarely gets a snapshot before the faults end: decisions are in segments only, which have room for them.
   void wait_for_snapshots() {
-    plan_.publish_ns_max = 10 * kSecond;
+    plan_.write_ns_max = 4 * horizon_ns_;
     plan_.snapshot_fails = 0;
   }
 
@@ -237,13 +307,37 @@ class Drawer {
   // and a batch take at most a sixth.
   void narrow_segments() {
     AgreementBounds& bounds = plan_.bounds;
-    const auto commands = static_cast<std::size_t>(plan_.client.clients * plan_.client.window);
     const auto slots = static_cast<std::size_t>(bounds.window_slots + 2);
     bounds.window_bytes = std::min(bounds.window_bytes, static_cast<std::size_t>(400 + room_.below(2000)));
-    const std::size_t window = bounds.window_bytes + 2 * kCommandBytesMax * commands + kRecordBytes * slots;
+    const std::size_t window = bounds.window_bytes + 2 * plan_.replica.bounds.batch_bytes + kRecordBytes * slots;
     const std::size_t bytes = 6 * window + room_.below(12 * window);
     plan_.replica.segment_bytes = bytes / kStableRecordAlignment * kStableRecordAlignment;
     bounds.repeat_bytes = std::min(bounds.repeat_bytes, static_cast<std::size_t>(room_.below(bytes / 24)));
+  }
+
+  // Room for the segments of a few ended incarnations; now and then many incarnations of acceptors end, no snapshot is
+  // published in time, and all replicas die.
+  void draw_kept_segments() {
+    if (kept_.chance(0.3)) plan_.kept_bytes = kept_.below(4000);
+    if (!kept_.chance(0.04)) return;
+    wait_for_snapshots();
+    plan_.replica.segment_bytes = ReplicaFaultSchedule().segment_bytes;
+    Fault end;
+    lose_everybody(end);
+    end.at = horizon_ns_;
+    end.lasts_ns = 10 * kUs + kept_.below(5 * kMs);
+    end.pick = kept_();
+    const int kills = 4 + static_cast<int>(kept_.below(20));
+    for (int i = 0; i < kills; ++i) {
+      Fault kill = end;
+      kill.victims = kept_.chance(0.7) ? Victims::kAcceptor : Victims::kLeader;
+      kill.at = kept_.below(horizon_ns_);
+      kill.lasts_ns = 10 * kUs + kept_.below(500 * kUs);
+      kill.steps = static_cast<int>(kept_.below(30));
+      kill.pick = kept_();
+      plan_.faults.push_back(kill);
+    }
+    plan_.faults.push_back(end);
   }
 
   void draw_trees() {
@@ -254,17 +348,16 @@ class Drawer {
   const Options& options_;
   Plan& plan_;
   Prng prng_;
-  Prng rare_;  // for draws that were added later, so that the older draws of a seed stay the same
-  Prng room_;  // likewise
+  Prng rare_;    // for draws that were added later, so that the older draws of a seed stay the same
+  Prng room_;    // likewise
+  Prng bounds_;  // likewise
+  Prng long_;    // likewise
+  Prng kept_;    // likewise
+  Prng roles_;   // likewise
+  Prng batches_;  // likewise
   bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;
 };
-
-std::string in_ms(TimeNs time) {
-  std::ostringstream out;
-  out << static_cast<double>(time) / static_cast<double>(kMs) << " ms";
-  return out.str();
-}
 
 }  // namespace
 
@@ -274,54 +367,6 @@ Plan::Plan(const Options& options) {
   if (faults.size() > static_cast<std::size_t>(options.faults_max)) {
     faults.resize(static_cast<std::size_t>(options.faults_max));
   }
-}
-
-const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::kKill:
-      return "kill";
-    case Kind::kStop:
-      return "stop";
-    case Kind::kSlowLink:
-      return "slow link";
-    case Kind::kMoveLeader:
-      return "move leader";
-    case Kind::kMoveAcceptor:
-      return "move acceptor";
-    case Kind::kPressure:
-      return "pressure";
-  }
-  return "unknown";
-}
-
-const char* name_of(Victims victims) {
-  switch (victims) {
-    case Victims::kAnybody:
-      return "anybody";
-    case Victims::kLeader:
-      return "leader";
-    case Victims::kAcceptor:
-      return "acceptor";
-    case Victims::kBystander:
-      return "bystander";
-    case Victims::kLeaderAndAcceptor:
-      return "leader and acceptor";
-    case Victims::kKillLeaderStopAcceptor:
-      return "leader, and stop acceptor";
-    case Victims::kEverybody:
-      return "everybody";
-    case Victims::kPromiser:
-      return "whoever promises";
-  }
-  return "unknown";
-}
-
-std::string describe(const Fault& fault) {
-  std::string text = std::string(name_of(fault.kind)) + " " + name_of(fault.victims) + " at " + in_ms(fault.at) +
-                     " for " + in_ms(fault.lasts_ns);
-  if (fault.kind == Kind::kKill && fault.for_good) text += ", for good if a majority is left";
-  if (fault.steps > 0) text += ", after " + std::to_string(fault.steps) + " steps";
-  return text;
 }
 
 }  // namespace ingot::simulation

@@ -9,7 +9,6 @@
 #include "replication/agreement/agreement.h"
 #include "tests/simulation/client.h"
 #include "tests/simulation/history/virtual_time.h"
-#include "tests/simulation/mutants.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/simulated_replica.h"
 
@@ -35,7 +34,9 @@ struct Fault {
     kLeaderAndAcceptor,  // at the same instant
     kKillLeaderStopAcceptor,
     kEverybody,
+    kMost,      // all but one, or but a few
     kPromiser,  // the replica that sends the next promise, right after it; the leader's messages are slow meanwhile
+    kAuthor,    // the replica whose configuration entry is chosen, while it tells the others
   };
 
   Kind kind = Kind::kStop;
@@ -61,7 +62,7 @@ struct Options {
   int replicas = 3;
   int voters = 3;
   std::uint64_t seed = 1;
-  Mutant mutant = Mutant::kNone;
+  std::string mutant;  // the rule that is left out (mutants.h); empty: none
   bool trace = false;
   bool kills = true;  // false: replicas are stopped, links slow, roles moved, but none dies
   // Limits to find the shortest prefix that fails: at most this many of the seed's faults, and of its writes.
@@ -77,8 +78,10 @@ struct Plan {
   ReplicaFaultSchedule replica;
   ClientSchedule client;
   TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
-  TimeNs snapshot_ns_max = 0;  // from the beginning of writing or decoding a snapshot to its end
+  TimeNs write_ns_max = 0;     // from the beginning of writing a snapshot to its end
+  TimeNs decode_ns_max = 0;    // likewise of decoding it
   TimeNs publish_ns_max = 0;   // from handing it to the supervisor until the supervisor keeps it
+  std::size_t kept_bytes = ~std::size_t{0};  // of ended incarnations' segments; beyond it writes wait for a snapshot
   double snapshot_fails = 0;   // chance that one cannot be written
   std::string tree_shape;      // of broadcasts; empty: a star without relays
   bool fencing = false;

@@ -21,6 +21,7 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"dropped messages", tally.dropped},
                         {"decided slots", tally.decided},
                         {"writes", tally.writes},
+                        {"unacknowledged writes", tally.unacknowledged_writes},
                         {"reads", tally.reads},
                         {"repeated requests", tally.repeats},
                         {"snapshots", tally.snapshots},
@@ -33,6 +34,8 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"histories", tally.histories},
                         {"fences", tally.fences},
                         {"restarts", tally.restarts},
+                        {"released segments", tally.released},
+                        {"writes waited for releases", tally.kept_full},
                         {"dead for good", tally.dead_for_good},
                         {"leaderships", tally.leaderships},
                         {"epochs", tally.epochs},
@@ -60,12 +63,13 @@ std::string format(const char* pattern, Arguments... arguments) {
 }  // namespace
 
 std::string command_line(const Options& options) {
-  std::string line = "simulate --agreement=" + options.agreement + " --replicas=" + std::to_string(options.replicas) +
-                     " --voters=" + std::to_string(options.voters) + " --seed=" + std::to_string(options.seed) +
-                     " --count=1";
+  const bool mutated = !options.mutant.empty();
+  std::string line = std::string(mutated ? "simulate_mutants" : "simulate") + " --agreement=" + options.agreement +
+                     " --replicas=" + std::to_string(options.replicas) + " --voters=" + std::to_string(options.voters) +
+                     " --seed=" + std::to_string(options.seed) + " --count=1";
   const Options none;
   if (!options.kills) line += " --no-kills";
-  if (options.mutant != Mutant::kNone) line += std::string(" --mutant=") + name_of(options.mutant);
+  if (mutated) line += " --mutant=" + options.mutant;
   if (options.faults_max != none.faults_max) line += " --faults=" + std::to_string(options.faults_max);
   if (options.writes_max != none.writes_max) line += " --writes=" + std::to_string(options.writes_max);
   return line;
@@ -90,7 +94,7 @@ std::string as_json(const Options& options, const SweepResult& result) {
                               {"voters", options.voters},
                               {"first_seed", options.seed},
                               {"seeds", result.seeds},
-                              {"mutant", std::string(name_of(options.mutant))},
+                              {"mutant", options.mutant},
                               {"seconds", result.seconds}};
   for (const Row& row : rows_of(result.tally)) {
     std::string name = row.first;

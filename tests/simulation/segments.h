@@ -1,10 +1,15 @@
 // The stable segments of a simulated group: a writer shares its segment with all readers, and the supervisor and every
-// replica keep segments by the same rule as the real ones.
+// replica keep segments by the same rules as the real ones.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "replication/stable/incarnation_segments.h"
@@ -46,7 +51,7 @@ class KnownSegments {
  public:
   struct Known {
     Incarnation incarnation{1};
-    std::shared_ptr<const SimulatedSegment> memory;  // never null
+    std::shared_ptr<const SimulatedSegment> memory;  // null: its content is unknown here
   };
   using Incarnations = std::deque<Known>;  // of one replica, oldest first; the last is the newest
 
@@ -55,21 +60,57 @@ class KnownSegments {
   const Incarnations& of(EndpointId replica) const { return replicas_[replica.value()]; }
   ReplicaIncarnation newest(EndpointId replica) const { return {replica, of(replica).back().incarnation}; }
 
-  // Null: this segment is not kept any more, or never was.
+  // Null: this segment is not here.
   const SimulatedSegment* find(ReplicaIncarnation name) const {
     for (const Known& known : of(name.id)) {
       if (known.incarnation == name.incarnation) return known.memory.get();
     }
     return nullptr;
   }
+  // Whether the supervisor has released it.
+  bool released(ReplicaIncarnation name) const {
+    const auto same = [&](const Known& known) { return known.incarnation == name.incarnation; };
+    return name.incarnation < newest(name.id).incarnation && std::none_of(of(name.id).begin(), of(name.id).end(), same);
+  }
 
-  // The next incarnation begins. Votes of earlier ones for slots from `history_from` on may be needed.
-  void begin(ReplicaIncarnation next, std::shared_ptr<const SimulatedSegment> memory, Slot history_from) {
-    const auto counts = [](const Known& ended) {
+  // For the supervisor: the next incarnation begins.
+  void begin(ReplicaIncarnation next, std::shared_ptr<const SimulatedSegment> memory) {
+    add_incarnation(replicas_[next.id.value()], Known{next.incarnation, std::move(memory)}, [](const Known& ended) {
       return ended.incarnation == Incarnation(1) || !ended.memory->model().state().configuration.empty();
-    };
-    const auto needed = [&](const Known& ended) { return ended.memory->model().accepted_end() > history_from; };
-    add_incarnation(replicas_[next.id.value()], Known{next.incarnation, std::move(memory)}, counts, needed);
+    });
+  }
+  // Likewise: a snapshot of the slots below `published` is kept. Returns the number of released segments.
+  std::size_t release(Slot published) {
+    const auto extent = [](const Known& each) { return std::optional(each.memory->model().extent()); };
+    return release_segments(std::span(replicas_), published, extent).size();
+  }
+  // Earlier incarnations of the replica whose segments are here.
+  std::vector<Incarnation> kept(EndpointId replica) const {
+    std::vector<Incarnation> kept;
+    for (const Known& known : of(replica)) kept.push_back(known.incarnation);
+    kept.pop_back();
+    return kept;
+  }
+  // Of the segments that wait for a snapshot of more slots than those below `published`.
+  std::size_t waiting_bytes(Slot published) const {
+    std::size_t bytes = 0;
+    const auto extent = [](const Known& each) { return std::optional(each.memory->model().extent()); };
+    for_each_waiting(std::span<const Incarnations>(replicas_), published, extent,
+                     [&](const Known& each) { bytes += each.memory->model().used_bytes(); });
+    return bytes;
+  }
+
+  // For a replica: what it is told of another one, in any order.
+  void learn(ReplicaIncarnation name, std::shared_ptr<const SimulatedSegment> memory) {
+    Incarnations& known = replicas_[name.id.value()];
+    if (name.incarnation > known.back().incarnation) known.push_back({name.incarnation, memory});
+    for (Known& each : known) {
+      if (each.incarnation == name.incarnation) each.memory = memory;
+    }
+  }
+  // The supervisor keeps these earlier incarnations of the replica, in ascending order.
+  void keep(EndpointId replica, std::span<const Incarnation> kept) {
+    keep_listed(replicas_[replica.value()], kept, [](Incarnation unknown) { return Known{unknown, nullptr}; });
   }
 
  private:

@@ -3,15 +3,26 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "tests/simulation/simulated_world.h"
 
 namespace ingot::simulation {
 
 namespace {
 constexpr TimeNs kArmedNsMax = 3 * kMs;  // a victim that takes too few steps is crashed all the same
-constexpr TimeNs kFenceNsMax = 500 * kUs;
 constexpr TimeNs kPollNs = 50 * kUs;  // between two looks at whether the leader has proposed something
 constexpr TimeNs kPromiseNsMax = 40 * kMs;  // until a replica promises something
+
+// Whether the victim is who sends a message of some kind.
+bool awaits_message(Fault::Victims victims) {
+  return victims == Fault::Victims::kPromiser || victims == Fault::Victims::kAuthor;
+}
+
+bool awaits_message(Fault::Victims victims, MessageType type) {
+  if (victims == Fault::Victims::kAuthor) return type == MessageType::kConfigDecided;
+  return type == MessageType::kPromise || type == MessageType::kConfigPromise;
+}
+
 }  // namespace
 
 using FaultKind = Fault::Kind;
@@ -21,7 +32,7 @@ void SimulatedWorld::act(const Event& event) {
   using Kind = Event::Kind;
   if (event.kind == Kind::kFault) return begin(event.number);
   if (event.kind == Kind::kInject) {
-    if (plan_.faults[event.number].victims == Victims::kPromiser) victims_[event.number].clear();  // none promised
+    if (awaits_message(plan_.faults[event.number].victims)) victims_[event.number].clear();  // none was sent
     return inject(event.number);
   }
   if (event.kind == Kind::kEnd) return end(event.number, event.replica);
@@ -53,6 +64,20 @@ void SimulatedWorld::take_published(const PublishedSnapshot& snapshot) {
   if (snapshot->name.slot <= published_below()) return;
   ++tally_.published;
   published_ = snapshot;
+  release_segments();
+}
+
+// As the supervisor does after each publication and each restart.
+void SimulatedWorld::release_segments() {
+  const std::size_t released = group_.release();
+  tally_.released += released;
+  const std::size_t bytes = group_.waiting_bytes();
+  const bool full = bytes > plan_.kept_bytes;
+  if (full && kept_segments_ != KeptSegments::kFull) ++tally_.kept_full;
+  kept_segments_ = full ? KeptSegments::kFull : bytes > plan_.kept_bytes / 2 ? KeptSegments::kMany : KeptSegments::kFew;
+  for (int replica = 0; released > 0 && replica < group_.replicas(); ++replica) {
+    tell_all_of(replica, Notice::Kind::kReleased);
+  }
 }
 
 // ---- Faults ---------------------------------------------------------------------------------------------------------
@@ -60,6 +85,7 @@ void SimulatedWorld::take_published(const PublishedSnapshot& snapshot) {
 void SimulatedWorld::begin(std::size_t number) {
   const Fault& fault = plan_.faults[number];
   if (fault.victims == Victims::kPromiser) return await_promise(number);
+  if (fault.victims == Victims::kAuthor) return await_entry(number);
   victims_[number] = choose_victims(fault);
   const bool injects = fault.kind == FaultKind::kKill || fault.kind == FaultKind::kStop;
   if (!injects || victims_[number].empty()) return inject(number);
@@ -88,7 +114,7 @@ void SimulatedWorld::await_promise(std::size_t number) {
   if (status.proposed <= status.decided) {
     return post({.at = now_ + kPollNs, .kind = Event::Kind::kFault, .number = number});
   }
-  wait_for_promise_.push_back({number, -1, fault.steps});
+  wait_for_message_.push_back({number, -1, fault.steps});
   network.slow_down(leader, next, kPromiseNsMax, now_ + kPromiseNsMax);
   network.slow_down(next, leader, 2 * fault.slow_ns, now_ + kPromiseNsMax);
   group_.at(next).replica->note({.kind = Notice::Kind::kMove,
@@ -97,10 +123,18 @@ void SimulatedWorld::await_promise(std::size_t number) {
                                  .fault = number});
 }
 
-bool SimulatedWorld::promised(int replica) {
-  for (std::size_t i = 0; i < wait_for_promise_.size(); ++i) {
-    if (wait_for_promise_[i].steps-- > 0) continue;
-    const std::size_t fault = wait_for_promise_[i].fault;
+// A role is moved; the replica whose entry of the configuration log was chosen is crashed while it tells the others.
+void SimulatedWorld::await_entry(std::size_t number) {
+  const Fault& fault = plan_.faults[number];
+  post({.at = now_ + kPromiseNsMax, .kind = Event::Kind::kInject, .number = number});
+  wait_for_message_.push_back({number, -1, fault.steps});
+  move(number, fault.pick % 64 < 32 ? Role::kLeader : Role::kAcceptor);
+}
+
+bool SimulatedWorld::has_sent(int replica, MessageType type) {
+  for (std::size_t i = 0; i < wait_for_message_.size(); ++i) {
+    const std::size_t fault = wait_for_message_[i].fault;
+    if (!awaits_message(plan_.faults[fault].victims, type) || wait_for_message_[i].steps-- > 0) continue;
     victims_[fault] = {replica};
     inject(fault);
     return !group_.at(replica).runs();
@@ -140,7 +174,11 @@ std::vector<int> SimulatedWorld::choose_victims(const Fault& fault) {
     case Victims::kKillLeaderStopAcceptor:
       chosen = {leader, acceptor};
       break;
+    case Victims::kMost:
+      chosen = choose_most(fault);
+      break;
     case Victims::kPromiser:  // await_promise
+    case Victims::kAuthor:    // await_entry
       break;
     case Victims::kEverybody:
       for (int replica = 0; replica < group_.replicas(); ++replica) chosen.push_back(replica);
@@ -150,6 +188,17 @@ std::vector<int> SimulatedWorld::choose_victims(const Fault& fault) {
     return replica < 0 || !group_.at(replica).replica || (fault.kind == FaultKind::kStop && group_.at(replica).stopped);
   });
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+std::vector<int> SimulatedWorld::choose_most(const Fault& fault) const {
+  const int survivor = static_cast<int>(fault.pick % static_cast<std::uint64_t>(group_.replicas()));
+  const bool all_others = (fault.pick >> 63 & 1) != 0;
+  std::vector<int> chosen;
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    const bool drawn = (fault.pick >> (8 + replica % 48) & 1) != 0;
+    if (replica != survivor && (all_others || drawn)) chosen.push_back(replica);
+  }
   return chosen;
 }
 
@@ -167,7 +216,7 @@ void SimulatedWorld::inject(std::size_t number) {
   injected_faults_[number] = true;
   const auto over = [&](const Armed& armed) { return armed.fault == number; };
   std::erase_if(armed_, over);
-  std::erase_if(wait_for_promise_, over);
+  std::erase_if(wait_for_message_, over);
   const Fault& fault = plan_.faults[number];
   if (traces()) trace("fault: " + describe(fault));
   switch (fault.kind) {
@@ -289,97 +338,6 @@ bool SimulatedWorld::others_know(int replica) const {
     if (peer != replica && other && other->applied() >= published_below()) return true;
   }
   return false;
-}
-
-// ---- Lives ----------------------------------------------------------------------------------------------------------
-
-void SimulatedWorld::kill(int replica, bool fresh_inbox) {
-  trace("replica " + std::to_string(replica) + " dies");
-  graveyard_.push_back(group_.end(replica));
-  tally_.dropped += graveyard_.back()->dropped();
-  if (fresh_inbox) network.forget_inbox(replica);
-  tell_all_of(replica, Notice::Kind::kDied);
-}
-
-void SimulatedWorld::stop(int replica) {
-  trace("replica " + std::to_string(replica) + " is stopped");
-  group_.at(replica).stopped = true;
-  if (options_.mutant != Mutant::kSalvageOfTheLiving) return;
-  group_.at(replica).segment->marked_dead = true;
-  tell_all_of(replica, Notice::Kind::kDied);
-}
-
-// Every other process gets the notice, each at its own time.
-void SimulatedWorld::tell_all_of(int replica, Notice::Kind kind) {
-  const Notice notice{.kind = kind, .name = group_.name_of(replica), .segment = group_.at(replica).segment};
-  for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (peer != replica && group_.at(peer).replica) tell(peer, notice);
-  }
-  for (std::size_t client = 0; client < clients_.size(); ++client) {
-    tell(group_.replicas() + static_cast<int>(client), notice);
-  }
-}
-
-void SimulatedWorld::tell(int endpoint, Notice notice) {
-  post({.at = now_ + prng_.below(plan_.notice_ns_max),
-        .kind = Event::Kind::kNotice,
-        .replica = endpoint,
-        .receiver = endpoint < group_.replicas() ? group_.at(endpoint).incarnation : Incarnation(0),
-        .notice = std::move(notice)});
-}
-
-// The replica accepts the newest incarnations of all others; they accept its messages once they have switched to it.
-void SimulatedWorld::restart(int replica, bool from_published) {
-  ++tally_.restarts;
-  checkers.log.born(replica);
-  checkers.effects.born(replica);
-  for (int peer = 0; peer < group_.replicas(); ++peer) {
-    accepted_[static_cast<std::size_t>(replica)][static_cast<std::size_t>(peer)] = group_.at(peer).incarnation;
-  }
-  group_.begin(replica);
-  group_.start(replica, from_published || !others_know(replica) ? published_ : nullptr);
-  trace("replica " + std::to_string(replica) + " starts as incarnation " +
-        std::to_string(group_.at(replica).incarnation.value()));
-  tell_all_of(replica, Notice::Kind::kBegins);
-  for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (!group_.at(peer).replica) tell(replica, {.kind = Notice::Kind::kDied, .name = group_.name_of(peer)});
-  }
-}
-
-bool SimulatedWorld::accepts(int replica, ReplicaIncarnation name) const {
-  return accepted_[static_cast<std::size_t>(replica)][name.id.value()] == name.incarnation;
-}
-
-void SimulatedWorld::gone_over(int replica, ReplicaIncarnation name) {
-  accepted_[static_cast<std::size_t>(replica)][name.id.value()] = name.incarnation;
-  Place& place = group_.at(name.id.value());
-  if (place.replica && place.incarnation == name.incarnation) place.replica->accepted_by(group_.name_of(replica).id);
-}
-
-void SimulatedWorld::answer_later(int replica, Notice notice) {
-  const bool snapshot = notice.kind == Notice::Kind::kWritten || notice.kind == Notice::Kind::kDecoded;
-  if (notice.kind == Notice::Kind::kWritten) {
-    ++tally_.written;
-    if (prng_.chance(plan_.snapshot_fails)) notice.snapshot = nullptr;
-  }
-  post({.at = now_ + prng_.below(snapshot ? plan_.snapshot_ns_max : plan_.notice_ns_max),
-        .kind = Event::Kind::kNotice,
-        .replica = replica,
-        .receiver = group_.at(replica).incarnation,
-        .notice = std::move(notice)});
-}
-
-bool SimulatedWorld::fence(ReplicaIncarnation name) {
-  const Place& place = group_.at(name.id.value());
-  if (!place.stopped || !place.replica || place.incarnation != name.incarnation) return false;
-  ++fences_open_;
-  post({.at = now_ + prng_.below(kFenceNsMax), .kind = Event::Kind::kFence, .name = name});
-  return true;
-}
-
-void SimulatedWorld::publish(PublishedSnapshot snapshot) {
-  const TimeNs at = now_ + prng_.below(plan_.publish_ns_max);
-  post({.at = at, .kind = Event::Kind::kPublished, .snapshot = std::move(snapshot)});
 }
 
 }  // namespace ingot::simulation

@@ -1,9 +1,11 @@
 #include "tests/simulation/simulated_replica.h"
 
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "core/wire.h"
 #include "replication/agreement/messages.h"
 #include "replication/agreement/move_request.h"
@@ -24,12 +26,12 @@ bool changes_something(Action::Kind kind) {
   return kind != Action::Kind::kFlush && kind != Action::Kind::kWake && kind != Action::Kind::kLog;
 }
 
-bool is_promise(const GatheredMessage& message) {
+// Nothing, if it is no message of the agreement, or goes by a tree.
+std::optional<MessageType> type_of(const GatheredMessage& message) {
   constexpr std::size_t kTypeOffset = 2;
-  if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return false;
-  if (message.size() <= kTypeOffset) return false;
-  const auto type = static_cast<MessageType>(message.part(kTypeOffset, 1).front());
-  return type == MessageType::kPromise || type == MessageType::kConfigPromise;
+  if (static_cast<MessageClass>(message.front()) != MessageClass::kAgreement) return std::nullopt;
+  if (message.size() <= kTypeOffset) return std::nullopt;
+  return static_cast<MessageType>(message.part(kTypeOffset, 1).front());
 }
 
 }  // namespace
@@ -38,7 +40,6 @@ SimulatedReplica::SimulatedReplica(Setup setup)
     : group_(setup.group),
       incarnation_(setup.incarnation),
       schedule_(setup.schedule),
-      mutant_(setup.mutant),
       environment_(*setup.environment),
       segment_(std::move(setup.segment)),
       segments_(std::move(setup.segments)),
@@ -57,7 +58,7 @@ SimulatedReplica::SimulatedReplica(Setup setup)
 
 ReplicaCore::Parts SimulatedReplica::core_parts(Setup& setup) {
   ReplicaCore::Parts parts;
-  parts.protocol = {group_, std::move(setup.agreement), setup.traits};
+  parts.protocol = {group_, std::move(setup.agreement)};
   parts.storage = {.state = &store_, .stable = segment_.get(), .keeps_snapshots = true};
   if (setup.snapshot != nullptr) parts.storage.snapshot = {setup.snapshot->bytes, setup.snapshot};
   parts.endpoints = environment_.network.endpoints();
@@ -83,9 +84,14 @@ void SimulatedReplica::poll(TimeNs now) {
   for (const Notice& notice : std::exchange(notices_, {})) handle(notice);
   read_messages();
   go_over_to_peers();
-  core_.snapshot_published(environment_.published_below());
+  look_at_keeper();
   core_.begin_round(now, !outbox_.empty());
   finish_round();
+}
+
+void SimulatedReplica::look_at_keeper() {
+  core_.snapshot_published(environment_.published_below());
+  core_.kept_segments(environment_.kept_segments());
 }
 
 bool SimulatedReplica::has_work() const { return works_ || core_.in_round() || !notices_.empty() || may_flush(); }
@@ -101,13 +107,13 @@ bool SimulatedReplica::may_flush() const {
 bool SimulatedReplica::finish_round() {
   while (const Action* action = core_.next()) {
     if ((changes_something(action->kind) || !deferred_.empty()) && environment_.at_crash_point(self())) return false;
-    const bool promises = action->kind == Kind::kSend && is_promise(action->message);
+    const auto sent = action->kind == Kind::kSend ? type_of(action->message) : std::nullopt;
     if (!execute(*action)) return false;
     core_.done();
     if (action->kind == Kind::kApply) {
       environment_.checkers.digests.applied(self(), applied(), digest());
     }
-    if (promises && environment_.promised(self())) return false;
+    if (sent && environment_.has_sent(self(), *sent)) return false;
   }
   store_deferred();
   works_ = core_.work() > 0;
@@ -132,6 +138,8 @@ void SimulatedReplica::handle(const Notice& notice) {
         core_.history_read(segment->model().read(notice.slot));
       }
       return;
+    case Notice::Kind::kReleased:
+      return segments_.keep(notice.name.id, environment_.kept_incarnations(notice.name.id));
     case Notice::Kind::kWritten:
       return notice.snapshot ? core_.snapshot_written(notice.snapshot) : core_.snapshot_failed();
     case Notice::Kind::kDecoded:
@@ -177,9 +185,11 @@ void SimulatedReplica::peer_died(ReplicaIncarnation name) {
 // A newer incarnation begins, so the one before is dead.
 void SimulatedReplica::peer_begins(const Notice& notice) {
   const EndpointId peer = notice.name.id;
-  if (notice.name.incarnation <= segments_.newest(peer).incarnation) return;
+  const bool newer = notice.name.incarnation > segments_.newest(peer).incarnation;
+  segments_.learn(notice.name, notice.segment);
+  segments_.keep(peer, environment_.kept_incarnations(peer));
+  if (!newer) return;
   peer_died({peer, present_[peer.value()]});
-  segments_.begin(notice.name, notice.segment, core_.history_from());
   begun_ |= mask_of(peer);
 }
 
@@ -201,6 +211,11 @@ void SimulatedReplica::go_over_to_peers() {
 
 // Reads a segment only if its writer is known to be dead by now.
 void SimulatedReplica::read_segment(const Notice& notice) {
+  if (segments_.released(notice.name)) {
+    const StableView view =
+        StableView::released(notice.name.id, notice.name.incarnation, environment_.published_below());
+    return core_.segment_read(notice.name, &view);
+  }
   const SimulatedSegment* segment = segments_.find(notice.name);
   if (segment == nullptr) return core_.segment_read(notice.name, nullptr);
   if (!segment->marked_dead) return;
@@ -220,7 +235,7 @@ void SimulatedReplica::receive(EndpointId from, std::string_view message) {
     environment_.trace(std::to_string(self()) + " <- " + std::to_string(from.value()) + "  " +
                         testing::describe_message(message));
   }
-  if (mutant_ == Mutant::kForgottenSessions && static_cast<MessageClass>(message.front()) == MessageClass::kRequest) {
+  if (left_out == "sessions" && static_cast<MessageClass>(message.front()) == MessageClass::kRequest) {
     auto request = decode_request(message);
     INGOT_CHECK(request, "simulated clients send requests");
     request->client += ++requests_ << kSessionBits;
@@ -263,7 +278,7 @@ bool SimulatedReplica::execute(const Action& action) {
       write_snapshot();
       return true;
     case Kind::kPublishSnapshot:
-      environment_.publish(std::make_shared<const SnapshotServer::File>(*action.file));
+      environment_.publish(self(), std::make_shared<const SnapshotServer::File>(*action.file));
       return true;
     case Kind::kLoadSnapshot:
       loading_ = *action.snapshot;
@@ -279,13 +294,13 @@ bool SimulatedReplica::execute(const Action& action) {
 }
 
 bool SimulatedReplica::store(const StableWrite& write) {
-  if (mutant_ == Mutant::kMessagesBeforeStores) {
+  if (left_out == "stored-before-sent") {
     deferred_.push_back(write);
     return true;
   }
   environment_.checkers.stable.stores(self(), segment_->model().state(), write);
   if (!segment_->store(write)) environment_.checkers.stable.full(self());
-  if (mutant_ == Mutant::kForgottenHistory) segment_->model().forget_history();
+  if (left_out == "history-kept") segment_->model().forget_history();
   return environment_.checkers.stable.violation().empty();
 }
 

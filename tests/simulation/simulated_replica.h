@@ -15,7 +15,6 @@
 #include "replication/replica/snapshots/loader.h"
 #include "tests/simulation/environment.h"
 #include "tests/simulation/history/virtual_time.h"
-#include "tests/simulation/mutants.h"
 #include "tests/simulation/segments.h"
 #include "tests/simulation/simulated_transport.h"
 #include "tests/simulation/watched_store.h"
@@ -37,11 +36,9 @@ class SimulatedReplica final : private AppliedSink {
  public:
   struct Setup {
     GroupConfig group;
-    Incarnation incarnation{1};  // as the supervisor counts; one mutant gives the group another number
+    Incarnation incarnation{1};  // as the supervisor counts; without the rule "names" the group has another number
     std::unique_ptr<Agreement> agreement;
-    AgreementTraits traits{};
     ReplicaFaultSchedule schedule;
-    Mutant mutant = Mutant::kNone;
     std::optional<TreeOptions> trees;
     bool fences = false;
     std::shared_ptr<SimulatedSegment> segment;  // its own, empty
@@ -77,6 +74,7 @@ class SimulatedReplica final : private AppliedSink {
   ReplicaCore::Parts core_parts(Setup& setup);
   void applied(Slot slot, const Applier::Applied& applied) override;
 
+  void look_at_keeper();
   bool has_work() const;
   bool may_flush() const;
   void handle(const Notice& notice);
@@ -103,7 +101,6 @@ class SimulatedReplica final : private AppliedSink {
   const GroupConfig group_;
   const Incarnation incarnation_;
   const ReplicaFaultSchedule schedule_;
-  const Mutant mutant_;
   Environment& environment_;
   const std::shared_ptr<SimulatedSegment> segment_;
   KnownSegments segments_;
@@ -113,11 +110,11 @@ class SimulatedReplica final : private AppliedSink {
   ReplicaCore core_;
   SnapshotBytes loading_;                // given by the core to decode
   std::vector<Notice> notices_;
-  std::vector<StableWrite> deferred_;    // of a mutant
+  std::vector<StableWrite> deferred_;    // without the rule "stored-before-sent"
   std::vector<Incarnation> present_;     // by peer: the incarnation that the channel is with
   std::uint64_t dead_ = 0;               // bit by peer
   std::uint64_t begun_ = 0;              // bit by peer: an incarnation newer than the channel's runs
-  std::uint64_t requests_ = 0;           // of a mutant
+  std::uint64_t requests_ = 0;           // without the rule "sessions"
   std::vector<std::size_t> moves_;       // faults that ask to move a role, not answered yet
   TimeNs now_ = 0;
   TimeNs busy_until_ = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/rule.h"
 #include "tests/replication/agreement/trace.h"
 #include "tests/simulation/history/linearizability.h"
 
@@ -19,6 +20,10 @@ constexpr TimeNs kRecoveryNsMax = 60 * kSecond;
 // 2PC cannot go on without one of its first replicas. After this time every process has heard of the death.
 constexpr TimeNs kBlockedNs = 100 * kMs;
 
+// From a client's last attempt until the replicas have noticed that their leader does not answer.
+constexpr TimeNs kSilenceNs = 200 * kMs;
+constexpr TimeNs kBlinkNs = 20 * kMs;  // until an answer has arrived
+
 // A run takes some thousands of events. One that takes this many is a storm of messages that feeds itself.
 constexpr std::uint64_t kEventsMax = 1'000'000;
 constexpr std::size_t kTraceLinesMax = 200'000;  // more than a reader needs
@@ -32,6 +37,7 @@ SimulatedWorld::SimulatedWorld(const Options& options, Plan plan)
       prng_(options.seed ^ 0x776f726c64),
       accepted_(static_cast<std::size_t>(options.replicas),
                 std::vector<Incarnation>(static_cast<std::size_t>(options.replicas), Incarnation(1))),
+      sent_snapshots_(static_cast<std::size_t>(options.replicas)),
       group_(options_, plan_, *this),
       victims_(plan_.faults.size()),
       open_ends_(plan_.faults.size()),
@@ -43,6 +49,9 @@ SimulatedWorld::SimulatedWorld(const Options& options, Plan plan)
   for (int client = 0; client < plan_.client.clients; ++client) {
     clients_.emplace_back(client, options_.replicas, plan_.client, prng_(), *this, workload_);
   }
+  checkers.blocks.set_patience(plan_.replica.bounds.blocked_after_ns + kSilenceNs +
+                                   (plan_.client.session.retry_ms << kRetryDoublings) * kMs,
+                               plan_.replica.bounds.blocked_after_ns + kBlinkNs);
   for (std::size_t fault = 0; fault < plan_.faults.size(); ++fault) {
     post({.at = plan_.faults[fault].at, .kind = Event::Kind::kFault, .number = fault});
   }
@@ -52,6 +61,7 @@ Outcome SimulatedWorld::run() {
   while (violation_.empty() && !finished()) {
     idle_ = !step();
     if (idle_ && !blocks_for_good()) violation_ = describe_standstill("liveness: nothing will ever happen again");
+    check_silence();
     if (violation_.empty()) violation_ = find_violation();
     if (calm_since_ != kNever && now_ > calm_since_ + kRecoveryNsMax) {
       violation_ = describe_standstill("liveness: the group does not recover");
@@ -70,6 +80,7 @@ Outcome SimulatedWorld::run() {
   tally_.relayed = relayed_messages;
   tally_.decided = checkers.log.end().value();
   tally_.writes = workload_.writes;
+  tally_.unacknowledged_writes = workload_.unacknowledged_writes;
   tally_.reads = workload_.reads;
   tally_.repeats = workload_.repeats;
   tally_.unknown = workload_.unknown;
@@ -168,6 +179,24 @@ void SimulatedWorld::trace(const std::string& lines) {
 
 // ---- The end of a run -----------------------------------------------------------------------------------------------
 
+void SimulatedWorld::check_silence() {
+  BlockChecker::Moment moment{.now = now_, .clients_wait = workload_.open > 0};
+  moment.progress = checkers.log.end().value() + workload_.history.size() - static_cast<std::size_t>(workload_.open);
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    if (!group_.at(replica).runs()) continue;
+    moment.running += (std::uint64_t{1} << replica) + (std::uint64_t{group_.at(replica).incarnation.value()} << 32);
+  }
+  checkers.blocks.observe(moment, [this] { return cause_shown(); });
+}
+
+bool SimulatedWorld::cause_shown() const {
+  for (int replica = 0; replica < group_.replicas(); ++replica) {
+    const auto why = static_cast<Blocked>((*pages[static_cast<std::size_t>(replica)])[ReplicaCounter::kBlockedWhy].get());
+    if (group_.at(replica).runs() && why != Blocked::kNo && why != Blocked::kUnexplained) return true;
+  }
+  return false;
+}
+
 std::string SimulatedWorld::find_violation() const { return checkers.violation(); }
 
 bool SimulatedWorld::finished() {
@@ -186,7 +215,7 @@ bool SimulatedWorld::finished() {
 
 bool SimulatedWorld::blocks_for_good() const { return options_.agreement == "2pc" && tally_.restarts > 0; }
 
-// Every replica reports that it is blocked, and by which replica: by the coordinator if that died, else by one that
+// Every replica reports that it is blocked, and by which replicas: by the coordinator if that died, else by some that
 // did. No client gets a wrong answer meanwhile.
 void SimulatedWorld::check_blocked() {
   const bool coordinator_died = group_.at(0).incarnation > Incarnation(1);
@@ -195,11 +224,11 @@ void SimulatedWorld::check_blocked() {
     const AgreementStatus status = group_.at(replica).replica->agreement().status();
     const bool joining = group_.at(replica).incarnation > Incarnation(1);
     if (!joining && !coordinator_died && replica != 0) continue;  // the status of the coordinator counts for all
-    const int by = status.blocked_by.value();
-    if (status.blocked && by < group_.replicas()) {
-      const bool died = group_.at(by).incarnation > Incarnation(1);
-      if (joining ? by == replica : coordinator_died ? by == 0 : died) continue;
-    }
+    const ReplicaSet own = ReplicaSet::of(replica);
+    bool died = !status.blocked_by.empty();
+    for (const EndpointId by : status.blocked_by) died = died && group_.at(by.value()).incarnation > Incarnation(1);
+    const ReplicaSet expected = joining ? own : coordinator_died ? ReplicaSet::of(0) : status.blocked_by;
+    if (status.blocked && died && status.blocked_by == expected) continue;
     violation_ = describe_standstill("blocked, but not said") + "\n  by replica " + std::to_string(replica);
   }
   if (violation_.empty()) violation_ = find_linearizability_violation(workload_.history);
@@ -251,7 +280,12 @@ std::string SimulatedWorld::describe_standstill(const char* what) const {
   return out.str();
 }
 
-Outcome run(const Options& options) { return SimulatedWorld(options).run(); }
+Outcome run(const Options& options) {
+  left_out = options.mutant;
+  Outcome outcome = SimulatedWorld(options).run();
+  left_out = {};
+  return outcome;
+}
 
 void Tally::add(const Tally& other) {
   const auto fields = [](Tally& tally) {
@@ -261,6 +295,7 @@ void Tally::add(const Tally& other) {
                       &tally.dropped,
                       &tally.decided,
                       &tally.writes,
+                      &tally.unacknowledged_writes,
                       &tally.reads,
                       &tally.repeats,
                       &tally.snapshots,
@@ -273,6 +308,8 @@ void Tally::add(const Tally& other) {
                       &tally.histories,
                       &tally.fences,
                       &tally.restarts,
+                      &tally.released,
+                      &tally.kept_full,
                       &tally.dead_for_good,
                       &tally.both_lost,
                       &tally.everybody_lost,

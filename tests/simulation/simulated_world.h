@@ -27,13 +27,15 @@ class SimulatedWorld final : public Environment {
   Outcome run();
 
   bool at_crash_point(int replica) override;
-  bool promised(int replica) override;
+  bool has_sent(int replica, MessageType type) override;
   bool accepts(int replica, ReplicaIncarnation name) const override;
   void gone_over(int replica, ReplicaIncarnation name) override;
   void answer_later(int replica, Notice notice) override;
   void move_answered(std::size_t fault, bool begun) override;
   bool fence(ReplicaIncarnation name) override;
-  void publish(PublishedSnapshot snapshot) override;
+  void publish(int replica, PublishedSnapshot snapshot) override;
+  std::vector<Incarnation> kept_incarnations(EndpointId replica) const override { return group_.kept().kept(replica); }
+  KeptSegments kept_segments() const override { return kept_segments_; }
   Slot published_below() const override { return published_ ? published_->name.slot : Slot(0); }
   Value operation_of(std::uint64_t client, std::uint64_t sequence) const override;
   bool traces() const override { return options_.trace; }
@@ -75,12 +77,15 @@ class SimulatedWorld final : public Environment {
   void act(const Event& event);
   void end_fenced(ReplicaIncarnation name);
   void take_published(const PublishedSnapshot& snapshot);
+  void release_segments();
   void post(Event event);
 
   // The end of a run.
   bool blocks_for_good() const;
   void check_blocked();
   std::string find_violation() const;
+  void check_silence();
+  bool cause_shown() const;
   bool finished();
   bool all_up_to_date() const;
   void calm_down();
@@ -90,7 +95,9 @@ class SimulatedWorld final : public Environment {
   // Faults.
   void begin(std::size_t fault);
   void await_promise(std::size_t fault);
+  void await_entry(std::size_t fault);
   std::vector<int> choose_victims(const Fault& fault);
+  std::vector<int> choose_most(const Fault& fault) const;
   int choose_any(const Fault& fault, bool bystander) const;
   void inject(std::size_t fault);
   bool take_down(std::size_t fault);
@@ -114,12 +121,14 @@ class SimulatedWorld final : public Environment {
   Prng prng_;
   std::vector<std::vector<Incarnation>> accepted_;  // by replica and peer: the incarnation whose messages it takes
   PublishedSnapshot published_;                     // kept by the supervisor
+  std::vector<PublishedSnapshot> sent_snapshots_;   // by replica: the newest of its present incarnation; null: none
+  KeptSegments kept_segments_ = KeptSegments::kFew;
   SimulatedGroup group_;
   Workload workload_;
   std::deque<Client> clients_;  // a deque, so that they do not move
   std::vector<Event> events_;
   std::vector<Armed> armed_;
-  std::vector<Armed> wait_for_promise_;      // faults that wait for the next promise of any replica
+  std::vector<Armed> wait_for_message_;      // faults that wait for some replica's next message of one kind
   std::vector<std::vector<int>> victims_;    // by fault
   std::vector<int> open_ends_;               // by fault: victims that have not returned
   std::vector<bool> injected_faults_;

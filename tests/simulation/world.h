@@ -21,7 +21,8 @@ struct Tally {
   std::uint64_t messages = 0;
   std::uint64_t dropped = 0;  // by full backlogs
   std::uint64_t decided = 0;  // slots
-  std::uint64_t writes = 0;
+  std::uint64_t writes = 0;                 // acknowledged
+  std::uint64_t unacknowledged_writes = 0;  // refused, or their client gave up waiting
   std::uint64_t reads = 0;
   std::uint64_t repeats = 0;  // of requests
   std::uint64_t snapshots = 0;  // installed
@@ -34,6 +35,8 @@ struct Tally {
   std::uint64_t unknown = 0;    // operations whose outcome a client gave up waiting for
   std::uint64_t fences = 0;
   std::uint64_t restarts = 0;
+  std::uint64_t released = 0;   // segments of ended incarnations, by the supervisor
+  std::uint64_t kept_full = 0;  // times that writes had to wait for such releases
   std::uint64_t dead_for_good = 0;
   std::uint64_t both_lost = 0;       // leader and acceptor at one instant
   std::uint64_t everybody_lost = 0;

@@ -1,7 +1,4 @@
-// Checks recorded histories with Porcupine: porcupine [--timeout=60s] HISTORY...
-//
-// A history is a file with one JSON object per line, one per operation; tests/chaos/recorded.h describes it. Prints one
-// JSON object per file. Exit code: 0 all are linearizable, 1 one is not or could not be decided in time, 2 bad input.
+// Checks recorded histories with Porcupine; `help` says how it is called.
 package main
 
 import (
@@ -10,12 +7,22 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 )
+
+const help = `Checks recorded histories with Porcupine.
+
+    porcupine [--timeout=60s] HISTORY...    --timeout: for one history; 0: none
+
+A history is a file with one JSON object per line, one per operation; tests/chaos/recorded.h describes it. Prints one
+JSON object per file. Exit code: 0 all are linearizable, 1 one is not or could not be decided in time, 2 bad input.
+`
 
 // One line. A value is the number of an operation; 0: the key does not exist.
 type operation struct {
@@ -133,18 +140,29 @@ func judge(path string, timeout time.Duration) (bool, error) {
 }
 
 func main() {
-	timeout := flag.Duration("timeout", time.Minute, "for one history; 0: none")
-	flag.Parse()
-	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "porcupine: name the files with the histories")
+	refuse := func(why string) {
+		fmt.Fprintln(os.Stderr, "porcupine:", why)
 		os.Exit(2)
 	}
+	flags := flag.NewFlagSet("porcupine", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	timeout := flags.Duration("timeout", time.Minute, "")
+	err := flags.Parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(help)
+		return
+	}
+	if err != nil {
+		refuse(strings.Replace(err.Error(), ": -", ": --", 1) + "; see --help")
+	}
+	if flags.NArg() == 0 {
+		refuse("name the files with the histories; see --help")
+	}
 	code := 0
-	for _, path := range flag.Args() {
+	for _, path := range flags.Args() {
 		fine, err := judge(path, *timeout)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "porcupine:", err)
-			os.Exit(2)
+			refuse(err.Error())
 		}
 		if !fine {
 			code = 1

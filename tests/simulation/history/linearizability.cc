@@ -224,7 +224,7 @@ std::string find_linearizability_violation(const History& history) {
     Search search(std::move(operations));
     if (search.succeeds()) continue;
     const Operation* culprit = search.culprit();
-    return "the clients' history is not linearizable: no place for " +
+    return "linearizability: no place in the clients' history for " +
            (culprit ? describe(*culprit) : "an operation of key " + std::to_string(key)) + " (called at event " +
            std::to_string(culprit ? culprit->invoked : 0) + ")";
   }
