@@ -6,22 +6,76 @@ WARNINGS = [
     "-Werror",
 ]
 
+# What draws the seeds of a test. Such a test runs each time: a cached result says nothing about new seeds.
+SEEDS = [
+    "//tests:seeds",
+    "//tests:seeds.py",
+]
+
+def _tags(tags, uses):
+    return tags + ["external"] if [each for each in uses if each in SEEDS] else tags
+
 def ingot_library(name, copts = [], **kwargs):
     native.cc_library(name = name, copts = WARNINGS + copts, **kwargs)
 
+def _absolute(label):
+    """The label with the name of its target written out."""
+    return label if ":" in label else label + ":" + label.split("/")[-1]
+
+def ingot_rule_library(name, srcs, hdrs = [], deps = [], rule_deps = [], **kwargs):
+    """A library with named rules (core/rule.h), in three targets.
+
+    NAME is the library. NAME_mutable is the same, but each rule can be left out, for tests. NAME_headers is for what is
+    linked with either: a program that has it in its deps also needs NAME or NAME_mutable. rule_deps are those deps that
+    are such libraries themselves.
+    """
+    rule_deps = [_absolute(label) for label in rule_deps]
+    deps = deps + ["//core:rule"]
+    headers = name + "_headers"
+    ingot_library(name = headers, hdrs = hdrs, deps = deps + [label + "_headers" for label in rule_deps], **kwargs)
+    ingot_library(name = name, srcs = srcs, deps = [":" + headers] + deps + rule_deps, **kwargs)
+    ingot_library(
+        name = name + "_mutable",
+        testonly = True,
+        srcs = srcs,
+        local_defines = ["INGOT_MUTABLE"],
+        deps = [":" + headers] + deps + [label + "_mutable" for label in rule_deps],
+        **kwargs
+    )
+
 def ingot_binary(name, copts = [], **kwargs):
+    """A program, and a test that it explains itself: NAME_help_test."""
     native.cc_binary(name = name, copts = WARNINGS + copts, **kwargs)
+    if not name.endswith(".so"):
+        native.sh_test(
+            name = name + "_help_test",
+            size = "small",
+            srcs = ["//tests:help_test.py"],
+            args = ["$(location :%s)" % name],
+            data = [":" + name],
+            tags = [
+                "no-asan",
+                "no-tsan",
+            ],
+        )
 
-def ingot_test(name, copts = [], deps = [], **kwargs):
+def ingot_test(name, copts = [], deps = [], tags = [], **kwargs):
     """A Catch2 test: its main is //third_party:catch2."""
-    native.cc_test(name = name, copts = WARNINGS + copts, deps = deps + ["//third_party:catch2"], **kwargs)
+    native.cc_test(
+        name = name,
+        copts = WARNINGS + copts,
+        tags = _tags(tags, deps),
+        deps = deps + ["//third_party:catch2"],
+        **kwargs
+    )
 
-def ingot_python_test(name, main, data = [], **kwargs):
+def ingot_python_test(name, main, data = [], tags = [], **kwargs):
     """A test in Python's standard library (unittest); it finds binaries at their paths from the repository root."""
     native.sh_test(
         name = name,
         srcs = ["//tests:python_test.sh"],
         args = ["$(location %s)" % main],
         data = [main] + data,
+        tags = _tags(tags, data),
         **kwargs
     )

@@ -6,13 +6,14 @@
 
 Ratios are taken turn by turn, with the library over without, and their median is shown: below 1, the library is faster.
 """
-import argparse
 import collections
 import json
 import os
 import statistics
 import subprocess
 import sys
+
+from command_line import Parser
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -29,7 +30,7 @@ def counts(text):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("--threads", type=counts, default=[2], help="team sizes, such as 2,4,16")
     parser.add_argument("--turns", type=whole, default=10, help="of each: without, then with the library")
     parser.add_argument("--samples", type=whole, default=40, help="of each construct in one turn")

@@ -7,6 +7,8 @@ import json
 import math
 import sys
 
+from command_line import Parser
+
 WIDTH, HEIGHT = 860, 480
 LEFT, RIGHT, TOP, BOTTOM = 80, 190, 70, 60
 COLORS = {
@@ -19,6 +21,7 @@ COLORS = {
 
 
 def main():
+    Parser(__doc__).parse_args()
     rows = [json.loads(line) for line in sys.stdin if line.strip()]
     if not rows:
         sys.exit("planning_plot.py: there is nothing to plot; give it the lines of bench/planning -o json")
@@ -42,8 +45,8 @@ def main():
         'font-family="Helvetica, Arial, sans-serif">',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         '<text x="24" y="36" font-size="20" font-weight="bold" fill="#22262b">Planning time against cores</text>',
-        '<text x="24" y="56" font-size="13" fill="#7a828c">derived machines, default evaluations, median of processor time; '
-        "dashed: the aim of one second</text>",
+        '<text x="24" y="56" font-size="13" fill="#7a828c">derived machines, default evaluations, '
+        "median of processor time; dashed: the aim of one second</text>",
     ]
     tick = least
     while tick <= most * 1.001:

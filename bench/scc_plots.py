@@ -7,7 +7,6 @@
     bench/scc_plots.py docs/scc-plots.svg --rows=FILE     keeps the benches' results in FILE, and resumes from it
     bench/scc_plots.py docs/scc-plots.svg --rows=FILE --tables      prints the tables of docs/scc-software.md, too
 """
-import argparse
 import concurrent.futures
 import json
 import math
@@ -15,6 +14,8 @@ import os
 import subprocess
 import sys
 import time
+
+from command_line import Parser
 
 PANEL_W, PANEL_H, GAP, HEAD = 600, 420, 28, 64
 LEFT, RIGHT, TOP, BOTTOM = 62, 176, 48, 46
@@ -42,7 +43,8 @@ def runs(quick):
     yield "sources", "scc_broadcast", ["--algorithm=oc-bcast,oc-bcast-async,modmpb", "--bytes=4096", "--messages=2",
                                        *(["--cores=8", "--sources=1,4"] if quick else ["--sources=1,2,4,8,16,32,48"])]
     ks = "--k=2,7" if quick else "--k=1,2,3,7,12,24,47"
-    yield "k", "scc_broadcast", ["--algorithm=oc-bcast", "--bytes=32,3072" if quick else "--bytes=32,3072,98304", ks, *few]
+    yield "k", "scc_broadcast", ["--algorithm=oc-bcast", "--bytes=32,3072" if quick else "--bytes=32,3072,98304", ks,
+                                 *few]
     yield "source", "scc_broadcast", ["--algorithm=rcce,parallel,mpb,modmpb,binomial,oc-bcast", "--bytes=4096", every,
                                       "--messages=1", "--repetitions=1" if quick else "--repetitions=3",
                                       *(["--cores=8"] if quick else [])]
@@ -83,8 +85,8 @@ def measure(folder, quick, jobs, store):
             if store:
                 with open(store, "a", encoding="utf-8") as file:
                     file.write(json.dumps({"plan": each, "rows": done[key(each)]}) + "\n")
-            print(f"[{count}/{len(futures)}] {time.monotonic() - began:.0f} s: {each[0]} {each[2][0] if each[2] else ''}",
-                  file=sys.stderr, flush=True)
+            words = f"{each[0]} {each[2][0] if each[2] else ''}"
+            print(f"[{count}/{len(futures)}] {time.monotonic() - began:.0f} s: {words}", file=sys.stderr, flush=True)
     return [row for each in plan for row in done[key(each)]]
 
 
@@ -197,14 +199,16 @@ def bars(number, title, paper, groups):
 def page(rows):
     algorithm = lambda row: row["algorithm"]
     protocol = lambda row: row["protocol"]
-    by_k = lines_of(rows, "k", lambda row: f"{row['bytes'] / 1024:g} KiB" if row["bytes"] >= 1024 else f"{row['bytes']} B", "k", "throughput_mb_per_s")
+    size = lambda row: f"{row['bytes'] / 1024:g} KiB" if row["bytes"] >= 1024 else f"{row['bytes']} B"
+    by_k = lines_of(rows, "k", size, "k", "throughput_mb_per_s")
     groups = {}
     for row in rows:
         if row["run"] == "app":
             name = f"{row['app']} {row.get('variant', '')}, {row['size']}".replace(" ,", ",")
             groups.setdefault(name, {})[row["broadcast"]] = row["compute_s"] + row["communicate_s"]
     panels = [
-        ("Latency by size, 48 cores, source 0", "paper: modmpb 35 times faster than rcce at 1 MB; off-chip best below 64 B",
+        ("Latency by size, 48 cores, source 0",
+         "paper: modmpb 35 times faster than rcce at 1 MB; off-chip best below 64 B",
          lines_of(rows, "size", algorithm, "bytes", "latency_us"), "bytes", "µs"),
         ("Throughput by size, messages pipelined", "paper: OC-Bcast almost 3 times scatter-allgather",
          lines_of(rows, "size", algorithm, "bytes", "throughput_mb_per_s"), "bytes", "MB/s"),
@@ -243,7 +247,8 @@ def page(rows):
         out += panel(number, *arguments)
     if groups:
         out += bars(len(panels), "Applications: seconds until the result is there",
-                    "bars: multiples of the block's best, logarithmic. Paper: 1000² matrices 74 s with rcce, 20 s with modmpb",
+                    "bars: multiples of the block's best, logarithmic. "
+                    "Paper: 1000² matrices 74 s with rcce, 20 s with modmpb",
                     groups)
     return "\n".join(out + ["</svg>"]) + "\n"
 
@@ -258,7 +263,7 @@ def tables(rows):
            "|---" * (len(shown) + 2) + "|"]
     for name in ALL:
         out.append(f"| `{name}` | " + " | ".join(number(dict(lines[name])[size]) for size in shown) +
-                   f" | {dict(rates[name])[shown[-1]]:.1f} |")
+                   f" | {dict(rates[name])[shown[-1]]:#.3g} |")
     out += ["", "| application | broadcast | compute | communicate |", "|---|---|---|---|"]
     for row in rows:
         if row["run"] == "app":
@@ -268,7 +273,7 @@ def tables(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("svg", help="the page to write")
     parser.add_argument("--bin", default="bazel-bin/bench", help="folder of the benches")
     parser.add_argument("--rows", help="file of finished runs, which are not made again")

@@ -4,13 +4,14 @@
     bazel-bin/bench/scc_round_trip --protocol=srbp --to=47 --trace=run.json
     bench/scc_trace.py run.json [--mhz=533] [--per=50]        --per: divides all figures by this number of repetitions
 """
-import argparse
 import json
 from collections import defaultdict
 
+from command_line import Parser
+
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("trace", help="a file that a bench wrote with --trace")
     parser.add_argument("--mhz", type=float, default=533, help="core clock")
     parser.add_argument("--per", type=float, default=1, help="repetitions in the trace")

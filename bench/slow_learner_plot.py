@@ -6,6 +6,8 @@
 import json
 import sys
 
+from command_line import Parser
+
 WIDTH, PANEL, LEFT, RIGHT, TOP, GAP = 860, 300, 80, 190, 70, 70
 COLORS = {"1paxos": "#c8102e", "multipaxos": "#3b78b5", "2pc": "#7a828c"}
 TITLES = {"stop": "One learner stopped", "slow": "One learner with a tenth of its time"}
@@ -47,6 +49,7 @@ def panel(number, trouble, rows):
 
 
 def main():
+    Parser(__doc__).parse_args()
     rows = [json.loads(line) for line in sys.stdin if line.strip()]
     if not rows:
         sys.exit("slow_learner_plot.py: there is nothing to plot; give it the lines of bench/slow_learner -o json")

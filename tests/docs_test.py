@@ -162,6 +162,29 @@ def unknown_flags(text):
                 yield f"no such flag: `{flag}`"
 
 
+@functools.lru_cache(maxsize=None)
+def rules_in_sources():
+    """(rule, function) of each place that keeps a named rule (core/rule.h)."""
+    found = set()
+    for path in tree()[0]:
+        if not path.endswith((".h", ".cc")) or path == "core/rule.h":
+            continue
+        for line in text_of(path).splitlines():
+            if head := re.match(r"(?=[A-Za-z]).*?([A-Za-z_]\w*(?:::\w+)*)\(", line):
+                function = head[1]
+            for rule in re.findall(r'INGOT_RULE\("([^"]*)"\)|left_out [!=]= "([^"]*)"', line):
+                found.add(("".join(rule), function))
+    return found
+
+
+def rules_in_table(text):
+    """The same, of the table of mutants."""
+    found = set()
+    for rule, places in re.findall(r"^\| ([a-z-]+) \| ([\w:, ]+) \|", text, flags=re.M):
+        found |= {(rule, place) for place in places.split(", ") if "::" in place}
+    return found
+
+
 class Documents(unittest.TestCase):
     def complaints(self, check):
         found = [f"{path}: {complaint}" for path in documents() for complaint in check(path, text_of(path))]
@@ -176,6 +199,8 @@ class Documents(unittest.TestCase):
     def test_every_identifier_stands_in_the_code(self):
         self.complaints(lambda document, text: () if document in HISTORY else broken_identifiers(text))
 
+    def test_the_table_of_mutants_has_each_rule_and_its_places(self):
+        self.assertEqual(rules_in_sources(), rules_in_table(text_of("docs/simulation.md")))
 
     def test_every_flag_stands_in_the_code(self):
         self.complaints(lambda document, text: () if document in HISTORY else unknown_flags(text))

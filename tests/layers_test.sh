@@ -2,7 +2,15 @@
 # Checks the layers: core <- transport <- replication <- services; client beside services, on replication's published
 # view. Within a layer, folders use one another without cycles.
 # Bazel's visibility checks targets; this checks includes, which a build without a sandbox does not.
+#
+#   tests/layers_test.sh           from the root of the repository, or by bazel test //tests:layers_test
+#   tests/layers_test.sh --help
 set -u
+
+case "${1:-}" in
+  --help | -h) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  ?*) echo "tests/layers_test.sh: unknown argument $1; see --help" >&2; exit 2 ;;
+esac
 cd "$(dirname "$(readlink -f WORKSPACE)")" || exit 1
 bad=0
 forbid() {  # FOLDER REGEX-OF-LAYERS

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds everything, runs every test of every language and every sanitizer build, and ends
-# with one line: "N passed, N failed".
+# Installs missing packages, builds everything, runs every test of every language, the sanitizer builds, the model and
+# the fuzz targets, and ends with one line: "N passed, N failed, N skipped".
 #
 #   ./tests/run.sh            all of it
-#   ./tests/run.sh --quick    the optimised build only, without sanitizers and the model
+#   ./tests/run.sh --quick    the optimised build only, without sanitizers, fuzzing and the model
 #   ./tests/run.sh --help
+#
+# Tests draw new seeds in each run; what fails prints the command that runs it again.
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit 1
+self=$(readlink -f "$0")
+cd "$(dirname "$self")/.." || exit 1
 
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$self"; }
 
 quick=0
 for argument in "$@"; do
@@ -21,70 +24,71 @@ done
 
 ./deploy/install.sh --tests || exit 1
 
-passed=0
-failed=0
-failures=()
-retried=()
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
 note() { printf '\n==> %s\n' "$*"; }
 
-# Runs the Bazel tests under a configuration and counts them. Arguments: label, Bazel flags..., --, targets...
+# Adds what a part did to the summary. Arguments: kind (bazel or script), part, seconds, exit code, test logs.
+add() { python3 -B tests/summary.py add "$work/results" "$1" "$2" "$3" "$4" "$work/output" "${@:5}"; }
+
+# Runs the Bazel tests under a configuration. Arguments: part, link to its outputs, Bazel flags..., --, targets...
 bazel_tests() {
-  local label=$1 log ok bad
-  shift
-  local flags=() targets=()
-  while [ $# -gt 0 ] && [ "$1" != -- ]; do flags+=("$1"); shift; done
-  shift
-  targets=("$@")
-  log=$(mktemp)
-  note "$label: bazel test ${flags[*]} ${targets[*]}"
-  bazel test --keep_going --test_summary=short --show_progress --show_progress_rate_limit=30 "${flags[@]}" -- "${targets[@]}" 2>&1 | tee "$log" | grep -vE '^(INFO|Loading|Analyzing|DEBUG)'
-  local code=${PIPESTATUS[0]}
-  ok=$(grep -cE '^//[^ ]+ +(\(cached\) )?(PASSED|FLAKY)' "$log")
-  bad=$(grep -cE '^//[^ ]+ +(\(cached\) )?(FAILED|TIMEOUT|NO STATUS)' "$log")
-  if [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi  # a target that does not build is a failure, too
-  passed=$((passed + ok))
-  failed=$((failed + bad))
-  while read -r line; do failures+=("$label: $line"); done < <(grep -E '^//[^ ]+ +(\(cached\) )?(FAILED|TIMEOUT|NO STATUS)' "$log")
-  while read -r line; do retried+=("$label: $line"); done < <(grep -E '^//[^ ]+ +FLAKY' "$log")
-  if [ "$code" -ne 0 ] && [ ${#failures[@]} -eq 0 ]; then failures+=("$label: the build failed"); fi
-  rm -f "$log"
+  local part=$1 logs=$2-testlogs began=$SECONDS
+  shift 2
+  note "$part: bazel test $*"
+  bazel test --keep_going --test_summary=short --show_progress --show_progress_rate_limit=30 "$@" 2>&1 |
+    tee "$work/output" | grep -vE '^(INFO|Loading|Analyzing|DEBUG)'
+  add bazel "$part" $((SECONDS - began)) "${PIPESTATUS[0]}" "$logs"
 }
 
-note "build: everything, optimised"
-if ! bazel build --show_progress --show_progress_rate_limit=30 //...; then
-  failed=$((failed + 1))
-  failures+=("build: bazel build //...")
-fi
-bazel_tests "optimised" -- //...
+# Runs a script. Arguments: part, command...
+script() {
+  local part=$1 began=$SECONDS
+  shift
+  note "$part: $*"
+  "$@" 2>&1 | tee "$work/output"
+  add script "$part" $((SECONDS - began)) "${PIPESTATUS[0]}"
+}
+
+# A test of one thread that passes under the sanitizers passes in the optimised build, too: it is compiled and run once,
+# there. What depends on time, threads or processes runs both ways, and so does what draws thousands of seeds, a fifth
+# of which it runs under the sanitizers.
+both='set(//tests/transport:contract_test //tests/transport:contract_faults_test
+  //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test
+  //tests/transport/collectives:tree_barrier_test //tests/transport/collectives:tree_collectives_test
+  //tests/replication/client:session_client_test //tests/replication/stable:death_test
+  //tests/replication/stable:writer_lock_test //tests/replication/replica:snapshot_group_test
+  //tests/replication/replica/snapshots:all //tests/transport/host:all //tests/services/process:all
+  //tests/services/serving:all //tests/services/control:control_service_test
+  //tests/services/ingot_load:load_engine_test //tests/replication/agreement:simulation_test
+  //tests/replication/agreement:failover_test //tests/replication/agreement:multi_paxos_faults_test
+  //tests/transport:incoherent_test //tests/transport/collectives:atomic_broadcast_test
+  //tests/transport/collectives:tree_barrier_incoherent_test
+  //tests/transport/collectives:tree_collectives_incoherent_test)'
+once=()
 if [ "$quick" -eq 0 ]; then
-  bazel_tests "asan+ubsan" --config=asan --config=ubsan --test_tag_filters=-no-asan --build_tests_only -- //... -//bench/...
-  # TSan is used where threads of Ingot meet without gRPC's; a state machine on one thread needs no TSan.
-  bazel_tests "tsan" --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- \
-    //tests/transport:all //tests/transport/host/... //tests/transport/collectives:oversubscribed_test \
-    //tests/transport/collectives:example_test //tests/transport/collectives:tree_barrier_test \
-    //tests/transport/collectives:tree_collectives_test //tests/replication/stable:segment_test \
-    //tests/replication/stable:death_test //tests/replication/stable:fuzz_test //tests/replication/stable:writer_lock_test \
-    //tests/replication/replica/snapshots:loader_test //tests/services/process:death_watch_test \
-    //tests/services/process:deferred_reaper_test
+  tests='kind(cc_test, //tests/...)'
+  query="$tests except attr(tags, 'no-asan', $tests) except $both"
+  mapfile -t once < <(bazel query "$query" 2>"$work/output" | sed 's/^/-/')
+  [ ${#once[@]} -gt 0 ] || { cat "$work/output"; exit 1; }
 fi
 
+script "build" bazel build --show_progress --show_progress_rate_limit=30 -- //... "${once[@]}"
+# The README's first command, on free ports.
+script "readme" deploy/run.sh --once --listen=127.0.0.1:0 --metrics-listen=127.0.0.1:0
+bazel_tests "optimised" bazel --build_tests_only -- //... "${once[@]}"
 if [ "$quick" -eq 0 ]; then
-  note "model: tests/model/run.sh"
-  if tests/model/run.sh; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    failures+=("model: tests/model/run.sh")
-  fi
+  bazel_tests "asan+ubsan" bazel-asan --config=asan --test_tag_filters=-no-asan --build_tests_only -- \
+    //... -//bench/...
+  # TSan sees the threads of one process: it is for tests that have some, without gRPC's.
+  bazel_tests "tsan" bazel-tsan --config=tsan --test_tag_filters=-no-tsan --build_tests_only -- \
+    //tests/transport:contract_test //tests/transport/host:event_loop_test \
+    //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test \
+    //tests/transport/collectives:tree_barrier_test //tests/transport/collectives:tree_collectives_test \
+    //tests/replication/stable:writer_lock_test //tests/replication/client:session_client_test \
+    //tests/replication/replica/snapshots:loader_test //tests/services/process:death_watch_test
+  script "model" tests/model/run.sh
+  script "fuzz" tests/fuzz/run.sh
 fi
 
-if [ ${#retried[@]} -gt 0 ]; then
-  note "failed once, passed when tried again"
-  printf '  %s\n' "${retried[@]}"
-fi
-if [ ${#failures[@]} -gt 0 ]; then
-  note "failures"
-  printf '  %s\n' "${failures[@]}"
-fi
-printf '\n%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+python3 -B tests/summary.py show "$work/results"

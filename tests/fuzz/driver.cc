@@ -1,19 +1,29 @@
 // Runs the fuzz targets on seeded mutations of valid inputs, with any compiler. Prints the seed before each target, so
-// that a crash can be repeated: --seed=N --count=N --target=NAME (default: all targets).
-#include <cstdlib>
+// that a crash can be repeated.
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <system_error>
 
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "services/cli/cli.h"
 #include "tests/fuzz/targets.h"
+#include "tests/seeds.h"
 
 namespace {
 
 using ingot::Prng;
 
 struct Options {
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::uint64_t count = 2000;
   std::string target;
+  std::string corpus;
 };
 
 // Flips, cuts, repeats and overwrites bytes, often with extreme numbers, at which decoders fail.
@@ -46,44 +56,53 @@ std::string mutate(std::string bytes, Prng& rng) {
   return bytes;
 }
 
-bool parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (name == "--seed" && !value.empty()) {
-      options.seed = std::strtoull(value.c_str(), nullptr, 10);
-    } else if (name == "--count" && !value.empty()) {
-      options.count = std::strtoull(value.c_str(), nullptr, 10);
-    } else if (name == "--target") {
-      options.target = value;
-    } else {
-      return false;
-    }
+// Returns the number of inputs.
+int run_corpus(const ingot::fuzz::Target& target, const std::string& corpus) {
+  int inputs = 0;
+  std::error_code missing;
+  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(corpus) / target.name, missing)) {
+    std::ifstream in(file.path(), std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    std::cout << target.name << ": " << file.path().string() << std::endl;
+    target.run(bytes);
+    ++inputs;
   }
-  return true;
+  return inputs;
+}
+
+absl::Status run(const Options& options) {
+  int run = 0;
+  const std::uint64_t seed = options.seed ? *options.seed : ingot::testing::drawn_seed();
+  for (const ingot::fuzz::Target& target : ingot::fuzz::targets()) {
+    if (!options.target.empty() && options.target != target.name) continue;
+    if (!options.corpus.empty() && run_corpus(target, options.corpus) == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(options.corpus, "/", target.name, " has no inputs"));
+    }
+    std::cout << target.name << ": --seed=" << seed << " --count=" << options.count << std::endl;
+    Prng rng(seed);
+    for (std::uint64_t i = 0; i < options.count; ++i) target.run(mutate(target.sample(rng), rng));
+    ++run;
+  }
+  return run > 0 ? absl::OkStatus() : absl::InvalidArgumentError("there is no target " + options.target);
+}
+
+std::string target_names() {
+  std::string names;
+  for (const ingot::fuzz::Target& target : ingot::fuzz::targets()) absl::StrAppend(&names, " ", target.name);
+  return names;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  CLI::App app("Runs the fuzz targets on seeded mutations of valid inputs. tests/fuzz/run.sh is guided by coverage.");
   Options options;
-  if (!parse(argc, argv, options)) {
-    std::cerr << "usage: fuzz_driver [--seed=N] [--count=N] [--target=NAME]\n";
-    return 2;
-  }
-  int run = 0;
-  for (const ingot::fuzz::Target& target : ingot::fuzz::targets()) {
-    if (!options.target.empty() && options.target != target.name) continue;
-    std::cout << target.name << ": --seed=" << options.seed << " --count=" << options.count << std::endl;
-    Prng rng(options.seed);
-    for (std::uint64_t i = 0; i < options.count; ++i) target.run(mutate(target.sample(rng), rng));
-    ++run;
-  }
-  if (run == 0) {
-    std::cerr << "there is no target " << options.target << "\n";
-    return 2;
-  }
-  return 0;
+  app.add_option("--seed", options.seed, "of the mutations; default: a new one, which is printed");
+  app.add_option("--count", options.count, "inputs for each target")->capture_default_str();
+  app.add_option("--target", options.target, "only this one; default: all");
+  app.add_option("--corpus", options.corpus, "the inputs in FOLDER/TARGET come first")
+      ->check(CLI::ExistingDirectory.description(""))
+      ->type_name("FOLDER");
+  app.footer("Targets:" + target_names());
+  return ingot::run_cli(app, argc, argv, [&] { return run(options); });
 }

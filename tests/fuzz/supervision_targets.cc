@@ -49,15 +49,32 @@ std::vector<Descriptor> descriptors(std::size_t count) {
   return fds;
 }
 
+// Grows with every incarnation and snapshot.
+std::uint64_t knowledge(const HandoverState& state) {
+  supervision_v1::Orphaned said;
+  state.describe(said);
+  std::uint64_t sum = said.snapshot_slot();
+  for (const std::uint32_t incarnation : said.incarnations()) sum += incarnation;
+  return sum;
+}
+
 // A process's side: its handover state takes any message.
 void receive_in_process(const SupervisionMessage& message, std::size_t fds) {
   Prng rng(1);
   auto state = HandoverState::copy(sample_spec(rng));
   INGOT_CHECK(state.ok());
-  const std::uint64_t before = state->generation();
-  if (message.has_incarnation()) state->begin_incarnation(message.incarnation(), descriptors(fds));
+  const std::uint64_t before = knowledge(*state);
+  if (message.has_incarnation()) {
+    state->begin_incarnation(message.incarnation(), descriptors(fds)).IgnoreError();
+  }
+  if (message.has_kept()) state->keep_incarnations(message.kept());
   if (message.has_snapshot()) state->keep_snapshot(message.snapshot(), std::move(descriptors(fds).front()));
-  INGOT_CHECK(state->generation() >= before, "no message makes a process forget");
+  INGOT_CHECK(knowledge(*state) >= before, "no message makes a process forget an incarnation or the snapshot");
+  auto other = HandoverState::copy(sample_spec(rng));
+  INGOT_CHECK(other.ok());
+  const std::uint64_t most = std::max(knowledge(*state), knowledge(*other));
+  state->merge(*std::move(other));
+  INGOT_CHECK(knowledge(*state) >= most, "both together know what either knows");
 }
 
 // A new supervisor's side, which assembles the state that a process hands over.
@@ -88,7 +105,7 @@ std::string sample_supervision_message(Prng& rng) {
     return static_cast<char>(fds) + message.SerializeAsString();
   };
   SupervisionMessage message;
-  switch (rng.below(8)) {
+  switch (rng.below(10)) {
     case 0:
       return with(0, rng.chance(0.5) ? ready_message() : adopted_message());
     case 1:
@@ -104,6 +121,12 @@ std::string sample_supervision_message(Prng& rng) {
     case 5:
       message.mutable_take_descriptors()->set_floor(10);
       message.mutable_take_descriptors()->add_numbers(static_cast<int>(3 + rng.below(7)));
+      return with(1, message);
+    case 6:
+      return with(0, kept_message(static_cast<int>(rng.below(kReplicas)), std::vector{Incarnation(1), Incarnation(3)}));
+    case 7:
+      message = incarnation_message(static_cast<int>(rng.below(kReplicas)), 5, std::vector{Incarnation(2)});
+      message.mutable_incarnation()->set_ended(true);
       return with(1, message);
     default: {
       const auto endpoint = static_cast<int>(rng.below(kReplicas + 1));
