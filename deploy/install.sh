@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Installs the missing ones of the Debian 12 packages that Ingot is built from.
+# Installs the missing ones of the Debian 12 packages that Ingot is built from and used with.
 #
-#   ./deploy/install.sh           packages for the build
-#   ./deploy/install.sh --tests   and for the tests: etcd, Prometheus, Python's gRPC, Go
+#   ./deploy/install.sh           packages for the build, and the programs that README.md uses
+#   ./deploy/install.sh --tests   and for the tests: etcd, Prometheus, Python's gRPC, Go, Maven, clang; and what they
+#                                 fetch for the user who calls this: Porcupine (Go) and the model checker (Maven)
 #   ./deploy/install.sh --benches and for the benches: Open MPI
 #
 # Needs root, or sudo without a password. Services of packages that it installs (etcd, Prometheus) are neither
 # started nor left enabled.
 set -euo pipefail
 
-usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
+self=$(readlink -f "$0")
+
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$self"; }
 fail() {
   echo "deploy/install.sh: $1" >&2
   exit "${2:-1}"
@@ -22,19 +25,34 @@ packages=(
   libboost1.81-dev libboost-context1.81-dev
   libcli11-dev nlohmann-json3-dev libhwloc-dev prometheus-cpp-dev
   catch2
+  etcd-client curl  # README.md
 )
-test_packages=(etcd-client etcd-server prometheus python3-grpcio python3-protobuf golang-go)
+test_packages=(
+  etcd-server prometheus python3-grpcio python3-protobuf golang-go maven
+  clang-14 libclang-rt-14-dev  # the fuzzers
+  zip  # Bazel keeps the files of failed tests with it
+)
 bench_packages=(openmpi-bin libopenmpi3)
 services=(etcd prometheus prometheus-node-exporter)
 
+tests=0
 for argument in "$@"; do
   case "$argument" in
-    --tests) packages+=("${test_packages[@]}") ;;
+    --tests) packages+=("${test_packages[@]}"); tests=1 ;;
     --benches) packages+=("${bench_packages[@]}") ;;
     --help | -h) usage; exit 0 ;;
     *) fail "unknown flag $argument; see --help" 2 ;;
   esac
 done
+
+# What cannot be fetched is no reason to stop: the tests that need it are skipped, and say so.
+fetch_for_tests() {
+  [ "$tests" -eq 1 ] || return 0
+  local folder
+  folder=$(dirname "$self")/../tests
+  "$folder/chaos/porcupine/build.sh" >/dev/null || true
+  "$folder/model/run.sh" --fetch >&2 || true
+}
 
 command -v apt-get >/dev/null || fail "this needs Debian 12: there is no apt-get here"
 present=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
@@ -42,7 +60,10 @@ missing=()
 for package in "${packages[@]}"; do
   grep -qxF "installed $package" <<<"$present" || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  fetch_for_tests
+  exit 0
+fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -82,3 +103,4 @@ if ! apt install --yes --no-install-recommends "${missing[@]}"; then
   fail "apt-get could not install what is missing; the lines above, and all of $log, say why"
 fi
 rm -f "$log"
+fetch_for_tests

@@ -6,17 +6,20 @@
 #   ./deploy/run.sh --replicas=5 --listen=127.0.0.1:3379 --metrics-listen=127.0.0.1:3464
 #   ./deploy/run.sh --once               stop after the summary; exit 0 only if every check held
 #
-# Other flags go to ingotd; `bazel-bin/services/ingotd/ingotd --help` lists them, once built. Missing Debian
+# Other flags go to ingotd; `bazel-bin/services/ingotd/ingotd --help` explains them, once built. Missing Debian
 # packages are installed first (as root or with sudo). Exit codes: 0 all checks held; 1 a check or the build
-# failed; 2 ingotd could not start with these flags.
+# failed; 2 a flag is unknown, or ingotd could not start with these flags.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+self=$(readlink -f "$0")
+cd "$(dirname "$self")/.."
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$self"; }
 fail() {
   echo "deploy/run.sh: $1" >&2
   exit "${2:-1}"
 }
+# ingotd, which knows its flags, is not built yet: they stand in the table of its settings.
+known() { grep -qF "\"$1\"" services/config/settings.h; }
 note() { printf '\n==> %s\n' "$1" >&2; }
 
 once=0
@@ -25,6 +28,7 @@ for argument in "$@"; do
   case "$argument" in
     --once) once=1 ;;
     --help | -h) usage; exit 0 ;;
+    -*) known "${argument%%=*}" || fail "unknown flag ${argument%%=*}; see --help" 2 ;;&
     *) daemon_flags+=("$argument") ;;
   esac
 done
@@ -51,10 +55,11 @@ trap 'exit 143' TERM
 
 note "starting ingotd ${daemon_flags[*]}"
 # ingotd gets its own session, so that Ctrl-C reaches this script first and the load never finds its server gone. Its
-# log is shown and kept, since the line "serving" holds its addresses. tee ignores Ctrl-C, to show the rest of the log.
+# log is shown and kept, since the line "serving", in any format, holds its addresses. tee ignores Ctrl-C, to show the
+# rest of the log.
 setsid "$ingotd" "${daemon_flags[@]}" 2> >(trap '' INT; exec tee "$log" >&2) &
 pid=$!
-until grep -q '^ingotd: serving ' "$log"; do
+until grep -q ' control API on ' "$log"; do
   if ! kill -0 "$pid" 2>/dev/null; then
     code=0
     wait "$pid" || code=$?
@@ -63,9 +68,9 @@ until grep -q '^ingotd: serving ' "$log"; do
   fi
   sleep 0.1
 done
-serving=$(grep '^ingotd: serving ' "$log")
+serving=$(grep ' control API on ' "$log")
 endpoint=$(sed 's/.* API on \([^, ]*\).*/\1/' <<<"$serving")
-metrics=$(sed 's/.* metrics \([^, ]*\).*/\1/' <<<"$serving")
+metrics=$(sed 's/.* metrics \([^," ]*\).*/\1/' <<<"$serving")
 
 note "waiting until every replica is up"
 healthy() {
@@ -106,9 +111,9 @@ fi
 cat <<END
 
 Point your tools here:
-  etcdctl     ETCDCTL_API=3 etcdctl --endpoints=$endpoint put greeting hello
-  grpcurl     grpcurl -plaintext $endpoint list
+  etcdctl     etcdctl --endpoints=$endpoint put greeting hello
   ingotctl    $ingotctl --endpoint=$endpoint watch-status
+  gRPC        $endpoint, without TLS, with reflection
   Prometheus  $metrics
 END
 

@@ -2,9 +2,26 @@
 # Makes the machine files of this folder from published topologies, into the folder given (default: this one).
 #
 #   machines/derive.sh PATH-OF-INGOTCTL [FOLDER]
+#   machines/derive.sh bazel-bin/services/ingotctl/ingotctl
+#   machines/derive.sh --help
 set -euo pipefail
-ingotctl=${1:?give the path of ingotctl}
-folder=${2:-$(dirname "$0")}
+self=$(readlink -f "$0")
+
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$self"; }
+fail() {
+  echo "machines/derive.sh: $1; see --help" >&2
+  exit 2
+}
+
+case "${1:-}" in
+  --help | -h) usage; exit 0 ;;
+  -*) fail "unknown flag $1" ;;
+esac
+ingotctl=${1:-}
+folder=${2:-$(dirname "$self")}
+[ $# -le 2 ] || fail "there is an argument too many"
+[ -f "$ingotctl" ] && [ -x "$ingotctl" ] || fail "the first argument is the path of ingotctl, not '$ingotctl'"
+[ -d "$folder" ] || fail "there is no folder $folder"
 
 derive() {  # NAME TOPOLOGY [FLAGS...]
   local name=$1 topology=$2
