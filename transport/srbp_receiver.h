@@ -195,9 +195,11 @@ class SrbpReceiver {
                       Site::kSrbpUnblock);
   }
 
+  // A published line is left: its owner died after that, or has resolved a later ticket, and receive() hands it out.
   void free_ownerless(M& memory) {
     for (std::size_t i = parked_.size(); i-- > 0;) {
-      if (parked_.ownerless(i)) unpark(memory, i);
+      const bool empty = parked_.ownerless(i) && !published(memory, parked_.ticket(i), Site::kSrbpPollParked);
+      if (empty) unpark(memory, i);
     }
   }
 

@@ -128,6 +128,42 @@ TEST_CASE("a sender that wakes up after its ticket was parked may give it up") {
   CHECK(ring.received[kSender.value()] == 120);
 }
 
+// Regression: seed 790099617 of incoherent_test. The receiver freed the parked place when it heard of the death, and handed
+// out the sender's next line without the late one.
+TEST_CASE("a late line arrives though its sender has died since, and before that sender's next ones") {
+  Ring ring;
+  const Word late = ring.draw();
+  for (int i = 0; i < 6; ++i) ring.send(i % 2 == 0 ? kSender : kSilent);
+  REQUIRE(ring.parked() == 1);
+  ring.publish(late);
+  ring.publish(ring.draw());
+  ring.ends[0]->peer_gone(kStopped);
+  CHECK(ring.ends[0]->readable());
+  ring.receive();
+  CHECK(ring.received[kStopped.value()] == 2);
+  CHECK_FALSE(ring.blocked(late));
+  CHECK(ring.ends[0]->peer_settled(kStopped));
+}
+
+// The same by the other way to free a place: probe's limit is reached before the late line.
+TEST_CASE("a late line is not lost if probe stops before it") {
+  Ring ring;
+  const Word first = ring.draw();
+  const Word second = ring.draw();
+  for (int i = 0; i < 6; ++i) ring.send(i % 2 == 0 ? kSender : kSilent);
+  REQUIRE(ring.parked() == 2);
+  ring.publish(first);
+  ring.publish(second);
+  ring.ends[0]->peer_gone(kStopped);
+  const auto check = [&](EndpointId from, std::span<const std::byte> message) {
+    CHECK(check_message(message, from, kReceiver, ring.received[from.value()]++, 20) == "");
+  };
+  for (int i = 1; i <= 2; ++i) {
+    CHECK(ring.ends[0]->probe(check, 1) == 1);
+    CHECK(ring.received[kStopped.value()] == static_cast<std::uint32_t>(i));
+  }
+}
+
 TEST_CASE("a late line comes before the same sender's next ones") {
   Ring ring;
   const Word late = ring.draw();
