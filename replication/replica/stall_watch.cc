@@ -6,11 +6,19 @@
 
 namespace ingot {
 
+namespace {
+
+// What a replica learns before it can lead was decided long ago: that it catches up is no decision.
+bool learns_only(Blocked why) {
+  return why == Blocked::kCatchingUp || why == Blocked::kNoMajority || why == Blocked::kLoading;
+}
+
+}  // namespace
+
 void StallWatch::observe(AgreementStatus& status, std::uint64_t progress, std::uint64_t now_ns) {
   const bool moved = std::exchange(progress_, progress) != progress;
   const bool waited = std::exchange(waits_, status.why != Blocked::kNo);
-  // What a leader still lacks was decided long ago: that it catches up is no decision.
-  const bool decided = moved && !status.blocked && status.why != Blocked::kCatchingUp;
+  const bool decided = moved && !status.blocked && !learns_only(status.why);
   if (!waited || decided) since_ns_ = now_ns;
   const bool was_blocked = blocked_;
   const bool for_long = now_ns - since_ns_ >= blocked_after_ns_ && INGOT_RULE("long-waits-show");

@@ -56,6 +56,17 @@ TEST_CASE("a leader that catches up for long says so") {
   }
 }
 
+// Regression: simulator seed 1804343618, Multi-Paxos with 5 replicas. A candidate that waited for a majority installed a
+// snapshot, and later learned one more slot; each time it waited anew before it said why clients waited.
+TEST_CASE("a candidate that catches up says what it waits for") {
+  StallWatch watch(1000 * kMs);
+  for (std::uint64_t decided = 1; decided < 10; ++decided) {
+    AgreementStatus status = waiting(Blocked::kNoMajority);
+    watch.observe(status, decided, decided * 200 * kMs);
+    CHECK(status.blocked == (decided >= 6));
+  }
+}
+
 TEST_CASE("another cause is shown once it has lasted, or if waiting cannot help") {
   StallWatch watch(1000 * kMs);
   const auto shown = [&](AgreementStatus status, std::uint64_t at_ms) {
