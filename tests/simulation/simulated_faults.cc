@@ -56,6 +56,7 @@ void SimulatedWorld::end_fenced(ReplicaIncarnation name) {
   trace("fenced");
   ++tally_.fences;
   kill(replica, false);
+  take_sent(replica);
   restart(replica, false);
 }
 
@@ -309,6 +310,7 @@ void SimulatedWorld::end(std::size_t number, int replica) {
   if (fault.kind == FaultKind::kPressure) pressed = false;
   if (replica >= 0) {
     Place& place = group_.at(replica);
+    if (!place.replica) take_sent(replica);
     if (!place.replica && fault.for_good && may_stay_dead(replica)) {
       trace("replica " + std::to_string(replica) + " stays dead");
       ++tally_.dead_for_good;

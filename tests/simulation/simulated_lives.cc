@@ -45,12 +45,14 @@ void SimulatedWorld::tell(int endpoint, Notice notice) {
         .notice = std::move(notice)});
 }
 
+// The supervisor reads what a process has sent before it acts on its death.
+void SimulatedWorld::take_sent(int replica) {
+  const PublishedSnapshot sent = std::exchange(sent_snapshots_[static_cast<std::size_t>(replica)], nullptr);
+  if (sent != nullptr) take_published(sent);
+}
+
 // The replica accepts the newest incarnations of all others; they accept its messages once they have switched to it.
-// The supervisor reads what a process has sent before it starts the next one.
 void SimulatedWorld::restart(int replica, bool from_published) {
-  if (const PublishedSnapshot sent = std::exchange(sent_snapshots_[static_cast<std::size_t>(replica)], nullptr)) {
-    take_published(sent);
-  }
   ++tally_.restarts;
   checkers.log.born(replica);
   checkers.effects.born(replica);

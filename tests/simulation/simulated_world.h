@@ -112,6 +112,7 @@ class SimulatedWorld final : public Environment {
   void kill(int replica, bool fresh_inbox);
   void stop(int replica);
   void restart(int replica, bool from_published);
+  void take_sent(int replica);
   void tell(int endpoint, Notice notice);
   void tell_all_of(int replica, Notice::Kind kind);
   void poll_roles(int replica);
