@@ -185,7 +185,7 @@ class FrontEnd {
 int run_front_end_process(LaunchSpec spec) {
   const auto link = SupervisorLink::open(spec, "front-end");
   if (link == nullptr) return 1;
-  if (auto status = check_room_for_tasks(front_end_tasks()); !status.ok()) {
+  if (auto status = check_room_for_tasks(front_end_tasks(front_end_endpoints(spec.config))); !status.ok()) {
     link->send_failed(status);
     return 1;
   }
