@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "services/access/caller_metadata.h"
+#include "services/access/caller_codec.h"
 #include "services/rpc/passing/limits.h"
 
 namespace ingot::rpc {
@@ -17,7 +17,7 @@ namespace {
 
 // Names that a connection's own ends write and read. All that begin with "grpc-" are gRPC's.
 bool is_reserved(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kReserved{"te", "content-type", "user-agent", "host", kCallerMetadata};
+  constexpr std::array<std::string_view, 5> kReserved{"te", "content-type", "user-agent", "host", kCallerKey};
   return name.empty() || name.front() == ':' || name.substr(0, 5) == "grpc-" ||
          std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
 }
@@ -40,7 +40,7 @@ void pass_metadata(const Call& call, const Caller& from, grpc::ClientContext& co
     left -= bytes;
     context.AddMetadata(name, value);
   }
-  context.AddMetadata(kCallerMetadata, encode_caller(from));
+  context.AddMetadata(kCallerKey, encode_caller(from));
 }
 
 Metadata metadata_of(const std::multimap<grpc::string_ref, grpc::string_ref>& sent) {

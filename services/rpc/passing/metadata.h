@@ -11,8 +11,8 @@
 
 namespace ingot::rpc {
 
-// Adds the caller's metadata to `context`, at most kPassedMetadataBytesMax, and the caller under kCallerMetadata. Left
-// out: what the transport itself uses, what gRPC would not take, and what the client sent under kCallerMetadata.
+// Adds the caller's metadata to `context`, at most kPassedMetadataBytesMax, and the caller under kCallerKey. Left
+// out: what the transport itself uses, what gRPC would not take, and what the client sent under kCallerKey.
 void pass_metadata(const Call& call, const Caller& from, grpc::ClientContext& context);
 
 // What a server has sent, without what the transport itself uses and the status.

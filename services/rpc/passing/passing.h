@@ -24,7 +24,7 @@ class InnerCall;
 // side has taken the one before, so each call keeps at most one message for each direction and what the engine's own
 // bounds allow. gRPC's threads hand over what has happened by the loop's LoopTasks.
 //
-// The caller goes along under kCallerMetadata.
+// The caller goes along under kCallerKey.
 class Passing {
  public:
   // `channel` leads to the server (grpc::Server::InProcessChannel). `loop` and `budget` outlive this object.
