@@ -1,5 +1,5 @@
 // The serving parts that both backends use: one server for all services, metrics unless they are off, and draining.
-#include "services/serving/serving.h"
+#include "services/serving/solo_serving.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -14,7 +14,8 @@
 
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
-#include "services/serving/limits.h"
+#include "services/rpc/server/limits.h"
+#include "services/sockets/tcp_listener.h"
 #include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
@@ -54,10 +55,17 @@ std::string free_address() { return TakenAddress().text(); }
 
 struct Instance {
   Instance() {
-    pages.config.listen = free_address();
+    pages.config.listen = "127.0.0.1:0";
     pages.config.metrics_listen = "";
+    auto listener = claim_listen_address(pages.config.listen, "--listen");
+    REQUIRE(listener.ok());
+    sockets.tcp = *std::move(listener);
   }
-  std::unique_ptr<Serving> make() { return std::make_unique<Serving>(pages.config, pages.view(), client); }
+  std::unique_ptr<SoloServing> make() {
+    auto serving = SoloServing::create(pages.config, pages.view(), client);
+    REQUIRE(serving.ok());
+    return *std::move(serving);
+  }
 
   std::shared_ptr<grpc::Channel> channel() const {
     grpc::ChannelArguments arguments;
@@ -67,6 +75,7 @@ struct Instance {
 
   PagesInMemory pages{3};
   NoReplicas client;
+  ListeningSockets sockets;
 };
 
 class EmptyChip final : public control_v1::Scc::Service {
@@ -100,7 +109,7 @@ grpc::Status call(const Instance& instance, const std::string& method, const std
 TEST_CASE("a request that does not parse is INTERNAL with etcd's text; it was UNIMPLEMENTED without one") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.sockets).ok());
   const std::string cut_off(
       "\x0a\x05"
       "ab"),
@@ -124,8 +133,8 @@ TEST_CASE("a request that does not parse is INTERNAL with etcd's text; it was UN
 TEST_CASE("a request that is too large is RESOURCE_EXHAUSTED with both sizes") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
-  const grpc::Status status = call(instance, "/etcdserverpb.KV/Put", std::string(kGrpcReceiveBytesMax + 1, 'x'));
+  REQUIRE(serving->start(instance.sockets).ok());
+  const grpc::Status status = call(instance, "/etcdserverpb.KV/Put", std::string(rpc::kGrpcReceiveBytesMax + 1, 'x'));
   CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK_THAT(status.error_message(), Catch::Contains("larger than max (2097153 vs. 2097152)"));
 }
@@ -133,7 +142,7 @@ TEST_CASE("a request that is too large is RESOURCE_EXHAUSTED with both sizes") {
 TEST_CASE("a method that no service has is named; its refusal had no text") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.sockets).ok());
   const grpc::Status method = call(instance, "/etcdserverpb.KV/Nothing", "");
   CHECK(method.error_code() == grpc::StatusCode::UNIMPLEMENTED);
   CHECK(method.error_message() == "unknown method Nothing for service etcdserverpb.KV");
@@ -145,8 +154,8 @@ TEST_CASE("a method that no service has is named; its refusal had no text") {
 TEST_CASE("the control plane is served, and so are the services that a backend adds") {
   Instance instance;
   const auto serving = instance.make();
-  serving->add(std::make_unique<EmptyChip>());
-  REQUIRE(serving->start().ok());
+  serving->serving().add(std::make_unique<EmptyChip>());
+  REQUIRE(serving->start(instance.sockets).ok());
 
   control_v1::GetStatusResponse status;
   grpc::ClientContext first;
@@ -158,15 +167,11 @@ TEST_CASE("the control plane is served, and so are the services that a backend a
   CHECK(chip.rounds() == 7);
 }
 
-TEST_CASE("an address in use is named, that of the metrics as well as that of the services") {
+TEST_CASE("an address in use for the metrics is named") {
   const TakenAddress taken;
-  Instance listens;
-  listens.pages.config.listen = taken.text();
-  CHECK(listens.make()->start().code() == absl::StatusCode::kAlreadyExists);
-
-  Instance measures;
-  measures.pages.config.metrics_listen = taken.text();
-  const absl::Status status = measures.make()->start();
+  Instance instance;
+  instance.pages.config.metrics_listen = taken.text();
+  const absl::Status status = instance.make()->start(instance.sockets);
   CHECK(status.code() == absl::StatusCode::kAlreadyExists);
   CHECK_THAT(std::string(status.message()), Catch::Contains("--metrics-listen"));
 }
@@ -175,16 +180,16 @@ TEST_CASE("metrics are served where they are asked for") {
   Instance instance;
   instance.pages.config.metrics_listen = free_address();
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.sockets).ok());
   Instance second;
   second.pages.config.metrics_listen = instance.pages.config.metrics_listen;
-  CHECK(second.make()->start().code() == absl::StatusCode::kAlreadyExists);
+  CHECK(second.make()->start(second.sockets).code() == absl::StatusCode::kAlreadyExists);
 }
 
 TEST_CASE("draining ends the watches, and new calls are turned away") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.sockets).ok());
   const auto stub = control_v1::Control::NewStub(instance.channel());
   grpc::ClientContext watching;
   const auto watch = stub->WatchStatus(&watching, {});
@@ -192,6 +197,7 @@ TEST_CASE("draining ends the watches, and new calls are turned away") {
   REQUIRE(watch->Read(&status));
 
   serving->drain();
+  refuse_connections(instance.sockets.tcp.get());  // as the supervisor does
   while (watch->Read(&status)) {
   }
   CHECK(watch->Finish().error_code() == grpc::StatusCode::UNAVAILABLE);
