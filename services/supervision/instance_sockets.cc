@@ -27,6 +27,7 @@ void Instance::take_over_sockets(HandoverState& known) {
   if (spec.socket.fd < 0) return;
   binding_ = spec.socket.binding;
   socket_ = UnixListener(known.take(spec.socket.fd), config_.socket, spec.socket.file);
+  socket_.listen_again();
   if (!socket_.has_file()) bind_lost_socket();
 }
 

@@ -182,6 +182,7 @@ class Sockets(unittest.TestCase):
         second.process.send_signal(signal.SIGKILL)
         second.process.wait(WATCHDOG_S)
         third = self.start(*flags)
+        self.assertIn(f"by process {third.process.pid} (ingotd", refused("--listen=127.0.0.1:0", f"--socket={path}"))
         ctl(f"unix:{path}", "put", "third", "time")
         self.assertEqual(third.stop(), 0)
         self.assertFalse(os.path.exists(path))
@@ -218,7 +219,7 @@ class Sockets(unittest.TestCase):
         lines = []
 
         def read(racer):
-            lines.append((racer, racer.stderr.readline()))
+            lines.append((racer, next(line for line in racer.stderr if "serving" in line or "in use" in line)))
 
         readers = [threading.Thread(target=read, args=(racer,)) for racer in racers]
         for each in readers:
@@ -347,15 +348,15 @@ class Sockets(unittest.TestCase):
         for daemon in (first, second, third):
             before = {d: {r["id"]: r["pid"] for r in d.status()["replicas"]} for d in (first, second, third)}
             ctl(daemon.endpoint, *DRILL)
-            wait_until(lambda: daemon.status()["replicas"][2]["pid"] not in (0, before[daemon][2]),
+            wait_until(lambda now=daemon: now.status()["replicas"][2]["pid"] not in (0, before[now][2]),
                        "the replica that was hit is started again")
             for other in (first, second, third):
                 if other is not daemon:
                     self.assertEqual({r["id"]: r["pid"] for r in other.status()["replicas"]}, before[other])
         # A socket that is named and leads to another instance is passed over.
         environment = {**os.environ, "INGOT_SOCKET": second.socket}
-        got = subprocess.run([INGOTCTL, f"--endpoint={first.endpoint}", PATIENCE, "get", "me"], env=environment, text=True,
-                             stdout=subprocess.PIPE, timeout=WATCHDOG_S)
+        got = subprocess.run([INGOTCTL, f"--endpoint={first.endpoint}", PATIENCE, "get", "me"], env=environment,
+                             text=True, stdout=subprocess.PIPE, timeout=WATCHDOG_S)
         self.assertIn(first.endpoint, got.stdout)
 
     def test_a_socket_beyond_loopback_is_said_loudly(self):
