@@ -210,7 +210,8 @@ int run_front_end_process(LaunchSpec spec) {
     link->send_failed(memory.status());
     return 1;
   }
-  ListeningSockets sockets{Descriptor(std::exchange(spec.listen_fd, -1)), Descriptor(std::exchange(spec.socket.fd, -1))};
+  ListeningSockets sockets{Descriptor(std::exchange(spec.listen_fd, -1)),
+                           Descriptor(std::exchange(spec.socket.fd, -1))};
   spec.close_descriptors();
   FrontEnd front_end(spec, std::move(*memory), *link, std::move(sockets));
   if (auto status = front_end.start(); !status.ok()) {
