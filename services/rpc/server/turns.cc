@@ -107,8 +107,8 @@ bool Turns::ready(std::size_t output_bytes_all) const {
   });
 }
 
-std::uint64_t Turns::deadline_ns(bool unread) const {
-  return !room() && (unread || !lines_.empty()) ? moved_ns_ + kStuckNs : Timer::kNever;
+std::uint64_t Turns::deadline_ns() const {
+  return !room() && !lines_.empty() ? moved_ns_ + kStuckNs : Timer::kNever;
 }
 
 bool Turns::pressed(std::size_t output_bytes_all) const {

@@ -2,7 +2,7 @@
 //
 // Small calls wait in their connection's line while calls_taken_on of the loop are running, or while their connection
 // has too much output that its peer does not take. Large calls wait besides while large_calls are running, or while all
-// output together is too much. A connection with waiting small calls is not read, so its client waits, not its calls.
+// output together is too much. A connection with small calls that wait for a place is not read, so each has only a few.
 #pragma once
 
 #include <cstddef>
@@ -54,10 +54,10 @@ class Turns {
 
   // Whether run() would begin something.
   bool ready(std::size_t output_bytes_all) const;
-  // Whether connections may be read: what they bring could begin.
+  // Whether another call could begin.
   bool room() const { return running_ < limit_; }
-  // When run() or reading may go on although nothing has happened; `unread`: connections wait to be read.
-  std::uint64_t deadline_ns(bool unread) const;
+  // When run() may begin calls although none is over.
+  std::uint64_t deadline_ns() const;
   // Whether large calls wait for others to take their output.
   bool pressed(std::size_t output_bytes_all) const;
 
