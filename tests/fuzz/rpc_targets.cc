@@ -48,8 +48,9 @@ std::string framed(std::string_view message) {
 
 std::string frame(int type, int flags, int stream, std::string_view payload) {
   const auto byte = [](std::size_t value) { return static_cast<char>(value & 0xff); };
-  std::string bytes = {0, byte(payload.size() >> 8), byte(payload.size()), static_cast<char>(type),
-                       static_cast<char>(flags), 0, 0, 0, static_cast<char>(stream)};
+  std::string bytes = {
+      0, byte(payload.size() >> 8), byte(payload.size()), static_cast<char>(type), static_cast<char>(flags), 0, 0,
+      0, static_cast<char>(stream)};
   return bytes.append(payload);
 }
 
@@ -88,9 +89,9 @@ class Host final : public rpc::SessionHost {
 rpc::Methods make_methods(std::vector<rpc::Call>& held) {
   rpc::Methods methods;
   methods.add("/t.T/Echo", {.unary = [](rpc::Call call, std::string_view request) {
-    call.send_bytes(request);
-    call.finish(grpc::Status::OK);
-  }});
+                call.send_bytes(request);
+                call.finish(grpc::Status::OK);
+              }});
   methods.add("/t.T/Hold", {.weight = rpc::Method::Weight::kLarge,
                             .unary = [&held](rpc::Call call, std::string_view) { held.push_back(call); }});
   methods.set_fallback([&held](rpc::Call call, std::string_view) {

@@ -3,10 +3,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <utility>
-
-#include <boost/asio/io_context.hpp>
 
 namespace ingot::rpc {
 
@@ -16,8 +15,8 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-constexpr std::string_view kHttp1Methods[] = {"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "PATCH ", "TRACE ",
-                                              "CONNECT "};
+constexpr std::string_view kHttp1Methods[] = {"GET ",     "HEAD ",  "POST ",  "PUT ",    "DELETE ",
+                                              "OPTIONS ", "PATCH ", "TRACE ", "CONNECT "};
 constexpr std::uint64_t kMsNs = 1'000'000;
 
 bool may_become(std::string_view text, std::string_view whole) {

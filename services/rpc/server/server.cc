@@ -27,8 +27,8 @@ std::size_t connections_max(const ServerBounds& bounds) {
   ::getrlimit(RLIMIT_NOFILE, &limit);
   const auto wanted = static_cast<std::size_t>(bounds.connections);
   if (limit.rlim_cur == RLIM_INFINITY) return wanted;
-  const std::size_t left = limit.rlim_cur > 2 * kDescriptorsReserved ? limit.rlim_cur - kDescriptorsReserved
-                                                                     : limit.rlim_cur / 2;
+  const std::size_t left =
+      limit.rlim_cur > 2 * kDescriptorsReserved ? limit.rlim_cur - kDescriptorsReserved : limit.rlim_cur / 2;
   return std::min(wanted, std::max<std::size_t>(left, 1));
 }
 
@@ -88,13 +88,9 @@ class Server::State final : public ConnectionHost {
     return static_cast<int>(work);
   }
 
-  bool readable() const {
-    return !dirty_.empty() || !ready_.empty() || shared_.turns.ready(shared_.output_bytes);
-  }
+  bool readable() const { return !dirty_.empty() || !ready_.empty() || shared_.turns.ready(shared_.output_bytes); }
 
-  std::uint64_t deadline_ns() const {
-    return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns());
-  }
+  std::uint64_t deadline_ns() const { return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns()); }
 
   // Answers and messages that handlers give while they hear of room leave at once, too, but not without end.
   void flush() {
@@ -125,9 +121,7 @@ class Server::State final : public ConnectionHost {
   // ConnectionHost
   void readable(std::shared_ptr<Connection> connection) override { ready_.push_back(std::move(connection)); }
   void dirty(std::shared_ptr<Connection> connection) override { dirty_.push_back(std::move(connection)); }
-  std::string answer_http1(std::string_view head) const override {
-    return rpc::answer_http1(head, options_.http1);
-  }
+  std::string answer_http1(std::string_view head) const override { return rpc::answer_http1(head, options_.http1); }
   std::span<char> read_buffer() override {
     if (!shared_.turns.room()) return std::span(read_buffer_).first(kCrowdedTurnBytes);
     return std::span(read_buffer_).first(ready_.empty() ? kLoneTurnBytes : kTurnBytes);
@@ -214,7 +208,8 @@ class Server::State final : public ConnectionHost {
   const std::size_t connections_max_;
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>> uncalled_;  // and some that have called
+  boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>>
+      uncalled_;  // and some that have called
   std::deque<std::shared_ptr<Connection>> ready_;
   std::vector<std::shared_ptr<Connection>> dirty_;
   std::vector<std::shared_ptr<Connection>> flushing_;
@@ -224,7 +219,8 @@ class Server::State final : public ConnectionHost {
   Timer trim_;
 };
 
-Server::Server(boost::asio::io_context& io, Options options) : state_(std::make_unique<State>(io, std::move(options))) {}
+Server::Server(boost::asio::io_context& io, Options options)
+    : state_(std::make_unique<State>(io, std::move(options))) {}
 Server::~Server() = default;
 
 absl::Status Server::listen(Descriptor listening_socket, Caller::Door door) {

@@ -107,9 +107,7 @@ bool Turns::ready(std::size_t output_bytes_all) const {
   });
 }
 
-std::uint64_t Turns::deadline_ns() const {
-  return !room() && !lines_.empty() ? moved_ns_ + kStuckNs : Timer::kNever;
-}
+std::uint64_t Turns::deadline_ns() const { return !room() && !lines_.empty() ? moved_ns_ + kStuckNs : Timer::kNever; }
 
 bool Turns::pressed(std::size_t output_bytes_all) const {
   return output_bytes_all > bounds_.output_bytes_all &&

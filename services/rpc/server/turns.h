@@ -5,11 +5,10 @@
 // output together is too much. A connection with small calls that wait for a place is not read, so each has only a few.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-
-#include <boost/intrusive/list.hpp>
 
 #include "services/rpc/server/bounds.h"
 #include "services/rpc/server/stream.h"
@@ -41,7 +40,8 @@ class Line : public QueueHook {
 // Not thread-safe.
 class Turns {
  public:
-  explicit Turns(const ServerBounds& bounds) : bounds_(bounds), limit_(static_cast<std::size_t>(bounds.calls_taken_on)) {}
+  explicit Turns(const ServerBounds& bounds)
+      : bounds_(bounds), limit_(static_cast<std::size_t>(bounds.calls_taken_on)) {}
 
   // Whether the call may begin now; then it counts until over(). Otherwise it waits: Line::begin is called later.
   bool admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns);
