@@ -159,11 +159,11 @@ void Connection::flush() {
       const bool well = session_->frames(buffer);
       const bool more = buffer.size() >= kWriteBytes;
       if (!buffer.empty() && !write(buffer)) break;
-      if (!open()) return;
       if (!well || (!more && session_->over())) ending_ = true;
       if (!more) break;
       if (i + 1 == kWritesPerFlush) has_output();  // others first
     }
+    if (!open()) return;  // the peer has gone
     session_->tell_writable();
     if (unread_ && !session_->hold_reading()) read_on();  // calls wait for the peer now, which may send window
   }

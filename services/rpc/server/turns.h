@@ -6,9 +6,9 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 
 #include "services/rpc/server/bounds.h"
 #include "services/rpc/server/stream.h"
@@ -32,8 +32,11 @@ class Line : public QueueHook {
  private:
   friend class Turns;
 
+  using LargeHook = boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
   Waiting small_;
   Waiting large_;
+  LargeHook in_large_lines_;
   std::size_t large_running_ = 0;
 };
 
@@ -62,8 +65,10 @@ class Turns {
   bool pressed(std::size_t output_bytes_all) const;
 
  private:
-  bool may_begin_small(const Line& line) const { return running_ < limit_ && line.reader_reads(); }
-  bool may_begin_large(const Line& line, std::size_t output_bytes_all) const;
+  bool room_for_large(std::size_t output_bytes_all) const {
+    return room() && large_running_ < static_cast<std::size_t>(bounds_.large_calls) &&
+           output_bytes_all <= bounds_.output_bytes_all;
+  }
   void take_on(Line& line, Stream& stream, std::uint64_t now_ns);
   int run_small(std::uint64_t now_ns);
   int run_large(std::size_t output_bytes_all, std::uint64_t now_ns);
@@ -73,7 +78,11 @@ class Turns {
   std::size_t large_running_ = 0;
   std::size_t limit_;
   std::uint64_t moved_ns_ = 0;  // when a call was last over, or the last free place was taken
-  boost::intrusive::list<Line, boost::intrusive::constant_time_size<false>> lines_;  // with calls that wait
+  // Lines with calls that wait; the next one whose turn it is comes first.
+  boost::intrusive::list<Line, boost::intrusive::constant_time_size<false>> small_lines_;
+  boost::intrusive::list<Line, boost::intrusive::member_hook<Line, Line::LargeHook, &Line::in_large_lines_>,
+                         boost::intrusive::constant_time_size<false>>
+      large_lines_;
 };
 
 }  // namespace ingot::rpc
