@@ -28,7 +28,8 @@ load::LoadOptions load_options(const ChildServer& server, int value_bytes) {
 absl::StatusOr<load::LoadResult> run(const load::LoadOptions& options) {
   static const std::atomic<bool> never{false};
   if (const absl::Status valid = load::validate(options); !valid.ok()) return valid;
-  auto result = load::run_load(options, std::chrono::hours(1), [](const load::LoadProgress&) {}, never);
+  auto result = load::run_load(
+      options, std::chrono::hours(1), [](const load::LoadProgress&) {}, never);
   if (!result.ok()) return result.status();
   if (result->totals.acknowledged == result->totals.operations() && result->totals.acknowledged > 0) return result;
   return absl::InternalError(absl::StrFormat("%d of %d requests to %s were not answered with OK",
@@ -50,8 +51,8 @@ absl::StatusOr<Sample> measure(const Setting& setting, const ChildServer& server
   options.clients = setting.clients;
   options.connections = setting.connections;
   options.read_share = setting.operation == Operation::kPut ? 0 : 1;
-  options.read_kind = setting.operation == Operation::kGetSerializable ? load::ReadKind::kSerializable
-                                                                       : load::ReadKind::kLinearizable;
+  options.read_kind =
+      setting.operation == Operation::kGetSerializable ? load::ReadKind::kSerializable : load::ReadKind::kLinearizable;
   options.duration = duration;
   const double own_before_us = own_cpu_us();
   const std::uint64_t server_before_ns = server.cpu_ns();
@@ -106,8 +107,7 @@ absl::Status fill(const ChildServer& server, int value_bytes) {
 }
 
 absl::StatusOr<Comparison> compare(const Setting& setting, const OfEach<const ChildServer*>& servers, int repetitions,
-                                   std::chrono::nanoseconds duration,
-                                   absl::FunctionRef<void(const std::string&)> log) {
+                                   std::chrono::nanoseconds duration, absl::FunctionRef<void(const std::string&)> log) {
   Comparison comparison;
   comparison.setting = setting;
   OfEach<std::vector<Sample>>& samples = comparison.samples;

@@ -57,7 +57,6 @@ absl::Status fill(const ChildServer& server, int value_bytes);
 
 // Measures each server `repetitions` times for `duration`; which one comes first changes from turn to turn.
 absl::StatusOr<Comparison> compare(const Setting& setting, const OfEach<const ChildServer*>& servers, int repetitions,
-                                   std::chrono::nanoseconds duration,
-                                   absl::FunctionRef<void(const std::string&)> log);
+                                   std::chrono::nanoseconds duration, absl::FunctionRef<void(const std::string&)> log);
 
 }  // namespace ingot::bench

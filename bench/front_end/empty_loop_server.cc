@@ -1,16 +1,15 @@
 #include "bench/front_end/empty_loop_server.h"
 
 #include <arpa/inet.h>
+#include <google/protobuf/arena.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
+#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <utility>
-
-#include <boost/asio/io_context.hpp>
-#include <google/protobuf/arena.h>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"

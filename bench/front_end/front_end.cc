@@ -3,16 +3,15 @@
 //
 // All servers are child processes of this one and measured in turns with the engine of ingot-load on one thread. Flags
 // and output only; the rest is in comparison.cc.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -45,9 +44,7 @@ struct Flags {
   std::string output = "table";
 };
 
-std::string own_path() {
-  return std::filesystem::read_symlink("/proc/self/exe").string();
-}
+std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 void add_flags(CLI::App& app, Flags& flags) {
   flags.ingotd = own_path();
@@ -214,8 +211,9 @@ int main(int argc, char** argv) {
     if (!status.ok()) std::fprintf(stderr, "front_end: %s\n", std::string(status.message()).c_str());
     return exit_code(status);
   }
-  CLI::App app("Puts and gets per second through ingotd over gRPC, beside empty handlers, of gRPC C++ and of ingotd's own "
-               "loop, in the same run.");
+  CLI::App app(
+      "Puts and gets per second through ingotd over gRPC, beside empty handlers, of gRPC C++ and of ingotd's own "
+      "loop, in the same run.");
   Flags flags;
   add_flags(app, flags);
   return run_cli(app, argc, argv, [&] { return run(flags); });

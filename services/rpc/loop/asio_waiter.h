@@ -1,14 +1,13 @@
 // An event loop's way to wait in a Boost.Asio context: sockets and bells in one system call.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "transport/host/waiter.h"
 
@@ -36,7 +35,7 @@ class AsioWaiter final : public Waiter {
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer::time_point armed_for_{};  // if armed_
   bool armed_ = false;
-  std::uint64_t timer_handlers_ = 0;  // that ran: the timer's time came, or it was set anew
+  std::uint64_t timer_handlers_ = 0;                            // that ran: the timer's time came, or it was set anew
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for handlers that outlive the waiter
   std::vector<std::shared_ptr<Watch>> watches_;
   std::vector<std::shared_ptr<Watch>> ready_;

@@ -1,6 +1,9 @@
 // One call of a client, as its handler sees it.
 #pragma once
 
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/support/status.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,9 +11,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <google/protobuf/message_lite.h>
-#include <grpcpp/support/status.h>
 
 #include "services/access/caller.h"
 
@@ -62,8 +62,8 @@ class Call {
   // Asks wants_more() of the call's handler again.
   void resume() const;
 
-  // Sent by the handler, and not yet given to the connection's socket, because the client does not take it. 0 for a call
-  // that is not open.
+  // Sent by the handler, and not yet given to the connection's socket, because the client does not take it. 0 for a
+  // call that is not open.
   std::size_t pending_bytes() const;
 
   bool operator==(const Call&) const = default;

@@ -3,10 +3,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <utility>
-
-#include <boost/asio/io_context.hpp>
 
 namespace ingot::rpc {
 
@@ -16,8 +15,8 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-constexpr std::string_view kHttp1Methods[] = {"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "PATCH ", "TRACE ",
-                                              "CONNECT "};
+constexpr std::string_view kHttp1Methods[] = {"GET ",     "HEAD ",  "POST ",  "PUT ",    "DELETE ",
+                                              "OPTIONS ", "PATCH ", "TRACE ", "CONNECT "};
 constexpr std::uint64_t kMsNs = 1'000'000;
 
 bool may_become(std::string_view text, std::string_view whole) {
@@ -160,11 +159,11 @@ void Connection::flush() {
       const bool well = session_->frames(buffer);
       const bool more = buffer.size() >= kWriteBytes;
       if (!buffer.empty() && !write(buffer)) break;
-      if (!open()) return;
       if (!well || (!more && session_->over())) ending_ = true;
       if (!more) break;
       if (i + 1 == kWritesPerFlush) has_output();  // others first
     }
+    if (!open()) return;  // the peer has gone
     session_->tell_writable();
     if (unread_ && !session_->hold_reading()) read_on();  // calls wait for the peer now, which may send window
   }

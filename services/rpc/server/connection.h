@@ -7,15 +7,14 @@
 // take is kept.
 #pragma once
 
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/intrusive/list_hook.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/intrusive/list_hook.hpp>
 
 #include "services/access/caller.h"
 #include "services/rpc/server/session.h"
@@ -42,10 +41,10 @@ class ConnectionHost {
 };
 
 // Kept alive by its server until it is closed, and by waits that have not ended. Not thread-safe.
-class Connection final : public SessionHost,
-                         public std::enable_shared_from_this<Connection>,
-                         public boost::intrusive::list_base_hook<
-                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class Connection final
+    : public SessionHost,
+      public std::enable_shared_from_this<Connection>,
+      public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   Connection(boost::asio::io_context& io, Descriptor socket, Caller caller, Shared& shared, ConnectionHost& host);
   ~Connection();
@@ -104,16 +103,16 @@ class Connection final : public SessionHost,
   Timer deadline_;                    // of the preface, of a request, of lingering
   Timer progress_;                    // of a peer that takes its output
   std::uint64_t accepted_ns_ = 0;
-  std::uint64_t progress_ns_ = 0;     // when the peer last took something
-  std::size_t taken_bytes_ = 0;       // since progress_ was set
-  std::size_t owed_then_ = 0;         // when progress_ was set
+  std::uint64_t progress_ns_ = 0;  // when the peer last took something
+  std::size_t taken_bytes_ = 0;    // since progress_ was set
+  std::size_t owed_then_ = 0;      // when progress_ was set
   std::size_t lingered_bytes_ = 0;
   Phase phase_ = Phase::kDetecting;
   bool waiting_readable_ = false;
   bool waiting_writable_ = false;
-  bool unread_ = false;    // the socket may have more; read_on() tells the server
-  bool dirty_ = false;     // the server knows of output
-  bool ending_ = false;    // once all is sent
+  bool unread_ = false;  // the socket may have more; read_on() tells the server
+  bool dirty_ = false;   // the server knows of output
+  bool ending_ = false;  // once all is sent
 };
 
 }  // namespace ingot::rpc

@@ -1,11 +1,11 @@
 // What one connection may send that carries nothing for a call: frames, pings, resets, header bytes.
 #pragma once
 
+#include <nghttp2/nghttp2.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-
-#include <nghttp2/nghttp2.h>
 
 #include "services/rpc/server/bounds.h"
 
@@ -51,9 +51,7 @@ class FloodGuard {
 
   const char* frame_begins(const nghttp2_frame_hd& header, std::uint64_t now_ns);
   const char* ping(std::uint64_t now_ns);
-  const char* reset(std::uint64_t now_ns) {
-    return resets_.take(1, now_ns) ? nullptr : "too_many_resets";
-  }
+  const char* reset(std::uint64_t now_ns) { return resets_.take(1, now_ns) ? nullptr : "too_many_resets"; }
 
   void call_begins() { frames_.give(kIdleFramesPerCall); }
   void call_answered() { resets_.give(1); }

@@ -1,12 +1,11 @@
 #include "services/rpc/server/http1.h"
 
-#include <sstream>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <sstream>
 
 #include "services/rpc/server/limits.h"
 
@@ -39,7 +38,8 @@ std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   parser.body_limit(boost::none);
   boost::system::error_code error;
   if (head.empty()) {
-    return answer(http::status::request_header_fields_too_large, "text/plain", "The request's head is too long.\n", false);
+    return answer(http::status::request_header_fields_too_large, "text/plain", "The request's head is too long.\n",
+                  false);
   }
   parser.put(boost::asio::buffer(head.data(), head.size()), error);
   if (!parser.is_header_done()) return answer(http::status::bad_request, "text/plain", kSentence, false);

@@ -7,10 +7,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <utility>
-
-#include <boost/asio/io_context.hpp>
 
 #include "absl/strings/str_cat.h"
 
@@ -61,18 +60,15 @@ Caller caller_by_tcp(int fd, const sockaddr_storage& peer) {
 // The peer may have gone already; the next one may be well.
 bool of_one_connection(int error) {
   return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM || error == ENETDOWN ||
-         error == ENOPROTOOPT || error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH ||
-         error == ENETUNREACH;
+         error == ENOPROTOOPT || error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
 }  // namespace
 
 Listener::Listener(asio::io_context& io, Descriptor socket, Caller::Door door, Shared& shared, Host host)
-    : socket_(io, socket.release()),
-      door_(door),
-      shared_(shared),
-      host_(std::move(host)),
-      retry_(this, [](void* self) { static_cast<Listener*>(self)->accept(); }) {}
+    : socket_(io, socket.release()), door_(door), shared_(shared), host_(std::move(host)), retry_(this, [](void* self) {
+        static_cast<Listener*>(self)->accept();
+      }) {}
 
 void Listener::start() { wait(); }
 
@@ -103,8 +99,8 @@ void Listener::accept() {
     if (!host_.room()) return delay();
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
-    Descriptor fd(::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size,
-                            SOCK_NONBLOCK | SOCK_CLOEXEC));
+    Descriptor fd(
+        ::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd.valid()) {
       if (of_one_connection(errno)) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) break;  // another loop has taken it

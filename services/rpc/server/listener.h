@@ -1,11 +1,10 @@
 // Accepts the connections of one listening socket.
 #pragma once
 
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
-
-#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include "services/access/caller.h"
 #include "services/rpc/server/shared.h"

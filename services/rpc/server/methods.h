@@ -1,13 +1,13 @@
 // What a server serves: handlers by path.
 #pragma once
 
+#include <grpcpp/support/status.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include <grpcpp/support/status.h>
 
 #include "absl/container/flat_hash_map.h"
 #include "services/access/caller.h"

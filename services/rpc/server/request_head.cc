@@ -50,8 +50,8 @@ bool RequestHead::take_known(std::string_view name, std::string_view value) {
   } else if (name == "grpc-encoding") {
     encoding_ = encoding_of(value);
     if (encoding_ == Encoding::kUnknown) {
-      find_fault({grpc::StatusCode::UNIMPLEMENTED,
-                  absl::StrCat("grpc: the request's encoding is unknown; known are ", std::string(kAcceptedEncodings))});
+      find_fault({grpc::StatusCode::UNIMPLEMENTED, absl::StrCat("grpc: the request's encoding is unknown; known are ",
+                                                                std::string(kAcceptedEncodings))});
     }
   } else if (name == "grpc-timeout") {
     timeout_ns_ = parse_timeout(value);
@@ -85,7 +85,8 @@ std::optional<RequestHead::Fault> RequestHead::fault() const {
 std::optional<std::string_view> RequestHead::metadata(std::string_view name) const {
   const char* at = text_.data();
   for (const Field& field : fields_) {
-    if (std::string_view(at, field.name_bytes) == name) return std::string_view(at + field.name_bytes, field.value_bytes);
+    if (std::string_view(at, field.name_bytes) == name)
+      return std::string_view(at + field.name_bytes, field.value_bytes);
     at += field.name_bytes + field.value_bytes;
   }
   return std::nullopt;

@@ -1,14 +1,14 @@
 // The header block of a call: what HTTP/2 and gRPC say in it, and the client's metadata. A pure state machine.
 #pragma once
 
+#include <grpcpp/support/status.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <grpcpp/support/status.h>
 
 #include "services/rpc/server/call.h"
 #include "services/rpc/wire/compression.h"

@@ -27,8 +27,8 @@ std::size_t connections_max(const ServerBounds& bounds) {
   ::getrlimit(RLIMIT_NOFILE, &limit);
   const auto wanted = static_cast<std::size_t>(bounds.connections);
   if (limit.rlim_cur == RLIM_INFINITY) return wanted;
-  const std::size_t left = limit.rlim_cur > 2 * kDescriptorsReserved ? limit.rlim_cur - kDescriptorsReserved
-                                                                     : limit.rlim_cur / 2;
+  const std::size_t left =
+      limit.rlim_cur > 2 * kDescriptorsReserved ? limit.rlim_cur - kDescriptorsReserved : limit.rlim_cur / 2;
   return std::min(wanted, std::max<std::size_t>(left, 1));
 }
 
@@ -42,7 +42,8 @@ class Server::State final : public ConnectionHost {
         shared_(*options_.methods, options_.bounds, options_.counters),
         connections_max_(connections_max(options_.bounds)),
         read_buffer_(kLoneTurnBytes),
-        pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }) {
+        pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }),
+        trim_(this, [](void* self) { static_cast<State*>(self)->trim(); }) {
     shared_.now_ns = monotonic_ns();
   }
 
@@ -87,13 +88,9 @@ class Server::State final : public ConnectionHost {
     return static_cast<int>(work);
   }
 
-  bool readable() const {
-    return !dirty_.empty() || (!ready_.empty() && shared_.turns.room()) || shared_.turns.ready(shared_.output_bytes);
-  }
+  bool readable() const { return !dirty_.empty() || !ready_.empty() || shared_.turns.ready(shared_.output_bytes); }
 
-  std::uint64_t deadline_ns() const {
-    return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns(!ready_.empty()));
-  }
+  std::uint64_t deadline_ns() const { return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns()); }
 
   // Answers and messages that handlers give while they hear of room leave at once, too, but not without end.
   void flush() {
@@ -104,7 +101,7 @@ class Server::State final : public ConnectionHost {
       flushing_.clear();
     }
     shared_.handlers_over.clear();
-    trim();
+    trim_later();
   }
 
   void drain() {
@@ -124,10 +121,9 @@ class Server::State final : public ConnectionHost {
   // ConnectionHost
   void readable(std::shared_ptr<Connection> connection) override { ready_.push_back(std::move(connection)); }
   void dirty(std::shared_ptr<Connection> connection) override { dirty_.push_back(std::move(connection)); }
-  std::string answer_http1(std::string_view head) const override {
-    return rpc::answer_http1(head, options_.http1);
-  }
+  std::string answer_http1(std::string_view head) const override { return rpc::answer_http1(head, options_.http1); }
   std::span<char> read_buffer() override {
+    if (!shared_.turns.room()) return std::span(read_buffer_).first(kCrowdedTurnBytes);
     return std::span(read_buffer_).first(ready_.empty() ? kLoneTurnBytes : kTurnBytes);
   }
   std::string& write_buffer() override { return write_buffer_; }
@@ -148,7 +144,7 @@ class Server::State final : public ConnectionHost {
   // By turns: a connection that has more goes to the end of the line.
   std::size_t read_some() {
     std::size_t turns = 0;
-    for (; turns < kTurnsPerRound && !ready_.empty() && shared_.turns.room(); ++turns) {
+    for (; turns < kTurnsPerRound && !ready_.empty(); ++turns) {
       const std::shared_ptr<Connection> connection = std::move(ready_.front());
       ready_.pop_front();
       connection->read();
@@ -188,11 +184,14 @@ class Server::State final : public ConnectionHost {
     }
   }
 
-  // The C library keeps what is freed; after much it is given back to the kernel.
+  // The C library keeps what is freed; after much it is given back to the kernel, some time later, when all is freed.
+  void trim_later() {
+    if (shared_.freed_bytes < kTrimBytes || trim_.set()) return;
+    shared_.timers.set(trim_, shared_.now_ns + kTrimIntervalMs * kMsNs);
+  }
+
   void trim() {
-    if (shared_.freed_bytes < kTrimBytes || shared_.now_ns < trimmed_ns_ + kTrimIntervalMs * kMsNs) return;
     shared_.freed_bytes = 0;
-    trimmed_ns_ = shared_.now_ns;
     if (write_buffer_.capacity() > 2 * kWriteBytes) write_buffer_ = std::string();
     ::malloc_trim(0);
   }
@@ -209,17 +208,19 @@ class Server::State final : public ConnectionHost {
   const std::size_t connections_max_;
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>> uncalled_;  // and some that have called
+  boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>>
+      uncalled_;  // and some that have called
   std::deque<std::shared_ptr<Connection>> ready_;
   std::vector<std::shared_ptr<Connection>> dirty_;
   std::vector<std::shared_ptr<Connection>> flushing_;
   std::vector<char> read_buffer_;
   std::string write_buffer_;
   Timer pressure_;
-  std::uint64_t trimmed_ns_ = 0;
+  Timer trim_;
 };
 
-Server::Server(boost::asio::io_context& io, Options options) : state_(std::make_unique<State>(io, std::move(options))) {}
+Server::Server(boost::asio::io_context& io, Options options)
+    : state_(std::make_unique<State>(io, std::move(options))) {}
 Server::~Server() = default;
 
 absl::Status Server::listen(Descriptor listening_socket, Caller::Door door) {

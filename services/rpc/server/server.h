@@ -9,11 +9,10 @@
 // Why it is so: docs/design/front-door.md. What of HTTP/2 and gRPC it answers how: docs/http2.md.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-
-#include <boost/asio/io_context.hpp>
 
 #include "absl/status/status.h"
 #include "services/access/caller.h"
@@ -26,8 +25,8 @@
 
 namespace ingot::rpc {
 
-// Not thread-safe: made, polled and destroyed by the loop's thread, which also runs `io`. Calls that are open when it is
-// destroyed are lost; no Call may be used afterwards.
+// Not thread-safe: made, polled and destroyed by the loop's thread, which also runs `io`. Calls that are open when it
+// is destroyed are lost; no Call may be used afterwards.
 class Server final : public Pollable {
  public:
   struct Options {

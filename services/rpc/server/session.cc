@@ -85,7 +85,10 @@ struct SessionCallbacks {
 };
 
 Session::Session(Shared& shared, SessionHost& host)
-    : shared_(shared), host_(host), memory_(kSessionBytesMax), guard_(shared.bounds),
+    : shared_(shared),
+      host_(host),
+      memory_(kSessionBytesMax),
+      guard_(shared.bounds),
       drain_timer_(this, [](void* self) { static_cast<Session*>(self)->last_goaway(); }) {}
 
 std::unique_ptr<Session> Session::create(Shared& shared, SessionHost& host) {
@@ -109,6 +112,7 @@ std::unique_ptr<Session> Session::create(Shared& shared, SessionHost& host) {
 
 Session::~Session() {
   while (!streams_.empty()) drop(streams_.front());
+  shared_.freed_bytes += memory_.bytes();
   nghttp2_session_del(h2_);
 }
 
@@ -150,8 +154,8 @@ bool Session::over() const {
 int Session::flooded(const char* why) {
   failed_ = true;
   shared_.count(&ServerCounters::ended_flooding);
-  nghttp2_submit_goaway(h2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(h2_),
-                        NGHTTP2_ENHANCE_YOUR_CALM, reinterpret_cast<const std::uint8_t*>(why), std::strlen(why));
+  nghttp2_submit_goaway(h2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(h2_), NGHTTP2_ENHANCE_YOUR_CALM,
+                        reinterpret_cast<const std::uint8_t*>(why), std::strlen(why));
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
@@ -239,8 +243,8 @@ void Session::drain() {
 void Session::last_goaway() {
   if (std::exchange(last_goaway_sent_, true)) return;
   drain_timer_.cancel();
-  nghttp2_submit_goaway(h2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(h2_), NGHTTP2_NO_ERROR,
-                        nullptr, 0);
+  nghttp2_submit_goaway(h2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(h2_), NGHTTP2_NO_ERROR, nullptr,
+                        0);
   host_.has_output();
 }
 

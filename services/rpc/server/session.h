@@ -1,17 +1,17 @@
 // HTTP/2 and gRPC on one connection: bytes in, calls of handlers, bytes out. It knows no socket.
 #pragma once
 
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/support/status.h>
+#include <nghttp2/nghttp2.h>
+
+#include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/intrusive/list.hpp>
-#include <google/protobuf/message_lite.h>
-#include <grpcpp/support/status.h>
-#include <nghttp2/nghttp2.h>
 
 #include "services/access/caller.h"
 #include "services/rpc/server/flood_guard.h"
@@ -138,14 +138,14 @@ class Session final : private Line {
   FloodGuard guard_;
   Streams streams_;  // in the order in which they were opened
   std::size_t streams_number_ = 0;
-  std::size_t received_bytes_ = 0;  // not yet given to handlers
-  std::size_t output_bytes_ = 0;    // of all streams, unframed
+  std::size_t received_bytes_ = 0;         // not yet given to handlers
+  std::size_t output_bytes_ = 0;           // of all streams, unframed
   std::size_t finished_output_bytes_ = 0;  // of those whose answer is complete
-  std::size_t frame_left_ = 0;      // of a DATA frame that is being received, with padding
-  std::string* frames_ = nullptr;   // during frames()
-  std::vector<Call> low_;           // whose handlers are to be told of low output
-  bool withheld_ = false;           // some streams wait for window
-  bool overflowed_ = false;  // more output than a connection may have
+  std::size_t frame_left_ = 0;             // of a DATA frame that is being received, with padding
+  std::string* frames_ = nullptr;          // during frames()
+  std::vector<Call> low_;                  // whose handlers are to be told of low output
+  bool withheld_ = false;                  // some streams wait for window
+  bool overflowed_ = false;                // more output than a connection may have
   bool failed_ = false;
   bool ever_called_ = false;
   bool notice_sent_ = false;

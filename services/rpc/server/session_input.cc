@@ -14,9 +14,9 @@ grpc::Status Session::reader_fault(const Stream& stream, Result result) {
   if (result == Result::kMalformed) {
     return {grpc::StatusCode::INTERNAL, "grpc: a message's prefix begins with 0 or 1; this one does not"};
   }
-  return {grpc::StatusCode::RESOURCE_EXHAUSTED, absl::StrFormat("Received message larger than max (%d vs. %d)",
-                                                                stream.reader.announced_bytes(),
-                                                                stream.message_bytes_max)};
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+          absl::StrFormat("Received message larger than max (%d vs. %d)", stream.reader.announced_bytes(),
+                          stream.message_bytes_max)};
 }
 
 // `last`: these are the last bytes of the request.

@@ -1,9 +1,9 @@
 // The memory that nghttp2 takes for one connection: counted, and bounded.
 #pragma once
 
-#include <cstddef>
-
 #include <nghttp2/nghttp2.h>
+
+#include <cstddef>
 
 namespace ingot::rpc {
 

@@ -46,10 +46,10 @@ struct Shared {
   std::vector<std::unique_ptr<Stream>> spare_streams;
   // Of calls that are over: a handler may have ended its own call, so they are destroyed once none runs.
   std::vector<std::unique_ptr<StreamHandler>> handlers_over;
-  std::uint64_t now_ns = 0;          // of this round
-  std::size_t received_bytes = 0;    // by all connections, not yet given to handlers
-  std::size_t output_bytes = 0;      // of all connections, not yet given to sockets
-  std::size_t freed_bytes = 0;       // of large buffers, since the heap was last trimmed
+  std::uint64_t now_ns = 0;        // of this round
+  std::size_t received_bytes = 0;  // by all connections, not yet given to handlers
+  std::size_t output_bytes = 0;    // of all connections, not yet given to sockets
+  std::size_t freed_bytes = 0;     // of large buffers, since the heap was last trimmed
   bool draining = false;
 };
 

@@ -7,13 +7,12 @@
 // A stream ends with its HTTP/2 stream, in any state.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
 
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/limits.h"
@@ -70,20 +69,20 @@ struct Stream : QueueHook {
   Session* session = nullptr;
   std::int32_t id = 0;
   Phase phase = Phase::kHead;
-  bool remote_ended = false;     // the client sends no more
+  bool remote_ended = false;  // the client sends no more
   bool half_closed_told = false;
-  bool has_request = false;      // request holds a unary call's message
-  bool response_begun = false;   // its header block is submitted
-  bool finished = false;         // trailers follow what is in output
-  bool deferred = false;         // HTTP/2 waits for more output
-  bool over_low = false;         // output was above kStreamOutputLowBytes: writable() is due
-  bool taken_on = false;         // counted by Turns
-  bool large = false;            // Weight::kLarge, likewise
-  bool delivering = false;       // its handler is being given messages
+  bool has_request = false;     // request holds a unary call's message
+  bool response_begun = false;  // its header block is submitted
+  bool finished = false;        // trailers follow what is in output
+  bool deferred = false;        // HTTP/2 waits for more output
+  bool over_low = false;        // output was above kStreamOutputLowBytes: writable() is due
+  bool taken_on = false;        // counted by Turns
+  bool large = false;           // Weight::kLarge, likewise
+  bool delivering = false;      // its handler is being given messages
 
   RequestHead head;
   const Method* method = nullptr;  // null: the fallback's
-  Call call;  // names it while it runs
+  Call call;                       // names it while it runs
   std::unique_ptr<StreamHandler> handler;
   Timer deadline;
   std::uint64_t deadline_ns = Call::kNever;

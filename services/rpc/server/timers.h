@@ -2,9 +2,8 @@
 // nothing.
 #pragma once
 
-#include <cstdint>
-
 #include <boost/intrusive/set.hpp>
+#include <cstdint>
 
 namespace ingot::rpc {
 

@@ -37,8 +37,8 @@ absl::StatusOr<std::string> inflate_message(std::string_view compressed, std::si
   while (result == Z_OK) {
     const std::size_t before = message.size();
     if (before > bytes_max) {
-      return absl::ResourceExhaustedError(absl::StrCat("Received message larger than max (more than ", bytes_max, " vs. ",
-                                                       bytes_max, ") once decompressed"));
+      return absl::ResourceExhaustedError(absl::StrCat("Received message larger than max (more than ", bytes_max,
+                                                       " vs. ", bytes_max, ") once decompressed"));
     }
     message.resize(std::min(before + std::max(kInflateStep, before), bytes_max + 1));
     stream.next_out = reinterpret_cast<Bytef*>(message.data() + before);
@@ -51,16 +51,17 @@ absl::StatusOr<std::string> inflate_message(std::string_view compressed, std::si
     return absl::InternalError("a compressed message could not be decompressed; nothing was done");
   }
   if (message.size() > bytes_max) {
-    return absl::ResourceExhaustedError(absl::StrCat("Received message larger than max (", message.size(), " vs. ",
-                                                     bytes_max, ") once decompressed"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("Received message larger than max (", message.size(), " vs. ", bytes_max, ") once decompressed"));
   }
   return message;
 }
 
 std::string gzip_message(std::string_view message) {
   z_stream stream{};
-  INGOT_CHECK(deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipHeader, kMemoryLevel,
-                           Z_DEFAULT_STRATEGY) == Z_OK, "there is memory to deflate with");
+  INGOT_CHECK(
+      deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipHeader, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK,
+      "there is memory to deflate with");
   std::string compressed(deflateBound(&stream, message.size()), '\0');
   stream.next_in = input(message);
   stream.avail_in = static_cast<uInt>(message.size());

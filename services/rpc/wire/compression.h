@@ -10,7 +10,8 @@
 
 namespace ingot::rpc {
 
-inline constexpr std::string_view kAcceptedEncodings = "identity, deflate, gzip";  // as gRPC C++; for grpc-accept-encoding
+inline constexpr std::string_view kAcceptedEncodings =
+    "identity, deflate, gzip";  // as gRPC C++; for grpc-accept-encoding
 
 enum class Encoding : std::uint8_t {
   kIdentity,

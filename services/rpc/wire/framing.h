@@ -66,8 +66,8 @@ class MessageReader {
   std::size_t prefix_read_ = 0;  // bytes of prefix_; 0 between messages
   std::size_t announced_ = 0;    // once the prefix is complete
   bool compressed_ = false;
-  bool delivered_ = false;       // kept_ holds a message that was handed out
-  std::string kept_;             // the beginning of a message
+  bool delivered_ = false;  // kept_ holds a message that was handed out
+  std::string kept_;        // the beginning of a message
   std::string_view message_;
 };
 

@@ -13,12 +13,8 @@ struct Unit {
   std::uint64_t ns;
 };
 
-constexpr std::array<Unit, 6> kUnits = {{{'n', 1},
-                                         {'u', 1'000},
-                                         {'m', 1'000'000},
-                                         {'S', 1'000'000'000},
-                                         {'M', 60'000'000'000},
-                                         {'H', 3'600'000'000'000}}};
+constexpr std::array<Unit, 6> kUnits = {
+    {{'n', 1}, {'u', 1'000}, {'m', 1'000'000}, {'S', 1'000'000'000}, {'M', 60'000'000'000}, {'H', 3'600'000'000'000}}};
 constexpr std::uint64_t kNumberMax = 99'999'999;  // kTimeoutDigitsMax digits
 
 }  // namespace

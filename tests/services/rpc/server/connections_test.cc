@@ -109,6 +109,23 @@ TEST_CASE("a preface that is not completed ends with its time, and so does a sil
   CHECK(harness.counters.ended_silent.get() == 3);
 }
 
+TEST_CASE("a peer that has gone before its answer is written ends its connection, and nothing else") {
+  Harness harness;
+  auto other = harness.client();
+  Descriptor gone = harness.connect();
+  write_all(gone, std::string(kClientPreface) + settings_frame() +
+                      frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
+                            header_block(RawClient::grpc_headers("/t.T/Echo"))) +
+                      frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 1, framed("x")));
+  gone.reset();
+  harness.rounds();
+  CHECK(harness.echoed.size() == 1);
+  CHECK(harness.server().connections() == 1);
+  const auto id = other->call("/t.T/Echo", framed("y"));
+  harness.run(*other);
+  CHECK(other->answer(id).status() == 0);
+}
+
 TEST_CASE("a preface may come byte by byte") {
   Harness harness;
   Descriptor client = harness.connect();

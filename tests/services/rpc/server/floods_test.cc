@@ -146,9 +146,9 @@ TEST_CASE("header blocks without end are refused by their bytes, in whatever fra
 
 TEST_CASE("bodies in frames of a byte end their connection after a while") {
   Harness harness;
-  const std::string begin = frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
-                                  header_block(RawClient::grpc_headers("/t.T/Echo"))) +
-                            frame(NGHTTP2_DATA, 0, 1, std::string("\0\0\x0f\xff\xff", 5));
+  const std::string begin =
+      frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, header_block(RawClient::grpc_headers("/t.T/Echo"))) +
+      frame(NGHTTP2_DATA, 0, 1, std::string("\0\0\x0f\xff\xff", 5));
   CHECK(flood(harness, frame(NGHTTP2_DATA, 0, 1, "x"), 20'000, begin).first == NGHTTP2_ENHANCE_YOUR_CALM);
 }
 

@@ -23,10 +23,10 @@ class Harness {
  public:
   explicit Harness(ServerBounds bounds = {}) : bounds_(bounds) {
     methods.add("/t.T/Echo", {.unary = [this](Call call, std::string_view request) {
-      echoed.push_back(call);
-      call.send_bytes(request);
-      call.finish(grpc::Status::OK);
-    }});
+                  echoed.push_back(call);
+                  call.send_bytes(request);
+                  call.finish(grpc::Status::OK);
+                }});
     methods.add("/t.T/Hold", {.unary = [this](Call call, std::string_view) { held.push_back(call); }});
   }
 

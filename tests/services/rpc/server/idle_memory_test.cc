@@ -26,9 +26,9 @@ TEST_CASE("an idle connection that has made a call costs at most 20 KiB") {
   std::vector<Descriptor> idle;
   const auto connect = [&] {
     idle.push_back(harness.connect());
-    const std::string call = frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
-                                   header_block(RawClient::grpc_headers("/t.T/Echo"))) +
-                             frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 1, framed("hello"));
+    const std::string call =
+        frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, header_block(RawClient::grpc_headers("/t.T/Echo"))) +
+        frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 1, framed("hello"));
     write_all(idle.back(), std::string(kClientPreface) + settings_frame() + call);
     harness.rounds();
     REQUIRE(read_all(idle.back()).find("hello") != std::string::npos);

@@ -47,9 +47,9 @@ struct ClientCallbacks {
   static int received(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     RawClient& client = of(user);
     if (frame->hd.type == NGHTTP2_GOAWAY) {
-      client.goaways_.emplace_back(frame->goaway.error_code,
-                                   std::string(reinterpret_cast<const char*>(frame->goaway.opaque_data),
-                                               frame->goaway.opaque_data_len));
+      client.goaways_.emplace_back(
+          frame->goaway.error_code,
+          std::string(reinterpret_cast<const char*>(frame->goaway.opaque_data), frame->goaway.opaque_data_len));
       client.goaway_streams.push_back(frame->goaway.last_stream_id);
     }
     if (frame->hd.stream_id == 0) return 0;
@@ -101,8 +101,8 @@ RawClient::RawClient(Descriptor socket, Options options) : socket_(std::move(soc
 RawClient::~RawClient() { nghttp2_session_del(h2_); }
 
 Headers RawClient::grpc_headers(const std::string& path) {
-  return {{":method", "POST"}, {":scheme", "http"},  {":authority", "localhost"},
-          {":path", path},     {"te", "trailers"}, {"content-type", "application/grpc"}};
+  return {{":method", "POST"}, {":scheme", "http"}, {":authority", "localhost"},
+          {":path", path},     {"te", "trailers"},  {"content-type", "application/grpc"}};
 }
 
 std::int32_t RawClient::call(const Headers& headers, const std::string& bytes, bool end) {
@@ -158,7 +158,7 @@ bool RawClient::exchange() {
 std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, std::string_view payload) {
   const auto byte = [](std::size_t value) { return static_cast<char>(value & 0xff); };
   const std::size_t size = payload.size();
-  std::string bytes = {byte(size >> 16), byte(size >> 8), byte(size),         byte(type),  byte(flags),
+  std::string bytes = {byte(size >> 16),   byte(size >> 8),    byte(size),        byte(type),  byte(flags),
                        byte(stream >> 24), byte(stream >> 16), byte(stream >> 8), byte(stream)};
   return bytes.append(payload);
 }
@@ -215,7 +215,8 @@ bool at_end(const Descriptor& socket) {
 std::pair<int, std::string> goaway_in(std::string_view frames) {
   const auto number = [&](std::size_t at, int bytes) {
     std::size_t value = 0;
-    for (int i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(frames[at + static_cast<std::size_t>(i)]);
+    for (int i = 0; i < bytes; ++i)
+      value = value << 8 | static_cast<unsigned char>(frames[at + static_cast<std::size_t>(i)]);
     return value;
   };
   while (frames.size() >= 9) {

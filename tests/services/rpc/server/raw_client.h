@@ -1,5 +1,5 @@
-// Clients for tests of the server: one of HTTP/2 by nghttp2, which obeys the protocol, and frames by hand for those that
-// do not.
+// Clients for tests of the server: one of HTTP/2 by nghttp2, which obeys the protocol, and frames by hand for those
+// that do not.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -22,9 +22,9 @@ struct Answer {
   std::map<std::string, std::string> headers;   // the first block
   std::map<std::string, std::string> trailers;  // the second one
   std::string body;
-  bool ended = false;       // by END_STREAM
+  bool ended = false;  // by END_STREAM
   bool closed = false;
-  std::uint32_t reset = 0;  // the code, once closed
+  std::uint32_t reset = 0;           // the code, once closed
   std::vector<std::uint8_t> frames;  // types, in order
 
   // grpc-status, of the trailers or of the only block; -1: none.
@@ -38,7 +38,7 @@ std::string framed(std::string_view message, bool compressed = false);
 class RawClient {
  public:
   struct Options {
-    bool auto_window = true;           // false: received bytes are not given back to the windows
+    bool auto_window = true;  // false: received bytes are not given back to the windows
     std::uint32_t stream_window = 65'535;
   };
   explicit RawClient(Descriptor socket) : RawClient(std::move(socket), Options()) {}
@@ -61,9 +61,9 @@ class RawClient {
   void read_nothing(bool nothing) { reading_ = !nothing; }
 
   Answer& answer(std::int32_t id) { return answers_[id]; }
-  bool lost() const { return lost_; }                      // the server has closed
+  bool lost() const { return lost_; }  // the server has closed
   const std::vector<std::pair<std::uint32_t, std::string>>& goaways() const { return goaways_; }  // codes and texts
-  std::vector<std::int32_t> goaway_streams;                // the last streams in them
+  std::vector<std::int32_t> goaway_streams;  // the last streams in them
   nghttp2_session* h2() { return h2_; }
   Descriptor& socket() { return socket_; }
 

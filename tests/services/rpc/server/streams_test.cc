@@ -38,9 +38,9 @@ class Recorder final : public StreamHandler {
 struct StreamHarness : Harness {
   explicit StreamHarness(ServerBounds bounds = {}) : Harness(bounds) {
     methods.add("/t.T/Stream", {.stream = [this](Call call) {
-      heard.call = call;
-      return std::make_unique<Recorder>(heard);
-    }});
+                  heard.call = call;
+                  return std::make_unique<Recorder>(heard);
+                }});
   }
   Heard heard;
 };
@@ -113,7 +113,9 @@ TEST_CASE("a handler that ends its call within its own function is destroyed onl
 TEST_CASE("a handler that wants no more stops its client, and loses nothing when it goes on") {
   StreamHarness harness;
   auto client = harness.client();
-  harness.heard.on_message = [&](std::string_view) { harness.heard.wants_more = harness.heard.messages.size() % 3 != 0; };
+  harness.heard.on_message = [&](std::string_view) {
+    harness.heard.wants_more = harness.heard.messages.size() % 3 != 0;
+  };
   std::string sent;
   for (int i = 0; i < 200; ++i) sent += framed(std::string(1000, static_cast<char>('a' + i % 26)));
   const auto id = client->call("/t.T/Stream", sent, true);

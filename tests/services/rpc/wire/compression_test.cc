@@ -49,8 +49,8 @@ TEST_CASE("a message that would become too large is refused at the bound") {
 
 TEST_CASE("what is not compressed, is cut off or has something behind it is an error") {
   const std::string good = gzip_message("some message of some length");
-  for (const std::string& bad : {std::string(), std::string("no gzip at all"), good.substr(0, good.size() - 1),
-                                 good.substr(0, 5), good + "x"}) {
+  for (const std::string& bad :
+       {std::string(), std::string("no gzip at all"), good.substr(0, good.size() - 1), good.substr(0, 5), good + "x"}) {
     CHECK(inflate_message(bad, 1000).status().code() == absl::StatusCode::kInternal);
   }
 }
