@@ -317,10 +317,12 @@ class Sockets(unittest.TestCase):
                                   preexec_fn=become, pass_fds=(program,))
         os.close(program)
         self.addCleanup(daemon.stderr.close)
+        self.addCleanup(daemon.wait, WATCHDOG_S)
+        self.addCleanup(daemon.terminate)
         line = next(line for line in daemon.stderr if "serving" in line)
         endpoint = f"unix:{path}/a.sock"
         self.assertIn(endpoint[5:], line)
-        reader = threading.Thread(target=daemon.stderr.read)
+        reader = threading.Thread(target=daemon.stderr.read, daemon=True)
         reader.start()
         done = ctl_as(STRANGER, endpoint, *DRILL)
         self.assertEqual(done.returncode, 0, done.stderr)
