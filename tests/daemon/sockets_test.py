@@ -263,8 +263,8 @@ class Sockets(unittest.TestCase):
 
     def test_the_daemons_own_user_drills_by_the_socket_and_not_by_tcp(self):
         daemon = self.start()
+        ctl(f"unix:{daemon.socket}", "move", "leader", "--to=2")
         ctl(daemon.endpoint, *DRILL)
-        ctl(f"unix:{daemon.socket}", "move", "leader", "--to=1", "--timeout=100s")
         for words in (DRILL, ("move", "leader", "--to=0")):
             env = {**os.environ, "INGOT_SOCKET": ""}  # ingotctl looks for none
             denied = subprocess.run([INGOTCTL, f"--endpoint={daemon.endpoint}", PATIENCE, *words], text=True, env=env,
