@@ -151,6 +151,7 @@ class Sockets(unittest.TestCase):
         daemon.process.wait(WATCHDOG_S)
         second = self.start(f"--name=ingot-{port_of(daemon)}", "--orphan-grace=200s")
         self.assertEqual((second.endpoint, second.socket), (daemon.endpoint, daemon.socket))
+        wait_until(lambda: not alive(front_end), "the front end that drained has ended; it takes no new calls")
         self.assertIn("1", ctl(second.endpoint, "get", "a"))
         self.assertIn("replicas", ctl(f"unix:{second.socket}", "status", "-o", "json"))
 
