@@ -151,6 +151,7 @@ class Sockets(unittest.TestCase):
         daemon.process.wait(WATCHDOG_S)
         second = self.start(f"--name=ingot-{port_of(daemon)}", "--orphan-grace=200s")
         self.assertEqual((second.endpoint, second.socket), (daemon.endpoint, daemon.socket))
+        wait_until(lambda: not alive(front_end), "the front end that drained has ended; it takes no new calls")
         self.assertIn("1", ctl(second.endpoint, "get", "a"))
         self.assertIn("replicas", ctl(f"unix:{second.socket}", "status", "-o", "json"))
 
@@ -263,8 +264,8 @@ class Sockets(unittest.TestCase):
 
     def test_the_daemons_own_user_drills_by_the_socket_and_not_by_tcp(self):
         daemon = self.start()
+        ctl(f"unix:{daemon.socket}", "move", "leader", "--to=2")
         ctl(daemon.endpoint, *DRILL)
-        ctl(f"unix:{daemon.socket}", "move", "leader", "--to=1", "--timeout=100s")
         for words in (DRILL, ("move", "leader", "--to=0")):
             env = {**os.environ, "INGOT_SOCKET": ""}  # ingotctl looks for none
             denied = subprocess.run([INGOTCTL, f"--endpoint={daemon.endpoint}", PATIENCE, *words], text=True, env=env,
@@ -317,10 +318,12 @@ class Sockets(unittest.TestCase):
                                   preexec_fn=become, pass_fds=(program,))
         os.close(program)
         self.addCleanup(daemon.stderr.close)
+        self.addCleanup(daemon.wait, WATCHDOG_S)
+        self.addCleanup(daemon.terminate)
         line = next(line for line in daemon.stderr if "serving" in line)
         endpoint = f"unix:{path}/a.sock"
         self.assertIn(endpoint[5:], line)
-        reader = threading.Thread(target=daemon.stderr.read)
+        reader = threading.Thread(target=daemon.stderr.read, daemon=True)
         reader.start()
         done = ctl_as(STRANGER, endpoint, *DRILL)
         self.assertEqual(done.returncode, 0, done.stderr)
