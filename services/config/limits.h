@@ -4,15 +4,32 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/limits.h"
+
 namespace ingot {
 
 // Longest name of an instance, so that the names of its processes' sockets fit into sockaddr_un; longer ones are
 // refused.
 inline constexpr std::size_t kInstanceNameBytesMax = 90;
 
+// Longest path of an instance's Unix socket, which sockaddr_un holds with a zero byte behind it; longer ones are
+// refused.
+inline constexpr std::size_t kSocketPathBytesMax = 107;
+
+// The value of --socket that stands for the first default path that can be had.
+inline constexpr const char* kAutomaticSocket = "auto";
+
 // Stable segments of ended incarnations that are kept until a published snapshot holds what is in them. Beyond this
 // number, or beyond --kept-segments-mib, writes wait until a snapshot is published; beyond half of either one is made
 // soon. Each process has a descriptor of each segment, at its start two.
 inline constexpr std::uint64_t kKeptSegmentsMax = 128;
+
+// Loops of the front end, each with an endpoint and a thread of its own; more are refused at start. By default as many
+// as the processors that no replica needs allow, two for each loop, at most kFrontEndLoopsByDefaultMax: the leader,
+// which all of them wait for, is busy with fewer.
+inline constexpr int kFrontEndLoopsMax = 8;
+inline constexpr int kFrontEndLoopsByDefaultMax = 4;
+static_assert(kReplicasMax + kFrontEndLoopsMax <= kEndpointsMax, "each loop needs an address");
+static_assert(kFrontEndLoopsByDefaultMax <= kFrontEndLoopsMax);
 
 }  // namespace ingot

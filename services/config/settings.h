@@ -39,12 +39,24 @@
     "machine file that trees are planned from; default: derived from this machine's topology")                        \
   X(std::string, listen, "--listen", "127.0.0.1:2379", address(), kIdentity | kStatus,                                \
     "HOST:PORT of the gRPC API; port 0 takes a free one; empty is refused")                                           \
+  X(std::string, socket, "--socket", kAutomaticSocket, socket_path(), kIdentity | kStatus,                            \
+    "path of the Unix socket of the gRPC API, on which alone drills and moves are taken; auto: NAME.sock in "          \
+    "/run/ingot or, where that cannot be, in $XDG_RUNTIME_DIR/ingot; empty: none")                                    \
+  X(std::string, socket_mode, "--socket-mode", "0660", socket_mode(), kIdentity,                                      \
+    "who may connect to the Unix socket: the rights of its file")                                                     \
+  X(std::string, socket_group, "--socket-group", "", written("GROUP"), kIdentity,                                     \
+    "group of the Unix socket's file; default: that of this process")                                                 \
+  X(bool, allow_remote_drills, "--allow-remote-drills", false, any(), kIdentity,                                      \
+    "take drills and moves from every caller, by TCP, too: for test machines only")                                   \
   X(std::string, metrics_listen, "--metrics-listen", "127.0.0.1:9464", text_like("HOST:PORT or empty"),               \
     kIdentity | kStatus,                                                                                              \
     "HOST:PORT of the Prometheus metrics; port 0 takes a free one; empty: no metrics")                                \
   X(std::string, name, "--name", "", instance_name(), kStatus, "name of this instance; default: ingot-PORT")          \
   X(std::string, etcd_version, "--etcd-version", kEtcdVersionDefault, version(), kIdentity,                           \
     "the etcd version that clients are told")                                                                         \
+  X(int, front_end_loops, "--front-end-loops", 0, between(0, kFrontEndLoopsMax), kIdentity | kHostOnly,               \
+    absl::StrCat("loops that serve clients, each a thread with its share of the connections, 1 to ",                  \
+                 kFrontEndLoopsMax, "; 0: by the machine's processors, 1 on up to four"))                             \
   X(std::int64_t, front_end_timeout_ms, "--front-end-timeout", 10'000, duration(), kIdentity | kHostOnly,             \
     "how long the front end may answer nothing, stopped or not, before it is killed and started again; 0: for ever")  \
   X(std::int64_t, orphan_grace_ms, "--orphan-grace", 30'000, duration(), kIdentity,                                   \

@@ -38,12 +38,21 @@ void write(const ReplicaLaunch& launch, ReplicaDocument& document) {
   }
 }
 
+void write(const SocketLaunch& socket, supervision::v1::BoundSocket& document) {
+  document.set_fd(socket.fd);
+  document.set_binding(socket.binding);
+  document.set_device(socket.file.device);
+  document.set_inode(socket.file.inode);
+}
+
 LaunchDocument document_of(const LaunchSpec& spec) {
   LaunchDocument document;
   *document.mutable_config() = to_message(spec.config);
   document.mutable_fabric_fds()->Add(spec.fabric_fds.begin(), spec.fabric_fds.end());
   document.set_control_fd(spec.control_fd);
   document.set_daemon_page_fd(spec.daemon_page_fd);
+  document.set_listen_fd(spec.listen_fd);
+  if (spec.socket.fd >= 0) write(spec.socket, *document.mutable_socket());
   document.set_shared_cores(spec.shared_cores);
   document.set_replica(spec.replica);
   for (const ReplicaLaunch& launch : spec.replicas) write(launch, *document.add_replicas());
@@ -68,6 +77,10 @@ ReplicaLaunch read(const ReplicaDocument& document) {
   return launch;
 }
 
+SocketLaunch read(const supervision::v1::BoundSocket& document) {
+  return {document.fd(), document.binding(), {document.device(), document.inode()}};
+}
+
 absl::Status check(const ReplicaLaunch& launch, int id) {
   if (launch.id != id) return refused("its replicas are out of order");
   if (launch.core < 0 || launch.core > 0xffff) return refused("a core is out of range");
@@ -86,7 +99,8 @@ absl::Status check(const LaunchSpec& spec) {
   if (replicas < 1 || replicas > kReplicasMax || replicas != spec.config.replicas) {
     return refused("its number of replicas is wrong");
   }
-  const std::size_t endpoints = spec.replicas.size() + 1;  // and the front end
+  const auto endpoints = static_cast<std::size_t>(endpoints_of(spec.config));
+  if (endpoints > kEndpointsMax) return refused("its number of loops is wrong");
   if (spec.fabric_fds.size() != 1 + 2 * endpoints) return refused("its fabric is of another instance");
   if (spec.replica < -1 || spec.replica >= replicas) return refused("its replica is out of range");
   if (spec.front_end_incarnation == 0) return refused("its incarnations are out of order");
@@ -124,6 +138,8 @@ absl::StatusOr<LaunchSpec> decode_launch_spec(std::string_view bytes) {
   spec.fabric_fds.assign(document.fabric_fds().begin(), document.fabric_fds().end());
   spec.control_fd = document.control_fd();
   spec.daemon_page_fd = document.daemon_page_fd();
+  spec.listen_fd = document.listen_fd();
+  if (document.has_socket()) spec.socket = read(document.socket());
   spec.shared_cores = document.shared_cores();
   spec.replica = document.replica();
   for (const ReplicaDocument& replica : document.replicas()) spec.replicas.push_back(read(replica));

@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "core/limits.h"
 #include "replication/agreement/limits.h"
+#include "services/config/limits.h"
 
 namespace ingot {
 
@@ -36,8 +37,8 @@ bool well_formed_list(const Message& message, std::uint32_t below) {
 }
 
 bool well_formed(const supervision_v1::NewIncarnation& started, std::size_t descriptors) {
-  return (descriptors == 1 || (descriptors == 2 && !started.ended())) && started.incarnation() > 0 &&
-         well_formed_list(started, started.incarnation());
+  const std::size_t most = started.ended() ? 1 : std::max(2, kFrontEndLoopsMax);
+  return descriptors >= 1 && descriptors <= most && started.incarnation() > 0 && well_formed_list(started, started.incarnation());
 }
 
 bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
@@ -65,6 +66,8 @@ bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
       return well_formed(message.incarnation(), descriptors);
     case SupervisionMessage::kKept:
       return descriptors == 0 && well_formed_list(message.kept(), std::numeric_limits<std::uint32_t>::max());
+    case SupervisionMessage::kSocket:
+      return descriptors == 1 && message.socket().binding() > 1;
     case SupervisionMessage::kTakeDescriptors:
       return well_formed(message.take_descriptors(), descriptors);
     case SupervisionMessage::kTakeRole:
@@ -157,6 +160,15 @@ SupervisionMessage snapshot_message(Slot slot, Incarnation from) {
   SupervisionMessage message;
   message.mutable_snapshot()->set_slot(slot.value());
   message.mutable_snapshot()->set_incarnation(from.value());
+  return message;
+}
+
+SupervisionMessage socket_message(std::uint32_t binding, const SocketFile& file) {
+  INGOT_CHECK(binding > 1, "the receiver would refuse the message");
+  SupervisionMessage message;
+  message.mutable_socket()->set_binding(binding);
+  message.mutable_socket()->set_device(file.device);
+  message.mutable_socket()->set_inode(file.inode);
   return message;
 }
 

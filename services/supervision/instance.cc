@@ -19,6 +19,8 @@
 #include "services/config/ranges.h"
 #include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
+#include "services/sockets/socket_path.h"
+#include "services/sockets/tcp_listener.h"
 #include "services/supervision/listen_check.h"
 #include "services/supervision/resource_limits.h"
 #include "services/supervision/tree_setup.h"
@@ -45,9 +47,17 @@ absl::Status settle_voters(DaemonConfig& config) {
   return absl::OkStatus();
 }
 
+// A replica's loop has a core of its own if there are enough.
+void settle_loops(DaemonConfig& config) {
+  if (config.backend == Backend::kScc) config.front_end_loops = 1;  // it has no front end, and one loop serves
+  if (config.front_end_loops != 0) return;
+  const int free = static_cast<int>(cores_without({}).size()) - config.replicas;
+  config.front_end_loops = std::clamp(free / 2, 1, kFrontEndLoopsByDefaultMax);
+}
+
 }  // namespace
 
-absl::Status complete(DaemonConfig& config) {
+absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
   if (auto status = check_ranges(config); !status.ok()) return status;
   if (auto status = settle_voters(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
@@ -60,8 +70,9 @@ absl::Status complete(DaemonConfig& config) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
+  settle_loops(config);
   if (auto status = check_limits(config); !status.ok()) return status;
-  // Both sockets stay open until both ports are known: else the kernel may give the same free port twice.
+  // The metrics' socket stays open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
   if (!listen.ok()) return listen.status();
   if (!config.metrics_listen.empty()) {
@@ -74,22 +85,32 @@ absl::Status complete(DaemonConfig& config) {
   config.name = instance_name(config);
   config.cluster_id = id_from("cluster/" + config.name);
   config.member_id = id_from("member/" + config.name);
-  return absl::OkStatus();
+  return listen;
+}
+
+std::string describe_exposure(const DaemonConfig& config, int listener) {
+  if (is_loopback(listener)) return "";
+  return absl::StrCat("ANYBODY who reaches ", config.listen, " can read and write all keys: there are no users and no ",
+                      "encryption yet. Give --listen=127.0.0.1:PORT, or let a firewall choose who reaches it");
 }
 
 Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace)
     : config_(std::move(config)), name_(std::move(name)), trace_(std::move(trace)), fabric_(std::move(fabric)) {}
 
 absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) {
-  if (auto status = complete(config); !status.ok()) return status;
+  auto listener = complete(config);
+  if (!listener.ok()) return listener.status();
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
-  const int endpoints = config.replicas + 1;  // and the front end
+  auto socket = open_configured_socket(config);
+  if (!socket.ok()) return socket.status();
+  const int endpoints = endpoints_of(config);
   auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
   if (!fabric.ok()) return fabric.status();
   InstanceTrace trace(config.name);
   std::unique_ptr<Instance> instance(
       new Instance(std::move(config), std::move(name), std::move(*fabric), std::move(trace)));
+  instance->take_sockets(*std::move(listener), *std::move(socket));
   if (auto status = instance->make_pages(); !status.ok()) return status;
   if (auto status = instance->place_replicas(); !status.ok()) return status;
   return instance;
@@ -152,6 +173,8 @@ LaunchSpec Instance::launch_spec() const {
   spec.config = config_;
   spec.fabric_fds = fabric_.descriptors();
   spec.daemon_page_fd = page_fd_.get();
+  spec.listen_fd = listener_.get();
+  if (socket_.valid()) spec.socket = {socket_.fd(), binding_, socket_.file()};
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
   for (ReplicaLaunch& launch : spec.replicas) {
@@ -178,27 +201,30 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 }
 
 absl::Status Instance::begin_incarnation(int endpoint) {
-  INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
+  INGOT_CHECK(endpoint >= 0 && endpoint <= config_.replicas, "a replica, or the front end behind them");
+  if (endpoint == config_.replicas) return begin_front_end();
   const std::uint32_t next = incarnation(endpoint) + 1;
-  Descriptor stable;
-  if (endpoint < config_.replicas) {
-    if (stable_[endpoint].size() >= kKeptIncarnationsMax) {
-      return absl::ResourceExhaustedError(absl::StrCat("the stable segments of ", stable_[endpoint].size(),
-                                                       " earlier incarnations are needed until a snapshot is "
-                                                       "published"));
-    }
-    auto made = make_stable(endpoint);
-    if (!made.ok()) return made.status();
-    stable = *std::move(made);
+  if (stable_[endpoint].size() >= kKeptIncarnationsMax) {
+    return absl::ResourceExhaustedError(absl::StrCat("the stable segments of ", stable_[endpoint].size(),
+                                                     " earlier incarnations are needed until a snapshot is "
+                                                     "published"));
   }
+  auto stable = make_stable(endpoint);
+  if (!stable.ok()) return stable.status();
   auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
   if (!inbox.ok()) return inbox.status();
-  if (endpoint == config_.replicas) {
-    front_end_incarnation_ = next;
-    return absl::OkStatus();
-  }
-  add_incarnation(stable_[endpoint], StableIncarnation{next, std::move(stable)},
+  add_incarnation(stable_[endpoint], StableIncarnation{next, *std::move(stable)},
                   [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); });
+  return absl::OkStatus();
+}
+
+// If one of its inboxes cannot be made, those made before are of no incarnation yet, and are made again.
+absl::Status Instance::begin_front_end() {
+  for (int endpoint = config_.replicas; endpoint < fabric_.endpoints(); ++endpoint) {
+    auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
+    if (!inbox.ok()) return inbox.status();
+  }
+  ++front_end_incarnation_;
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/planning/helper_cores.h"
 #include "replication/agreement/limits.h"
@@ -90,8 +91,8 @@ void Instance::publish_snapshot() {
 // ---- What processes are told ----------------------------------------------------------------------------------------
 
 Told Instance::all_told() const {
-  Told told{{}, releases_, snapshot_slot_};
-  for (int endpoint = 0; endpoint < fabric_.endpoints(); ++endpoint) {
+  Told told{{}, releases_, snapshot_slot_, binding_};
+  for (int endpoint = 0; endpoint <= config_.replicas; ++endpoint) {
     told.incarnations.push_back(incarnation(endpoint));
   }
   return told;
@@ -102,6 +103,7 @@ absl::Status Instance::tell(SupervisionChannel& channel, Told& told) const {
     if (auto status = tell_incarnations(channel, id, told); !status.ok()) return status;
   }
   if (auto status = tell_front_end(channel, told); !status.ok()) return status;
+  if (auto status = tell_socket(channel, told); !status.ok()) return status;
   if (!snapshot_.valid() || told.snapshot >= snapshot_slot_) return absl::OkStatus();
   const int fds[] = {snapshot_.get()};
   absl::Status status = channel.send(snapshot_message(snapshot_slot_, Incarnation(0)), fds);
@@ -133,8 +135,9 @@ absl::Status Instance::tell_front_end(SupervisionChannel& channel, Told& told) c
   const int endpoint = config_.replicas;
   std::uint32_t& known = told.incarnations[endpoint];
   if (known >= front_end_incarnation_) return absl::OkStatus();
-  const int fds[] = {inbox(endpoint)};
-  absl::Status status = channel.send(incarnation_message(endpoint, front_end_incarnation_), fds);
+  std::vector<int> inboxes;
+  for (int each = endpoint; each < fabric_.endpoints(); ++each) inboxes.push_back(inbox(each));
+  absl::Status status = channel.send(incarnation_message(endpoint, front_end_incarnation_), inboxes);
   if (status.ok()) known = front_end_incarnation_;
   return status;
 }

@@ -32,15 +32,16 @@ absl::Status check(int resource, std::uint64_t needed, const std::string& what, 
 
 // Descriptors that every process of the instance holds or inherits.
 int instance_descriptors(const DaemonConfig& config) {
-  const int endpoints = config.replicas + 1;
+  const int endpoints = endpoints_of(config);
   const int fabric = 1 + 2 * endpoints;                    // control segment, inboxes, bells
   const int of_a_replica = 1 + 1 + kEarlierSegments;       // page and stable segments
-  return fabric + 1 + config.replicas * of_a_replica + 1;  // and the daemon's page and the snapshot
+  constexpr int kOthers = 4;                          // the daemon's page, the snapshot, and two sockets that listen
+  return fabric + config.replicas * of_a_replica + kOthers;
 }
 
 int tasks_needed(const DaemonConfig& config) {
   const int replicas = config.backend == Backend::kScc ? 0 : config.replicas * kReplicaTasks + kStandbyTasks;
-  return front_end_tasks() + replicas;
+  return front_end_tasks(front_end_endpoints(config)) + replicas;
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace ingot::fuzz {
 
 struct Target {
   const char* name;
-  void (*run)(std::string_view bytes);       // one input
-  std::string (*sample)(Prng& rng);          // a valid input, from which mutations start
+  void (*run)(std::string_view bytes);  // one input
+  std::string (*sample)(Prng& rng);     // a valid input, from which mutations start
 };
 
 // A store's request: bytes that decode are the only encoding of one request, and the store answers it.
@@ -61,16 +61,29 @@ std::string sample_supervision_message(Prng& rng);
 void run_launch_document(std::string_view bytes);
 std::string sample_launch_document(Prng& rng);
 
+// Length-prefixed messages of gRPC, in any pieces.
+void run_framing(std::string_view bytes);
+std::string sample_framing(Prng& rng);
+
+// What a client sends on a connection of HTTP/2, to a server with a few methods and narrow bounds.
+void run_http2(std::string_view bytes);
+std::string sample_http2(Prng& rng);
+
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
-      {"request", run_request, sample_request},    {"result", run_result, sample_result},
-      {"batch", run_batch, sample_batch},          {"message", run_message, sample_message},
-      {"snapshot", run_snapshot, sample_snapshot}, {"entry", run_entry, sample_entry},
+      {"request", run_request, sample_request},
+      {"result", run_result, sample_result},
+      {"batch", run_batch, sample_batch},
+      {"message", run_message, sample_message},
+      {"snapshot", run_snapshot, sample_snapshot},
+      {"entry", run_entry, sample_entry},
       {"agreement", run_agreement, sample_agreement},
       {"snapshot_message", run_snapshot_message, sample_snapshot_message},
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
       {"supervision_message", run_supervision_message, sample_supervision_message},
       {"launch_document", run_launch_document, sample_launch_document},
+      {"framing", run_framing, sample_framing},
+      {"http2", run_http2, sample_http2},
   };
   return all;
 }

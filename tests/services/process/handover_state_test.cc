@@ -38,11 +38,14 @@ struct Start {
 
 // An instance with `replicas` replicas and a segment for each of its descriptors, which the test owns.
 struct Made {
-  explicit Made(int replicas) {
-    for (int i = 0; i < 1 + 2 * (replicas + 1); ++i) spec.fabric_fds.push_back(make());
+  explicit Made(int replicas, int loops = 1) {
+    for (int i = 0; i < 1 + 2 * (replicas + loops); ++i) spec.fabric_fds.push_back(make());
+    spec.config.front_end_loops = loops;
     spec.config.name = "made";
     spec.config.replicas = replicas;
     spec.daemon_page_fd = make();
+    spec.listen_fd = make();
+    spec.socket = {make(), 1, {7, 8}};
     for (int id = 0; id < replicas; ++id) {
       ReplicaLaunch launch;
       launch.id = id;
@@ -67,7 +70,7 @@ struct Made {
     start.message.mutable_kept()->Add(kept->begin(), kept->end());
     start.message.set_endpoint(endpoint);
     start.message.set_incarnation(incarnation);
-    const int parts = endpoint < spec.config.replicas ? 2 : 1;
+    const int parts = endpoint < spec.config.replicas ? 2 : front_end_endpoints(spec.config);
     for (int i = 0; i < parts; ++i) start.fds.emplace_back(::fcntl(make(), F_DUPFD_CLOEXEC, 0));
     return start;
   }
@@ -297,6 +300,51 @@ TEST_CASE("the newest snapshot is kept") {
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
+supervision_v1::NewSocket bound(std::uint32_t binding, std::uint64_t inode) {
+  supervision_v1::NewSocket message;
+  message.set_binding(binding);
+  message.set_device(7);
+  message.set_inode(inode);
+  return message;
+}
+
+TEST_CASE("a Unix socket that was bound anew replaces the one before, and is handed over") {
+  Made made(2);
+  HandoverState known = copy(made.spec);
+  CHECK(described(known).binding() == 1);
+  const Descriptor second(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)), third(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
+  CHECK(absl::IsAlreadyExists(known.keep_socket(bound(1, 9), second)));
+  REQUIRE(known.keep_socket(bound(3, 9), third).ok());
+  CHECK(absl::IsAlreadyExists(known.keep_socket(bound(2, 10), second)));  // an older one
+  CHECK(inode(known.spec().socket.fd) == inode(third.get()));
+  const HandoverState received = sent_and_received(known);
+  CHECK(received.spec().socket.binding == 3);
+  CHECK(received.spec().socket.file == SocketFile{7, 9});
+  CHECK(inode(received.spec().socket.fd) == inode(third.get()));
+  CHECK(inode(received.spec().listen_fd) == inode(made.spec.listen_fd));
+}
+
+TEST_CASE("of two Unix sockets that processes know, the one that was bound last counts") {
+  Made made(2);
+  HandoverState one = copy(made.spec), other = copy(made.spec);
+  const Descriptor second(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
+  REQUIRE(other.keep_socket(bound(2, 9), second).ok());
+  const bool first = GENERATE(true, false);
+  HandoverState merged = sent_and_received(first ? one : other);
+  merged.merge(sent_and_received(first ? other : one));
+  CHECK(described(merged).binding() == 2);
+  CHECK(inode(merged.spec().socket.fd) == inode(second.get()));
+  CHECK(merged.spec().socket.file == SocketFile{7, 9});
+}
+
+TEST_CASE("an instance without a Unix socket is handed over without one") {
+  Made made(1);
+  made.spec.socket = {};
+  const HandoverState received = sent_and_received(copy(made.spec));
+  CHECK(received.spec().socket.fd == -1);
+  CHECK(described(received).binding() == 0);
+}
+
 std::vector<Descriptor> descriptors(std::size_t count) {
   std::vector<Descriptor> fds;
   for (std::size_t i = 0; i < count; ++i) fds.emplace_back(::dup(0));
@@ -390,6 +438,8 @@ TEST_CASE("a launch document is read as it was written, whatever bytes its texts
   CHECK(read->config.name == "made");
   CHECK(read->config.machine == made.spec.config.machine);
   CHECK((read->config.fence && read->config.orphan_grace_ms == 12345 && read->config.cluster_id == ~std::uint64_t{0}));
+  CHECK((read->listen_fd == made.spec.listen_fd && read->socket.fd == made.spec.socket.fd));
+  CHECK((read->socket.binding == 1 && read->socket.file == SocketFile{7, 8}));
   CHECK((read->control_fd == 4 && read->replica == 2 && !read->shared_cores && read->front_end_incarnation == 7));
   CHECK((read->snapshot_fd == 9 && read->snapshot_slot == std::uint64_t{1} << 62));
   const ReplicaLaunch& launch = read->replicas[1];
@@ -433,6 +483,36 @@ TEST_CASE("a launch document cut short is refused or keeps its fabric; an empty,
   CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
   REQUIRE(::ftruncate(empty.get(), static_cast<off_t>(kLaunchDocumentBytesMax) + 1) == 0);
   CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
+}
+
+TEST_CASE("a front end of several loops begins and is handed over with all its inboxes at once") {
+  constexpr int kReplicas = 2, kLoops = 3;
+  Made made(kReplicas, kLoops);
+  HandoverState known = copy(made.spec), behind = copy(made.spec);
+  const auto inbox = [](const HandoverState& state, int endpoint) {
+    return inode(state.spec().fabric_fds[static_cast<std::size_t>(1 + endpoint)]);
+  };
+  Start next = made.start(kReplicas, 2, std::vector<std::uint32_t>{});
+  std::vector<ino_t> begun;
+  for (const Descriptor& each : next.fds) begun.push_back(inode(each.get()));
+  REQUIRE(begun.size() == kLoops);
+  REQUIRE(begin(known, next));
+  CHECK_FALSE(begin(known, next));  // it is known
+  for (int loop = 0; loop < kLoops; ++loop) {
+    CHECK(inbox(known, kReplicas + loop) == begun[static_cast<std::size_t>(loop)]);
+  }
+  CHECK(inbox(known, 0) == inbox(behind, 0));
+
+  Start too_few = made.start(kReplicas, 3, std::vector<std::uint32_t>{});
+  too_few.fds.pop_back();
+  CHECK_FALSE(begin(known, too_few));
+  CHECK(known.spec().front_end_incarnation == 2);
+
+  behind.merge(sent_and_received(known));
+  CHECK(behind.spec().front_end_incarnation == 2);
+  for (int loop = 0; loop < kLoops; ++loop) {
+    CHECK(inbox(behind, kReplicas + loop) == begun[static_cast<std::size_t>(loop)]);
+  }
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-#include "bench/comparison.h"
+#include "bench/front_end/comparison.h"
 
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -27,7 +28,8 @@ load::LoadOptions load_options(const ChildServer& server, int value_bytes) {
 absl::StatusOr<load::LoadResult> run(const load::LoadOptions& options) {
   static const std::atomic<bool> never{false};
   if (const absl::Status valid = load::validate(options); !valid.ok()) return valid;
-  auto result = load::run_load(options, std::chrono::hours(1), [](const load::LoadProgress&) {}, never);
+  auto result = load::run_load(
+      options, std::chrono::hours(1), [](const load::LoadProgress&) {}, never);
   if (!result.ok()) return result.status();
   if (result->totals.acknowledged == result->totals.operations() && result->totals.acknowledged > 0) return result;
   return absl::InternalError(absl::StrFormat("%d of %d requests to %s were not answered with OK",
@@ -49,8 +51,8 @@ absl::StatusOr<Sample> measure(const Setting& setting, const ChildServer& server
   options.clients = setting.clients;
   options.connections = setting.connections;
   options.read_share = setting.operation == Operation::kPut ? 0 : 1;
-  options.read_kind = setting.operation == Operation::kGetSerializable ? load::ReadKind::kSerializable
-                                                                       : load::ReadKind::kLinearizable;
+  options.read_kind =
+      setting.operation == Operation::kGetSerializable ? load::ReadKind::kSerializable : load::ReadKind::kLinearizable;
   options.duration = duration;
   const double own_before_us = own_cpu_us();
   const std::uint64_t server_before_ns = server.cpu_ns();
@@ -89,9 +91,9 @@ Spread spread_of(std::vector<double> values) {
   return {median, values.front(), values.back()};
 }
 
-Spread Comparison::ratio() const {
+Spread Comparison::ratio(const std::vector<Sample>& of, const std::vector<Sample>& to) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < ingot.size(); ++i) ratios.push_back(ingot[i].per_s / empty[i].per_s);
+  for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i].per_s / to[i].per_s);
   return spread_of(std::move(ratios));
 }
 
@@ -104,20 +106,23 @@ absl::Status fill(const ChildServer& server, int value_bytes) {
   return run(options).status();
 }
 
-absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
-                                   int repetitions, std::chrono::nanoseconds duration,
-                                   absl::FunctionRef<void(const std::string&)> log) {
+absl::StatusOr<Comparison> compare(const Setting& setting, const OfEach<const ChildServer*>& servers, int repetitions,
+                                   std::chrono::nanoseconds duration, absl::FunctionRef<void(const std::string&)> log) {
   Comparison comparison;
   comparison.setting = setting;
-  for (int i = 0; i < repetitions; ++i) {
-    for (const bool ingot_now : {i % 2 == 0, i % 2 != 0}) {
-      const auto sample = measure(setting, ingot_now ? ingot : empty, duration);
+  OfEach<std::vector<Sample>>& samples = comparison.samples;
+  const std::pair<const ChildServer*, std::vector<Sample>*> each[] = {
+      {servers.ingot, &samples.ingot}, {servers.empty, &samples.empty}, {servers.loop, &samples.loop}};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(repetitions); ++i) {
+    for (std::size_t turn = 0; turn < std::size(each); ++turn) {
+      const auto& [server, into] = each[(i + turn) % std::size(each)];
+      const auto sample = measure(setting, *server, duration);
       if (!sample.ok()) return sample.status();
-      (ingot_now ? comparison.ingot : comparison.empty).push_back(*sample);
+      into->push_back(*sample);
     }
-    log(absl::StrFormat("%s, %d clients, %d/%d: ingotd %.0f/s, empty handler %.0f/s", name_of(setting.operation),
-                        setting.clients, i + 1, repetitions, comparison.ingot.back().per_s,
-                        comparison.empty.back().per_s));
+    log(absl::StrFormat("%s, %d clients, %d/%d: ingotd %.0f/s, empty handler %.0f/s, empty loop %.0f/s",
+                        name_of(setting.operation), setting.clients, i + 1, repetitions, samples.ingot.back().per_s,
+                        samples.empty.back().per_s, samples.loop.back().per_s));
   }
   return comparison;
 }

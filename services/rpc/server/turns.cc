@@ -1,0 +1,124 @@
+#include "services/rpc/server/turns.h"
+
+#include <algorithm>
+
+namespace ingot::rpc {
+namespace {
+
+constexpr std::uint64_t kStuckNs = kTakenOnStuckMs * 1'000'000;
+
+}  // namespace
+
+void Turns::take_on(Line& line, Stream& stream, std::uint64_t now_ns) {
+  if (++running_ == limit_) moved_ns_ = now_ns;
+  stream.taken_on = true;
+  if (!stream.large) return;
+  ++large_running_;
+  ++line.large_running_;
+}
+
+bool Turns::admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns) {
+  const bool room_here = stream.large ? room_for_large(output_bytes_all) && large_lines_.empty() : room();
+  Line::Waiting& waiting = stream.large ? line.large_ : line.small_;
+  if (room_here && waiting.empty() && line.reader_reads()) {
+    take_on(line, stream, now_ns);
+    return true;
+  }
+  waiting.push_back(stream);
+  if (stream.large) {
+    if (!line.in_large_lines_.is_linked()) large_lines_.push_back(line);
+  } else if (!line.is_linked()) {
+    small_lines_.push_back(line);
+  }
+  return false;
+}
+
+void Turns::over(Line& line, Stream& stream, std::uint64_t now_ns) {
+  if (static_cast<QueueHook&>(stream).is_linked()) static_cast<QueueHook&>(stream).unlink();
+  if (!stream.taken_on) return;
+  stream.taken_on = false;
+  --running_;
+  moved_ns_ = now_ns;
+  if (running_ < static_cast<std::size_t>(bounds_.calls_taken_on)) {
+    limit_ = static_cast<std::size_t>(bounds_.calls_taken_on);
+  }
+  if (!stream.large) return;
+  --large_running_;
+  --line.large_running_;
+}
+
+int Turns::run(std::size_t output_bytes_all, std::uint64_t now_ns) {
+  if (!room() && now_ns >= moved_ns_ + kStuckNs) {
+    limit_ = running_ + static_cast<std::size_t>(bounds_.calls_taken_on);
+    moved_ns_ = now_ns;
+  }
+  return run_small(now_ns) + run_large(output_bytes_all, now_ns);
+}
+
+// One call of each line at a time. Lines whose peers do not read are passed over, once in a round.
+int Turns::run_small(std::uint64_t now_ns) {
+  int begun = 0;
+  const Line* passed_over = nullptr;  // the first
+  while (room() && !small_lines_.empty() && &small_lines_.front() != passed_over) {
+    Line& line = small_lines_.front();
+    small_lines_.pop_front();
+    if (line.small_.empty()) continue;  // its calls have ended
+    small_lines_.push_back(line);
+    if (!line.reader_reads()) {
+      if (passed_over == nullptr) passed_over = &line;
+      continue;
+    }
+    Stream& stream = line.small_.front();
+    line.small_.pop_front();
+    take_on(line, stream, now_ns);
+    line.begin(stream);
+    ++begun;
+    if (!line.small_.empty()) continue;
+    static_cast<QueueHook&>(line).unlink();
+    line.nothing_small_waits();
+  }
+  return begun;
+}
+
+// Lines with the fewest large calls running come first, so that one connection cannot hold all places.
+int Turns::run_large(std::size_t output_bytes_all, std::uint64_t now_ns) {
+  int begun = 0;
+  while (room_for_large(output_bytes_all)) {
+    Line* next = nullptr;
+    for (auto line = large_lines_.begin(); line != large_lines_.end();) {
+      Line& each = *line++;
+      if (each.large_.empty()) {
+        each.in_large_lines_.unlink();  // its calls have ended
+      } else if (each.reader_reads() && (next == nullptr || each.large_running_ < next->large_running_)) {
+        next = &each;
+      }
+    }
+    if (next == nullptr) break;
+    Stream& stream = next->large_.front();
+    next->large_.pop_front();
+    next->in_large_lines_.unlink();
+    if (!next->large_.empty()) large_lines_.push_back(*next);
+    take_on(*next, stream, now_ns);
+    next->begin(stream);
+    ++begun;
+  }
+  return begun;
+}
+
+bool Turns::ready(std::size_t output_bytes_all) const {
+  const auto small = [](const Line& line) { return !line.small_.empty() && line.reader_reads(); };
+  const auto large = [](const Line& line) { return !line.large_.empty() && line.reader_reads(); };
+  return (room() && std::any_of(small_lines_.begin(), small_lines_.end(), small)) ||
+         (room_for_large(output_bytes_all) && std::any_of(large_lines_.begin(), large_lines_.end(), large));
+}
+
+std::uint64_t Turns::deadline_ns() const {
+  return !room() && !(small_lines_.empty() && large_lines_.empty()) ? moved_ns_ + kStuckNs : Timer::kNever;
+}
+
+bool Turns::pressed(std::size_t output_bytes_all) const {
+  return output_bytes_all > bounds_.output_bytes_all &&
+         std::any_of(large_lines_.begin(), large_lines_.end(), [](const Line& line) { return !line.large_.empty(); });
+}
+
+}  // namespace ingot::rpc
