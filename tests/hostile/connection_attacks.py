@@ -1,0 +1,95 @@
+"""Attacks by connections: too many, silent ones, ones that begin wrongly, busy ones."""
+
+import http2
+from attack import BEARS, GOES, Attack
+
+IDLE_SETTLES_S = 0.3
+OPENED_AT_A_TIME = 50
+
+
+def open_many(scene, **options):
+    """Opens the attack's connections; those that the server does not take stay in its backlog or are refused."""
+    for number in range(scene.size["connections"]):
+        scene.connect(**options)
+        if number % OPENED_AT_A_TIME == 0:
+            scene.wires.turn(0)
+    scene.note(f"{scene.size['connections']} connections opened")
+
+
+def descriptors(scene):
+    open_many(scene)
+    scene.run_to_end()
+    answered = sum(peer.frames[http2.SETTINGS] > 0 for peer in scene.peers)
+    scene.note(f"{answered} of them were served")
+
+
+def idle(scene):
+    open_many(scene)
+    scene.run(scene.patience_s, lambda: all(not peer.open or peer.frames[http2.SETTINGS] for peer in scene.peers))
+    scene.run(IDLE_SETTLES_S)
+    scene.mark("held")
+    scene.run(scene.seconds)
+
+
+def half_open(scene):
+    """A third sends nothing, a third half of the preface, a third the preface without SETTINGS."""
+    beginnings = (b"", http2.PREFACE[:12], http2.PREFACE)
+    for number in range(scene.size["connections"]):
+        scene.connect(hello=beginnings[number % len(beginnings)])
+        if number % OPENED_AT_A_TIME == 0:
+            scene.wires.turn(0)
+    scene.await_ends()
+    scene.run_to_end()
+
+
+def random_bytes(scene):
+    """Every other connection begins with the preface. The bytes are more than a frame holds, so that no server has a
+    reason to wait for the rest."""
+    def act():
+        peer = scene.connect(hello=(http2.PREFACE if len(scene.peers) % 2 else b"") +
+                             scene.prng.randbytes(scene.size["bytes"]))
+        return [peer]
+
+    scene.again_and_again(act)
+
+
+def busy(scene):
+    """Each client has one call under way; every tenth is a put."""
+    scene.answered = 0
+    block = {True: http2.request_block(http2.PUT), False: http2.request_block(http2.RANGE)}
+    value = b"v" * scene.size["value_bytes"]
+    put, get = http2.put_request(b"busy", value), http2.range_request(b"busy")
+
+    def ask(peer, stream):
+        is_put = scene.prng.random() < 0.1
+        peer.send(http2.call(stream, block[is_put], put if is_put else get))
+
+    def follow(peer):
+        def on_finished(stream):
+            scene.answered += 1
+            if scene.time_left():
+                ask(peer, stream + 2)
+        return on_finished
+
+    open_many(scene)
+    for peer in scene.peers:
+        peer.on_finished = follow(peer)
+        ask(peer, 1)
+    scene.run_to_end()
+    scene.note(f"{scene.answered / scene.seconds:.0f} calls answered per second")
+
+
+ATTACKS = {
+    "descriptors": Attack(
+        "more connections than the server may have descriptors", descriptors,
+        dict(connections=800), dict(connections=2000), BEARS, 48, descriptors=512),
+    "idle": Attack(
+        "idle connections", idle, dict(connections=1000), dict(connections=10000), BEARS, 48, idle_kib_max=20),
+    "half-open": Attack(
+        "connections that send half of the preface, or nothing", half_open,
+        dict(connections=300), dict(connections=3000), GOES, 48),
+    "random-bytes": Attack(
+        "random bytes", random_bytes, dict(connections=200, bytes=40000), dict(connections=2000), GOES, 32),
+    "busy": Attack(
+        "busy clients", busy, dict(connections=200, value_bytes=100), dict(connections=1000), BEARS, 64),
+}
