@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds h2spec, the conformance test of HTTP/2, and prints its path. Fetches it from the Go module proxy the first time;
-# go.sum has the checksums.
+# Builds h2spec, the conformance test of HTTP/2, and prints its path. Fetches it from the Go module proxy the first
+# time; go.sum has the checksums.
 #
 #   tests/h2spec/build.sh
 #   $(tests/h2spec/build.sh) --dryrun    its cases

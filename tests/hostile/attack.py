@@ -15,10 +15,9 @@ class Attack(NamedTuple):
     full: dict                # sizes that differ in a full run
     demand: str
     memory_mib_max: int       # that the serving process may grow by
-    idle_kib_max: Optional[float] = None  # that it may grow by for each connection that the attack holds
+    idle_kib_max: Optional[float] = None  # that it may besides grow by for each connection that the attack holds
     descriptors: Optional[int] = None     # the server's limit of open files
     store: Optional[dict] = None          # keys to be there before: {"keys": N, "bytes": N}; also {"full_keys": N}
-    only: tuple = ("ingotd", "etcd")
 
     def sizes(self, full):
         return {**self.small, **(self.full if full else {})}

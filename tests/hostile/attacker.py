@@ -5,6 +5,7 @@ did. hostile.py starts it; its connections stay until standard input ends.
     PYTHONPATH=tests/hostile tests/hostile/attacker.py ATTACK HOST:PORT SECONDS PATIENCE SEED SIZES
 """
 import json
+import resource
 import sys
 
 import body_attacks
@@ -25,6 +26,8 @@ def main(arguments):
         print(f"attacker.py: six arguments are needed, not {' '.join(arguments)}; see --help", file=sys.stderr)
         return 2
     name, endpoint, seconds, patience, seed, sizes = arguments
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     scene = Scene(endpoint, float(seconds), float(patience), json.loads(sizes), int(seed))
     print(scene.began, flush=True)
     ATTACKS[name].act(scene)

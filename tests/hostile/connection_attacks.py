@@ -1,19 +1,23 @@
 """Attacks by connections: too many, silent ones, ones that begin wrongly, busy ones."""
 
+import resource
+
 import http2
 from attack import BEARS, GOES, Attack
 
 IDLE_SETTLES_S = 0.3
 OPENED_AT_A_TIME = 50
+DESCRIPTORS_RESERVED = 100  # of this process, for all that is not a connection
 
 
 def open_many(scene, **options):
     """Opens the attack's connections; those that the server does not take stay in its backlog or are refused."""
-    for number in range(scene.size["connections"]):
+    count = min(scene.size["connections"], resource.getrlimit(resource.RLIMIT_NOFILE)[0] - DESCRIPTORS_RESERVED)
+    for number in range(count):
         scene.connect(**options)
         if number % OPENED_AT_A_TIME == 0:
             scene.wires.turn(0)
-    scene.note(f"{scene.size['connections']} connections opened")
+    scene.note(f"{count} connections opened")
 
 
 def descriptors(scene):
@@ -84,7 +88,7 @@ ATTACKS = {
         "more connections than the server may have descriptors", descriptors,
         dict(connections=800), dict(connections=2000), BEARS, 48, descriptors=512),
     "idle": Attack(
-        "idle connections", idle, dict(connections=1000), dict(connections=10000), BEARS, 48, idle_kib_max=20),
+        "idle connections", idle, dict(connections=1000), dict(connections=10000), BEARS, 16, idle_kib_max=20),
     "half-open": Attack(
         "connections that send half of the preface, or nothing", half_open,
         dict(connections=300), dict(connections=3000), GOES, 48),

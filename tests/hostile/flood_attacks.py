@@ -48,9 +48,9 @@ def window_overflow(scene):
     scene.notes = sorted(set(scene.notes))
 
 
-def ask_for_much(scene, peer):
-    """Calls on the connection that each ask for all that is stored."""
-    block, payload = http2.request_block(http2.RANGE), http2.range_request(b"large", b"large~")
+def ask_for_much(scene, peer, payload=http2.range_request(b"large", b"large~")):
+    """Calls on the connection that each ask for all that is stored, or for what is given."""
+    block = http2.request_block(http2.RANGE)
     for number in range(scene.size["streams"]):
         peer.send(http2.call(2 * number + 1, block, payload))
 
@@ -71,9 +71,10 @@ def tiny_windows(scene):
 
 
 def zero_window(scene):
-    """Answers that may not leave: the streams have no window."""
+    """Answers of one large value that may not leave: the streams have no window."""
     for _ in range(scene.size["connections"]):
-        ask_for_much(scene, scene.connect(hello=http2.hello(initial_window_size=0)))
+        peer = scene.connect(hello=http2.hello(initial_window_size=0))
+        ask_for_much(scene, peer, http2.range_request(b"large-0000"))
     scene.run(max(scene.seconds, scene.size["hold_s"]), lambda: not any(peer.open for peer in scene.peers))
     scene.run_to_end()
 
@@ -107,12 +108,12 @@ ATTACKS = {
     "window-overflow": Attack(
         "windows beyond their bound", window_overflow, dict(connections=40), dict(connections=1000), REFUSES, 32),
     "tiny-windows": Attack(
-        "answers read byte by byte", tiny_windows, dict(streams=40, updates=20000), dict(updates=1000000), BEARS, 128,
+        "answers read byte by byte", tiny_windows, dict(streams=40, updates=20000), dict(updates=1000000), BEARS, 288,
         store=LARGE),
     "zero-window": Attack(
-        "streams without a window that ask for much", zero_window, dict(streams=40, connections=1, hold_s=1),
-        dict(streams=1000, hold_s=40), BEARS, 128, store=LARGE),
+        "streams without a window that ask for much", zero_window, dict(streams=400, connections=1, hold_s=1),
+        dict(streams=1000, hold_s=15), BEARS, 288, store=LARGE),
     "slow-reader": Attack(
         "a reader that asks for much and does not read", slow_reader, dict(streams=40, connections=1, hold_s=1),
-        dict(hold_s=40), BEARS, 128, store=LARGE),
+        dict(hold_s=15), BEARS, 288, store=LARGE),
 }

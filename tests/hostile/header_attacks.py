@@ -20,14 +20,19 @@ def rapid_reset(scene):
 
 
 def provoked_resets(scene):
-    """Streams that break a rule, so that the server itself resets them."""
+    """Streams that break a rule, so that the server itself resets them: by a header's name, or by an increment of
+    nothing."""
+    bad_block = http2.request_block(http2.RANGE) + literal("Upper-Case", "x")
     block = http2.request_block(http2.RANGE)
 
-    def unit(number):
+    def bad_header(number):
+        return http2.frame(http2.HEADERS, http2.END_HEADERS, 2 * number + 1, bad_block)
+
+    def bad_increment(number):
         stream = 2 * number + 1
         return http2.frame(http2.HEADERS, http2.END_HEADERS, stream, block) + http2.window_update(stream, 0)
 
-    pour_again(scene, unit, scene.size["resets"])
+    pour_again(scene, lambda number: (bad_header, bad_increment)[len(scene.peers) % 2](number), scene.size["resets"])
 
 
 def pour_again(scene, unit, count):

@@ -1,5 +1,5 @@
-"""HPACK (RFC 7541) as far as attacks need it: literals are written without Huffman's code and without the dynamic table,
-and blocks are read that were written for a table of no bytes."""
+"""HPACK (RFC 7541) as far as attacks need it: literals are written without Huffman's code and without the dynamic
+table, and blocks are read that were written for a table of no bytes."""
 
 # Appendix A, from index 1; values are only known for the entries that servers send.
 STATIC = (":authority", ":method", ":method", ":path", ":path", ":scheme", ":scheme", (":status", "200"),

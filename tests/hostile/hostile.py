@@ -39,7 +39,7 @@ def parse(arguments):
     parser.add_argument("--full", action="store_true", help="large sizes; default: those of the test")
     parser.add_argument("--seconds", type=positive, help="that an attack lasts (1; with --full 5)")
     parser.add_argument("--patience", type=positive, help="seconds that an attack waits for its connection to be ended "
-                        "(1; with --full 30)")
+                        "(1; with --full 15)")
     parser.add_argument("--quiet", type=positive, default=0.5, help="seconds before the attack (0.5)")
     parser.add_argument("--settle", type=positive, default=10, help="seconds in which all must be back (10)")
     parser.add_argument("--back-mib", type=positive, default=32, help="above the start, at which memory is back (32)")
@@ -48,6 +48,7 @@ def parse(arguments):
     parser.add_argument("--seed", type=int, help="of random bytes (random)")
     parser.add_argument("--ingotd", metavar="PATH", help="another ingotd than the one that was built")
     parser.add_argument("--daemon-flag", action="append", default=[], dest="flags", help="one for ingotd")
+    parser.add_argument("--show", metavar="FILE", help="only show what an earlier run has printed with -o json")
     parser.add_argument("-o", "--output", choices=["table", "json", "markdown"], default="table")
     parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # run.sh: first build what is needed
     parser.error = lambda message: parser.exit(2, f"{parser.prog}: {message}; see --help\n")
@@ -60,7 +61,7 @@ def completed(parser, flags):
             parser.error(f"there is no attack {name}")
     flags.attack = flags.attack or list(ATTACKS)
     flags.seconds = flags.seconds if flags.seconds is not None else 5 if flags.full else 1
-    flags.patience = flags.patience if flags.patience is not None else 30 if flags.full else 1
+    flags.patience = flags.patience if flags.patience is not None else 15 if flags.full else 1
     flags.seed = random.SystemRandom().randrange(2 ** 32) if flags.seed is None else flags.seed
     return flags
 
@@ -109,8 +110,17 @@ def show(result, output, first):
               "".join(f"\n  NOT KEPT: {each}" for each in result["broken"]), flush=True)
 
 
+def show_again(path, output):
+    with open(path) as file:
+        for number, line in enumerate(file):
+            show(json.loads(line), output, number == 0)
+    return 0
+
+
 def main(arguments):
     flags = parse(arguments)
+    if flags.show:
+        return show_again(flags.show, flags.output)
     if flags.build:
         build(flags.build, flags)
     targets = list(TARGETS) if flags.target == "both" else [flags.target]

@@ -194,8 +194,9 @@ def broken(result, p99_ms=None):
         yield f"{result['kept']} of {result['connections']} connections were not ended"
     if attack.demand not in (GOES, BEARS) and not refused(result):
         yield "the attacker was neither refused nor disconnected"
-    if result["peak_mib"] > attack.memory_mib_max:
-        yield f"memory grew by {result['peak_mib']} MiB, more than {attack.memory_mib_max}"
+    bound_mib = attack.memory_mib_max + (attack.idle_kib_max or 0) * result["connections"] / 1024
+    if result["peak_mib"] > bound_mib:
+        yield f"memory grew by {result['peak_mib']} MiB, more than {bound_mib:.0f}"
     if attack.idle_kib_max and result["kib_each"] is not None and result["kib_each"] > attack.idle_kib_max:
         yield f"an idle connection costs {result['kib_each']} KiB, more than {attack.idle_kib_max}"
     if result["memory_back_s"] is None:
