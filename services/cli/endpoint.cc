@@ -1,5 +1,7 @@
 #include "services/cli/endpoint.h"
 
+#include <sys/un.h>
+
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -31,12 +33,26 @@ CLI::Validator host_port() {
   return CLI::Validator(check, "HOST:PORT");
 }
 
+std::optional<std::string> unix_path(std::string_view endpoint) {
+  constexpr std::string_view kUnix = "unix:";
+  if (!endpoint.starts_with(kUnix)) return std::nullopt;
+  return std::string(endpoint.substr(kUnix.size()));
+}
+
 CLI::Option* add_endpoint(CLI::App& app, std::string& endpoint) {
+  const auto fault = [](const std::string& text) -> std::string {
+    const auto path = unix_path(text);
+    if (!path) return std::string(parse_host_port(text).status().message());
+    constexpr std::size_t kPathBytesMax = sizeof sockaddr_un::sun_path - 1;
+    if (path->starts_with('/') && path->size() <= kPathBytesMax) return "";
+    return absl::StrCat("'", text, "' names no Unix socket; write unix:PATH with an absolute path of at most ",
+                        kPathBytesMax, " bytes, as in unix:/run/ingot/ingot-2379.sock");
+  };
   return app.add_option("--endpoint", endpoint, "Where the daemon listens")
-      ->check(host_port().description(""))
+      ->check(CLI::Validator(fault, ""))
       ->envname("INGOT_ENDPOINT")
       ->capture_default_str()
-      ->type_name("HOST:PORT");
+      ->type_name("HOST:PORT|unix:PATH");
 }
 
 }  // namespace ingot

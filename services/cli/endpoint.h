@@ -1,6 +1,7 @@
-// Addresses on command lines: "HOST:PORT".
+// Addresses on command lines: "HOST:PORT", and "unix:PATH" for clients.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,11 @@ absl::StatusOr<HostPort> parse_host_port(std::string_view text);
 // Accepts a HOST:PORT.
 CLI::Validator host_port();
 
-// Adds --endpoint, the address of the daemon, or of another server of etcd's API. Its default is that of the
+// The path of "unix:PATH". None: the text does not begin so.
+std::optional<std::string> unix_path(std::string_view endpoint);
+
+// Adds --endpoint, the address of the daemon, or of another server of etcd's API: HOST:PORT, or unix:PATH with an
+// absolute path that fits a Unix socket. Its default is that of the
 // environment variable INGOT_ENDPOINT or, if that is empty or not set, the value of `endpoint`, which must outlive the
 // parse.
 CLI::Option* add_endpoint(CLI::App& app, std::string& endpoint);

@@ -69,6 +69,8 @@ Range address();
 // Texts without a fault of services/config/text_faults.h.
 Range instance_name();
 Range version();
+Range socket_path();
+Range socket_mode();
 
 }  // namespace settings
 

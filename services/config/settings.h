@@ -39,6 +39,15 @@
     "machine file that trees are planned from; default: derived from this machine's topology")                        \
   X(std::string, listen, "--listen", "127.0.0.1:2379", address(), kIdentity | kStatus,                                \
     "HOST:PORT of the gRPC API; port 0 takes a free one; empty is refused")                                           \
+  X(std::string, socket, "--socket", kAutomaticSocket, socket_path(), kIdentity | kStatus,                            \
+    "path of the Unix socket of the gRPC API, on which alone drills and moves are taken; auto: NAME.sock in "          \
+    "/run/ingot or, where that cannot be, in $XDG_RUNTIME_DIR/ingot; empty: none")                                    \
+  X(std::string, socket_mode, "--socket-mode", "0660", socket_mode(), kIdentity,                                      \
+    "who may connect to the Unix socket: the rights of its file")                                                     \
+  X(std::string, socket_group, "--socket-group", "", written("GROUP"), kIdentity,                                     \
+    "group of the Unix socket's file; default: that of this process")                                                 \
+  X(bool, allow_remote_drills, "--allow-remote-drills", false, any(), kIdentity,                                      \
+    "take drills and moves from every caller, by TCP, too: for test machines only")                                   \
   X(std::string, metrics_listen, "--metrics-listen", "127.0.0.1:9464", text_like("HOST:PORT or empty"),               \
     kIdentity | kStatus,                                                                                              \
     "HOST:PORT of the Prometheus metrics; port 0 takes a free one; empty: no metrics")                                \

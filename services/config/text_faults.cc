@@ -30,6 +30,23 @@ std::string fault_in_instance_name(const std::string& text) {
                       "' will not do; give a name of letters, digits and other printable characters, without '/'");
 }
 
+std::string fault_in_socket_path(const std::string& text) {
+  if (text.empty() || text == kAutomaticSocket) return "";
+  if (text.size() > kSocketPathBytesMax) {
+    return absl::StrCat("the path has ", text.size(), " bytes, and the kernel takes at most ", kSocketPathBytesMax,
+                        " for a Unix socket");
+  }
+  if (text.front() == '/' && text.back() != '/' && is_printable_utf8(text)) return "";
+  return absl::StrCat("'", text, "' will not do; give an absolute path, as in /run/ingot/a.sock, auto, or nothing");
+}
+
+std::string fault_in_socket_mode(const std::string& text) {
+  const std::string digits = text.size() == 4 && text.front() == '0' ? text.substr(1) : text;
+  const auto is_right = [](char digit) { return digit == '0' || digit == '2' || digit == '4' || digit == '6'; };
+  if (digits.size() == 3 && absl::c_all_of(digits, is_right)) return "";
+  return absl::StrCat("'", text, "' will not do; give rights to read and write as octal digits, as in 0660 or 0600");
+}
+
 std::string fault_in_version(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, '.');
   if (parts.size() == 3 && absl::c_all_of(parts, is_number)) return "";

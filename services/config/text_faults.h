@@ -12,4 +12,11 @@ std::string fault_in_instance_name(const std::string& text);
 // A version that clients of etcd can read: three numbers, "3.4.23".
 std::string fault_in_version(const std::string& text);
 
+// The path of a Unix socket: absolute, at most kSocketPathBytesMax bytes of UTF-8 text without control characters, and
+// no folder. kAutomaticSocket and the empty text have no fault.
+std::string fault_in_socket_path(const std::string& text);
+
+// A file's rights to read and write, for its user, group and others: three octal digits, with or without a 0 in front.
+std::string fault_in_socket_mode(const std::string& text);
+
 }  // namespace ingot

@@ -23,6 +23,9 @@ using ::ingot::control::v1::GetTopologyRequest;
 using ::ingot::control::v1::GetTopologyResponse;
 using ::ingot::control::v1::WatchStatusRequest;
 
+constexpr const char* kDrillPath = "/ingot.control.v1.Control/Drill";
+constexpr const char* kMovePath = "/ingot.control.v1.Control/Move";
+
 grpc::ServerUnaryReactor* finish_ok(grpc::CallbackServerContext* context, RequestTimer& timer) {
   timer.finish(grpc::StatusCode::OK);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
@@ -41,11 +44,12 @@ std::vector<EndpointId> replicas_up(const GetStatusResponse& status) {
 }  // namespace
 
 ControlService::ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client,
-                               RequestMetrics& metrics, FaultInjector* injector)
+                               RequestMetrics& metrics, CallGate gate, FaultInjector* injector)
     : config_(config),
       view_(view),
       client_(client),
       metrics_(metrics),
+      gate_(std::move(gate)),
       signals_(view),
       injector_(injector != nullptr ? *injector : signals_),
       machine_(whole_machine()),
@@ -105,7 +109,10 @@ grpc::ServerUnaryReactor* ControlService::GetDigests(grpc::CallbackServerContext
 
 grpc::ServerWriteReactor<control_v1::DrillResponse>* ControlService::Drill(grpc::CallbackServerContext* context,
                                                                             const control_v1::DrillRequest* request) {
-  return start_drill(*request, context->peer(), config_, view_, client_, injector_, metrics_);
+  if (const absl::Status may = gate_(*context, kDrillPath); !may.ok()) {
+    return new RefusedStream<control_v1::DrillResponse>(metrics_, Method::kControlDrill, to_grpc(may));
+  }
+  return start_drill(*request, config_, view_, client_, injector_, metrics_);
 }
 
 grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* context,
@@ -113,6 +120,11 @@ grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* cont
                                                control_v1::MoveResponse* response) {
   auto timer = std::make_shared<RequestTimer>(metrics_, Method::kControlMove);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (const absl::Status may = gate_(*context, kMovePath); !may.ok()) {
+    timer->finish(grpc::StatusCode::PERMISSION_DENIED);
+    reactor->Finish(to_grpc(may));
+    return reactor;
+  }
   move_role(client_, *request, read_status(config_, view_, unix_now_ms()),
             [timer, reactor, response](const absl::StatusOr<control_v1::MoveResponse>& answer) {
               if (answer.ok()) *response = *answer;
@@ -124,9 +136,9 @@ grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* cont
 }
 
 std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config, const InstanceView& view,
-                                                     ReplicaClient& client, RequestMetrics& metrics,
+                                                     ReplicaClient& client, RequestMetrics& metrics, CallGate gate,
                                                      FaultInjector* injector) {
-  return std::make_unique<ControlService>(config, view, client, metrics, injector);
+  return std::make_unique<ControlService>(config, view, client, metrics, std::move(gate), injector);
 }
 
 }  // namespace ingot

@@ -9,6 +9,7 @@
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
+#include "services/control/call_gate.h"
 #include "services/control/fault_injector.h"
 #include "services/control/status_hub.h"
 #include "services/metrics/request_metrics.h"
@@ -19,9 +20,10 @@ namespace ingot {
 // Thread-safe. Shut the gRPC server down before it is destroyed.
 class ControlService final : public ::ingot::control::v1::Control::CallbackService {
  public:
-  // The arguments outlive the service. `injector` carries out the faults of drills; null: signals to processes.
+  // The arguments outlive the service. `gate` is asked before each call that harms. `injector` carries out the faults of
+  // drills; null: signals to processes.
   ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, RequestMetrics& metrics,
-                 FaultInjector* injector = nullptr);
+                 CallGate gate, FaultInjector* injector = nullptr);
 
   // Ends every WatchStatus stream with UNAVAILABLE and accepts no more, for a daemon that shuts down. Call it before
   // grpc::Server::Shutdown, which waits for streams.
@@ -49,6 +51,7 @@ class ControlService final : public ::ingot::control::v1::Control::CallbackServi
   const InstanceView& view_;
   ReplicaClient& client_;
   RequestMetrics& metrics_;
+  const CallGate gate_;
   SignalFaultInjector signals_;
   FaultInjector& injector_;
   const absl::StatusOr<Topology> machine_;
@@ -56,7 +59,7 @@ class ControlService final : public ::ingot::control::v1::Control::CallbackServi
 };
 
 std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config, const InstanceView& view,
-                                                     ReplicaClient& client, RequestMetrics& metrics,
+                                                     ReplicaClient& client, RequestMetrics& metrics, CallGate gate,
                                                      FaultInjector* injector = nullptr);
 
 }  // namespace ingot

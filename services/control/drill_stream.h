@@ -14,13 +14,10 @@
 
 namespace ingot {
 
-// Whether the address of a gRPC peer, as in its context, is on this machine.
-bool is_local(const std::string& peer);
-
 // Starts the call and returns its reactor, which deletes itself when gRPC has finished with it. All references outlive
 // it.
 grpc::ServerWriteReactor<::ingot::control::v1::DrillResponse>* start_drill(
-    const ::ingot::control::v1::DrillRequest& request, const std::string& peer, const DaemonConfig& config,
-    const InstanceView& view, ReplicaClient& client, FaultInjector& injector, RequestMetrics& metrics);
+    const ::ingot::control::v1::DrillRequest& request, const DaemonConfig& config, const InstanceView& view,
+    ReplicaClient& client, FaultInjector& injector, RequestMetrics& metrics);
 
 }  // namespace ingot

@@ -3,16 +3,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "services/cli/duration.h"
+#include "services/ingotctl/instance_socket.h"
 
 namespace ingot {
 namespace {
-
-std::shared_ptr<grpc::Channel> open_channel(const std::string& endpoint) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // the daemon is on this machine
-  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
-}
 
 // True for a status that gRPC produced itself, false for one that the daemon sent.
 bool never_arrived(const grpc::Status& status) {
@@ -24,7 +18,10 @@ bool never_arrived(const grpc::Status& status) {
 
 }  // namespace
 
-Connection::Connection(const CtlOptions& options) : options_(options), channel_(open_channel(options.endpoint)) {}
+Connection::Connection(const CtlOptions& options) : options_(options), channel_(open_channel(options.endpoint)) {
+  const std::string socket = find_instance_socket(options.endpoint, channel_, options.timeout);
+  if (!socket.empty()) channel_ = open_channel("unix:" + socket);
+}
 
 absl::Status Connection::explain(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();

@@ -14,6 +14,7 @@ namespace ingot {
 // Not thread-safe.
 class Connection {
  public:
+  // To an instance on a loopback address by way of its Unix socket, if it can be (find_instance_socket).
   explicit Connection(const CtlOptions& options);
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }

@@ -107,6 +107,19 @@ void HandoverState::keep_snapshot(const supervision_v1::Snapshot& published, Des
   spec_.snapshot_slot = published.slot();
 }
 
+absl::Status HandoverState::keep_socket(const supervision_v1::NewSocket& bound, const Descriptor& fd) {
+  if (bound.binding() <= spec_.socket.binding) return absl::AlreadyExistsError("the socket is known");
+  Descriptor duplicate(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!duplicate.valid()) {
+    return absl::ResourceExhaustedError(absl::StrCat("the new Unix socket cannot be taken up: ",
+                                                     std::strerror(errno)));
+  }
+  replace(spec_.socket.fd, std::move(duplicate));
+  spec_.socket.binding = bound.binding();
+  spec_.socket.file = {bound.device(), bound.inode()};
+  return absl::OkStatus();
+}
+
 void HandoverState::describe(supervision_v1::Orphaned& greeting) const {
   std::uint32_t unknown = 0;
   for (const ReplicaLaunch& launch : spec_.replicas) {
@@ -116,6 +129,7 @@ void HandoverState::describe(supervision_v1::Orphaned& greeting) const {
   }
   greeting.add_incarnations(spec_.front_end_incarnation);
   greeting.set_snapshot_slot(spec_.snapshot_slot);
+  greeting.set_binding(spec_.socket.binding);
   greeting.set_unknown(unknown);
 }
 
@@ -133,6 +147,11 @@ void HandoverState::merge(HandoverState other) {
   if (other.spec_.front_end_incarnation > spec_.front_end_incarnation) {
     spec_.front_end_incarnation = other.spec_.front_end_incarnation;
     replace(spec_.fabric_fds[1 + replicas], other.take(other.spec_.fabric_fds[1 + replicas]));
+  }
+  if (other.spec_.socket.binding > spec_.socket.binding) {
+    replace(spec_.socket.fd, other.take(other.spec_.socket.fd));
+    spec_.socket.binding = other.spec_.socket.binding;
+    spec_.socket.file = other.spec_.socket.file;
   }
   if (other.spec_.snapshot_slot > spec_.snapshot_slot && other.spec_.snapshot_fd >= 0) {
     replace(spec_.snapshot_fd, other.take(other.spec_.snapshot_fd));

@@ -37,11 +37,16 @@ class HandoverState {
   // Keeps the snapshot in place of the one before if its slot is higher; else drops it.
   void keep_snapshot(const supervision_v1::Snapshot& published, Descriptor snapshot);
 
-  // Tells the next supervisor how much this process knows: sets incarnations, snapshot_slot and unknown.
+  // Takes the socket that has been bound anew in place of the one before. `fd` is duplicated and stays the caller's.
+  // Errors as for begin_incarnation.
+  absl::Status keep_socket(const supervision_v1::NewSocket& bound, const Descriptor& fd);
+
+  // Tells the next supervisor how much this process knows: sets incarnations, snapshot_slot, binding and
+  // unknown.
   void describe(supervision_v1::Orphaned& greeting) const;
 
   // Takes over what another process of the instance knows better: of each endpoint the newer incarnation, segments that
-  // are unknown here, the newer snapshot. REQUIRES: both documents are of the same instance.
+  // are unknown here, the newer snapshot, the newer Unix socket. REQUIRES: both documents are of the same instance.
   void merge(HandoverState other);
 
   // Moves a descriptor of the document to the caller; invalid if this object does not own `fd`.

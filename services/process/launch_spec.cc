@@ -38,12 +38,21 @@ void write(const ReplicaLaunch& launch, ReplicaDocument& document) {
   }
 }
 
+void write(const SocketLaunch& socket, supervision::v1::BoundSocket& document) {
+  document.set_fd(socket.fd);
+  document.set_binding(socket.binding);
+  document.set_device(socket.file.device);
+  document.set_inode(socket.file.inode);
+}
+
 LaunchDocument document_of(const LaunchSpec& spec) {
   LaunchDocument document;
   *document.mutable_config() = to_message(spec.config);
   document.mutable_fabric_fds()->Add(spec.fabric_fds.begin(), spec.fabric_fds.end());
   document.set_control_fd(spec.control_fd);
   document.set_daemon_page_fd(spec.daemon_page_fd);
+  document.set_listen_fd(spec.listen_fd);
+  if (spec.socket.fd >= 0) write(spec.socket, *document.mutable_socket());
   document.set_shared_cores(spec.shared_cores);
   document.set_replica(spec.replica);
   for (const ReplicaLaunch& launch : spec.replicas) write(launch, *document.add_replicas());
@@ -66,6 +75,10 @@ ReplicaLaunch read(const ReplicaDocument& document) {
   launch.stable_fd = document.stable_fd();
   for (const auto& ended : document.earlier()) launch.earlier.push_back({ended.incarnation(), ended.stable_fd()});
   return launch;
+}
+
+SocketLaunch read(const supervision::v1::BoundSocket& document) {
+  return {document.fd(), document.binding(), {document.device(), document.inode()}};
 }
 
 absl::Status check(const ReplicaLaunch& launch, int id) {
@@ -124,6 +137,8 @@ absl::StatusOr<LaunchSpec> decode_launch_spec(std::string_view bytes) {
   spec.fabric_fds.assign(document.fabric_fds().begin(), document.fabric_fds().end());
   spec.control_fd = document.control_fd();
   spec.daemon_page_fd = document.daemon_page_fd();
+  spec.listen_fd = document.listen_fd();
+  if (document.has_socket()) spec.socket = read(document.socket());
   spec.shared_cores = document.shared_cores();
   spec.replica = document.replica();
   for (const ReplicaDocument& replica : document.replicas()) spec.replicas.push_back(read(replica));

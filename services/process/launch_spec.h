@@ -13,6 +13,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
 #include "services/process/tree_launch.h"
+#include "services/sockets/unix_listener.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
@@ -34,6 +35,13 @@ struct ReplicaLaunch {
   std::vector<EarlierIncarnation> earlier;
 };
 
+// The instance's Unix socket; config.socket is its path.
+struct SocketLaunch {
+  int fd = -1;                // it listens; -1: there is none
+  std::uint32_t binding = 0;  // how often the instance has bound the path; 0: never
+  SocketFile file;            // at the path, unless it has been removed
+};
+
 inline constexpr std::size_t kLaunchDocumentBytesMax = 16 * 1024 * 1024;  // a longer one is refused by both sides
 
 struct LaunchSpec {
@@ -41,6 +49,8 @@ struct LaunchSpec {
   std::vector<int> fabric_fds;  // Fabric::descriptors(): control segment, inboxes, bells
   int control_fd = -1;       // the supervision channel
   int daemon_page_fd = -1;
+  int listen_fd = -1;        // the TCP socket of config.listen, which listens
+  SocketLaunch socket;
   bool shared_cores = true;  // more loops than cores: no spinning
   int replica = -1;          // the replica that this process runs; -1: all of them, or it is the front end
   std::vector<ReplicaLaunch> replicas;
@@ -55,6 +65,8 @@ struct LaunchSpec {
   template <typename Visit>
   void for_each_descriptor(Visit&& visit) {
     visit(daemon_page_fd);
+    if (listen_fd >= 0) visit(listen_fd);
+    if (socket.fd >= 0) visit(socket.fd);
     for (ReplicaLaunch& launch : replicas) {
       visit(launch.page_fd);
       if (launch.stable_fd >= 0) visit(launch.stable_fd);
@@ -69,9 +81,9 @@ struct LaunchSpec {
   // fabric's.
   std::vector<int> descriptors() const;
 
-  // In the child, once everything that it needs is mapped: closes what for_each_descriptor visits. Otherwise this
-  // process would hold a segment for the rest of its life, even when all other processes have dropped it. REQUIRES:
-  // SupervisorLink has its duplicates.
+  // In the child, once everything that it needs is mapped or moved away: closes what for_each_descriptor visits.
+  // Otherwise this process would hold a segment for the rest of its life, even when all other processes have dropped
+  // it. REQUIRES: SupervisorLink has its duplicates.
   void close_descriptors();
 };
 

@@ -65,6 +65,8 @@ bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {
       return well_formed(message.incarnation(), descriptors);
     case SupervisionMessage::kKept:
       return descriptors == 0 && well_formed_list(message.kept(), std::numeric_limits<std::uint32_t>::max());
+    case SupervisionMessage::kSocket:
+      return descriptors == 1 && message.socket().binding() > 1;
     case SupervisionMessage::kTakeDescriptors:
       return well_formed(message.take_descriptors(), descriptors);
     case SupervisionMessage::kTakeRole:
@@ -157,6 +159,15 @@ SupervisionMessage snapshot_message(Slot slot, Incarnation from) {
   SupervisionMessage message;
   message.mutable_snapshot()->set_slot(slot.value());
   message.mutable_snapshot()->set_incarnation(from.value());
+  return message;
+}
+
+SupervisionMessage socket_message(std::uint32_t binding, const SocketFile& file) {
+  INGOT_CHECK(binding > 1, "the receiver would refuse the message");
+  SupervisionMessage message;
+  message.mutable_socket()->set_binding(binding);
+  message.mutable_socket()->set_device(file.device);
+  message.mutable_socket()->set_inode(file.inode);
   return message;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "core/types.h"
 #include "proto/ingot/supervision/v1/supervision.pb.h"
+#include "services/sockets/unix_listener.h"
 
 namespace ingot {
 
@@ -45,6 +46,8 @@ SupervisionMessage incarnation_message(int endpoint, std::uint32_t incarnation, 
 // Likewise.
 SupervisionMessage kept_message(int endpoint, std::span<const Incarnation> kept);
 SupervisionMessage snapshot_message(Slot slot, Incarnation from);
+// REQUIRES: binding > 1.
+SupervisionMessage socket_message(std::uint32_t binding, const SocketFile& file);
 
 // The list of a NewIncarnation or KeptIncarnations message.
 template <typename Message>

@@ -134,6 +134,8 @@ void SupervisorLink::dispatch(SupervisionChannel::Received received) {
       return;
     case SupervisionMessage::kSnapshot:
       return known_.keep_snapshot(message.snapshot(), std::move(received.fds[0]));
+    case SupervisionMessage::kSocket:
+      return take_socket(message, std::move(received.fds));
     case SupervisionMessage::kDescribe:
       if (auto status = known_.send(channel_); !status.ok()) {
         channel_.send(failed_message(status)).IgnoreError();
@@ -151,6 +153,12 @@ void SupervisorLink::begin_incarnation(const SupervisionMessage& message, std::v
   const absl::Status entered = known_.begin_incarnation(message.incarnation(), fds);
   if (entered.ok()) return receive_(message, std::move(fds));
   if (absl::IsResourceExhausted(entered)) note_lost(entered);
+}
+
+void SupervisorLink::take_socket(const SupervisionMessage& message, std::vector<Descriptor> fds) {
+  const absl::Status taken = known_.keep_socket(message.socket(), fds[0]);
+  if (taken.ok()) return receive_(message, std::move(fds));
+  if (absl::IsResourceExhausted(taken)) note_lost(taken);
 }
 
 void SupervisorLink::note_lost(const absl::Status& why) {
@@ -208,6 +216,8 @@ void SupervisorLink::grace_over() {
   if (known_.spec().config.orphan_grace_ms > 0) {
     log_warning(absl::StrCat("leaves: no supervisor has come for ", duration_text(orphan_ms())));
   }
+  // Whatever still runs leaves at the same time, and a supervisor that takes over just now binds the socket anew.
+  if (known_.spec().socket.fd >= 0) remove_socket_file(known_.spec().config.socket, known_.spec().socket.file);
   receive_(leave_message(), {});
 }
 

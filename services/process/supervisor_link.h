@@ -40,7 +40,7 @@ class SupervisorLink {
   using Lose = std::function<void(const absl::Status& why)>;
   // A message with the descriptors of its datagram.
   using Receive = std::function<void(const SupervisionMessage& message, std::vector<Descriptor> fds)>;
-  // From now on the loop calls `receive` with Drain, Leave, Ping, KeptIncarnations and NewIncarnation; the last once
+  // From now on the loop calls `receive` with Drain, Leave, Ping, KeptIncarnations, NewSocket and NewIncarnation; the last once
   // for each incarnation that is newer than the known one of its endpoint, so never for this process's own. It also
   // calls it with Leave when there has been no supervisor for the instance's orphan grace. Without `lose` a loss is
   // only logged.
@@ -61,6 +61,7 @@ class SupervisorLink {
   void read_channel();
   void dispatch(SupervisionChannel::Received received);
   void begin_incarnation(const SupervisionMessage& message, std::vector<Descriptor> fds);
+  void take_socket(const SupervisionMessage& message, std::vector<Descriptor> fds);
   void note_refused();
   void note_lost(const absl::Status& why);
   void close_channel();

@@ -1,5 +1,6 @@
 #include "services/scc/scc_daemon.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 #include "services/scc/chip_metrics.h"
 #include "services/scc/chip_service.h"
 #include "services/serving/serving.h"
+#include "services/sockets/configured_socket.h"
+#include "services/sockets/tcp_listener.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/listen_check.h"
 
@@ -31,7 +34,7 @@ class SccDaemon {
     serving_.add(std::make_shared<ChipCollectable>(*chip_));
   }
 
-  absl::Status start() { return serving_.start(); }
+  absl::Status start(ListeningSockets sockets) { return serving_.start(std::move(sockets)); }
 
   // Answers the requests in flight and accepts no new ones.
   void drain() {
@@ -56,13 +59,22 @@ sigset_t stop_signals() {
   return set;
 }
 
+void warn_of_sockets(const DaemonConfig& config, int listener, const std::string& why_no_socket) {
+  for (const std::string& each : {describe_exposure(config, listener), why_no_socket}) {
+    if (!each.empty()) log_warning(each);
+  }
+}
+
+Descriptor duplicate(int fd) { return Descriptor(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
 void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPlacement& placement) {
   const std::string metrics =
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
   log_info(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
                         name_of(config.transport), ") on simulated SCC cores ",
                         absl::StrJoin(placement.replicas, ","), " at ", scc.clocks, " MHz, gateway on core ",
-                        placement.gateway, ", etcd v3 and control API on ", config.listen, ", metrics ", metrics));
+                        placement.gateway, ", etcd v3 and control API on ", config.listen, ", metrics ", metrics,
+                        config.socket.empty() ? "" : ", Unix socket ", config.socket));
 }
 
 }  // namespace
@@ -71,24 +83,31 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
   config.isolation = Isolation::kCore;
   const auto placement = place_on_chip(scc, config.replicas);
   if (!placement.ok()) return placement.status();
-  if (auto status = complete(config); !status.ok()) return status;
+  auto listener = complete(config);
+  if (!listener.ok()) return listener.status();
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
+  auto socket = open_configured_socket(config);
+  if (!socket.ok()) return socket.status();
   const sigset_t signals = stop_signals();
   INGOT_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
   auto chip = ChipHost::start(config, scc);
   if (!chip.ok()) return chip.status();
   start_log("supervisor", config.log_format);
+  warn_of_sockets(config, listener->get(), socket->why_none);
   SccDaemon daemon(config, *std::move(chip));
   absl::Status outcome;  // written by the chip's thread before its signal
   daemon.chip().on_failure([&outcome](const absl::Status& why) {
     outcome = why;
     ::kill(::getpid(), SIGTERM);
   });
-  if (auto status = daemon.start(); !status.ok()) return logged(status);
+  ListeningSockets shared{duplicate(listener->get()), duplicate(socket->listener.fd())};
+  if (auto status = daemon.start(std::move(shared)); !status.ok()) return logged(status);
   log_serving(config, scc, *placement);
   int signal = 0;
   INGOT_CHECK(::sigwait(&signals, &signal) == 0);
+  refuse_connections(listener->get());
+  socket->listener.remove_file();
   daemon.drain();
   return logged(outcome);
 }

@@ -1,9 +1,12 @@
 #include "services/serving/front_end_process.h"
 
+#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -19,6 +22,7 @@
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
 #include "services/process/tasks.h"
+#include "services/serving/connection_acceptor.h"
 #include "services/serving/self_check.h"
 #include "services/serving/serving.h"
 #include "transport/host/doorbell.h"
@@ -63,7 +67,9 @@ SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView
 // The objects of the front end. The order of the members is that of construction: later ones use earlier ones.
 class FrontEnd {
  public:
-  FrontEnd(const LaunchSpec& spec, std::unique_ptr<InstanceMemory> memory, SupervisorLink& link)
+  // `sockets`: to serve on, once start() is called.
+  FrontEnd(const LaunchSpec& spec, std::unique_ptr<InstanceMemory> memory, SupervisorLink& link,
+           ListeningSockets sockets)
       : spec_(spec),
         link_(link),
         memory_(std::move(memory)),
@@ -73,6 +79,7 @@ class FrontEnd {
         incarnations_(memory_->fabric(), *transport_, memory_->incarnations()),
         client_(*transport_, client_options(spec, view_, memory_->fabric(), incarnations_, self_)),
         watch_([this](EndpointId replica, Incarnation incarnation) { client_.replica_died(replica, incarnation); }),
+        sockets_(std::move(sockets)),
         serving_(spec.config, view_, client_) {
     const bool threads = spec.config.isolation == Isolation::kThread;
     for (std::uint16_t id = 0; !threads && id < memory_->stable_segments().size(); ++id) {
@@ -87,7 +94,7 @@ class FrontEnd {
     if (!loop.ok()) return loop.status();
     loop_ = std::move(*loop);
     loop_->add(client_, memory_->fabric(), self_);
-    if (auto status = serving_.start(); !status.ok()) return status;
+    if (auto status = serving_.start(std::move(sockets_)); !status.ok()) return status;
     return start_self_check();
   }
 
@@ -95,6 +102,7 @@ class FrontEnd {
   void run() {
     const auto receive = [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
       if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
+      if (message.has_socket()) replace_local(fds[0]);
       if (message.has_ping()) self_check_->ask();
       if (message.has_drain()) drain();
       if (message.has_leave()) ::_exit(0);  // no answers are awaited any more
@@ -155,6 +163,13 @@ class FrontEnd {
     watch_.watch(replica, started.incarnation, started.memory->bytes(), started.memory);
   }
 
+  // Not while the server drains, which takes no new connections.
+  void replace_local(const Descriptor& bound) {
+    Descriptor local(::fcntl(bound.get(), F_DUPFD_CLOEXEC, 0));
+    if (!local.valid()) return leave_after_loss(absl::ResourceExhaustedError(std::strerror(errno)));
+    if (!drainer_.joinable()) serving_.replace_local(std::move(local));
+  }
+
   // Shutdown waits for calls whose answers come through the loop, so it runs on a thread of its own.
   void drain() {
     if (drainer_.joinable()) return;
@@ -175,6 +190,7 @@ class FrontEnd {
   DeathWatch watch_;
   std::unique_ptr<EventLoop> loop_;
   std::optional<Doorbell> answered_;  // rung when the server has answered self_check_
+  ListeningSockets sockets_;
   Serving serving_;
   std::unique_ptr<SelfCheck> self_check_;
   std::thread drainer_;
@@ -194,8 +210,9 @@ int run_front_end_process(LaunchSpec spec) {
     link->send_failed(memory.status());
     return 1;
   }
+  ListeningSockets sockets{Descriptor(std::exchange(spec.listen_fd, -1)), Descriptor(std::exchange(spec.socket.fd, -1))};
   spec.close_descriptors();
-  FrontEnd front_end(spec, std::move(*memory), *link);
+  FrontEnd front_end(spec, std::move(*memory), *link, std::move(sockets));
   if (auto status = front_end.start(); !status.ok()) {
     link->send_failed(status);
     return 1;

@@ -8,6 +8,7 @@
 namespace ingot {
 
 inline constexpr int kPingIntervalMinMs = 5000;          // as etcd; clients that ping more often are disconnected
+inline constexpr int kAcceptPauseMs = 100;             // out of descriptors or memory: before it is tried again
 inline constexpr int kStreamsPerConnectionMax = 1024;    // concurrent calls of a connection; more wait at the client
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd; then gRPC's own error
 

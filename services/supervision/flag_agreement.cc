@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "services/cli/duration.h"
 #include "services/config/daemon_settings.h"
+#include "services/config/limits.h"
 #include "services/config/setting_text.h"
 
 namespace ingot {
@@ -26,6 +27,7 @@ std::string address(const std::string& given, const std::string& running) {
 DaemonConfig spelled_out(DaemonConfig given, const DaemonConfig& running) {
   if (given.voters == 0) given.voters = std::min(given.replicas, kVotersDefault);
   given.listen = address(given.listen, running.listen);
+  if (given.socket == kAutomaticSocket) given.socket = running.socket;
   given.metrics_listen = address(given.metrics_listen, running.metrics_listen);
   return given;
 }

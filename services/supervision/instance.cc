@@ -19,6 +19,8 @@
 #include "services/config/ranges.h"
 #include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
+#include "services/sockets/socket_path.h"
+#include "services/sockets/tcp_listener.h"
 #include "services/supervision/listen_check.h"
 #include "services/supervision/resource_limits.h"
 #include "services/supervision/tree_setup.h"
@@ -47,7 +49,7 @@ absl::Status settle_voters(DaemonConfig& config) {
 
 }  // namespace
 
-absl::Status complete(DaemonConfig& config) {
+absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
   if (auto status = check_ranges(config); !status.ok()) return status;
   if (auto status = settle_voters(config); !status.ok()) return status;
   if (auto status = check_tree_flags(config); !status.ok()) return status;
@@ -61,7 +63,7 @@ absl::Status complete(DaemonConfig& config) {
                                       "leave one of the two out");
   }
   if (auto status = check_limits(config); !status.ok()) return status;
-  // Both sockets stay open until both ports are known: else the kernel may give the same free port twice.
+  // The metrics' socket stays open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
   if (!listen.ok()) return listen.status();
   if (!config.metrics_listen.empty()) {
@@ -74,22 +76,32 @@ absl::Status complete(DaemonConfig& config) {
   config.name = instance_name(config);
   config.cluster_id = id_from("cluster/" + config.name);
   config.member_id = id_from("member/" + config.name);
-  return absl::OkStatus();
+  return listen;
+}
+
+std::string describe_exposure(const DaemonConfig& config, int listener) {
+  if (is_loopback(listener)) return "";
+  return absl::StrCat("ANYBODY who reaches ", config.listen, " can read and write all keys: there are no users and no ",
+                      "encryption yet. Give --listen=127.0.0.1:PORT, or let a firewall choose who reaches it");
 }
 
 Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace)
     : config_(std::move(config)), name_(std::move(name)), trace_(std::move(trace)), fabric_(std::move(fabric)) {}
 
 absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) {
-  if (auto status = complete(config); !status.ok()) return status;
+  auto listener = complete(config);
+  if (!listener.ok()) return listener.status();
   Descriptor name;
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
+  auto socket = open_configured_socket(config);
+  if (!socket.ok()) return socket.status();
   const int endpoints = config.replicas + 1;  // and the front end
   auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
   if (!fabric.ok()) return fabric.status();
   InstanceTrace trace(config.name);
   std::unique_ptr<Instance> instance(
       new Instance(std::move(config), std::move(name), std::move(*fabric), std::move(trace)));
+  instance->take_sockets(*std::move(listener), *std::move(socket));
   if (auto status = instance->make_pages(); !status.ok()) return status;
   if (auto status = instance->place_replicas(); !status.ok()) return status;
   return instance;
@@ -152,6 +164,8 @@ LaunchSpec Instance::launch_spec() const {
   spec.config = config_;
   spec.fabric_fds = fabric_.descriptors();
   spec.daemon_page_fd = page_fd_.get();
+  spec.listen_fd = listener_.get();
+  if (socket_.valid()) spec.socket = {socket_.fd(), binding_, socket_.file()};
   spec.shared_cores = shared_cores_;
   spec.replicas = replicas_;
   for (ReplicaLaunch& launch : spec.replicas) {

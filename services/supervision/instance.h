@@ -16,6 +16,7 @@
 #include "services/process/launch_spec.h"
 #include "services/process/supervision_channel.h"
 #include "services/supervision/instance_trace.h"
+#include "services/sockets/configured_socket.h"
 #include "services/supervision/told.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/fabric.h"
@@ -24,19 +25,24 @@
 namespace ingot {
 
 // Checks a configuration, and that this process's limits suffice for it (check_limits); fills in what follows from it
-// (name, voters, ids). Errors: INVALID_ARGUMENT or FAILED_PRECONDITION with one sentence that says what is wrong and
-// what is right.
-absl::Status complete(DaemonConfig& config);
+// (name, voters, ids). Returns the TCP socket that listens on config.listen. Errors: ALREADY_EXISTS (an address is in
+// use), INVALID_ARGUMENT or FAILED_PRECONDITION with one sentence that says what is wrong and what is right.
+absl::StatusOr<Descriptor> complete(DaemonConfig& config);
 
-// Owns the instance's name and shared memory for as long as it lives. Used by the supervisor's one thread.
+// What every start says in the log of a socket that listens beyond this machine; empty: it does not.
+std::string describe_exposure(const DaemonConfig& config, int listener);
+
+// Owns the instance's name, listening sockets and shared memory for as long as it lives. Used by the supervisor's one
+// thread.
 class Instance {
  public:
-  // Takes the name and makes the memory. Errors: ALREADY_EXISTS (name or port in use), INVALID_ARGUMENT,
-  // RESOURCE_EXHAUSTED; then nothing is left behind.
+  // Takes the name, binds the sockets and makes the memory. Errors: ALREADY_EXISTS (name, port or Unix socket in use),
+  // INVALID_ARGUMENT, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED; then nothing is left behind.
   static absl::StatusOr<std::unique_ptr<Instance>> create(DaemonConfig config);
 
   // Takes over a running instance: `name`, which the caller has claimed, and the handover state of its processes.
-  // Errors: INVALID_ARGUMENT (the state does not describe an instance of this program); then nothing has changed.
+  // If the file of its Unix socket is gone, the socket is bound anew. Errors: INVALID_ARGUMENT (the state does not
+  // describe an instance of this program), ALREADY_EXISTS (the port was given up and taken); then nothing has changed.
   static absl::StatusOr<std::unique_ptr<Instance>> adopt(Descriptor name, HandoverState known);
 
   const DaemonConfig& config() const { return config_; }
@@ -60,6 +66,12 @@ class Instance {
   // When the former instance of this name began to serve, in ms since the Unix epoch, if it ended without a clean stop;
   // 0: there was none, or it was stopped.
   std::int64_t lost_former_unix_ms() const { return static_cast<std::int64_t>(page().lost_former_unix_ms.get()); }
+
+  // Sentences about the sockets, for the log.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  // The instance ends: connections are refused from now on. A supervisor that takes it over before its end ends that.
+  void refuse_connections();
 
   // Serving begins: leaves a trace (services/supervision/instance_trace.h), unless a former supervisor has. Errors: as
   // for InstanceTrace::leave.
@@ -89,6 +101,10 @@ class Instance {
     Descriptor fd;  // invalid: no process has it, so its content is unknown
   };
   Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace);
+  void take_sockets(Descriptor listener, ConfiguredSocket socket);
+  void take_over_sockets(HandoverState& known);
+  void bind_lost_socket();
+  absl::Status tell_socket(SupervisionChannel& channel, Told& told) const;
   absl::Status tell_incarnations(SupervisionChannel& channel, int replica, Told& told) const;
   absl::Status tell_front_end(SupervisionChannel& channel, Told& told) const;
   int inbox(int endpoint) const;  // its descriptor
@@ -103,6 +119,10 @@ class Instance {
 
   DaemonConfig config_;
   Descriptor name_;
+  Descriptor listener_;          // TCP
+  UnixListener socket_;          // invalid: there is none
+  std::uint32_t binding_ = 0;    // how often the instance has bound its path
+  std::vector<std::string> warnings_;
   const InstanceTrace trace_;
   bool left_trace_ = false;
   Fabric fabric_;

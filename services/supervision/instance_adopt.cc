@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/sockets/tcp_listener.h"
 #include "services/supervision/instance.h"
 
 namespace ingot {
@@ -20,6 +21,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::adopt(Descriptor name, Hando
 
 absl::Status Instance::take_over(HandoverState known) {
   const LaunchSpec& spec = known.spec();
+  if (auto status = listen_again(spec.listen_fd); !status.ok()) return status;
   auto segment = Segment::map(spec.daemon_page_fd, Segment::Access::kReadWrite);
   if (!segment.ok()) return segment.status();
   if (segment->as<DaemonPage>() == nullptr || static_cast<int>(spec.replicas.size()) != config_.replicas) {
@@ -47,6 +49,7 @@ absl::Status Instance::take_over(HandoverState known) {
   shared_cores_ = spec.shared_cores;
   trees_ = spec.trees;
   if (spec.snapshot_fd >= 0) hold_snapshot(Slot(spec.snapshot_slot), known.take(spec.snapshot_fd));
+  take_over_sockets(known);
   note_this_supervisor();
   page_fd_ = known.take(spec.daemon_page_fd);
   note_kept();

@@ -90,7 +90,7 @@ void Instance::publish_snapshot() {
 // ---- What processes are told ----------------------------------------------------------------------------------------
 
 Told Instance::all_told() const {
-  Told told{{}, releases_, snapshot_slot_};
+  Told told{{}, releases_, snapshot_slot_, binding_};
   for (int endpoint = 0; endpoint < fabric_.endpoints(); ++endpoint) {
     told.incarnations.push_back(incarnation(endpoint));
   }
@@ -102,6 +102,7 @@ absl::Status Instance::tell(SupervisionChannel& channel, Told& told) const {
     if (auto status = tell_incarnations(channel, id, told); !status.ok()) return status;
   }
   if (auto status = tell_front_end(channel, told); !status.ok()) return status;
+  if (auto status = tell_socket(channel, told); !status.ok()) return status;
   if (!snapshot_.valid() || told.snapshot >= snapshot_slot_) return absl::OkStatus();
   const int fds[] = {snapshot_.get()};
   absl::Status status = channel.send(snapshot_message(snapshot_slot_, Incarnation(0)), fds);

@@ -1,19 +1,13 @@
-// Claims addresses and the instance's name before any process is started.
+// Claims the instance's name before any process is started.
 #pragma once
 
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "services/config/daemon_config.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot {
-
-// Listens on `address` ("HOST:PORT"); it is free again when the descriptor closes. A port of 0 is replaced by a free
-// one. Errors: ALREADY_EXISTS (in use), INVALID_ARGUMENT (not an address of this machine, no permission for the port).
-// `flag` is the command-line flag that errors name.
-absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std::string& flag);
 
 // The name of an instance with these settings: of --name, else of the port (ingot-PORT). Empty while the port is to be
 // chosen, or if the address is wrong.

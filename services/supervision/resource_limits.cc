@@ -35,7 +35,8 @@ int instance_descriptors(const DaemonConfig& config) {
   const int endpoints = config.replicas + 1;
   const int fabric = 1 + 2 * endpoints;                    // control segment, inboxes, bells
   const int of_a_replica = 1 + 1 + kEarlierSegments;       // page and stable segments
-  return fabric + 1 + config.replicas * of_a_replica + 1;  // and the daemon's page and the snapshot
+  constexpr int kOthers = 4;                          // the daemon's page, the snapshot, and two sockets that listen
+  return fabric + config.replicas * of_a_replica + kOthers;
 }
 
 int tasks_needed(const DaemonConfig& config) {

@@ -18,6 +18,7 @@ Supervisor::Supervisor(Instance& instance) : instance_(instance) {}
 
 absl::Status Supervisor::run() {
   watch_stop_signals();
+  for (const std::string& each : instance_.warnings()) log_warning(each);
   if (const std::int64_t since_unix_ms = instance_.lost_former_unix_ms(); since_unix_ms != 0) {
     log_warning(describe_lost_former(instance_.config().name, since_unix_ms));
   }
@@ -27,6 +28,7 @@ absl::Status Supervisor::run() {
 
 absl::Status Supervisor::run_attached(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
   watch_stop_signals();  // before it says that it is serving
+  for (const std::string& each : instance_.warnings()) log_warning(each);
   adopt(std::move(orphans), orphan_ms);
   return run_loop();
 }
@@ -187,7 +189,8 @@ void Supervisor::log_serving() {
       config.metrics_listen.empty() ? "off" : absl::StrCat("http://", config.metrics_listen, "/metrics");
   log_info(absl::StrCat("serving ", config.name, ": ", config.replicas, " replicas (", name_of(config.agreement), ", ",
                         name_of(config.transport), ", ", name_of(config.isolation),
-                        " isolation), etcd v3 and control API on ", config.listen, ", metrics ", metrics));
+                        " isolation), etcd v3 and control API on ", config.listen, ", metrics ", metrics,
+                        config.socket.empty() ? "" : ", Unix socket ", config.socket));
 }
 
 void Supervisor::watch_stop_signals() {
@@ -203,6 +206,7 @@ void Supervisor::drain() {
   Child* front_end = children_.running(kFrontEndLabel);
   if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
   phase_ = Phase::kDraining;
+  instance_.refuse_connections();
   restarts_.cancel();
   front_end_watch_.cancel();
   front_end->post(drain_message());

@@ -14,6 +14,7 @@ struct Told {
   std::vector<std::uint32_t> incarnations;  // by endpoint: the newest
   std::vector<std::uint64_t> releases;      // by replica: as the Instance counts them; 0: none
   Slot snapshot;                            // slots below it are in the newest snapshot
+  std::uint32_t binding = 0;                // of the Unix socket
 };
 
 }  // namespace ingot

@@ -60,6 +60,31 @@ TEST_CASE("addresses are HOST:PORT") {
   }
 }
 
+TEST_CASE("a client's endpoint is HOST:PORT or unix:PATH") {
+  const auto parse = [](const std::string& given) {
+    CLI::App app;
+    std::string endpoint = "127.0.0.1:2379";
+    add_endpoint(app, endpoint);
+    const std::string flag = "--endpoint=" + given;
+    const char* words[] = {"x", flag.c_str()};
+    try {
+      app.parse(2, words);
+    } catch (const CLI::ParseError& error) {
+      return std::string("refused: ") + error.what();
+    }
+    return endpoint;
+  };
+  CHECK(parse("[::1]:1") == "[::1]:1");
+  CHECK(parse("unix:/run/ingot/a.sock") == "unix:/run/ingot/a.sock");
+  CHECK(unix_path("unix:/run/ingot/a b.sock") == "/run/ingot/a b.sock");
+  CHECK(unix_path("127.0.0.1:1") == std::nullopt);
+  const std::string longest = "unix:/" + std::string(106, 'x');
+  CHECK(parse(longest) == longest);
+  for (const std::string& wrong : {std::string("unix:"), std::string("unix:a.sock"), std::string("unix"), longest + "x"}) {
+    CHECK_THAT(parse(wrong), Catch::StartsWith("refused: "));
+  }
+}
+
 TEST_CASE("a table's columns are as wide as their widest cells") {
   Table table({{"name"}, {"n", Table::Align::kRight}, {"end"}});
   table.add_row({"a", "1", ""});

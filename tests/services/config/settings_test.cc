@@ -8,6 +8,7 @@
 #include "services/config/daemon_settings.h"
 #include "services/config/ranges.h"
 #include "services/config/scc_settings.h"
+#include "services/config/text_faults.h"
 
 namespace ingot {
 namespace {
@@ -101,6 +102,27 @@ TEST_CASE("a setting out of its range is named with its flag, its value and what
   CHECK(check_ranges(config).message() == "--replicas=0 is out of range; give 1 to 48");
   config.replicas = 49;
   CHECK(absl::IsInvalidArgument(check_ranges(config)));
+}
+
+TEST_CASE("a socket's path is absolute, fits the kernel's address, and is text") {
+  for (const std::string& right : {std::string(), std::string("auto"), std::string("/a b"), "/" + std::string(106, 'x')}) {
+    CAPTURE(right);
+    CHECK(fault_in_socket_path(right) == "");
+  }
+  for (const std::string& wrong : {std::string("a.sock"), std::string("/a/"), std::string("/"), std::string("@abstract"),
+                                   std::string("/a\nb"), std::string("/\xff"), std::string("automatic")}) {
+    CAPTURE(wrong);
+    CHECK_THAT(fault_in_socket_path(wrong), Contains("give an absolute path"));
+  }
+  CHECK_THAT(fault_in_socket_path("/" + std::string(107, 'x')), Contains("108 bytes") && Contains("107"));
+}
+
+TEST_CASE("a socket's mode is three octal digits for reading and writing") {
+  for (const char* right : {"0660", "600", "666", "0000", "0640"}) CHECK(fault_in_socket_mode(right) == "");
+  for (const char* wrong : {"", "0", "66", "06660", "0770", "0661", "888", "rw-", "-660", "1660"}) {
+    CAPTURE(wrong);
+    CHECK_THAT(fault_in_socket_mode(wrong), Contains("0660"));
+  }
 }
 
 TEST_CASE("every setting has a flag, a key and a help of its own") {

@@ -67,10 +67,10 @@ class ScriptedClient final : public ReplicaClient {
 class Served {
  public:
   explicit Served(int replicas)
-      : pages(replicas), service_(make_control_service(pages.config, pages.view(), client, metrics)) {
+      : pages(replicas), service_(make_control_service(pages.config, pages.view(), client, metrics, gate())) {
     grpc::ServerBuilder builder;
     builder.RegisterService(service_.get());
-    int port = 0;  // a real port: a drill checks its caller's address
+    int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     server_ = builder.BuildAndStart();
     grpc::ChannelArguments arguments;
@@ -89,8 +89,16 @@ class Served {
   ScriptedClient client;
   RequestMetrics metrics;
   std::unique_ptr<Control::Stub> stub;
+  absl::Status refusal;  // of every call that the gate is asked about; OK: none is refused
 
  private:
+  CallGate gate() {
+    return [this](const grpc::CallbackServerContext&, std::string_view path) {
+      const bool known = path == "/ingot.control.v1.Control/Drill" || path == "/ingot.control.v1.Control/Move";
+      return known ? refusal : absl::InternalError("the path is not that of a method");
+    };
+  }
+
   std::unique_ptr<ControlService> service_;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -306,6 +314,29 @@ TEST_CASE("a drill without wait ends at once, and a refused one hits no process"
   REQUIRE(call(control_v1::DrillRequest::ACTION_STOP).ok());
   while (condition_of(victim.pid) != ProcessCondition::kStopped) std::this_thread::yield();
   CHECK(served.client.commands == 0);
+}
+
+TEST_CASE("a drill or a move that the gate refuses does nothing, and the caller is told why") {
+  const Victim victim;
+  Served served(2);
+  served.pages.set_role(0, Role::kLeader);
+  victim.stand_in_for(served.pages.daemon.replicas[0]);
+  served.refusal = absl::PermissionDeniedError("not for you");
+  grpc::ClientContext drilling;
+  const auto reader = served.stub->Drill(
+      &drilling, drill(control_v1::DrillRequest::ACTION_KILL, control_v1::DrillRequest::TARGET_LEADER, false));
+  control_v1::DrillResponse told;
+  CHECK_FALSE(reader->Read(&told));
+  grpc::ClientContext moving;
+  control_v1::MoveRequest move;
+  move.set_role(control_v1::ROLE_LEADER);
+  move.set_to(1);
+  control_v1::MoveResponse begun;
+  for (const grpc::Status& refused : {reader->Finish(), served.stub->Move(&moving, move, &begun)}) {
+    CHECK(refused.error_code() == grpc::StatusCode::PERMISSION_DENIED);
+    CHECK(refused.error_message() == "not for you");
+  }
+  CHECK(condition_of(victim.pid) == ProcessCondition::kRunning);
 }
 
 TEST_CASE("a move is requested from the replica that the protocol requires, and its answer is passed on") {

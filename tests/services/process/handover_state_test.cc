@@ -43,6 +43,8 @@ struct Made {
     spec.config.name = "made";
     spec.config.replicas = replicas;
     spec.daemon_page_fd = make();
+    spec.listen_fd = make();
+    spec.socket = {make(), 1, {7, 8}};
     for (int id = 0; id < replicas; ++id) {
       ReplicaLaunch launch;
       launch.id = id;
@@ -297,6 +299,51 @@ TEST_CASE("the newest snapshot is kept") {
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
+supervision_v1::NewSocket bound(std::uint32_t binding, std::uint64_t inode) {
+  supervision_v1::NewSocket message;
+  message.set_binding(binding);
+  message.set_device(7);
+  message.set_inode(inode);
+  return message;
+}
+
+TEST_CASE("a Unix socket that was bound anew replaces the one before, and is handed over") {
+  Made made(2);
+  HandoverState known = copy(made.spec);
+  CHECK(described(known).binding() == 1);
+  const Descriptor second(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)), third(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
+  CHECK(absl::IsAlreadyExists(known.keep_socket(bound(1, 9), second)));
+  REQUIRE(known.keep_socket(bound(3, 9), third).ok());
+  CHECK(absl::IsAlreadyExists(known.keep_socket(bound(2, 10), second)));  // an older one
+  CHECK(inode(known.spec().socket.fd) == inode(third.get()));
+  const HandoverState received = sent_and_received(known);
+  CHECK(received.spec().socket.binding == 3);
+  CHECK(received.spec().socket.file == SocketFile{7, 9});
+  CHECK(inode(received.spec().socket.fd) == inode(third.get()));
+  CHECK(inode(received.spec().listen_fd) == inode(made.spec.listen_fd));
+}
+
+TEST_CASE("of two Unix sockets that processes know, the one that was bound last counts") {
+  Made made(2);
+  HandoverState one = copy(made.spec), other = copy(made.spec);
+  const Descriptor second(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
+  REQUIRE(other.keep_socket(bound(2, 9), second).ok());
+  const bool first = GENERATE(true, false);
+  HandoverState merged = sent_and_received(first ? one : other);
+  merged.merge(sent_and_received(first ? other : one));
+  CHECK(described(merged).binding() == 2);
+  CHECK(inode(merged.spec().socket.fd) == inode(second.get()));
+  CHECK(merged.spec().socket.file == SocketFile{7, 9});
+}
+
+TEST_CASE("an instance without a Unix socket is handed over without one") {
+  Made made(1);
+  made.spec.socket = {};
+  const HandoverState received = sent_and_received(copy(made.spec));
+  CHECK(received.spec().socket.fd == -1);
+  CHECK(described(received).binding() == 0);
+}
+
 std::vector<Descriptor> descriptors(std::size_t count) {
   std::vector<Descriptor> fds;
   for (std::size_t i = 0; i < count; ++i) fds.emplace_back(::dup(0));
@@ -390,6 +437,8 @@ TEST_CASE("a launch document is read as it was written, whatever bytes its texts
   CHECK(read->config.name == "made");
   CHECK(read->config.machine == made.spec.config.machine);
   CHECK((read->config.fence && read->config.orphan_grace_ms == 12345 && read->config.cluster_id == ~std::uint64_t{0}));
+  CHECK((read->listen_fd == made.spec.listen_fd && read->socket.fd == made.spec.socket.fd));
+  CHECK((read->socket.binding == 1 && read->socket.file == SocketFile{7, 8}));
   CHECK((read->control_fd == 4 && read->replica == 2 && !read->shared_cores && read->front_end_incarnation == 7));
   CHECK((read->snapshot_fd == 9 && read->snapshot_slot == std::uint64_t{1} << 62));
   const ReplicaLaunch& launch = read->replicas[1];

@@ -14,7 +14,11 @@
 
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
+#include "services/access/method_access.h"
 #include "services/serving/limits.h"
+#include "services/sockets/socket_path.h"
+#include "services/sockets/tcp_listener.h"
+#include "services/sockets/unix_listener.h"
 #include "tests/services/status/pages_in_memory.h"
 
 namespace ingot {
@@ -54,8 +58,15 @@ std::string free_address() { return TakenAddress().text(); }
 
 struct Instance {
   Instance() {
-    pages.config.listen = free_address();
+    pages.config.listen = "127.0.0.1:0";
+    auto made = claim_listen_address(pages.config.listen, "--listen");
+    REQUIRE(made.ok());
+    listener = *std::move(made);
     pages.config.metrics_listen = "";
+  }
+  // Also with a Unix socket, once `local` is bound.
+  ListeningSockets listening() const {
+    return {Descriptor(::dup(listener.get())), Descriptor(local.valid() ? ::dup(local.fd()) : -1)};
   }
   std::unique_ptr<Serving> make() { return std::make_unique<Serving>(pages.config, pages.view(), client); }
 
@@ -67,6 +78,8 @@ struct Instance {
 
   PagesInMemory pages{3};
   NoReplicas client;
+  Descriptor listener;
+  UnixListener local;
 };
 
 class EmptyChip final : public control_v1::Scc::Service {
@@ -100,7 +113,7 @@ grpc::Status call(const Instance& instance, const std::string& method, const std
 TEST_CASE("a request that does not parse is INTERNAL with etcd's text; it was UNIMPLEMENTED without one") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.listening()).ok());
   const std::string cut_off(
       "\x0a\x05"
       "ab"),
@@ -124,7 +137,7 @@ TEST_CASE("a request that does not parse is INTERNAL with etcd's text; it was UN
 TEST_CASE("a request that is too large is RESOURCE_EXHAUSTED with both sizes") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.listening()).ok());
   const grpc::Status status = call(instance, "/etcdserverpb.KV/Put", std::string(kGrpcReceiveBytesMax + 1, 'x'));
   CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK_THAT(status.error_message(), Catch::Contains("larger than max (2097153 vs. 2097152)"));
@@ -133,7 +146,7 @@ TEST_CASE("a request that is too large is RESOURCE_EXHAUSTED with both sizes") {
 TEST_CASE("a method that no service has is named; its refusal had no text") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.listening()).ok());
   const grpc::Status method = call(instance, "/etcdserverpb.KV/Nothing", "");
   CHECK(method.error_code() == grpc::StatusCode::UNIMPLEMENTED);
   CHECK(method.error_message() == "unknown method Nothing for service etcdserverpb.KV");
@@ -142,11 +155,65 @@ TEST_CASE("a method that no service has is named; its refusal had no text") {
   CHECK(service.error_message() == "unknown method Call for service no.such.Service");
 }
 
+// Whom the table of methods lets pass, since a service refuses it to every caller.
+TEST_CASE("what the table says no service carries out is refused by its service") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start(instance.listening()).ok());
+  for (const MethodAccess& each : method_accesses()) {
+    if (each.carried_out) continue;
+    CAPTURE(each.path);
+    const grpc::Status status = call(instance, std::string(each.path), "");
+    const bool auth_is_off = status.error_message() == "etcdserver: authentication is not enabled";
+    CHECK((status.error_code() == grpc::StatusCode::UNIMPLEMENTED || auth_is_off));
+    CHECK_FALSE(status.error_message().starts_with("unknown method"));
+  }
+}
+
+TEST_CASE("what is the owner's alone is refused over TCP and taken over the Unix socket") {
+  char folder[] = "/tmp/ingot-serving-XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr);
+  Instance instance;
+  instance.pages.config.socket = std::string(folder) + "/a b.sock";
+  auto bound = UnixListener::bind(instance.pages.config.socket, {});
+  REQUIRE(bound.ok());
+  instance.local = *std::move(bound);
+  const auto serving = instance.make();
+  REQUIRE(serving->start(instance.listening()).ok());
+  const auto drill = [](const std::shared_ptr<grpc::Channel>& channel) {
+    control_v1::DrillRequest request;  // of no kind: refused for that, if not before
+    grpc::ClientContext context;
+    const auto reader = control_v1::Control::NewStub(channel)->Drill(&context, request);
+    control_v1::DrillResponse told;
+    CHECK_FALSE(reader->Read(&told));
+    return reader->Finish();
+  };
+  const grpc::Status remote = drill(instance.channel());
+  CHECK(remote.error_code() == grpc::StatusCode::PERMISSION_DENIED);
+  CHECK_THAT(remote.error_message(), Catch::Contains(instance.pages.config.socket));
+  const auto channel = [&] {
+    return grpc::CreateChannel(unix_target(instance.pages.config.socket), grpc::InsecureChannelCredentials());
+  };
+  CHECK(drill(channel()).error_code() == grpc::StatusCode::INVALID_ARGUMENT);
+
+  instance.local = UnixListener();  // its file goes, and a new one comes
+  auto again = UnixListener::bind(instance.pages.config.socket, {});
+  REQUIRE(again.ok());
+  instance.local = *std::move(again);
+  serving->replace_local(Descriptor(::dup(instance.local.fd())));
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  control_v1::GetStatusResponse status;
+  CHECK(control_v1::Control::NewStub(channel())->GetStatus(&context, {}, &status).ok());
+  instance.local = UnixListener();
+  CHECK(::rmdir(folder) == 0);
+}
+
 TEST_CASE("the control plane is served, and so are the services that a backend adds") {
   Instance instance;
   const auto serving = instance.make();
   serving->add(std::make_unique<EmptyChip>());
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.listening()).ok());
 
   control_v1::GetStatusResponse status;
   grpc::ClientContext first;
@@ -158,15 +225,11 @@ TEST_CASE("the control plane is served, and so are the services that a backend a
   CHECK(chip.rounds() == 7);
 }
 
-TEST_CASE("an address in use is named, that of the metrics as well as that of the services") {
+TEST_CASE("an address of the metrics that is in use is named") {
   const TakenAddress taken;
-  Instance listens;
-  listens.pages.config.listen = taken.text();
-  CHECK(listens.make()->start().code() == absl::StatusCode::kAlreadyExists);
-
   Instance measures;
   measures.pages.config.metrics_listen = taken.text();
-  const absl::Status status = measures.make()->start();
+  const absl::Status status = measures.make()->start(measures.listening());
   CHECK(status.code() == absl::StatusCode::kAlreadyExists);
   CHECK_THAT(std::string(status.message()), Catch::Contains("--metrics-listen"));
 }
@@ -175,16 +238,16 @@ TEST_CASE("metrics are served where they are asked for") {
   Instance instance;
   instance.pages.config.metrics_listen = free_address();
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.listening()).ok());
   Instance second;
   second.pages.config.metrics_listen = instance.pages.config.metrics_listen;
-  CHECK(second.make()->start().code() == absl::StatusCode::kAlreadyExists);
+  CHECK(second.make()->start(second.listening()).code() == absl::StatusCode::kAlreadyExists);
 }
 
 TEST_CASE("draining ends the watches, and new calls are turned away") {
   Instance instance;
   const auto serving = instance.make();
-  REQUIRE(serving->start().ok());
+  REQUIRE(serving->start(instance.listening()).ok());
   const auto stub = control_v1::Control::NewStub(instance.channel());
   grpc::ClientContext watching;
   const auto watch = stub->WatchStatus(&watching, {});

@@ -40,6 +40,7 @@ int tell_beyond_the_allowance() {
   config.replicas = 2;
   config.listen = "127.0.0.1:0";
   config.metrics_listen = "";
+  config.socket = "";
   config.name = absl::StrCat("child-test-", ::getpid());
   auto created = Instance::create(config);
   if (!created.ok()) return 9;

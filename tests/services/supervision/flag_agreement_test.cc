@@ -14,6 +14,7 @@ DaemonConfig running() {
   config.metrics_listen = "127.0.0.1:4002";
   config.replicas = 3;
   config.voters = 3;
+  config.socket = "/run/ingot/x.sock";
   return config;
 }
 
@@ -30,6 +31,7 @@ TEST_CASE("the same flags agree, whether defaults are spelled out or not") {
   CHECK(disagreement([](DaemonConfig& given) { given.voters = 0; }) == "");
   CHECK(disagreement([](DaemonConfig& given) { given.listen = "127.0.0.1:0"; }) == "");
   CHECK(disagreement([](DaemonConfig& given) { given.name = ""; }) == "");
+  CHECK(disagreement([](DaemonConfig& given) { given.socket = "auto"; }) == "");
 }
 
 TEST_CASE("a flag that differs is named with both values") {
@@ -48,6 +50,12 @@ TEST_CASE("a flag that differs is named with both values") {
       {[](DaemonConfig& c) { c.machine = "m.json"; }, "--machine=,", "--machine=m.json;"},
       {[](DaemonConfig& c) { c.listen = "127.0.0.1:4003"; }, "--listen=127.0.0.1:4001,", "--listen=127.0.0.1:4003;"},
       {[](DaemonConfig& c) { c.listen = "[::1]:0"; }, "--listen=127.0.0.1:4001,", "--listen=[::1]:0;"},
+      {[](DaemonConfig& c) { c.socket = "/y"; }, "--socket=/run/ingot/x.sock,", "--socket=/y;"},
+      {[](DaemonConfig& c) { c.socket = ""; }, "--socket=/run/ingot/x.sock,", "--socket=;"},
+      {[](DaemonConfig& c) { c.socket_mode = "0600"; }, "--socket-mode=0660,", "--socket-mode=0600;"},
+      {[](DaemonConfig& c) { c.socket_group = "adm"; }, "--socket-group=,", "--socket-group=adm;"},
+      {[](DaemonConfig& c) { c.allow_remote_drills = true; }, "--allow-remote-drills=off,",
+       "--allow-remote-drills=on;"},
       {[](DaemonConfig& c) { c.metrics_listen = ""; }, "--metrics-listen=127.0.0.1:4002,", "--metrics-listen=;"},
       {[](DaemonConfig& c) { c.etcd_version = "9"; }, "--etcd-version=", "--etcd-version=9;"},
       {[](DaemonConfig& c) { c.orphan_grace_ms = 90'000; }, "--orphan-grace=30s,", "--orphan-grace=1m30s;"},

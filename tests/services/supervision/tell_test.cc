@@ -29,6 +29,7 @@ std::unique_ptr<Instance> make_instance() {
   config.listen = "127.0.0.1:0";
   config.metrics_listen = "";
   config.name = absl::StrCat("tell-test-", ::getpid());
+  config.socket = "";
   auto instance = Instance::create(config);
   REQUIRE(instance.ok());
   return *std::move(instance);
@@ -170,6 +171,7 @@ TEST_CASE("writes wait while more is kept than may be, and a published snapshot 
   config.listen = "127.0.0.1:0";
   config.metrics_listen = "";
   config.kept_segments_mib = 1;
+  config.socket = "";
   auto instance = Instance::create(config);
   REQUIRE(instance.ok());
   const DaemonPage& page = (*instance)->page();
