@@ -36,13 +36,23 @@ def idle(scene):
 
 
 def half_open(scene):
-    """A third sends nothing, a third half of the preface, a third the preface without SETTINGS."""
-    beginnings = (b"", http2.PREFACE[:12], http2.PREFACE)
+    """A quarter each: nothing, half of the preface, the preface without SETTINGS, half of a request of HTTP/1.1."""
+    beginnings = (b"", http2.PREFACE[:12], http2.PREFACE, b"GET /health HTTP/1.1\r\nHost: ")
     for number in range(scene.size["connections"]):
         scene.connect(hello=beginnings[number % len(beginnings)])
         if number % OPENED_AT_A_TIME == 0:
             scene.wires.turn(0)
     scene.await_ends()
+    scene.run_to_end()
+
+
+def churn(scene):
+    """Connections that come, begin a call, and are broken off."""
+    opened = http2.hello() + http2.frame(http2.HEADERS, http2.END_HEADERS, 1, http2.request_block(http2.RANGE))
+    while len(scene.peers) < scene.size["connections"]:
+        peer = scene.connect(hello=opened)
+        scene.wires.turn(0)
+        peer.break_off()
     scene.run_to_end()
 
 
@@ -89,9 +99,11 @@ ATTACKS = {
         dict(connections=800), dict(connections=2000), BEARS, 48, descriptors=512),
     "idle": Attack(
         "idle connections", idle, dict(connections=1000), dict(connections=10000), BEARS, 16, idle_kib_max=20),
+    "churn": Attack(
+        "connections that come and go", churn, dict(connections=2000), dict(connections=20000), BEARS, 32),
     "half-open": Attack(
-        "connections that send half of the preface, or nothing", half_open,
-        dict(connections=300), dict(connections=3000), GOES, 48),
+        "connections that send half of their beginning, or nothing", half_open,
+        dict(connections=400), dict(connections=4000), GOES, 48),
     "random-bytes": Attack(
         "random bytes", random_bytes, dict(connections=200, bytes=40000), dict(connections=2000), GOES, 32),
     "busy": Attack(

@@ -55,6 +55,20 @@ def ask_for_much(scene, peer, payload=http2.range_request(b"large", b"large~")):
         peer.send(http2.call(2 * number + 1, block, payload))
 
 
+UNREAD_STALL_S = 0.3  # without a byte that leaves: the server reads no more
+
+
+def unread_calls(scene):
+    """Small calls without end, whose answers are not read."""
+    block, payload = http2.request_block(http2.RANGE), http2.range_request(b"ordinary")
+    for _ in range(scene.size["connections"]):
+        peer = scene.connect(reads=False, receive_bytes=4096)
+        sent = scene.pour(peer, lambda number: http2.call(2 * number + 1, block, payload), scene.size["calls"],
+                          UNREAD_STALL_S)
+        scene.note(f"{sent} of {scene.size['calls']} calls sent")
+    scene.run_to_end()
+
+
 def tiny_windows(scene):
     """Answers are taken byte by byte."""
     peer = scene.connect(hello=http2.hello(initial_window_size=1))
@@ -105,6 +119,9 @@ ATTACKS = {
     "empty-data": Attack(
         "DATA without a byte, without end", on_a_call(lambda _: http2.frame(http2.DATA, 0, 1)),
         dict(frames=100000, connections=10), dict(frames=1000000, connections=50), GOES, 32),
+    "unread-calls": Attack(
+        "small calls whose answers are not read", unread_calls, dict(calls=50000, connections=2),
+        dict(calls=1000000, connections=4), BEARS, 48),
     "window-overflow": Attack(
         "windows beyond their bound", window_overflow, dict(connections=40), dict(connections=1000), REFUSES, 32),
     "tiny-windows": Attack(

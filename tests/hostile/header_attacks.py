@@ -35,9 +35,10 @@ def provoked_resets(scene):
     pour_again(scene, lambda number: (bad_header, bad_increment)[len(scene.peers) % 2](number), scene.size["resets"])
 
 
-def pour_again(scene, unit, count):
+def pour_again(scene, unit, count, hello=None):
+    """Pours on one connection after the other, until the server lets one live."""
     def act():
-        peer = scene.connect()
+        peer = scene.connect(hello)
         sent = scene.pour(peer, unit, count)
         scene.mark("poured")
         scene.most = max(getattr(scene, "most", 0), sent)
@@ -77,6 +78,16 @@ def endless_field(scene):
         return http2.frame(http2.CONTINUATION, 0, 1, piece)
 
     pour_again(scene, unit, frames)
+
+
+def endless_http1(scene):
+    """A request of HTTP/1.1 whose headers do not end."""
+    line = b"X-Hostile: " + b"v" * VALUE_BYTES + b"\r\n"
+
+    def unit(number):
+        return b"GET /health HTTP/1.1\r\nHost: localhost\r\n" if number == 0 else line
+
+    pour_again(scene, unit, scene.size["mib"] * 2 ** 20 // len(line), hello=b"")
 
 
 def empty_continuations(scene):
@@ -127,6 +138,9 @@ ATTACKS = {
     "endless-field": Attack(
         "a header without an end", endless_field, dict(mib=96, connections=20), dict(mib=2000, connections=3),
         GOES, 32),
+    "endless-http1": Attack(
+        "a request of HTTP/1.1 without an end", endless_http1, dict(mib=96, connections=20),
+        dict(mib=2000, connections=3), GOES, 32),
     "empty-continuations": Attack(
         "header blocks without an end, in empty frames", empty_continuations, dict(frames=100000, connections=20),
         dict(frames=1000000, connections=50), GOES, 32),

@@ -81,9 +81,10 @@ class Scene:
     def note(self, text):
         self.notes.append(text)
 
-    def pour(self, peer, unit, count):
+    def pour(self, peer, unit, count, patience_s=None):
         """Sends unit(0), unit(1), ... on the connection, as long as the server takes them. Returns how many were sent;
         fewer than `count` if the connection ends, or nothing of it has left for as long as the patience lasts."""
+        patience_s = self.patience_s if patience_s is None else patience_s
         made, progress, sent = 0, time.monotonic(), peer.sent
         while peer.open and (made < count or peer.pending):
             if made < count and peer.room:
@@ -94,7 +95,7 @@ class Scene:
             self.check_unread()
             if peer.sent != sent:
                 progress, sent = time.monotonic(), peer.sent
-            elif time.monotonic() > progress + self.patience_s:
+            elif time.monotonic() > progress + patience_s:
                 break
         return made
 

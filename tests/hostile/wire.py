@@ -62,6 +62,12 @@ class Peer:
             self.pending = 0
             self.touched.add(self)
 
+    def break_off(self):
+        """Ends the connection from this side, at once, with a reset."""
+        if self.open:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.end("broken off by the attacker")
+
     @property
     def open(self):
         return self.how is None
@@ -258,9 +264,12 @@ class Wires:
             self.epoll.modify(descriptor, mask)
 
 
+ESTABLISHED, CLOSE_WAIT = "01", "08"  # states of a socket that its process has not closed
+
+
 def closed_by_server(endpoint, peers):
-    """Those of the peers whose other end no process holds any more. For a peer that does not read: behind bytes that
-    were not read, no end arrives."""
+    """Those of the peers whose other end the server has closed, as the kernel knows. For a peer that does not read:
+    behind bytes that were not read, no end arrives."""
     port = int(endpoint.rsplit(":", 1)[1])
     held = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):  # a listener of both families has its connections in tcp6
@@ -271,7 +280,7 @@ def closed_by_server(endpoint, peers):
             continue
         for row in rows:
             words = row.split()
-            local, remote, inode = words[1], words[2], words[9]
-            if int(local.rsplit(":", 1)[1], 16) == port and inode != "0":
+            local, remote, state = words[1:4]
+            if int(local.rsplit(":", 1)[1], 16) == port and state in (ESTABLISHED, CLOSE_WAIT):
                 held.add(int(remote.rsplit(":", 1)[1], 16))
     return [peer for peer in peers if peer.open and peer.port not in held]
