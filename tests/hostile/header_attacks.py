@@ -35,10 +35,11 @@ def provoked_resets(scene):
     pour_again(scene, lambda number: (bad_header, bad_increment)[len(scene.peers) % 2](number), scene.size["resets"])
 
 
-def pour_again(scene, unit, count, hello=None):
-    """Pours on one connection after the other, until the server lets one live."""
+def pour_again(scene, unit, count, hello=None, one_block=False):
+    """Pours on one connection after the other, until the server lets one live; frames of one header block, or any."""
     def act():
         peer = scene.connect(hello)
+        peer.answers_frames = not one_block
         sent = scene.pour(peer, unit, count)
         scene.mark("poured")
         scene.most = max(getattr(scene, "most", 0), sent)
@@ -53,17 +54,17 @@ def large_field(number):
 
 
 def endless_block(scene):
-    """A header block that goes on in CONTINUATION frames, without an end."""
+    """A header block that goes on in CONTINUATION frames, without an end. Its first frame is an ordinary one, for a
+    server that looks at that alone."""
     per_frame = http2.FRAME_BYTES_MAX // (VALUE_BYTES + 30)
-    frames = scene.size["mib"] * 2 ** 20 // (per_frame * VALUE_BYTES)
 
     def unit(number):
-        fields = b"".join(large_field(number * per_frame + each) for each in range(per_frame))
         if number == 0:
-            return http2.frame(http2.HEADERS, 0, 1, http2.request_block(http2.RANGE) + fields)
+            return http2.frame(http2.HEADERS, 0, 1, http2.request_block(http2.RANGE))
+        fields = b"".join(large_field(number * per_frame + each) for each in range(per_frame))
         return http2.frame(http2.CONTINUATION, 0, 1, fields)
 
-    pour_again(scene, unit, frames)
+    pour_again(scene, unit, scene.size["mib"] * 2 ** 20 // (per_frame * VALUE_BYTES), one_block=True)
 
 
 def endless_field(scene):
@@ -77,7 +78,7 @@ def endless_field(scene):
             return http2.frame(http2.HEADERS, 0, 1, http2.request_block(http2.RANGE) + start)
         return http2.frame(http2.CONTINUATION, 0, 1, piece)
 
-    pour_again(scene, unit, frames)
+    pour_again(scene, unit, frames, one_block=True)
 
 
 def endless_http1(scene):
@@ -97,32 +98,34 @@ def empty_continuations(scene):
             return http2.frame(http2.HEADERS, 0, 1, http2.request_block(http2.RANGE))
         return http2.frame(http2.CONTINUATION, 0, 1)
 
-    pour_again(scene, unit, scene.size["frames"])
+    pour_again(scene, unit, scene.size["frames"], one_block=True)
 
 
 def large_headers(scene):
-    """Streams that each have many large headers, and go on after them."""
-    fields = b"".join(large_field(each) for each in range(3))
-    rest = b"".join(large_field(each) for each in range(3, 7))
+    """Streams that each have many large headers, behind an ordinary frame, and go on after them."""
+    fields = [b"".join(large_field(4 * frame + each) for each in range(4)) for frame in range(2)]
 
     def unit(number):
         stream = 2 * number + 1
-        return (http2.frame(http2.HEADERS, 0, stream, http2.request_block(http2.RANGE) + fields) +
-                http2.frame(http2.CONTINUATION, http2.END_HEADERS, stream, rest))
+        return (http2.frame(http2.HEADERS, 0, stream, http2.request_block(http2.RANGE)) +
+                http2.frame(http2.CONTINUATION, 0, stream, fields[0]) +
+                http2.frame(http2.CONTINUATION, http2.END_HEADERS, stream, fields[1]))
 
-    pour_again(scene, unit, scene.size["streams"])
+    pour_again(scene, unit, scene.size["streams"], one_block=True)
 
 
 def header_bomb(scene):
-    """One field of 4,000 bytes that the server keeps, and blocks that name it by one byte, thousands of times."""
+    """One field of 4,000 bytes that the server keeps, and blocks that name it by one byte, thousands of times, behind
+    an ordinary frame."""
     block = http2.request_block(http2.RANGE)
     names = indexed(DYNAMIC) * scene.size["names"]
 
     def unit(number):
         first = kept_literal("x-bomb", b"v" * KEPT_VALUE_BYTES) if number == 0 else b""
-        return http2.frame(http2.HEADERS, http2.END_HEADERS, 2 * number + 1, block + first + names)
+        return (http2.frame(http2.HEADERS, 0, 2 * number + 1, block) +
+                http2.frame(http2.CONTINUATION, http2.END_HEADERS, 2 * number + 1, first + names))
 
-    pour_again(scene, unit, scene.size["streams"])
+    pour_again(scene, unit, scene.size["streams"], one_block=True)
 
 
 ATTACKS = {

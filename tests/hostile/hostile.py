@@ -39,7 +39,7 @@ def parse(arguments):
     parser.add_argument("--full", action="store_true", help="large sizes; default: those of the test")
     parser.add_argument("--seconds", type=positive, help="that an attack lasts (1; with --full 5)")
     parser.add_argument("--patience", type=positive, help="seconds that an attack waits for its connection to be ended "
-                        "(1; with --full 15)")
+                        "(1; with --full 12)")
     parser.add_argument("--quiet", type=positive, default=0.5, help="seconds before the attack (0.5)")
     parser.add_argument("--settle", type=positive, default=10, help="seconds in which all must be back (10)")
     parser.add_argument("--back-mib", type=positive, default=16, help="above the start, at which memory is back (16)")
@@ -61,7 +61,7 @@ def completed(parser, flags):
             parser.error(f"there is no attack {name}")
     flags.attack = flags.attack or list(ATTACKS)
     flags.seconds = flags.seconds if flags.seconds is not None else 5 if flags.full else 1
-    flags.patience = flags.patience if flags.patience is not None else 15 if flags.full else 1
+    flags.patience = flags.patience if flags.patience is not None else 12 if flags.full else 1
     flags.seed = random.SystemRandom().randrange(2 ** 32) if flags.seed is None else flags.seed
     return flags
 

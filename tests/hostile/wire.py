@@ -22,6 +22,7 @@ class Peer:
 
     def __init__(self, endpoint, reads=True, receive_bytes=None):
         self.reads = reads
+        self.answers_frames = True   # not while a header block is under way, which no other frame may interrupt
         self.touched = set()         # of Wires: the peers whose next step it has to look at
         self.output = collections.deque()
         self.pending = 0             # bytes in `output`
@@ -150,7 +151,7 @@ class Peer:
             self.finish(stream)
         elif kind == http2.SETTINGS and not flags & http2.ACK:
             self.take_settings(payload)
-        elif kind == http2.PING and not flags & http2.ACK:
+        elif kind == http2.PING and not flags & http2.ACK and self.answers_frames:
             self.send(http2.frame(http2.PING, http2.ACK, 0, payload))
         elif kind == http2.GOAWAY:
             text = payload[8:].decode("latin-1")
@@ -166,7 +167,8 @@ class Peer:
         for name, value in struct.iter_unpack(">HI", payload):
             if name == http2.INITIAL_WINDOW_SIZE:
                 self.first_window = value
-        self.send(http2.frame(http2.SETTINGS, http2.ACK))
+        if self.answers_frames:
+            self.send(http2.frame(http2.SETTINGS, http2.ACK))
 
     def take_block(self, block, flags, stream):
         if not flags & http2.END_HEADERS:
