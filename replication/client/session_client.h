@@ -1,10 +1,9 @@
-// ReplicaClient over a transport: a session that any thread may use.
+// ReplicaClient over a transport: a session of one loop.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,42 +14,42 @@
 
 namespace ingot {
 
-// submit() may be called from any thread and sends at once, under a mutex, so that a request needs no hop to the loop's
-// thread; answers arrive in poll(), on the loop's thread, which runs the callbacks outside the mutex.
+// Used by the loop's thread only, callbacks included; other threads submit through a PostedClient. Requests are written
+// into the leader's inbox when they are submitted. poll(), which the loop calls once a round after everything that
+// submits, wakes the receivers of the whole round at once, and calls the callbacks. So all requests of a round reach
+// the leader together.
 //
 // At most SessionBounds::requests and bytes are in flight. Further requests are answered kOverloaded, or kBlocked while
 // a replica's page shows that agreement is blocked.
 class SessionClient : public ReplicaClient, public Pollable {
  public:
   struct Options : SessionEndpoint::Options {
-    std::function<void()> wake_loop;  // makes the loop call poll soon; called on any thread
     std::function<std::uint64_t()> now_ns = monotonic_ns;  // the clock that poll is called with
   };
 
   // REQUIRES: `transport` outlives this, and this is its only user.
   SessionClient(Transport& transport, Options options);
 
-  // As SessionEndpoint::begin_incarnation; to be called in the loop's thread.
+  // As SessionEndpoint::begin_incarnation; not to be called by a callback.
   void begin_incarnation(PeerIncarnation announced);
 
-  void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica) override;
+  void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) override;
 
   int poll(std::uint64_t now_ns) override;
-  bool readable() override;
-  std::uint64_t deadline_ns() const override;
+  bool readable() override { return submitted_ || endpoint_.readable(); }
+  std::uint64_t deadline_ns() const override { return endpoint_.deadline_ns(); }
 
-  // The kernel says that this incarnation of the replica has ended. May be called on any thread.
+  // The kernel says that this incarnation of the replica has ended. Not to be called by a callback.
   void replica_died(EndpointId replica, Incarnation incarnation);
 
   // Requests that have no answer yet.
-  std::size_t in_flight() const;
+  std::size_t in_flight() const { return endpoint_.in_flight(); }
 
  private:
-  const std::function<void()> wake_loop_;
   const std::function<std::uint64_t()> now_ns_;
-  mutable std::mutex mutex_;  // guards endpoint_; not Abseil's, which ThreadSanitizer does not see
   SessionEndpoint endpoint_;
-  std::vector<SessionCore::Answer> answers_;  // loop thread only
+  bool submitted_ = false;  // since the transport was flushed
+  std::vector<SessionCore::Answer> answers_;
 };
 
 }  // namespace ingot

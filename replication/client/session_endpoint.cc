@@ -41,7 +41,6 @@ std::optional<SessionEndpoint::Refusal> SessionEndpoint::submit(RequestKind kind
   std::vector<SessionCore::Answer> answers;
   execute(now_ns, answers);
   INGOT_CHECK(answers.empty(), "no answer arrives while a request is submitted");
-  transport_.flush();
   return std::nullopt;
 }
 

@@ -35,13 +35,16 @@ class SessionEndpoint {
   // REQUIRES: `transport` outlives this, and this is its only user.
   SessionEndpoint(Transport& transport, const Options& options);
 
-  // Sends at once. Returns a Refusal if the request is not taken; `callback` is then untouched.
+  // Writes the request into its receiver's inbox at once; the receiver is woken by the next poll() or flush(). Returns
+  // a Refusal if the request is not taken; `callback` is then untouched.
   std::optional<Refusal> submit(RequestKind kind, std::string payload, SessionCore::Callback& callback,
                                 EndpointId replica, std::uint64_t now_ns);
 
   // As Pollable; appends the answers that have arrived, in order, to `answers`.
   int poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers);
   bool readable();
+  // Wakes the receivers of what was submitted since the last poll().
+  void flush() { transport_.flush(); }
   std::uint64_t deadline_ns() const { return core_.deadline_ns(); }
 
   // The kernel says that this incarnation of the replica has ended.

@@ -35,4 +35,12 @@ struct DaemonConfig {
   std::uint64_t member_id = 1;
 };
 
+// Endpoints of the front end: one for each of its loops. They follow those of the replicas.
+inline int front_end_endpoints(const DaemonConfig& config) {
+  return config.front_end_loops > 0 ? config.front_end_loops : 1;  // 0: not settled, as in tests
+}
+
+// Endpoints of the instance's fabric.
+inline int endpoints_of(const DaemonConfig& config) { return config.replicas + front_end_endpoints(config); }
+
 }  // namespace ingot

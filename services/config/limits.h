@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/limits.h"
+
 namespace ingot {
 
 // Longest name of an instance, so that the names of its processes' sockets fit into sockaddr_un; longer ones are
@@ -20,5 +22,13 @@ inline constexpr const char* kAutomaticSocket = "auto";
 // number, or beyond --kept-segments-mib, writes wait until a snapshot is published; beyond half of either one is made
 // soon. Each process has a descriptor of each segment, at its start two.
 inline constexpr std::uint64_t kKeptSegmentsMax = 128;
+
+// Loops of the front end, each with an endpoint and a thread of its own; more are refused at start. By default as many
+// as the processors that no replica needs allow, two for each loop, at most kFrontEndLoopsByDefaultMax: the leader,
+// which all of them wait for, is busy with fewer.
+inline constexpr int kFrontEndLoopsMax = 8;
+inline constexpr int kFrontEndLoopsByDefaultMax = 4;
+static_assert(kReplicasMax + kFrontEndLoopsMax <= kEndpointsMax, "each loop needs an address");
+static_assert(kFrontEndLoopsByDefaultMax <= kFrontEndLoopsMax);
 
 }  // namespace ingot

@@ -54,6 +54,9 @@
   X(std::string, name, "--name", "", instance_name(), kStatus, "name of this instance; default: ingot-PORT")          \
   X(std::string, etcd_version, "--etcd-version", kEtcdVersionDefault, version(), kIdentity,                           \
     "the etcd version that clients are told")                                                                         \
+  X(int, front_end_loops, "--front-end-loops", 0, between(0, kFrontEndLoopsMax), kIdentity | kHostOnly,               \
+    absl::StrCat("loops that serve clients, each a thread with its share of the connections, 1 to ",                  \
+                 kFrontEndLoopsMax, "; 0: by the machine's processors, 1 on up to four"))                             \
   X(std::int64_t, front_end_timeout_ms, "--front-end-timeout", 10'000, duration(), kIdentity | kHostOnly,             \
     "how long the front end may answer nothing, stopped or not, before it is killed and started again; 0: for ever")  \
   X(std::int64_t, orphan_grace_ms, "--orphan-grace", 30'000, duration(), kIdentity,                                   \

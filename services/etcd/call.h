@@ -1,4 +1,4 @@
-// One unary call, from the gRPC thread that receives it to the client's loop that finishes it.
+// One unary call of a service that stays with gRPC C++, from the thread that receives it to the loop that finishes it.
 //
 // The call's messages and its default reactor live until Finish is called, even if the peer cancels or disconnects
 // before. So the callback, which runs exactly once, holds plain pointers.
@@ -14,6 +14,7 @@
 #include "replication/requests/limits.h"
 #include "replication/store/api.h"
 #include "services/etcd/errors.h"
+#include "services/etcd/store_answer.h"
 #include "services/etcd/translate.h"
 #include "services/metrics/request_metrics.h"
 
@@ -39,22 +40,6 @@ class Call {
   RequestMetrics* metrics_;
   RequestMetrics::Begun begun_;
 };
-
-// Decodes the replicas' answer. If the status is OK, `result` holds a Body.
-template <typename Body>
-grpc::Status open(const ReplicaReply& reply, kv::Result& result) {
-  if (grpc::Status status = to_status(reply); !status.ok()) return status;
-  absl::StatusOr<kv::Result> decoded = kv::decode_result(reply.payload);
-  if (!decoded.ok()) {
-    return {grpc::StatusCode::INTERNAL, "the store's answer could not be read; the request may have been carried out"};
-  }
-  result = *std::move(decoded);
-  if (result.code != kv::Code::kOk) return to_status(result.code);
-  if (!std::holds_alternative<Body>(result.body)) {
-    return {grpc::StatusCode::INTERNAL, "the store answered something else; the request may have been carried out"};
-  }
-  return grpc::Status::OK;
-}
 
 // Sends `request` to the replicas and finishes `call` with their answer, translated into `response`, whose header has
 // its ids already. Returns the call's reactor.

@@ -28,6 +28,11 @@ const char* text_of(Error error) { return entry(error).text; }
 
 grpc::Status to_status(Error error) { return {entry(error).code, entry(error).text}; }
 
+grpc::Status malformed_request() {
+  return {grpc::StatusCode::INTERNAL,
+          "grpc: error unmarshalling request: malformed Protocol Buffers message; nothing was done"};
+}
+
 grpc::Status answer_too_large(std::size_t bytes_max) {
   return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the answer would be longer than " + std::to_string(bytes_max) +
                                                     " bytes, so nothing was done; ask for fewer keys, or use limit"};

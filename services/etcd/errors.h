@@ -29,6 +29,9 @@ enum class Error {
 const char* text_of(Error error);
 grpc::Status to_status(Error error);
 
+// For bytes that are no message of the method's type. etcd's text begins the same.
+grpc::Status malformed_request();
+
 // Ingot bounds answers and etcd does not, so the text is Ingot's own.
 grpc::Status answer_too_large(std::size_t bytes_max);
 

@@ -1,37 +1,57 @@
 #include "services/etcd/range_call.h"
 
-#include <string>
 #include <utility>
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include "replication/requests/limits.h"
-#include "services/etcd/call.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
+#include "services/etcd/store_answer.h"
 #include "services/etcd/translate.h"
 
 namespace ingot::etcd {
 
-void RangeCall::start(ReplicaClient& client, kv::RangeRequest request, bool serializable,
-                      etcdserverpb::RangeResponse* response, grpc::CallbackServerContext* context,
-                      const Call& call) {
-  (new RangeCall(client, std::move(request), serializable, response, context, call))->begin();
+namespace pb = etcdserverpb;
+using google::protobuf::internal::WireFormatLite;
+
+bool may_be_large(std::string_view request) {
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(request.data()),
+                                            static_cast<int>(request.size()));
+  constexpr std::uint32_t kRangeEnd =
+      WireFormatLite::MakeTag(pb::RangeRequest::kRangeEndFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+  constexpr std::uint32_t kCountOnly =
+      WireFormatLite::MakeTag(pb::RangeRequest::kCountOnlyFieldNumber, WireFormatLite::WIRETYPE_VARINT);
+  bool many = false;
+  std::uint64_t count_only = 0;
+  for (std::uint32_t tag = in.ReadTag(); tag != 0; tag = in.ReadTag()) {
+    many = many || tag == kRangeEnd;
+    const bool read = tag == kCountOnly ? in.ReadVarint64(&count_only) : WireFormatLite::SkipField(&in, tag);
+    if (!read) return false;
+  }
+  return many && count_only == 0;
 }
 
-RangeCall::RangeCall(ReplicaClient& client, kv::RangeRequest request, bool serializable,
-                     etcdserverpb::RangeResponse* response, grpc::CallbackServerContext* context, const Call& call)
+void RangeCall::start(ReplicaClient& client, const HeaderSource& header, kv::RangeRequest request, bool serializable,
+                      const LoopCall& call) {
+  std::shared_ptr<RangeCall>(new RangeCall(client, header, std::move(request), serializable, call))->begin();
+}
+
+RangeCall::RangeCall(ReplicaClient& client, const HeaderSource& header, kv::RangeRequest request, bool serializable,
+                     const LoopCall& call)
     : client_(client),
+      header_(header),
       request_(std::move(request)),
       asked_revision_(request_.revision),
       serializable_(serializable),
-      response_(response),
-      context_(context),
       call_(call) {}
 
 void RangeCall::begin() {
   request_.page = true;
   request_.offset = 0;
   request_.revision = asked_revision_;
-  response_->clear_kvs();
+  answer_.clear();
   answer_bytes_ = 0;
   ask(serializable_ ? RequestKind::kLocalQuery : RequestKind::kLinearizableQuery);
 }
@@ -39,8 +59,8 @@ void RangeCall::begin() {
 void RangeCall::ask(RequestKind kind) {
   last_kind_ = kind;
   std::string payload = kv::encode(kv::Request(request_));
-  if (payload.size() > kRequestBytesMax) return finish(to_status(Error::kRequestTooLarge));
-  client_.submit(kind, std::move(payload), [this](const ReplicaReply& reply) { take(reply); });
+  if (payload.size() > kRequestBytesMax) return call_.finish(to_status(Error::kRequestTooLarge));
+  client_.submit(kind, std::move(payload), [self = shared_from_this()](const ReplicaReply& reply) { self->take(reply); });
 }
 
 void RangeCall::take(const ReplicaReply& reply) {
@@ -51,36 +71,41 @@ void RangeCall::take(const ReplicaReply& reply) {
     return ask(RequestKind::kLinearizableQuery);
   }
   if (!is_first_page() && result.code == kv::Code::kCompacted && asked_revision_ <= 0) return begin_again();
-  finish(status);
+  call_.finish(status);
 }
 
+// An encoded message may be cut between its fields: parts that follow one another are one message.
 void RangeCall::take_page(kv::Result&& result) {
   auto& page = std::get<kv::RangeResult>(result.body);
   const std::int64_t next_offset = page.next_offset;
   for (const kv::KeyValue& entry : page.kvs) answer_bytes_ += entry.key.size() + entry.value.size();
-  if (answer_bytes_ > kRangeBytesMax) return finish(answer_too_large(kRangeBytesMax));
+  if (answer_bytes_ > kRangeBytesMax) return call_.finish(answer_too_large(kRangeBytesMax));
+  pb::RangeResponse response;
   if (is_first_page()) {
-    response_->mutable_header()->set_revision(result.revision);
+    header_.fill(response.mutable_header());
+    response.mutable_header()->set_revision(result.revision);
     if (asked_revision_ <= 0) request_.revision = result.revision;
   }
-  translate(std::move(page), response_);
-  if (next_offset == 0) return finish(grpc::Status::OK);
-  if (context_->IsCancelled()) return finish({grpc::StatusCode::CANCELLED, "the caller has gone"});
+  const bool only = is_first_page() && next_offset == 0;
+  translate(std::move(page), &response);
+  if (only) return call_.answer(response);
+  if (next_offset != 0) {
+    response.clear_more();
+    response.clear_count();
+  }
+  response.AppendPartialToString(&answer_);
+  if (next_offset == 0) return call_.answer_bytes(answer_);
+  if (!call_.open()) return call_.finish({grpc::StatusCode::CANCELLED, "the caller has gone"});
   request_.offset = next_offset;
   ask(RequestKind::kLocalQuery);
 }
 
 void RangeCall::begin_again() {
   if (++restarts_ > kRangeRestartsMax) {
-    return finish({grpc::StatusCode::UNAVAILABLE,
-                   "compactions kept overtaking this range while it was read; ask again, or for fewer keys"});
+    return call_.finish({grpc::StatusCode::UNAVAILABLE,
+                         "compactions kept overtaking this range while it was read; ask again, or for fewer keys"});
   }
   begin();
-}
-
-void RangeCall::finish(const grpc::Status& status) {
-  call_.finish(status);
-  delete this;
 }
 
 }  // namespace ingot::etcd

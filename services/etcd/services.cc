@@ -7,7 +7,6 @@ namespace ingot::etcd {
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics) {
   std::vector<std::unique_ptr<grpc::Service>> services;
-  services.push_back(make_kv_service(client, config, view, metrics));
   services.push_back(make_maintenance_service(client, config, view, metrics));
   services.push_back(make_cluster_service(config, view, metrics));
   services.push_back(make_watch_service(metrics));

@@ -1,8 +1,9 @@
-// etcd's v3 services on top of the replicas, as gRPC callback services. docs/etcd.md says what each call does.
+// etcd's v3 services but KV (services/etcd/kv_methods.h), as gRPC callback services. docs/etcd.md says what each call
+// does.
 //
 // Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
-// outlive the server, which is set up as services/serving/grpc_server.h says (ping interval, message sizes). The
-// services keep no state but the counts of their calls; gRPC calls them from many threads.
+// outlive the server, which is set up as services/serving/grpc_server.h says (message sizes). The services keep no
+// state but the counts of their calls; gRPC calls them from many threads.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -18,9 +19,6 @@
 
 namespace ingot::etcd {
 
-// Range, Put, DeleteRange, Txn, Compact: complete.
-std::unique_ptr<grpc::Service> make_kv_service(ReplicaClient& client, const DaemonConfig& config,
-                                               const InstanceView& view, RequestMetrics& metrics);
 // Status, HashKV, Hash, Alarm (there never is one) and Defragment (which does nothing).
 std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
                                                         const InstanceView& view, RequestMetrics& metrics);

@@ -15,6 +15,8 @@ namespace ingot::etcd {
 
 grpc::Status translate(const etcdserverpb::RangeRequest& in, kv::RangeRequest& out);
 void translate(const etcdserverpb::PutRequest& in, kv::PutRequest& out);
+// The same, but key and value change places with those of `out`: nothing is copied, and both keep their memory.
+void swap_in(etcdserverpb::PutRequest& in, kv::PutRequest& out);
 void translate(const etcdserverpb::DeleteRangeRequest& in, kv::DeleteRangeRequest& out);
 grpc::Status translate(const etcdserverpb::TxnRequest& in, kv::TxnRequest& out);
 

@@ -92,6 +92,14 @@ bool all_serializable(const google::protobuf::RepeatedPtrField<pb::RequestOp>& o
   });
 }
 
+// All but key and value.
+void translate_options(const pb::PutRequest& in, kv::PutRequest& out) {
+  out.lease = in.lease();
+  out.prev_kv = in.prev_kv();
+  out.ignore_value = in.ignore_value();
+  out.ignore_lease = in.ignore_lease();
+}
+
 }  // namespace
 
 grpc::Status translate(const pb::RangeRequest& in, kv::RangeRequest& out) {
@@ -117,10 +125,13 @@ grpc::Status translate(const pb::RangeRequest& in, kv::RangeRequest& out) {
 void translate(const pb::PutRequest& in, kv::PutRequest& out) {
   out.key = in.key();
   out.value = in.value();
-  out.lease = in.lease();
-  out.prev_kv = in.prev_kv();
-  out.ignore_value = in.ignore_value();
-  out.ignore_lease = in.ignore_lease();
+  translate_options(in, out);
+}
+
+void swap_in(pb::PutRequest& in, kv::PutRequest& out) {
+  out.key.swap(*in.mutable_key());
+  out.value.swap(*in.mutable_value());
+  translate_options(in, out);
 }
 
 void translate(const pb::DeleteRangeRequest& in, kv::DeleteRangeRequest& out) {

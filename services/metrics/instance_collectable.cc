@@ -37,10 +37,12 @@ MetricFamily start_time(const DaemonPage& page) {
 
 std::string replica_name(std::size_t id) { return std::to_string(id); }
 
-// Endpoint `replicas` is the front end; the endpoints above it are clients.
-std::string endpoint_name(std::size_t endpoint, std::size_t replicas) {
+// Endpoint `replicas` is the front end's first loop; its other loops follow, and the endpoints above them are clients.
+std::string endpoint_name(std::size_t endpoint, std::size_t replicas, std::size_t loops) {
   if (endpoint < replicas) return replica_name(endpoint);
-  return endpoint == replicas ? "front-end" : absl::StrCat("client-", endpoint);
+  if (endpoint == replicas) return "front-end";
+  const std::size_t loop = endpoint - replicas;
+  return loop < loops ? absl::StrCat("front-end-", loop) : absl::StrCat("client-", endpoint);
 }
 
 // The role is the status's: the page of a replica that is dead or was overtaken while it was stopped shows an old one.
@@ -101,13 +103,13 @@ using LinkValue = std::uint64_t (PageSnapshot::*)(std::size_t) const;
 
 // `outgoing`: the page's replica is the sender.
 MetricFamily links(const std::vector<PageSnapshot>& pages, const char* name, const char* help, LinkValue value,
-                   bool outgoing) {
+                   bool outgoing, std::size_t loops) {
   MetricFamily family = counter_family(name, help);
   for (std::size_t r = 0; r < pages.size(); ++r) {
     for (std::size_t e = 0; e < kEndpointsMax; ++e) {
       const std::uint64_t count = (pages[r].*value)(e);
       if (count == 0) continue;
-      const std::string here = replica_name(r), there = endpoint_name(e, pages.size());
+      const std::string here = replica_name(r), there = endpoint_name(e, pages.size(), loops);
       add_value(family, {{"from", outgoing ? here : there}, {"to", outgoing ? there : here}},
                 static_cast<double>(count));
     }
@@ -115,16 +117,17 @@ MetricFamily links(const std::vector<PageSnapshot>& pages, const char* name, con
   return family;
 }
 
-void add_links(const std::vector<PageSnapshot>& pages, std::vector<MetricFamily>& families) {
-  families.push_back(links(pages, "ingot_link_sent_messages_total", "Messages sent, counted by the sender.",
-                           &PageSnapshot::sent_messages, true));
-  families.push_back(links(pages, "ingot_link_sent_bytes_total", "Bytes of messages sent, counted by the sender.",
-                           &PageSnapshot::sent_bytes, true));
-  families.push_back(links(pages, "ingot_link_received_messages_total",
-                           "Messages received, counted by the receiver.", &PageSnapshot::received_messages, false));
-  families.push_back(links(pages, "ingot_link_received_bytes_total",
-                           "Bytes of messages received, counted by the receiver.", &PageSnapshot::received_bytes,
-                           false));
+// `loops`: of the front end.
+void add_links(const std::vector<PageSnapshot>& pages, std::size_t loops, std::vector<MetricFamily>& families) {
+  const auto add = [&](const char* name, const char* help, LinkValue value, bool outgoing) {
+    families.push_back(links(pages, name, help, value, outgoing, loops));
+  };
+  add("ingot_link_sent_messages_total", "Messages sent, counted by the sender.", &PageSnapshot::sent_messages, true);
+  add("ingot_link_sent_bytes_total", "Bytes of messages sent, counted by the sender.", &PageSnapshot::sent_bytes, true);
+  add("ingot_link_received_messages_total", "Messages received, counted by the receiver.",
+      &PageSnapshot::received_messages, false);
+  add("ingot_link_received_bytes_total", "Bytes of messages received, counted by the receiver.",
+      &PageSnapshot::received_bytes, false);
 }
 
 void add_status(const control_v1::GetStatusResponse& status, std::vector<MetricFamily>& families) {
@@ -206,7 +209,7 @@ std::vector<MetricFamily> InstanceCollectable::Collect() const {
   add_counters(pages, status, families);
   families.push_back(blocked_by(pages));
   families.push_back(batch_sizes(pages));
-  add_links(pages, families);
+  add_links(pages, static_cast<std::size_t>(front_end_endpoints(config_)), families);
   MetricFamily refused = counter_family("ingot_supervision_refused_messages_total",
                                         "Messages of the instance's processes that the supervisor refused: malformed.");
   add_value(refused, {}, static_cast<double>(view_.daemon->refused_messages.get()));

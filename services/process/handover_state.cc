@@ -61,7 +61,8 @@ absl::Status HandoverState::begin_incarnation(const supervision_v1::NewIncarnati
   const auto replicas = static_cast<int>(spec_.replicas.size());
   const int endpoint = started.endpoint();
   if (endpoint < 0 || endpoint > replicas || (endpoint == replicas && started.ended())) return refused();
-  if (fds.size() != (endpoint == replicas || started.ended() ? 1u : 2u)) return refused();
+  const std::size_t inboxes = endpoint == replicas ? spec_.fabric_fds.size() / 2 - spec_.replicas.size() : 1;
+  if (fds.size() != (endpoint == replicas ? inboxes : started.ended() ? 1u : 2u)) return refused();
   std::uint32_t& newest = endpoint < replicas ? spec_.replicas[endpoint].incarnation : spec_.front_end_incarnation;
   if (started.incarnation() <= newest) return absl::AlreadyExistsError("the incarnation is known");
   std::vector<Descriptor> copies;
@@ -71,7 +72,9 @@ absl::Status HandoverState::begin_incarnation(const supervision_v1::NewIncarnati
     return absl::ResourceExhaustedError(absl::StrCat("incarnation ", started.incarnation(), " of endpoint ", endpoint,
                                                      " cannot be taken up: ", std::strerror(errno)));
   }
-  if (!started.ended()) replace(spec_.fabric_fds[1 + endpoint], std::move(copies.front()));
+  for (std::size_t i = 0; i < inboxes && !started.ended(); ++i) {
+    replace(spec_.fabric_fds[1 + static_cast<std::size_t>(endpoint) + i], std::move(copies[i]));
+  }
   if (endpoint < replicas) {
     ReplicaLaunch& launch = spec_.replicas[endpoint];
     launch.earlier.push_back({launch.incarnation, launch.stable_fd});
@@ -146,7 +149,9 @@ void HandoverState::merge(HandoverState other) {
   }
   if (other.spec_.front_end_incarnation > spec_.front_end_incarnation) {
     spec_.front_end_incarnation = other.spec_.front_end_incarnation;
-    replace(spec_.fabric_fds[1 + replicas], other.take(other.spec_.fabric_fds[1 + replicas]));
+    for (std::size_t inbox = 1 + replicas; inbox <= spec_.fabric_fds.size() / 2; ++inbox) {
+      replace(spec_.fabric_fds[inbox], other.take(other.spec_.fabric_fds[inbox]));
+    }
   }
   if (other.spec_.socket.binding > spec_.socket.binding) {
     replace(spec_.socket.fd, other.take(other.spec_.socket.fd));

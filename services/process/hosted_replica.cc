@@ -52,9 +52,8 @@ SnapshotBytes map_snapshot(int fd) {
 }  // namespace
 
 absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessage& message,
-                                                          std::vector<Descriptor> fds, int endpoints) {
+                                                          std::vector<Descriptor> fds, int replicas, int endpoints) {
   using Kind = IncarnationChange::Kind;
-  const int replicas = endpoints - 1;
   if (message.has_kept()) {
     if (message.kept().endpoint() >= replicas) return foreign();
     return IncarnationChange{
@@ -62,8 +61,9 @@ absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessa
   }
   const supervision_v1::NewIncarnation& started = message.incarnation();
   const bool replica = started.endpoint() < replicas;
-  if (started.endpoint() >= endpoints || (started.ended() && !replica)) return foreign();
-  if (fds.size() != (replica && !started.ended() ? 2u : 1u)) return foreign();
+  if (started.endpoint() > replicas || (started.ended() && !replica)) return foreign();
+  const auto front_end = static_cast<std::size_t>(endpoints - replicas);
+  if (fds.size() != (!replica ? front_end : started.ended() ? 1u : 2u)) return foreign();
   IncarnationChange change{.kind = started.ended() ? Kind::kEnded : Kind::kBegins,
                            .endpoint = endpoint_of(started),
                            .incarnation = Incarnation(started.incarnation()),
@@ -75,7 +75,8 @@ absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessa
     else
       log_warning(absl::StrCat("a stable segment could not be mapped: ", stable.status().ToString()));
   }
-  if (!started.ended()) change.inbox = std::make_shared<const Descriptor>(std::move(fds[0]));
+  if (replica) fds.pop_back();
+  if (!started.ended()) change.inboxes = std::make_shared<const std::vector<Descriptor>>(std::move(fds));
   return change;
 }
 
@@ -100,6 +101,7 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
 
 void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
                          std::optional<TreeOptions> trees, const ProcessParts& process) {
+  replicas_ = spec.config.replicas;
   transport_ = make_transport(spec.config.transport, memory.inboxes(), endpoint_of(launch), memory.fabric(),
                               link_hooks());
   incarnations_ = std::make_unique<PeerIncarnations>(memory.fabric(), *transport_, memory.incarnations());
@@ -154,12 +156,13 @@ absl::Status HostedReplica::change_incarnation(const IncarnationChange& change, 
   using Kind = IncarnationChange::Kind;
   absl::Status status;
   const ReplicaIncarnation name{change.endpoint, change.incarnation};
-  const bool replica = change.endpoint.value() + 1 < fabric.endpoints();
+  const bool replica = change.endpoint.value() < replicas_;
   if (change.endpoint == transport_->self() && change.kind != Kind::kReleased) return status;
-  if (change.kind == Kind::kBegins) {
-    auto inbox = fabric.map_inbox(change.inbox->get());
-    status = inbox.status();
-    if (inbox.ok()) replica_->begin_incarnation({name.id, name.incarnation, *std::move(inbox)}, change.stable);
+  for (std::size_t i = 0; change.kind == Kind::kBegins && i < change.inboxes->size(); ++i) {
+    auto inbox = fabric.map_inbox((*change.inboxes)[i].get());
+    status.Update(inbox.status());
+    const EndpointId endpoint(static_cast<std::uint16_t>(name.id.value() + i));
+    if (inbox.ok()) replica_->begin_incarnation({endpoint, name.incarnation, *std::move(inbox)}, change.stable);
   }
   if (!replica) return status;
   if (change.kind == Kind::kEnded || !status.ok()) replica_->note_ended(name, change.stable);

@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<InstanceMemory>> InstanceMemory::attach(const Lau
     memory->view_.replicas.push_back(*page);
     if (auto status = memory->map_stable(launch); !status.ok()) return status;
   }
-  memory->incarnations_.emplace_back(spec.front_end_incarnation);
+  memory->incarnations_.insert(memory->incarnations_.end(), static_cast<std::size_t>(front_end_endpoints(spec.config)),
+                               Incarnation(spec.front_end_incarnation));
   if (static_cast<int>(memory->incarnations_.size()) != memory->fabric_.endpoints()) {
     return absl::InvalidArgumentError("not a launch document: its fabric is for another number of replicas");
   }

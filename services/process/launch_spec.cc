@@ -99,7 +99,8 @@ absl::Status check(const LaunchSpec& spec) {
   if (replicas < 1 || replicas > kReplicasMax || replicas != spec.config.replicas) {
     return refused("its number of replicas is wrong");
   }
-  const std::size_t endpoints = spec.replicas.size() + 1;  // and the front end
+  const auto endpoints = static_cast<std::size_t>(endpoints_of(spec.config));
+  if (endpoints > kEndpointsMax) return refused("its number of loops is wrong");
   if (spec.fabric_fds.size() != 1 + 2 * endpoints) return refused("its fabric is of another instance");
   if (spec.replica < -1 || spec.replica >= replicas) return refused("its replica is out of range");
   if (spec.front_end_incarnation == 0) return refused("its incarnations are out of order");

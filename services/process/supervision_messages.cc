@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "core/limits.h"
 #include "replication/agreement/limits.h"
+#include "services/config/limits.h"
 
 namespace ingot {
 
@@ -36,8 +37,8 @@ bool well_formed_list(const Message& message, std::uint32_t below) {
 }
 
 bool well_formed(const supervision_v1::NewIncarnation& started, std::size_t descriptors) {
-  return (descriptors == 1 || (descriptors == 2 && !started.ended())) && started.incarnation() > 0 &&
-         well_formed_list(started, started.incarnation());
+  const std::size_t most = started.ended() ? 1 : std::max(2, kFrontEndLoopsMax);
+  return descriptors >= 1 && descriptors <= most && started.incarnation() > 0 && well_formed_list(started, started.incarnation());
 }
 
 bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {

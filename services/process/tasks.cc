@@ -86,8 +86,8 @@ absl::Status check_room_for_tasks(int count) {
                                                     threads.size(), " (", std::strerror(error), "); ", kRaiseTasks));
 }
 
-int front_end_tasks() {
-  return kFrontEndTasks + kFrontEndTasksPerCore * static_cast<int>(std::thread::hardware_concurrency());
+int front_end_tasks(int loops) {
+  return kFrontEndTasks + loops + kFrontEndTasksPerCore * static_cast<int>(std::thread::hardware_concurrency());
 }
 
 void explain_terminate(const char* process) {

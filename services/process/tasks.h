@@ -9,8 +9,8 @@ namespace ingot {
 // sentence. The room may be gone a moment later. Thread-safe. Errors: FAILED_PRECONDITION with a sentence.
 absl::Status check_room_for_tasks(int count);
 
-// Threads that the front end needs on this machine.
-int front_end_tasks();
+// Threads that a front end with so many loops needs on this machine.
+int front_end_tasks(int loops);
 
 // From now on the end of this process by std::terminate is preceded by one line on standard error. When the cause is a
 // lack of threads or memory, the process then exits with code 1, else it aborts. `process`: for the line; a literal.

@@ -42,7 +42,8 @@ class Gateway::Endpoint final : public Pollable {
     };
     const auto refusal =
         session_.submit(request.kind, std::move(request.payload), answered, request.replica, virtual_ns(core_));
-    if (refusal) answered({refusal->outcome, Slot(), refusal->sentence});
+    if (refusal) return answered({refusal->outcome, Slot(), refusal->sentence});
+    session_.flush();
   }
 
   Gateway& gateway_;

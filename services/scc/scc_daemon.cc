@@ -16,7 +16,7 @@
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_metrics.h"
 #include "services/scc/chip_service.h"
-#include "services/serving/serving.h"
+#include "services/serving/solo_serving.h"
 #include "services/sockets/configured_socket.h"
 #include "services/sockets/tcp_listener.h"
 #include "services/supervision/instance.h"
@@ -28,17 +28,20 @@ namespace {
 // All serving parts in the order of construction; destroyed in reverse.
 class SccDaemon {
  public:
-  SccDaemon(const DaemonConfig& config, std::unique_ptr<ChipHost> chip)
-      : chip_(std::move(chip)), injector_(*chip_), serving_(config, chip_->view(), *chip_, &injector_) {
-    serving_.add(std::make_unique<ChipService>(*chip_, serving_.metrics()));
-    serving_.add(std::make_shared<ChipCollectable>(*chip_));
-  }
+  explicit SccDaemon(std::unique_ptr<ChipHost> chip) : chip_(std::move(chip)), injector_(*chip_) {}
 
-  absl::Status start(ListeningSockets sockets) { return serving_.start(std::move(sockets)); }
+  absl::Status start(const DaemonConfig& config, const ListeningSockets& sockets) {
+    auto serving = SoloServing::create(config, chip_->view(), *chip_, &injector_);
+    if (!serving.ok()) return serving.status();
+    serving_ = *std::move(serving);
+    serving_->serving().add(std::make_unique<ChipService>(*chip_, serving_->serving().metrics()));
+    serving_->serving().add(std::make_shared<ChipCollectable>(*chip_));
+    return serving_->start(sockets);
+  }
 
   // Answers the requests in flight and accepts no new ones.
   void drain() {
-    serving_.drain();
+    serving_->drain();
     chip_->stop();
   }
 
@@ -47,7 +50,7 @@ class SccDaemon {
  private:
   const std::unique_ptr<ChipHost> chip_;
   ChipFaultInjector injector_;
-  Serving serving_;
+  std::unique_ptr<SoloServing> serving_;
 };
 
 // The signals that end the daemon: blocked in every thread; the main thread waits for them.
@@ -95,14 +98,14 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
   if (!chip.ok()) return chip.status();
   start_log("supervisor", config.log_format);
   warn_of_sockets(config, listener->get(), socket->why_none);
-  SccDaemon daemon(config, *std::move(chip));
+  SccDaemon daemon(*std::move(chip));
   absl::Status outcome;  // written by the chip's thread before its signal
   daemon.chip().on_failure([&outcome](const absl::Status& why) {
     outcome = why;
     ::kill(::getpid(), SIGTERM);
   });
-  ListeningSockets shared{duplicate(listener->get()), duplicate(socket->listener.fd())};
-  if (auto status = daemon.start(std::move(shared)); !status.ok()) return logged(status);
+  const ListeningSockets shared{duplicate(listener->get()), duplicate(socket->listener.fd())};
+  if (auto status = daemon.start(config, shared); !status.ok()) return logged(status);
   log_serving(config, scc, *placement);
   int signal = 0;
   INGOT_CHECK(::sigwait(&signals, &signal) == 0);

@@ -5,47 +5,52 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "services/serving/limits.h"
+#include "services/access/caller_codec.h"
+#include "services/rpc/server/limits.h"
 #include "services/serving/refused_calls.h"
 
 namespace ingot {
 
 namespace {
 
-using ConnectionType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-using Feeder = std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>;
-
-// Of connections that were fed as the owner's: of all server credentials that change nothing on the wire, these alone
-// leave a mark on a call.
-constexpr const char* kMark = "transport_security_type";
-constexpr const char* kOwnersMark = "local";
-
-void prepare(grpc::ServerBuilder& builder, const std::vector<grpc::Service*>& services,
-             grpc::CallbackGenericService* unknown_methods) {
+void prepare(grpc::ServerBuilder& builder, const std::vector<grpc::Service*>& services) {
   // Debian's build of Abseil checks for deadlocks at every Mutex that gRPC locks.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  grpc::EnableDefaultHealthCheckService(true);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingIntervalMinMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnectionMax);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(kGrpcReceiveBytesMax));
-  builder.SetMaxSendMessageSize(-1);  // bounded by kRangeBytesMax, not by gRPC
+  builder.SetMaxReceiveMessageSize(static_cast<int>(rpc::kGrpcReceiveBytesMax));
+  builder.SetMaxSendMessageSize(-1);  // bounded by the services, not by gRPC
   for (grpc::Service* service : services) builder.RegisterService(service);
-  if (unknown_methods != nullptr) builder.RegisterCallbackGenericService(unknown_methods);
   builder.experimental().SetInterceptorCreators(make_refusal_interceptors());
+}
+
+void add_health_and_reflection() {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 }
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<grpc::Server>> start_inner_server(const std::vector<grpc::Service*>& services,
+                                                                 grpc::CallbackGenericService& unknown_methods) {
+  add_health_and_reflection();
+  grpc::ServerBuilder builder;
+  prepare(builder, services);
+  builder.RegisterCallbackGenericService(&unknown_methods);
+  auto server = builder.BuildAndStart();
+  if (server == nullptr) return absl::InternalError("gRPC does not start a server");
+  return server;
+}
+
 absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::string& address,
-                                                                const std::vector<grpc::Service*>& services,
-                                                                grpc::CallbackGenericService* unknown_methods) {
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+                                                                const std::vector<grpc::Service*>& services) {
+  add_health_and_reflection();
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
-  prepare(builder, services, unknown_methods);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, rpc::kPingIntervalMinMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, rpc::kStreamsPerConnectionMax);
+  prepare(builder, services);
   auto server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
     return absl::AlreadyExistsError(absl::StrCat(address, " cannot be listened on; choose another with --listen"));
@@ -53,28 +58,18 @@ absl::StatusOr<std::unique_ptr<grpc::Server>> start_grpc_server(const std::strin
   return server;
 }
 
-absl::StatusOr<FedGrpcServer> start_fed_grpc_server(const std::vector<grpc::Service*>& services,
-                                                    grpc::CallbackGenericService* unknown_methods) {
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  const Feeder everyone =
-      builder.experimental().AddExternalConnectionAcceptor(ConnectionType::FROM_FD, grpc::InsecureServerCredentials());
-  const Feeder owner = builder.experimental().AddExternalConnectionAcceptor(
-      ConnectionType::FROM_FD, grpc::experimental::LocalServerCredentials(UDS));
-  prepare(builder, services, unknown_methods);
-  FedGrpcServer fed{builder.BuildAndStart(), {}};
-  if (fed.server == nullptr) return absl::InternalError("gRPC does not start a server");
-  fed.feed = [everyone, owner](Descriptor connection, bool of_owner) {
-    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
-    parameters.fd = connection.release();
-    (of_owner ? owner : everyone)->HandleNewConnection(&parameters);
-  };
-  return fed;
+grpc::ChannelArguments channel_arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  return arguments;
 }
 
-bool is_of_owner(const grpc::CallbackServerContext& context) {
-  const auto marks = context.auth_context()->FindPropertyValues(kMark);
-  return marks.size() == 1 && marks[0] == kOwnersMark;
+Caller caller_of(const grpc::CallbackServerContext& context) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(kCallerKey);
+  if (found == metadata.end()) return {};
+  return decode_caller({found->second.data(), found->second.size()}).value_or(Caller{});
 }
 
 }  // namespace ingot

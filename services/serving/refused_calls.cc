@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "services/etcd/errors.h"
 
 namespace ingot {
 
@@ -24,8 +25,7 @@ class RefusalInterceptor final : public grpc::experimental::Interceptor {
   static void explain(grpc::experimental::InterceptorBatchMethods& batch) {
     const grpc::Status status = batch.GetSendStatus();
     if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED || !status.error_message().empty()) return;
-    batch.ModifySendStatus({grpc::StatusCode::INTERNAL,
-                            "grpc: error unmarshalling request: malformed Protocol Buffers message; nothing was done"});
+    batch.ModifySendStatus(etcd::malformed_request());
   }
 };
 

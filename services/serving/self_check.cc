@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include <grpcpp/channel.h>
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/server_posix.h>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -30,25 +30,35 @@ struct Call {
 }  // namespace
 
 struct SelfCheck::Shared {
+  std::vector<std::shared_ptr<grpc::Channel>> channels;  // constant
   absl::Mutex mutex;
-  bool asking ABSL_GUARDED_BY(mutex) = false;
+  std::size_t unanswered ABSL_GUARDED_BY(mutex) = 0;  // of the last question
+  bool failed ABSL_GUARDED_BY(mutex) = false;         // a server has answered it with an error
   std::function<void()> answered ABSL_GUARDED_BY(mutex);  // null once the SelfCheck is gone
+
+  void note(bool ok) {
+    absl::MutexLock lock(&mutex);
+    failed = failed || !ok;
+    if (--unanswered == 0 && !failed && answered) answered();
+  }
 };
 
-absl::StatusOr<std::unique_ptr<SelfCheck>> SelfCheck::create(grpc::Server& server, std::function<void()> answered) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot connect to the own server: ", std::strerror(errno)));
+absl::StatusOr<std::unique_ptr<SelfCheck>> SelfCheck::create(const std::vector<Connect>& servers,
+                                                             std::function<void()> answered) {
+  auto shared = std::make_shared<Shared>();
+  for (const Connect& connect : servers) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+      return absl::ResourceExhaustedError(absl::StrCat("cannot connect to the own server: ", std::strerror(errno)));
+    }
+    connect(Descriptor(ends[0]));
+    shared->channels.push_back(grpc::CreateInsecureChannelFromFd("self-check", ends[1]));  // which closes its end
   }
-  grpc::AddInsecureChannelFromFd(&server, ends[0]);  // server and channel close their ends
-  return std::unique_ptr<SelfCheck>(
-      new SelfCheck(grpc::CreateInsecureChannelFromFd("self-check", ends[1]), std::move(answered)));
-}
-
-SelfCheck::SelfCheck(std::shared_ptr<grpc::Channel> channel, std::function<void()> answered)
-    : channel_(std::move(channel)), shared_(std::make_shared<Shared>()) {
-  absl::MutexLock lock(&shared_->mutex);
-  shared_->answered = std::move(answered);
+  {
+    absl::MutexLock lock(&shared->mutex);
+    shared->answered = std::move(answered);
+  }
+  return std::unique_ptr<SelfCheck>(new SelfCheck(std::move(shared)));
 }
 
 SelfCheck::~SelfCheck() {
@@ -59,16 +69,16 @@ SelfCheck::~SelfCheck() {
 void SelfCheck::ask() {
   {
     absl::MutexLock lock(&shared_->mutex);
-    if (std::exchange(shared_->asking, true)) return;
+    if (shared_->unanswered > 0) return;
+    shared_->unanswered = shared_->channels.size();
+    shared_->failed = false;
   }
-  auto call = std::make_shared<Call>();
-  grpc::GenericStub stub(channel_);
-  stub.UnaryCall(&call->context, kHealthCheck, grpc::StubOptions(), &call->request, &call->answer,
-                 [call, shared = shared_](const grpc::Status& status) {
-                   absl::MutexLock lock(&shared->mutex);
-                   shared->asking = false;
-                   if (status.ok() && shared->answered) shared->answered();
-                 });
+  for (const auto& channel : shared_->channels) {
+    auto call = std::make_shared<Call>();
+    grpc::GenericStub stub(channel);
+    stub.UnaryCall(&call->context, kHealthCheck, grpc::StubOptions(), &call->request, &call->answer,
+                   [call, shared = shared_](const grpc::Status& status) { shared->note(status.ok()); });
+  }
 }
 
 }  // namespace ingot

@@ -1,36 +1,38 @@
-// A client of the process's own gRPC server, which shows that the server answers.
+// Clients of the process's own servers, which show that each of them answers.
 #pragma once
 
 #include <functional>
 #include <memory>
-
-#include <grpcpp/channel.h>
-#include <grpcpp/server.h>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 
-// Its requests take the way of any client's: over a connection, through the server's threads, to a service
-// (grpc.health.v1). The connection is a pair of Unix sockets, so neither names nor firewalls nor a lack of descriptors
-// at a later time can break it. Thread-safe. To be destroyed before the server is.
+// Its requests take the way of any client's: over a connection to a loop, and from there to a service of gRPC C++
+// (grpc.health.v1). The connections are pairs of Unix sockets, so neither names nor firewalls nor a lack of descriptors
+// at a later time can break them. Thread-safe. To be destroyed before the servers are.
 class SelfCheck {
  public:
-  // `answered` is called by a thread of gRPC for each request that was answered. Errors: RESOURCE_EXHAUSTED (no
-  // descriptors).
-  static absl::StatusOr<std::unique_ptr<SelfCheck>> create(grpc::Server& server, std::function<void()> answered);
+  // Hands a server its end of a connection.
+  using Connect = std::function<void(Descriptor connection)>;
+
+  // `answered` is called by a thread of gRPC each time that all servers have answered a question. Errors:
+  // RESOURCE_EXHAUSTED (no descriptors).
+  static absl::StatusOr<std::unique_ptr<SelfCheck>> create(const std::vector<Connect>& servers,
+                                                           std::function<void()> answered);
   // No call of `answered` follows.
   ~SelfCheck();
 
-  // Sends a request, unless an earlier one is still unanswered. Does not block.
+  // Asks all servers, unless an earlier question is still unanswered by one. Does not block.
   void ask();
 
  private:
   struct Shared;
-  SelfCheck(std::shared_ptr<grpc::Channel> channel, std::function<void()> answered);
+  explicit SelfCheck(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::shared_ptr<Shared> shared_;  // with a request in flight, which may outlive this object
+  const std::shared_ptr<Shared> shared_;  // with a question that is open, which may outlive this object
 };
 
 }  // namespace ingot

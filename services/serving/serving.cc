@@ -1,44 +1,69 @@
 #include "services/serving/serving.h"
 
-#include <grpcpp/health_check_service_interface.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <thread>
 #include <utility>
 
+#include <grpcpp/health_check_service_interface.h>
+
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "services/etcd/services.h"
 #include "services/process/limits.h"
+#include "services/serving/door_collectable.h"
 #include "services/serving/grpc_server.h"
+#include "services/serving/limits.h"
 #include "services/serving/refused_calls.h"
 
 namespace ingot {
 
 namespace {
 
-// A connection's caller, as far as a call of gRPC shows it.
-Caller caller_of(const grpc::CallbackServerContext& context, const AccessRules& rules) {
-  Caller caller{Caller::Door::kTcp, context.peer(), {}};
-  if (is_of_owner(context)) {
-    caller.door = Caller::Door::kUnix;
-    caller.credentials = Caller::Credentials{rules.owner, 0, 0};
-  }
-  return caller;
+using Clock = std::chrono::steady_clock;
+
+// Every loop has its own: an event of the socket wakes the loops that wait for it.
+absl::StatusOr<Descriptor> duplicate(const Descriptor& socket) {
+  Descriptor copy(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
+  if (copy.valid()) return copy;
+  return absl::ResourceExhaustedError(absl::StrCat("a loop cannot listen: ", std::strerror(errno)));
+}
+
+std::vector<const rpc::ServerCounters*> counters_of(const std::vector<Serving::Served>& loops) {
+  std::vector<const rpc::ServerCounters*> counters;
+  for (const Serving::Served& each : loops) counters.push_back(&each.loop.counters());
+  return counters;
 }
 
 }  // namespace
 
-Serving::Serving(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, FaultInjector* injector)
+Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vector<Served> loops,
+                 FaultInjector* injector)
     : config_(config),
       view_(view),
+      loops_(std::move(loops)),
       rules_{::geteuid(), config.allow_remote_drills, config.socket},
+      client_(loops_.front().loop.tasks(), loops_.front().client),
       control_(make_control_service(
-          config, view, client, metrics_,
+          config, view, client_, metrics_,
           [this](const grpc::CallbackServerContext& context, std::string_view path) {
-            return may_call(caller_of(context, rules_), path, rules_);
+            return may_call(caller_of(context), path, rules_);
           },
           injector)),
-      services_(etcd::make_services(client, config, view, metrics_)),
-      unknown_methods_(make_unknown_methods()) {}
+      services_(etcd::make_services(client_, config, view, metrics_)),
+      unknown_methods_(make_unknown_methods()) {
+  collectables_.push_back(std::make_shared<DoorCollectable>(counters_of(loops_), passed_calls_));
+}
+
+// The calls that the loops have passed on end first: the server waits for them.
+Serving::~Serving() {
+  for (const Served& each : loops_) each.loop.end();
+}
 
 void Serving::add(std::unique_ptr<grpc::Service> service) {
   INGOT_CHECK(server_ == nullptr, "services are registered before the server starts");
@@ -50,31 +75,71 @@ void Serving::add(std::shared_ptr<prometheus::Collectable> metrics) {
   collectables_.push_back(std::move(metrics));
 }
 
-absl::Status Serving::start(ListeningSockets sockets) {
+absl::Status Serving::start(const ListeningSockets& sockets) {
   if (!config_.metrics_listen.empty()) {
     auto exposer = MetricsExposer::start(config_, view_, metrics_, collectables_);
     if (!exposer.ok()) return exposer.status();
     exposer_ = std::move(*exposer);
   }
-  std::vector<grpc::Service*> services{control_.get()};
-  for (const auto& service : services_) services.push_back(service.get());
-  auto fed = start_fed_grpc_server(services, unknown_methods_.get());
-  if (!fed.ok()) return fed.status();
-  server_ = std::move(fed->server);
-  const auto take = [this, feed = std::move(fed->feed)](Descriptor connection, const Caller& caller) {
-    feed(std::move(connection), is_owner(caller, rules_));
-  };
-  auto acceptor = ConnectionAcceptor::start(std::move(sockets), take);
-  if (!acceptor.ok()) return acceptor.status();
-  acceptor_ = *std::move(acceptor);
+  if (auto status = start_server(); !status.ok()) return status;
+  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, passed_calls_};
+  for (const Served& each : loops_) {
+    each.loop.serve(parts, each.client, server_->InProcessChannel(channel_arguments()));
+    if (auto status = listen(each.loop, sockets); !status.ok()) return status;
+  }
   return absl::OkStatus();
 }
 
+absl::Status Serving::start_server() {
+  std::vector<grpc::Service*> services{control_.get()};
+  for (const auto& service : services_) services.push_back(service.get());
+  auto server = start_inner_server(services, *unknown_methods_);
+  if (!server.ok()) return server.status();
+  server_ = std::move(*server);
+  return absl::OkStatus();
+}
+
+absl::Status Serving::listen(ServingLoop& loop, const ListeningSockets& sockets) {
+  const std::pair<const Descriptor*, Caller::Door> all[] = {{&sockets.tcp, Caller::Door::kTcp},
+                                                            {&sockets.local, Caller::Door::kUnix}};
+  for (const auto& [socket, door] : all) {
+    if (!socket->valid()) continue;
+    auto own = duplicate(*socket);
+    if (!own.ok()) return own.status();
+    if (auto status = loop.listen(*std::move(own), door); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// A loop that gets no duplicate takes no connections of the new socket.
+void Serving::listen_local(const Descriptor& local) {
+  for (const Served& each : loops_) {
+    auto own = duplicate(local);
+    if (!own.ok()) continue;
+    const auto shared = std::make_shared<Descriptor>(*std::move(own));
+    each.loop.tasks().post([&loop = each.loop, shared] {
+      loop.listen(std::move(*shared), Caller::Door::kUnix).IgnoreError();
+    });
+  }
+}
+
+bool Serving::wait_drained(std::chrono::milliseconds longest) const {
+  const auto until = Clock::now() + longest;
+  const auto all = [this] {
+    return std::all_of(loops_.begin(), loops_.end(), [](const Served& each) { return each.loop.drained(); });
+  };
+  while (!all() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(kDrainedPollMs));
+  return all();
+}
+
+// The loops' calls end by themselves or, after a while, with the server that they were passed on to.
 void Serving::drain() {
-  acceptor_.reset();
   server_->GetHealthCheckService()->SetServingStatus(false);
   control_->end_watches();
-  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(kDrainTimeoutMs / 2));
+  for (const Served& each : loops_) each.loop.drain();
+  wait_drained(std::chrono::milliseconds(kDrainTimeoutMs / 2));
+  server_->Shutdown(std::chrono::system_clock::now());
+  wait_drained(std::chrono::milliseconds(kLastAnswersMs));
 }
 
 }  // namespace ingot

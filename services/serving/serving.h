@@ -2,15 +2,16 @@
 // the front end's process and the simulated chip's daemon use it.
 #pragma once
 
+#include <chrono>
+#include <memory>
+#include <vector>
+
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 #include <prometheus/collectable.h>
 
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "absl/status/status.h"
+#include "replication/client/posted_client.h"
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 #include "services/access/access_rules.h"
@@ -19,17 +20,34 @@
 #include "services/control/fault_injector.h"
 #include "services/metrics/exposer.h"
 #include "services/metrics/request_metrics.h"
-#include "services/serving/connection_acceptor.h"
+#include "services/rpc/passing/budget.h"
+#include "services/serving/serving_loop.h"
+#include "transport/host/descriptor.h"
 
 namespace ingot {
 
+// Sockets that listen, non-blocking, for all loops. Either may be invalid: there is none.
+struct ListeningSockets {
+  Descriptor tcp;
+  Descriptor local;  // the Unix socket
+};
+
+// KV is served on the loops, one connection on one of them. All other calls are passed on to a gRPC C++ server in this
+// process, which listens nowhere.
+//
 // Made, started and destroyed by one thread.
 class Serving {
  public:
-  // The arguments outlive the object. `injector` carries out the faults of drills; null: signals to processes. Who may
-  // ask for them: services/access.
-  Serving(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client,
+  // A loop, and the client of the replicas that its calls use, on its thread.
+  struct Served {
+    ServingLoop& loop;
+    ReplicaClient& client;
+  };
+  // The arguments outlive the object; it is destroyed when no loop runs any more. `injector` carries out the faults of
+  // drills; null: signals to processes. Who may ask for them: services/access. REQUIRES: there is a loop.
+  Serving(const DaemonConfig& config, const InstanceView& view, std::vector<Served> loops,
           FaultInjector* injector = nullptr);
+  ~Serving();
 
   // The metrics in which every service records its calls.
   RequestMetrics& metrics() { return metrics_; }
@@ -38,32 +56,35 @@ class Serving {
   void add(std::unique_ptr<grpc::Service> service);
   void add(std::shared_ptr<prometheus::Collectable> metrics);
 
-  // Serves on the sockets, and the metrics on config.metrics_listen unless that is empty. Errors: ALREADY_EXISTS if
-  // that one cannot be listened on, RESOURCE_EXHAUSTED.
-  absl::Status start(ListeningSockets sockets);
+  // Serves on the sockets as soon as the loops run, and the metrics on config.metrics_listen unless that is empty.
+  // To be called before the loops run. Errors: ALREADY_EXISTS if that one cannot be listened on, RESOURCE_EXHAUSTED.
+  absl::Status start(const ListeningSockets& sockets);
 
-  // The Unix socket has been bound anew. REQUIRES: start() has succeeded.
-  void replace_local(Descriptor local) { acceptor_->replace_local(std::move(local)); }
-
-  // REQUIRES: start() has succeeded.
-  grpc::Server& server() { return *server_; }
+  // The Unix socket has been bound anew. Any thread. REQUIRES: start() has succeeded.
+  void listen_local(const Descriptor& local);
 
   // Ends the control plane's watches, lets running calls finish within kDrainTimeoutMs / 2, and refuses new ones.
-  // Blocks: not to be called from a thread that answers calls. REQUIRES: start() has succeeded.
+  // Blocks while the loops run: not to be called from a thread that answers calls. REQUIRES: start() has succeeded.
   void drain();
 
  private:
+  absl::Status start_server();
+  absl::Status listen(ServingLoop& loop, const ListeningSockets& sockets);
+  bool wait_drained(std::chrono::milliseconds longest) const;
+
   const DaemonConfig& config_;
   const InstanceView& view_;
+  const std::vector<Served> loops_;
   const AccessRules rules_;
+  rpc::PassedCalls passed_calls_;
   RequestMetrics metrics_;
   std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
   std::unique_ptr<MetricsExposer> exposer_;
+  PostedClient client_;  // of the services, which gRPC's threads call
   std::unique_ptr<ControlService> control_;
   std::vector<std::unique_ptr<grpc::Service>> services_;  // all but control_
   const std::unique_ptr<grpc::CallbackGenericService> unknown_methods_;
-  std::unique_ptr<grpc::Server> server_;          // it uses all of the above
-  std::unique_ptr<ConnectionAcceptor> acceptor_;  // last: it feeds the server
+  std::unique_ptr<grpc::Server> server_;  // last: it uses all of the above
 };
 
 }  // namespace ingot

@@ -47,6 +47,14 @@ absl::Status settle_voters(DaemonConfig& config) {
   return absl::OkStatus();
 }
 
+// A replica's loop has a core of its own if there are enough.
+void settle_loops(DaemonConfig& config) {
+  if (config.backend == Backend::kScc) config.front_end_loops = 1;  // it has no front end, and one loop serves
+  if (config.front_end_loops != 0) return;
+  const int free = static_cast<int>(cores_without({}).size()) - config.replicas;
+  config.front_end_loops = std::clamp(free / 2, 1, kFrontEndLoopsByDefaultMax);
+}
+
 }  // namespace
 
 absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
@@ -62,6 +70,7 @@ absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
+  settle_loops(config);
   if (auto status = check_limits(config); !status.ok()) return status;
   // The metrics' socket stays open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
@@ -95,7 +104,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   if (auto status = claim_instance_name(config.name, name); !status.ok()) return status;
   auto socket = open_configured_socket(config);
   if (!socket.ok()) return socket.status();
-  const int endpoints = config.replicas + 1;  // and the front end
+  const int endpoints = endpoints_of(config);
   auto fabric = Fabric::create(config.name, endpoints, inbox_bytes(config.transport, endpoints));
   if (!fabric.ok()) return fabric.status();
   InstanceTrace trace(config.name);
@@ -192,27 +201,30 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 }
 
 absl::Status Instance::begin_incarnation(int endpoint) {
-  INGOT_CHECK(endpoint >= 0 && endpoint < fabric_.endpoints(), "a replica, or the front end behind them");
+  INGOT_CHECK(endpoint >= 0 && endpoint <= config_.replicas, "a replica, or the front end behind them");
+  if (endpoint == config_.replicas) return begin_front_end();
   const std::uint32_t next = incarnation(endpoint) + 1;
-  Descriptor stable;
-  if (endpoint < config_.replicas) {
-    if (stable_[endpoint].size() >= kKeptIncarnationsMax) {
-      return absl::ResourceExhaustedError(absl::StrCat("the stable segments of ", stable_[endpoint].size(),
-                                                       " earlier incarnations are needed until a snapshot is "
-                                                       "published"));
-    }
-    auto made = make_stable(endpoint);
-    if (!made.ok()) return made.status();
-    stable = *std::move(made);
+  if (stable_[endpoint].size() >= kKeptIncarnationsMax) {
+    return absl::ResourceExhaustedError(absl::StrCat("the stable segments of ", stable_[endpoint].size(),
+                                                     " earlier incarnations are needed until a snapshot is "
+                                                     "published"));
   }
+  auto stable = make_stable(endpoint);
+  if (!stable.ok()) return stable.status();
   auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
   if (!inbox.ok()) return inbox.status();
-  if (endpoint == config_.replicas) {
-    front_end_incarnation_ = next;
-    return absl::OkStatus();
-  }
-  add_incarnation(stable_[endpoint], StableIncarnation{next, std::move(stable)},
+  add_incarnation(stable_[endpoint], StableIncarnation{next, *std::move(stable)},
                   [](const StableIncarnation& ended) { return incarnation_counts(ended.fd.get(), ended.incarnation); });
+  return absl::OkStatus();
+}
+
+// If one of its inboxes cannot be made, those made before are of no incarnation yet, and are made again.
+absl::Status Instance::begin_front_end() {
+  for (int endpoint = config_.replicas; endpoint < fabric_.endpoints(); ++endpoint) {
+    auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
+    if (!inbox.ok()) return inbox.status();
+  }
+  ++front_end_incarnation_;
   return absl::OkStatus();
 }
 

@@ -53,12 +53,13 @@ class Instance {
   // A launch document with every endpoint's newest incarnation and without a supervision channel.
   LaunchSpec launch_spec() const;
 
-  // Makes the segments of the next incarnation of a replica, or of the front end (the last endpoint). The stable
-  // segments of earlier incarnations are kept as long as they are needed. REQUIRES: the kernel has reported the end of
-  // the incarnation before. Errors: RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of
-  // that replica are needed); then nothing has changed.
+  // Makes the segments of the next incarnation of a replica, or of the front end: the endpoint behind the replicas
+  // stands for all of its endpoints, which have one incarnation. The stable segments of earlier incarnations are kept
+  // as long as they are needed. REQUIRES: the kernel has reported the end of the incarnation before. Errors:
+  // RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of that replica are needed); then
+  // the incarnation has not begun.
   absl::Status begin_incarnation(int endpoint);
-  std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint
+  std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint; as above for the front end
   // Releases the stable segments that are no longer needed, and shows on DaemonPage how many are kept
   // (docs/design/stable-storage.md).
   void release_segments();
@@ -106,6 +107,7 @@ class Instance {
   void bind_lost_socket();
   absl::Status tell_socket(SupervisionChannel& channel, Told& told) const;
   absl::Status tell_incarnations(SupervisionChannel& channel, int replica, Told& told) const;
+  absl::Status begin_front_end();
   absl::Status tell_front_end(SupervisionChannel& channel, Told& told) const;
   int inbox(int endpoint) const;  // its descriptor
   std::vector<Incarnation> kept_before(int replica, std::uint32_t incarnation) const;

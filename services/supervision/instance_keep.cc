@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/planning/helper_cores.h"
 #include "replication/agreement/limits.h"
@@ -91,7 +92,7 @@ void Instance::publish_snapshot() {
 
 Told Instance::all_told() const {
   Told told{{}, releases_, snapshot_slot_, binding_};
-  for (int endpoint = 0; endpoint < fabric_.endpoints(); ++endpoint) {
+  for (int endpoint = 0; endpoint <= config_.replicas; ++endpoint) {
     told.incarnations.push_back(incarnation(endpoint));
   }
   return told;
@@ -134,8 +135,9 @@ absl::Status Instance::tell_front_end(SupervisionChannel& channel, Told& told) c
   const int endpoint = config_.replicas;
   std::uint32_t& known = told.incarnations[endpoint];
   if (known >= front_end_incarnation_) return absl::OkStatus();
-  const int fds[] = {inbox(endpoint)};
-  absl::Status status = channel.send(incarnation_message(endpoint, front_end_incarnation_), fds);
+  std::vector<int> inboxes;
+  for (int each = endpoint; each < fabric_.endpoints(); ++each) inboxes.push_back(inbox(each));
+  absl::Status status = channel.send(incarnation_message(endpoint, front_end_incarnation_), inboxes);
   if (status.ok()) known = front_end_incarnation_;
   return status;
 }

@@ -32,7 +32,7 @@ absl::Status check(int resource, std::uint64_t needed, const std::string& what, 
 
 // Descriptors that every process of the instance holds or inherits.
 int instance_descriptors(const DaemonConfig& config) {
-  const int endpoints = config.replicas + 1;
+  const int endpoints = endpoints_of(config);
   const int fabric = 1 + 2 * endpoints;                    // control segment, inboxes, bells
   const int of_a_replica = 1 + 1 + kEarlierSegments;       // page and stable segments
   constexpr int kOthers = 4;                          // the daemon's page, the snapshot, and two sockets that listen
@@ -41,7 +41,7 @@ int instance_descriptors(const DaemonConfig& config) {
 
 int tasks_needed(const DaemonConfig& config) {
   const int replicas = config.backend == Backend::kScc ? 0 : config.replicas * kReplicaTasks + kStandbyTasks;
-  return front_end_tasks() + replicas;
+  return front_end_tasks(front_end_endpoints(config)) + replicas;
 }
 
 }  // namespace

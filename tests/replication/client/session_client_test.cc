@@ -1,4 +1,4 @@
-// The session client under several threads: each submission is answered once, outside the client's lock.
+// The session client of a loop, and other threads that submit to it: each submission is answered once.
 #include "replication/client/session_client.h"
 
 #include <atomic>
@@ -13,14 +13,16 @@
 
 #include "core/check.h"
 #include "core/wire.h"
+#include "replication/client/posted_client.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/fabric.h"
 #include "transport/host/host_transport.h"
+#include "transport/host/loop_tasks.h"
 
 namespace ingot {
 namespace {
 
-// Replica 0, which answers its requests at the next probe. It is used under the client's lock only.
+// Replica 0, which answers its requests at the next probe.
 class AnsweringTransport final : public Transport {
  public:
   EndpointId self() const override { return EndpointId(1); }
@@ -45,21 +47,25 @@ class AnsweringTransport final : public Transport {
     return handed_out;
   }
 
-  bool flush() override { return false; }
+  bool flush() override {
+    ++flushes;
+    return false;
+  }
   bool parts_moved() override { return false; }
   bool readable() override { return !answers_.empty(); }
   void peer_gone(EndpointId) override {}
+
+  int flushes = 0;
 
  private:
   std::deque<std::string> answers_;
   std::uint64_t slots_ = 0;
 };
 
-SessionClient::Options one_replica(std::function<void()> wake_loop) {
+SessionClient::Options one_replica() {
   SessionClient::Options options;
   options.replicas = 1;
   options.session = 5;
-  options.wake_loop = std::move(wake_loop);
   options.bounds.timeout_ms = 600'000;  // the machine may stop any thread for seconds
   return options;
 }
@@ -116,7 +122,7 @@ class AnsweringReplica final : public Pollable {
 
 }  // namespace
 
-// The threads of a front end: its loop, its callers, and the one that hears of deaths.
+// The threads of a front end: its loop, others that submit, and the one that hears of deaths.
 TEST_CASE("over shared memory, with all loops in threads, each submission is answered once, also when a replica dies") {
   constexpr int kThreads = 4;
   constexpr int kEach = 300;
@@ -126,11 +132,14 @@ TEST_CASE("over shared memory, with all loops in threads, each submission is ans
   REQUIRE(fabric.ok());
   AnsweringReplica first(*fabric, kind, EndpointId(0)), second(*fabric, kind, EndpointId(1));
   auto transport = make_transport(kind, inboxes_of(*fabric), self, *fabric, {});
-  auto options = one_replica([&] { fabric->notify(self); });
+  auto options = one_replica();
   options.replicas = 2;
-  SessionClient client(*transport, std::move(options));
+  SessionClient session(*transport, std::move(options));
   auto loop = *EventLoop::create({});
-  loop->add(client, *fabric, self);
+  const auto tasks = *LoopTasks::create();
+  tasks->attach(*loop);
+  loop->add(session, *fabric, self);
+  PostedClient client(*tasks, session);
   std::thread runner([&] { loop->run(); });
   std::atomic<int> answered{0};
   std::atomic<int> wrong{0};
@@ -145,48 +154,23 @@ TEST_CASE("over shared memory, with all loops in threads, each submission is ans
         };
         const RequestKind request = i % 2 == 0 ? RequestKind::kCommand : RequestKind::kLocalQuery;
         client.submit(request, payload, check, ReplicaClient::kAnyReplica);
-        if (thread == 0 && i == kEach / 2) client.replica_died(EndpointId(1), Incarnation(1));
+        const auto died = [&] { session.replica_died(EndpointId(1), Incarnation(1)); };
+        if (thread == 0 && i == kEach / 2) tasks->post(died);
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   while (answered < kThreads * kEach) std::this_thread::yield();
-  CHECK(client.in_flight() == 0);
   loop->stop();
   runner.join();
+  CHECK(session.in_flight() == 0);
   CHECK(wrong == 0);
   CHECK(answered == kThreads * kEach);
 }
 
-TEST_CASE("threads submit while the loop answers, and each gets its own answer") {
-  constexpr int kThreads = 4;
-  constexpr int kEach = 500;
-  AnsweringTransport transport;
-  SessionClient client(transport, one_replica([] {}));
-  std::atomic<int> answered{0};
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < kThreads; ++thread) {
-    threads.emplace_back([&, thread] {
-      for (int i = 0; i < kEach; ++i) {
-        const std::string payload = std::to_string(thread) + "/" + std::to_string(i);
-        const auto check = [&, payload](const ReplicaReply& reply) {
-          if (reply.outcome != ReplicaReply::Outcome::kOk || reply.payload != payload || !reply.last) ++wrong;
-          ++answered;
-        };
-        client.submit(RequestKind::kCommand, payload, check, ReplicaClient::kAnyReplica);
-      }
-    });
-  }
-  while (answered < kThreads * kEach) client.poll(monotonic_ns());
-  for (std::thread& thread : threads) thread.join();
-  REQUIRE(wrong == 0);
-  REQUIRE(client.in_flight() == 0);
-}
-
 TEST_CASE("a callback may submit") {
   AnsweringTransport transport;
-  SessionClient client(transport, one_replica([] {}));
+  SessionClient client(transport, one_replica());
   int answers = 0;
   ReplicaClient::Callback again = [&](const ReplicaReply&) {
     if (++answers < 3) client.submit(RequestKind::kLocalQuery, "", again, ReplicaClient::kAnyReplica);
@@ -196,21 +180,31 @@ TEST_CASE("a callback may submit") {
   REQUIRE(answers == 3);
 }
 
-TEST_CASE("the loop is woken for the first request, whose timer it has to run, and for no other") {
+TEST_CASE("all requests of a round wake the replicas once, those of callbacks too") {
   AnsweringTransport transport;
-  int wakes = 0;
-  SessionClient client(transport, one_replica([&] { ++wakes; }));
+  SessionClient client(transport, one_replica());
   REQUIRE(client.deadline_ns() == Pollable::kNever);
+  CHECK_FALSE(client.readable());
   for (int i = 0; i < 3; ++i) {
-    client.submit(RequestKind::kCommand, "x", [](const ReplicaReply&) {}, ReplicaClient::kAnyReplica);
+    client.submit(RequestKind::kCommand, "x", [](const ReplicaReply&) {});
   }
-  REQUIRE(wakes == 1);
-  REQUIRE(client.readable());
+  CHECK(client.readable());  // a loop that went to sleep now would never wake the leader
+  CHECK(client.deadline_ns() != Pollable::kNever);
+  CHECK(transport.flushes == 0);
+  client.poll(monotonic_ns());
+  CHECK(transport.flushes == 1);
+  CHECK_FALSE(client.readable());
+
+  client.submit(RequestKind::kCommand, "x", [&](const ReplicaReply&) {
+    client.submit(RequestKind::kLocalQuery, "y", [](const ReplicaReply&) {});
+  });
+  client.poll(monotonic_ns());
+  CHECK(transport.flushes == 3);
 }
 
 TEST_CASE("beyond its bound the client refuses before submit returns") {
   AnsweringTransport transport;
-  auto options = one_replica([] {});
+  auto options = one_replica();
   options.bounds.requests = 1;
   SessionClient client(transport, std::move(options));
   int refused = 0;

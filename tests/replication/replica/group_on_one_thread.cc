@@ -58,7 +58,6 @@ GroupOnOneThread::GroupOnOneThread(const std::string& agreement, const std::stri
   options.daemon = &daemon_;
   options.pages = pages_;
   options.incarnations = client_incarnations_.get();
-  options.wake_loop = [] {};
   options.now_ns = [this] { return now_ns_; };
   client_ = std::make_unique<SessionClient>(*client_transport_, std::move(options));
 }

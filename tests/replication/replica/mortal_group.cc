@@ -113,7 +113,6 @@ void MortalGroup::start_all(int deprived, std::string_view other) {
   client.acceptor = EndpointId(1);
   client.nearest = EndpointId(static_cast<std::uint16_t>(options_.replicas - 1));
   client.daemon = &daemon_;
-  client.wake_loop = [] {};
   client.now_ns = [this] { return now_ns_; };
   client_ = std::make_unique<SessionClient>(*client_transport_, std::move(client));
 }

@@ -64,7 +64,7 @@ TEST_CASE("The largest request is taken, a larger one is refused in etcd's words
   CHECK(call(*stub, &pb::KV::Stub::Put, put_request("k", std::string(value_bytes_max, 'x')), response).ok());
   check_error(call(*stub, &pb::KV::Stub::Put, put_request("k", std::string(value_bytes_max + 1, 'x')), response),
               grpc::StatusCode::INVALID_ARGUMENT, "etcdserver: request is too large");
-  const std::string beyond(kGrpcReceiveBytesMax + 1, 'x');
+  const std::string beyond(rpc::kGrpcReceiveBytesMax + 1, 'x');
   CHECK(call(*stub, &pb::KV::Stub::Put, put_request("k", beyond), response).error_code() ==
         grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK(server.client.leader().revision() == 2);

@@ -1,17 +1,18 @@
-// etcd's services on real stores, behind a real gRPC server on a loopback port, for tests of single calls.
+// etcd's services on real stores, served on a loopback port as ingotd serves them, for tests of single calls.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "core/check.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
-#include "services/etcd/services.h"
-#include "services/serving/limits.h"
+#include "services/rpc/server/limits.h"
+#include "services/serving/solo_serving.h"
+#include "services/sockets/tcp_listener.h"
 #include "tests/services/etcd/local_replica_client.h"
 
 namespace ingot {
@@ -24,19 +25,20 @@ class InProcessServer {
     config.replicas = config.voters = 2;
     config.cluster_id = 12;
     config.member_id = 34;
+    config.listen = "127.0.0.1:0";
+    config.metrics_listen = "";
     for (auto& page : pages) {
       page = std::make_unique<ReplicaPage>();
       view.replicas.push_back(page.get());
     }
-    services_ = etcd::make_services(client, config, view, metrics);
-    grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.SetMaxReceiveMessageSize(static_cast<int>(kGrpcReceiveBytesMax));
-    for (const auto& service : services_) builder.RegisterService(service.get());
-    server_ = builder.BuildAndStart();
-    INGOT_CHECK(server_ != nullptr);
-    config.listen = "127.0.0.1:" + std::to_string(port);
+    view.daemon = daemon_.get();
+    auto listener = claim_listen_address(config.listen, "--listen");
+    INGOT_CHECK(listener.ok());
+    auto serving = SoloServing::create(config, view, client);
+    INGOT_CHECK(serving.ok());
+    serving_ = *std::move(serving);
+    const ListeningSockets sockets{*std::move(listener), {}};
+    INGOT_CHECK(serving_->start(sockets).ok());
   }
 
   // A new connection.
@@ -51,11 +53,10 @@ class InProcessServer {
   DaemonConfig config;
   std::unique_ptr<ReplicaPage> pages[2];
   InstanceView view;
-  RequestMetrics metrics;
 
  private:
-  std::vector<std::unique_ptr<grpc::Service>> services_;
-  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<DaemonPage> daemon_ = std::make_unique<DaemonPage>();
+  std::unique_ptr<SoloServing> serving_;
 };
 
 }  // namespace ingot

@@ -5,15 +5,15 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
 #include "replication/pages/instance_view.h"
 #include "services/cli/cli.h"
-#include "services/etcd/services.h"
-#include "services/serving/limits.h"
+#include "services/serving/solo_serving.h"
+#include "services/sockets/tcp_listener.h"
 #include "tests/services/etcd/local_replica_client.h"
 
 namespace {
@@ -30,23 +30,22 @@ absl::Status serve() {
   ingot::InstanceView view;
   view.replicas = {page.get()};
 
-  ingot::RequestMetrics metrics;
-  const auto services = ingot::etcd::make_services(client, config, view, metrics);
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-  builder.SetMaxReceiveMessageSize(ingot::kGrpcReceiveBytesMax);
-  for (const auto& service : services) builder.RegisterService(service.get());
-  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr) return absl::UnavailableError("there is no free port on 127.0.0.1");
-  config.listen = "127.0.0.1:" + std::to_string(port);
+  const auto daemon = std::make_unique<ingot::DaemonPage>();
+  view.daemon = daemon.get();
+  config.listen = "127.0.0.1:0";
+  config.metrics_listen = "";
+  auto listener = ingot::claim_listen_address(config.listen, "--listen");
+  if (!listener.ok()) return listener.status();
+  const auto serving = ingot::SoloServing::create(config, view, client);
+  if (!serving.ok()) return serving.status();
+  const ingot::ListeningSockets sockets{*std::move(listener), {}};
+  if (auto status = (*serving)->start(sockets); !status.ok()) return status;
   std::printf("%s\n", config.listen.c_str());
   std::fflush(stdout);
 
   char ignored[64];
   while (read(STDIN_FILENO, ignored, sizeof ignored) > 0) {
   }
-  server->Shutdown();
   return absl::OkStatus();
 }
 

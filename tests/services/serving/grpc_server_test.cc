@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "services/access/caller_codec.h"
 #include "services/etcd/services.h"
 #include "services/metrics/request_metrics.h"
 
@@ -107,6 +108,42 @@ TEST_CASE("reflection lists the services") {
       exchange(running.address, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", list_services);
   REQUIRE_THAT(answer, Catch::Contains("etcdserverpb.Lease"));
   REQUIRE_THAT(answer, Catch::Contains("grpc.health.v1.Health"));
+}
+
+TEST_CASE("the inner server serves this process alone, and knows the caller that a loop has passed on, no other") {
+  class Asked final : public grpc::CallbackGenericService {
+   public:
+    grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
+      class Reactor final : public grpc::ServerGenericBidiReactor {
+       public:
+        explicit Reactor(const Caller& caller) { Finish({grpc::StatusCode::ABORTED, caller.address}); }
+        void OnDone() override { delete this; }
+      };
+      return new Reactor(caller_of(*context));
+    }
+  } asked;
+  const auto server = start_inner_server({}, asked);
+  REQUIRE(server.ok());
+  grpc::GenericStub stub((*server)->InProcessChannel(channel_arguments()));
+  const auto caller_seen = [&](const std::string& metadata) {
+    grpc::ClientContext context;
+    if (!metadata.empty()) context.AddMetadata(kCallerKey, metadata);
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareUnaryCall(&context, "/a.Service/Method", buffer(""), &queue);
+    call->StartCall();
+    grpc::ByteBuffer answer;
+    grpc::Status status;
+    call->Finish(&answer, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    REQUIRE(queue.Next(&tag, &ok));
+    CHECK(status.error_code() == grpc::StatusCode::ABORTED);
+    return status.error_message();
+  };
+  CHECK(caller_seen(encode_caller({Caller::Door::kUnix, "unix:pid=1,uid=2", Caller::Credentials{2, 3, 1}})) ==
+        "unix:pid=1,uid=2");
+  CHECK(caller_seen("").empty());
+  CHECK(caller_seen("no caller").empty());
 }
 
 TEST_CASE("an address in use is refused with a sentence, not shared") {

@@ -1,8 +1,9 @@
-// The server's own client.
+// The servers' own clients.
 #include "services/serving/self_check.h"
 
 #include <catch2/catch.hpp>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/server_posix.h>
 
 #include <atomic>
 #include <chrono>
@@ -27,10 +28,14 @@ std::unique_ptr<grpc::Server> make_server() {
   return *std::move(server);
 }
 
+SelfCheck::Connect to(grpc::Server& server) {
+  return [&server](Descriptor connection) { grpc::AddInsecureChannelFromFd(&server, connection.release()); };
+}
+
 TEST_CASE("a server that serves answers each question") {
   const auto server = make_server();
   std::atomic<int> answers{0};
-  auto check = SelfCheck::create(*server, [&] { ++answers; });
+  auto check = SelfCheck::create({to(*server)}, [&] { ++answers; });
   REQUIRE(check.ok());
   CHECK(answers == 0);  // not asked
   for (int i = 1; i <= 20; ++i) {
@@ -44,7 +49,7 @@ TEST_CASE("a server that serves answers each question") {
 TEST_CASE("a server that has been shut down answers nothing, and a check that is gone reports nothing") {
   const auto server = make_server();
   std::atomic<int> answers{0};
-  auto check = SelfCheck::create(*server, [&] { ++answers; });
+  auto check = SelfCheck::create({to(*server)}, [&] { ++answers; });
   REQUIRE(check.ok());
   (*check)->ask();
   wait_for(answers, 1);
@@ -54,6 +59,19 @@ TEST_CASE("a server that has been shut down answers nothing, and a check that is
   const int before = answers;
   std::this_thread::sleep_for(kAWhile);
   CHECK(answers == before);
+}
+
+TEST_CASE("of several servers all have to answer: one that does not is noticed") {
+  const auto first = make_server(), second = make_server();
+  std::atomic<int> answers{0};
+  auto check = SelfCheck::create({to(*first), to(*second)}, [&] { ++answers; });
+  REQUIRE(check.ok());
+  (*check)->ask();
+  wait_for(answers, 1);
+  second->Shutdown();
+  (*check)->ask();
+  std::this_thread::sleep_for(kAWhile);
+  CHECK(answers == 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The serving parts that both backends use: one server for all services, metrics unless they are off, and draining.
-#include "services/serving/serving.h"
+#include "services/serving/solo_serving.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
 #include "services/access/method_access.h"
-#include "services/serving/limits.h"
+#include "services/rpc/server/limits.h"
 #include "services/sockets/socket_path.h"
 #include "services/sockets/tcp_listener.h"
 #include "services/sockets/unix_listener.h"
@@ -68,7 +68,11 @@ struct Instance {
   ListeningSockets listening() const {
     return {Descriptor(::dup(listener.get())), Descriptor(local.valid() ? ::dup(local.fd()) : -1)};
   }
-  std::unique_ptr<Serving> make() { return std::make_unique<Serving>(pages.config, pages.view(), client); }
+  std::unique_ptr<SoloServing> make() {
+    auto serving = SoloServing::create(pages.config, pages.view(), client);
+    REQUIRE(serving.ok());
+    return *std::move(serving);
+  }
 
   std::shared_ptr<grpc::Channel> channel() const {
     grpc::ChannelArguments arguments;
@@ -138,7 +142,7 @@ TEST_CASE("a request that is too large is RESOURCE_EXHAUSTED with both sizes") {
   Instance instance;
   const auto serving = instance.make();
   REQUIRE(serving->start(instance.listening()).ok());
-  const grpc::Status status = call(instance, "/etcdserverpb.KV/Put", std::string(kGrpcReceiveBytesMax + 1, 'x'));
+  const grpc::Status status = call(instance, "/etcdserverpb.KV/Put", std::string(rpc::kGrpcReceiveBytesMax + 1, 'x'));
   CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK_THAT(status.error_message(), Catch::Contains("larger than max (2097153 vs. 2097152)"));
 }
@@ -200,7 +204,7 @@ TEST_CASE("what is the owner's alone is refused over TCP and taken over the Unix
   auto again = UnixListener::bind(instance.pages.config.socket, {});
   REQUIRE(again.ok());
   instance.local = *std::move(again);
-  serving->replace_local(Descriptor(::dup(instance.local.fd())));
+  serving->serving().listen_local(Descriptor(::dup(instance.local.fd())));
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   control_v1::GetStatusResponse status;
@@ -212,7 +216,7 @@ TEST_CASE("what is the owner's alone is refused over TCP and taken over the Unix
 TEST_CASE("the control plane is served, and so are the services that a backend adds") {
   Instance instance;
   const auto serving = instance.make();
-  serving->add(std::make_unique<EmptyChip>());
+  serving->serving().add(std::make_unique<EmptyChip>());
   REQUIRE(serving->start(instance.listening()).ok());
 
   control_v1::GetStatusResponse status;
@@ -255,6 +259,7 @@ TEST_CASE("draining ends the watches, and new calls are turned away") {
   REQUIRE(watch->Read(&status));
 
   serving->drain();
+  refuse_connections(instance.listener.get());  // as the supervisor does
   while (watch->Read(&status)) {
   }
   CHECK(watch->Finish().error_code() == grpc::StatusCode::UNAVAILABLE);

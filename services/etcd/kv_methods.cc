@@ -1,0 +1,139 @@
+#include "services/etcd/kv_methods.h"
+
+#include <string>
+#include <utility>
+
+#include "replication/requests/limits.h"
+#include "services/etcd/errors.h"
+#include "services/etcd/limits.h"
+#include "services/etcd/range_call.h"
+#include "services/etcd/store_answer.h"
+#include "services/etcd/translate.h"
+
+namespace ingot::etcd {
+namespace {
+
+namespace pb = etcdserverpb;
+
+// etcd reports the first of several faults. `request` holds the operations before the fault `found` by translation, and
+// one of them may be invalid; but etcd compares keys for duplicates only after every operation has been found valid.
+grpc::Status first_fault(const kv::Request& request, const grpc::Status& found) {
+  const kv::Code code = kv::validate(request);
+  return code == kv::Code::kOk || code == kv::Code::kDuplicateKey ? found : to_status(code);
+}
+
+// Ends the call, and returns false, if the bytes are no such message. Such a call is not counted.
+template <typename Request>
+bool parse(const rpc::Call& caller, std::string_view bytes, Request& message) {
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return true;
+  caller.finish(malformed_request());
+  return false;
+}
+
+rpc::Method::Weight weigh_range(std::string_view request) {
+  return may_be_large(request) ? rpc::Method::Weight::kLarge : rpc::Method::Weight::kSmall;
+}
+
+}  // namespace
+
+void KvMethods::add_to(rpc::Methods& methods) {
+  const auto add = [&](const char* path, void (KvMethods::*serve)(rpc::Call, std::string_view)) {
+    rpc::Method method;
+    method.unary = [this, serve](rpc::Call caller, std::string_view bytes) { (this->*serve)(caller, bytes); };
+    if (serve == &KvMethods::range) method.weigh = weigh_range;
+    methods.add(path, std::move(method));
+  };
+  add("/etcdserverpb.KV/Range", &KvMethods::range);
+  add("/etcdserverpb.KV/Put", &KvMethods::put);
+  add("/etcdserverpb.KV/DeleteRange", &KvMethods::delete_range);
+  add("/etcdserverpb.KV/Txn", &KvMethods::txn);
+  add("/etcdserverpb.KV/Compact", &KvMethods::compact);
+}
+
+void KvMethods::range(rpc::Call caller, std::string_view bytes) {
+  pb::RangeRequest message;
+  if (!parse(caller, bytes, message)) return;
+  const LoopCall call(caller, metrics_, Method::kKvRange);
+  kv::RangeRequest request;
+  if (grpc::Status status = translate(message, request); !status.ok()) return call.finish(status);
+  if (request.key.empty()) return call.finish(to_status(kv::Code::kEmptyKey));
+  RangeCall::start(client_, header_, std::move(request), message.serializable(), call);
+}
+
+void KvMethods::put(rpc::Call caller, std::string_view bytes) {
+  if (bytes.size() > kReusedMessageBytesMax) {
+    pb::PutRequest message;
+    kv::Request request(std::in_place_type<kv::PutRequest>);
+    if (!parse(caller, bytes, message)) return;
+    const LoopCall call(caller, metrics_, Method::kKvPut);
+    swap_in(message, std::get<kv::PutRequest>(request));
+    return submit<kv::PutResult, pb::PutResponse>(call, RequestKind::kCommand, request);
+  }
+  if (!parse(caller, bytes, put_message_)) return;
+  const LoopCall call(caller, metrics_, Method::kKvPut);
+  swap_in(put_message_, std::get<kv::PutRequest>(put_request_));
+  submit<kv::PutResult, pb::PutResponse>(call, RequestKind::kCommand, put_request_);
+}
+
+void KvMethods::delete_range(rpc::Call caller, std::string_view bytes) {
+  pb::DeleteRangeRequest message;
+  if (!parse(caller, bytes, message)) return;
+  const LoopCall call(caller, metrics_, Method::kKvDeleteRange);
+  kv::Request request(std::in_place_type<kv::DeleteRangeRequest>);
+  translate(message, std::get<kv::DeleteRangeRequest>(request));
+  submit<kv::DeleteRangeResult, pb::DeleteRangeResponse>(call, RequestKind::kCommand, request);
+}
+
+void KvMethods::txn(rpc::Call caller, std::string_view bytes) {
+  pb::TxnRequest message;
+  if (!parse(caller, bytes, message)) return;
+  const LoopCall call(caller, metrics_, Method::kKvTxn);
+  kv::Request request(std::in_place_type<kv::TxnRequest>);
+  grpc::Status status = translate(message, std::get<kv::TxnRequest>(request));
+  if (!status.ok()) return call.finish(first_fault(request, status));
+  RequestKind kind = RequestKind::kCommand;
+  if (!kv::is_mutating(request)) {
+    kind = is_serializable(message) ? RequestKind::kLocalQuery : RequestKind::kLinearizableQuery;
+  }
+  submit<kv::TxnResult, pb::TxnResponse>(call, kind, request);
+}
+
+// `physical` asks to wait until the space is free; here a compaction is complete when it is answered.
+void KvMethods::compact(rpc::Call caller, std::string_view bytes) {
+  pb::CompactionRequest message;
+  if (!parse(caller, bytes, message)) return;
+  const LoopCall call(caller, metrics_, Method::kKvCompact);
+  const kv::Request request(kv::CompactRequest{message.revision()});
+  submit<kv::CompactResult, pb::CompactionResponse>(call, RequestKind::kCommand, request);
+}
+
+template <typename Body, typename Response>
+void KvMethods::submit(const LoopCall& call, RequestKind kind, const kv::Request& request) {
+  if (kv::Code code = kv::validate(request); code != kv::Code::kOk) return call.finish(to_status(code));
+  std::string payload = kv::encode(request);
+  if (payload.size() > kRequestBytesMax) return call.finish(to_status(Error::kRequestTooLarge));
+  client_.submit(kind, std::move(payload),
+                 [this, call](const ReplicaReply& reply) { answer<Body, Response>(call, reply); });
+}
+
+template <typename Body, typename Response>
+void KvMethods::answer(const LoopCall& call, const ReplicaReply& reply) {
+  kv::Result result;
+  if (grpc::Status status = open<Body>(reply, result); !status.ok()) return call.finish(status);
+  const auto send = [&](Response& response) {
+    header_.fill(response.mutable_header());
+    response.mutable_header()->set_revision(result.revision);
+    translate(std::get<Body>(std::move(result.body)), &response);
+    call.answer(response);
+  };
+  if constexpr (std::is_same_v<Response, pb::PutResponse>) {
+    if (reply.payload.size() <= kReusedMessageBytesMax) {
+      put_response_.clear_prev_kv();
+      return send(put_response_);
+    }
+  }
+  Response response;
+  send(response);
+}
+
+}  // namespace ingot::etcd

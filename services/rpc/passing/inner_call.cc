@@ -1,0 +1,149 @@
+#include "services/rpc/passing/inner_call.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "services/rpc/passing/limits.h"
+#include "services/rpc/passing/metadata.h"
+#include "services/rpc/server/limits.h"
+#include "transport/host/event_loop.h"
+
+namespace ingot::rpc {
+
+namespace {
+
+grpc::ByteBuffer buffer_of(std::string_view bytes) {
+  const grpc::Slice slice(bytes.data(), bytes.size());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+void send(const Call& call, const grpc::ByteBuffer& message) {
+  grpc::Slice whole;
+  if (message.TrySingleSlice(&whole).ok() || message.DumpToSingleSlice(&whole).ok()) {
+    call.send_bytes({reinterpret_cast<const char*>(whole.begin()), whole.size()});
+  }
+}
+
+}  // namespace
+
+// A hold, since reads and writes begin outside of gRPC's reactions.
+InnerCall::InnerCall(Passing& passing, Call caller, std::string_view path)
+    : passing_(passing), caller_(caller), from_(caller.caller()), path_(path) {
+  pass_metadata(caller_, from_, context_);
+  if (const std::uint64_t deadline_ns = caller_.deadline_ns(); deadline_ns != Call::kNever) {
+    const auto left_ns = static_cast<std::int64_t>(deadline_ns - monotonic_ns());
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::nanoseconds(left_ns));
+  }
+}
+
+void InnerCall::start(OuterHandler& handler) {
+  handler_ = &handler;
+  passing_.stub_.PrepareBidiStreamingCall(&context_, path_, grpc::StubOptions(), this);
+  AddHold();
+  StartCall();
+  read();
+}
+
+// ---- From the caller ------------------------------------------------------------------------------------------------
+
+void InnerCall::message(std::string_view bytes) {
+  waiting_.push_back(buffer_of(bytes));
+  write_next();
+}
+
+void InnerCall::half_closed() {
+  half_closed_ = true;
+  write_next();
+}
+
+void InnerCall::writable() {
+  if (handler_ != nullptr && !reading_ && held_) read();
+}
+
+void InnerCall::write_next() {
+  if (writing_ || !held_) return;
+  if (!waiting_.empty()) {
+    writing_ = true;
+    write_.Swap(&waiting_.front());
+    waiting_.pop_front();
+    StartWrite(&write_);
+  } else if (half_closed_ && !std::exchange(writes_done_, true)) {
+    StartWritesDone();
+  }
+}
+
+void InnerCall::abandon() {
+  handler_ = nullptr;
+  cancel();
+}
+
+void InnerCall::cancel() {
+  context_.TryCancel();
+  if (!reading_) let_end();
+}
+
+// ---- From gRPC's threads to the loop --------------------------------------------------------------------------------
+
+void InnerCall::OnReadInitialMetadataDone(bool ok) {
+  if (!ok) return;
+  passing_.loop_.post([this] {
+    const Metadata metadata = metadata_of(context_.GetServerInitialMetadata());
+    for (const auto& [name, value] : metadata) caller_.add_initial_metadata(name, value);
+    if (!metadata.empty()) caller_.send_initial_metadata();
+  });
+}
+
+void InnerCall::OnReadDone(bool ok) {
+  passing_.loop_.post([this, ok] { read_done(ok); });
+}
+
+void InnerCall::OnWriteDone(bool ok) {
+  passing_.loop_.post([this, ok] { write_done(ok); });
+}
+
+// The last one: this object is deleted there.
+void InnerCall::OnDone(const grpc::Status& status) {
+  passing_.loop_.post([this, status] { done(status); });
+}
+
+// ---- On the loop ----------------------------------------------------------------------------------------------------
+
+void InnerCall::read() {
+  reading_ = true;
+  StartRead(&read_);
+}
+
+// The next message is read when the connection has taken this one.
+void InnerCall::read_done(bool ok) {
+  reading_ = false;
+  if (!ok || handler_ == nullptr) return let_end();
+  send(caller_, read_);
+  read_.Clear();
+  if (caller_.pending_bytes() < kStreamOutputLowBytes) read();
+}
+
+void InnerCall::write_done(bool ok) {
+  writing_ = false;
+  if (!ok) waiting_.clear();  // the call is about to end
+  write_next();
+  if (ok && handler_ != nullptr && wants_more()) caller_.resume();
+}
+
+// No read follows: gRPC may report the end.
+void InnerCall::let_end() {
+  if (std::exchange(held_, false)) RemoveHold();
+}
+
+void InnerCall::done(const grpc::Status& status) {
+  if (handler_ != nullptr) {
+    std::exchange(handler_, nullptr)->forget();
+    for (const auto& [name, value] : metadata_of(context_.GetServerTrailingMetadata())) {
+      caller_.add_trailing_metadata(name, value);
+    }
+    caller_.finish(status);
+  }
+  passing_.ended(*this);
+}
+
+}  // namespace ingot::rpc

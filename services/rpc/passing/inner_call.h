@@ -1,0 +1,96 @@
+// One call that is passed on: the client's side of it inside this process.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/client_callback.h>
+
+#include "services/rpc/passing/passing.h"
+#include "services/rpc/server/call.h"
+#include "services/rpc/server/methods.h"
+
+namespace ingot::rpc {
+
+class OuterHandler;
+
+// Lives from begin() until gRPC has reported its end (OnDone), which may be later than the end of the caller's call.
+// gRPC's threads call the On functions, which hand over to the loop; the loop's thread does all else.
+class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  InnerCall(Passing& passing, Call caller, std::string_view path);
+
+  void start(OuterHandler& handler);
+
+  // From the caller, as in StreamHandler.
+  void message(std::string_view bytes);
+  void half_closed();
+  void writable();
+  bool wants_more() const { return !writing_ && waiting_.empty(); }
+
+  // The caller's call is over, and its handler is no more.
+  void abandon();
+  // The loop has ended: the call shall end, too.
+  void cancel();
+
+  const Caller& from() const { return from_; }
+
+ private:
+  void OnReadInitialMetadataDone(bool ok) override;
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+  void read();
+  void read_done(bool ok);
+  void write_next();
+  void write_done(bool ok);
+  void let_end();
+  void done(const grpc::Status& status);
+
+  Passing& passing_;
+  const Call caller_;
+  const Caller from_;
+  const std::string path_;
+  grpc::ClientContext context_;
+  OuterHandler* handler_ = nullptr;  // null once the caller's call is over
+  grpc::ByteBuffer read_;
+  grpc::ByteBuffer write_;
+  std::deque<grpc::ByteBuffer> waiting_;  // messages of the caller behind write_
+  bool reading_ = false;
+  bool writing_ = false;
+  bool half_closed_ = false;   // by the caller; WritesDone follows the last message
+  bool writes_done_ = false;
+  bool held_ = true;           // gRPC does not report the end yet (AddHold)
+};
+
+// The caller's side.
+class OuterHandler final : public StreamHandler {
+ public:
+  explicit OuterHandler(InnerCall& inner) : inner_(&inner) {}
+  ~OuterHandler() override {
+    if (inner_ != nullptr) inner_->abandon();
+  }
+  void message(std::string_view bytes) override {
+    if (inner_ != nullptr) inner_->message(bytes);
+  }
+  void half_closed() override {
+    if (inner_ != nullptr) inner_->half_closed();
+  }
+  void writable() override {
+    if (inner_ != nullptr) inner_->writable();
+  }
+  bool wants_more() const override { return inner_ == nullptr || inner_->wants_more(); }
+
+  // The inner call has ended.
+  void forget() { inner_ = nullptr; }
+
+ private:
+  InnerCall* inner_;
+};
+
+}  // namespace ingot::rpc

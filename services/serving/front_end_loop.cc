@@ -1,0 +1,81 @@
+#include "services/serving/front_end_loop.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "services/log/log.h"
+#include "transport/host/host_transport.h"
+
+namespace ingot {
+
+namespace {
+
+std::uint64_t new_session() {
+  std::uint64_t session = 0;
+  INGOT_CHECK(::getrandom(&session, sizeof session, 0) == sizeof session, "the kernel's randomness is missing");
+  return session;
+}
+
+// The page of the replica that has seen the newest leadership; a dead replica's page shows an older one.
+const ReplicaPage& best_informed(const InstanceView& view) {
+  return **std::max_element(view.replicas.begin(), view.replicas.end(), [](const auto* a, const auto* b) {
+    return (*a)[ReplicaCounter::kBallot].get() < (*b)[ReplicaCounter::kBallot].get();
+  });
+}
+
+EndpointId endpoint_of(const LaunchSpec& spec, int index) {
+  return EndpointId(static_cast<std::uint16_t>(spec.config.replicas + index));
+}
+
+SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView& view,
+                                      PeerIncarnations& incarnations) {
+  SessionClient::Options options;
+  options.replicas = spec.config.replicas;
+  options.session = new_session();
+  options.incarnation = Incarnation(spec.front_end_incarnation);
+  options.incarnations = &incarnations;
+  options.pages = view.replicas;
+  const ReplicaPage& page = best_informed(view);
+  options.leader = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kLeader].get()));
+  options.acceptor = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kAcceptor].get()));
+  options.nearest = EndpointId(static_cast<std::uint16_t>(spec.config.replicas - 1));
+  options.daemon = view.daemon;
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FrontEndLoop>> FrontEndLoop::create(const LaunchSpec& spec, int index,
+                                                                   InstanceMemory& memory, const InstanceView& view) {
+  auto serving = ServingLoop::create(spec.shared_cores ? WaitOptions::shared_core() : WaitOptions::own_core());
+  if (!serving.ok()) return serving.status();
+  return std::unique_ptr<FrontEndLoop>(new FrontEndLoop(spec, index, memory, view, *std::move(serving)));
+}
+
+FrontEndLoop::FrontEndLoop(const LaunchSpec& spec, int index, InstanceMemory& memory, const InstanceView& view,
+                           std::unique_ptr<ServingLoop> serving)
+    : memory_(memory),
+      self_(endpoint_of(spec, index)),
+      serving_(std::move(serving)),
+      transport_(make_transport(spec.config.transport, memory.inboxes(), self_, memory.fabric(), {})),
+      incarnations_(memory.fabric(), *transport_, memory.incarnations()),
+      client_(*transport_, client_options(spec, view, incarnations_)) {}
+
+void FrontEndLoop::replica_died(EndpointId replica, Incarnation incarnation) {
+  serving_->tasks().post([this, replica, incarnation] { client_.replica_died(replica, incarnation); });
+}
+
+void FrontEndLoop::begin_incarnation(EndpointId replica, Incarnation incarnation, int inbox) {
+  auto mapped = memory_.fabric().map_inbox(inbox);
+  if (!mapped.ok()) {
+    return log_warning(absl::StrCat("a new incarnation could not be taken up: ", mapped.status().ToString()));
+  }
+  const auto begun = std::make_shared<PeerIncarnation>(PeerIncarnation{replica, incarnation, *std::move(mapped)});
+  serving_->tasks().post([this, begun] { client_.begin_incarnation(std::move(*begun)); });
+}
+
+}  // namespace ingot

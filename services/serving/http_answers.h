@@ -1,0 +1,14 @@
+// What the gRPC port answers to HTTP/1.1, as etcd does.
+#pragma once
+
+#include "replication/pages/instance_view.h"
+#include "services/config/daemon_config.h"
+#include "services/rpc/server/server.h"
+
+namespace ingot {
+
+// GET /health: {"health":"true"}, or with status 503 {"health":"false"} while no replica leads or agreement is blocked.
+// GET /version: the etcd version that clients are told. Both outlive the answers, which are thread-safe.
+rpc::Http1Answers make_http_answers(const DaemonConfig& config, const InstanceView& view);
+
+}  // namespace ingot

@@ -1,0 +1,61 @@
+#include "services/serving/serving_loop.h"
+
+#include <string>
+#include <utility>
+
+#include "services/control/refused_stream.h"
+#include "services/rpc/loop/asio_waiter.h"
+#include "services/serving/http_answers.h"
+
+namespace ingot {
+
+absl::StatusOr<std::unique_ptr<ServingLoop>> ServingLoop::create(WaitOptions wait) {
+  auto io = std::make_unique<boost::asio::io_context>(1);  // one thread runs it
+  auto loop = EventLoop::create(wait, {}, std::make_unique<rpc::AsioWaiter>(*io));
+  if (!loop.ok()) return loop.status();
+  auto tasks = LoopTasks::create();
+  if (!tasks.ok()) return tasks.status();
+  return std::unique_ptr<ServingLoop>(new ServingLoop(std::move(io), *std::move(loop), *std::move(tasks)));
+}
+
+ServingLoop::ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::unique_ptr<EventLoop> loop,
+                         std::shared_ptr<LoopTasks> tasks)
+    : io_(std::move(io)), loop_(std::move(loop)), tasks_(std::move(tasks)) {}
+
+// The server's end cancels the calls that are passed on.
+void ServingLoop::end() {
+  server_.reset();
+  passing_.reset();
+}
+
+void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {
+  kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics);
+  kv_->add_to(methods_);
+  passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls);
+  methods_.set_fallback([this](rpc::Call call, std::string_view path) { return passing_->begin(call, path); });
+  methods_.set_gate([&rules = parts.rules](const Caller& caller, std::string_view path) {
+    return to_grpc(may_call(caller, path, rules));
+  });
+  rpc::Server::Options options;
+  options.methods = &methods_;
+  options.http1 = make_http_answers(parts.config, parts.view);
+  options.counters = &counters_;
+  server_ = std::make_unique<rpc::Server>(*io_, std::move(options));
+  loop_->add(*server_);
+  tasks_->attach(*loop_);
+  loop_->at_round_end([this] { end_round(); });
+}
+
+void ServingLoop::end_round() {
+  server_->flush();
+  if (draining_ && server_->drained()) drained_.store(true, std::memory_order_release);
+}
+
+void ServingLoop::drain() {
+  tasks_->post([this] {
+    draining_ = true;
+    if (server_ != nullptr) server_->drain();
+  });
+}
+
+}  // namespace ingot
