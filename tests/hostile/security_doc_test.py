@@ -7,7 +7,7 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
-LIMITS = "services/rpc/server/limits.h"
+LIMITS = ("services/rpc/server/limits.h", "services/rpc/passing/limits.h")
 USED = ("core/limits.h", "replication/requests/limits.h")  # whose constants the limits are made of
 UNITS = {"KiB": 1024, "MiB": 1024 ** 2, "s": 1000}  # other words count single things
 
@@ -39,13 +39,17 @@ def documented(text):
 
 
 class SecurityDoc(unittest.TestCase):
+    maxDiff = None
+
     def test_each_bound_stands_there_with_its_value(self):
         known = {}
         for path in USED:
             known.update(constants(text_of(path), known))
-        bounds = constants(text_of(LIMITS), known)
-        self.assertGreater(len(bounds), 10)
-        self.assertEqual(len(bounds), len(re.findall(r"^inline constexpr", text_of(LIMITS), flags=re.M)))
+        bounds = {}
+        for path in LIMITS:
+            found = constants(text_of(path), known)
+            self.assertEqual(len(found), len(re.findall(r"^inline constexpr", text_of(path), flags=re.M)))
+            bounds.update(found)
         self.assertEqual(documented(text_of("docs/security.md")), bounds)
 
     def test_the_check(self):
