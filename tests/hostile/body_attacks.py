@@ -65,7 +65,7 @@ def bombs(scene):
         send_bodies(scene, bodies)
         scene.run(scene.patience_s, lambda: not peer.open or peer.finished >= len(streams))
         if peer.open and peer.finished >= len(streams):
-            peer.end("ended by the attacker")
+            peer.leave("left by the attacker")
         return [peer]
 
     scene.again_and_again(act)

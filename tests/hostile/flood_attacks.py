@@ -41,7 +41,7 @@ def window_overflow(scene):
         refused = not peer.open or peer.resets
         if refused and peer.open:
             scene.note("a stream's window beyond its bound resets the stream")
-            peer.end("ended by the attacker")
+            peer.leave("left by the attacker")
         return [peer]
 
     scene.again_and_again(act)

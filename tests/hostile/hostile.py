@@ -14,10 +14,18 @@ import sys
 
 from attacker import ATTACKS
 from servers import TARGETS
+from show import comparison, paragraph
 from tests.daemon import ingot_daemon
 from trial import Trial, broken
 
 P99_MS = 20  # the demand
+
+
+def named_file(text):
+    name, _, path = text.rpartition("=")
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"there is no file {path}")
+    return name, path
 
 
 def parse(arguments):
@@ -48,8 +56,9 @@ def parse(arguments):
     parser.add_argument("--seed", type=int, help="of random bytes (random)")
     parser.add_argument("--ingotd", metavar="PATH", help="another ingotd than the one that was built")
     parser.add_argument("--daemon-flag", action="append", default=[], dest="flags", help="one for ingotd")
-    parser.add_argument("--show", metavar="FILE", help="only show what an earlier run has printed with -o json")
-    parser.add_argument("-o", "--output", choices=["table", "json", "markdown"], default="table")
+    parser.add_argument("--compare", action="append", metavar="NAME=FILE", type=named_file, help="attack nothing, but "
+                        "show side by side what earlier runs have printed with -o json")
+    parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
     parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # run.sh: first build what is needed
     parser.error = lambda message: parser.exit(2, f"{parser.prog}: {message}; see --help\n")
     return completed(parser, parser.parse_args(arguments))
@@ -76,64 +85,27 @@ def build(root, flags):
         ingot_daemon.INGOTD = os.path.abspath(flags.ingotd)
 
 
-COLUMNS = (
-    ("attack", lambda r: r["attack"]),
-    ("server", lambda r: r["target"]),
-    ("peak MiB", lambda r: shown(r["peak_mib"])),
-    ("after MiB", lambda r: shown(r["after_mib"])),
-    ("p50 ms", lambda r: shown(r["p50_ms"])),
-    ("p99 ms", lambda r: shown(r["p99_ms"])),
-    ("max ms", lambda r: shown(r["max_ms"])),
-    ("errors", lambda r: ", ".join(f"{name} {count}" for name, count in r["errors"].items()) or "none"),
-    ("descriptors after", lambda r: "gone" if r["descriptors_after"] is None else f"{r['descriptors_after']:+}"),
-    ("what the server did", lambda r: r["did"] + (f". {r['kib_each']} KiB each" if r["kib_each"] else "")),
-    ("not kept", lambda r: "; ".join(r["broken"]) or "none"),
-)
-
-
-def shown(value):
-    return "-" if value is None else f"{value:.1f}"
-
-
-def show(result, output, first):
-    if output == "json":
-        print(json.dumps(result), flush=True)
-    elif output == "markdown":
-        if first:
-            print("| " + " | ".join(name for name, _ in COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
-        print("| " + " | ".join(cell(result).replace("|", "\\|") for _, cell in COLUMNS) + " |", flush=True)
-    else:
-        numbers = [f"{name} {cell(result)}" for name, cell in COLUMNS[2:-2]]
-        print(f"{result['attack']} on {result['target']} ({result['title']})\n  {result['did']}\n  " +
-              ", ".join(numbers) + f" (before: p99 {shown(result['quiet_p99_ms'])})" +
-              (f", {result['kib_each']} KiB each" if result["kib_each"] else "") +
-              "".join(f"\n  NOT KEPT: {each}" for each in result["broken"]), flush=True)
-
-
-def show_again(path, output):
-    with open(path) as file:
-        for number, line in enumerate(file):
-            show(json.loads(line), output, number == 0)
-    return 0
+def show(result, output):
+    print(json.dumps(result) if output == "json" else paragraph(result), flush=True)
 
 
 def main(arguments):
     flags = parse(arguments)
-    if flags.show:
-        return show_again(flags.show, flags.output)
+    if flags.compare:
+        print("\n".join(comparison(flags.compare)))
+        return 0
     if flags.build:
         build(flags.build, flags)
     targets = list(TARGETS) if flags.target == "both" else [flags.target]
     if "etcd" in targets and shutil.which("etcd") is None:
         print("tests/hostile/run.sh: there is no etcd here (deploy/install.sh --tests)", file=sys.stderr)
         return 2
-    kept, first = True, True
+    kept = True
     for name in flags.attack:
         for target in targets:
             result = Trial(name, target, flags).run()
             result["broken"] = list(broken(result, flags.p99))
-            show(result, flags.output, first)
-            first = False
+            show(result, flags.output)
             kept = kept and (target != "ingotd" or not result["broken"])
     return 0 if kept else 1
 

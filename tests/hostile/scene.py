@@ -115,6 +115,7 @@ class Scene:
         texts = {status: text for peer in self.peers for status, text in peer.texts.items()}
         return {"began": self.began, "ended": time.monotonic(), "marks": self.marks,
                 "connections": len(self.peers), "kept": sum(peer.open for peer in self.peers),
+                "left": sum(peer.left for peer in self.peers),
                 "ends": dict(ends.most_common(ENDS_SHOWN)), "ends_s_max": round(max(waited), 3) if waited else None,
                 "answers": dict(sums["answers"]), "resets": dict(sums["resets"]),
                 "texts": {status: text[:SAID_CHARACTERS] for status, text in texts.items() if status != "OK"},

@@ -141,7 +141,7 @@ class Trial:
         resident = gauge.median_since(held, seen["ended"]) if held else None
         return {
             "target": self.target, "attack": self.name, "title": self.attack.title,
-            "did": said(seen), "connections": seen["connections"], "kept": seen["kept"],
+            "did": said(seen), "connections": seen["connections"], "kept": seen["kept"], "left": seen["left"],
             "ended_s_max": seen["ends_s_max"], "ends": seen["ends"], "answers": seen["answers"],
             "resets": seen["resets"], "texts": seen["texts"], "notes": seen["notes"],
             "sent_bytes": seen["sent_bytes"], "received_bytes": seen["received_bytes"],
@@ -180,9 +180,10 @@ def said(seen):
 
 
 def refused(result):
-    """Whether no connection of the attack lives, or each of its calls got an error."""
+    """Whether the server has ended each connection of the attack, or each of its calls got an error."""
     errors = sum(count for name, count in result["answers"].items() if name != "OK")
-    return result["kept"] == 0 or (errors + sum(result["resets"].values()) > 0 and not result["answers"].get("OK"))
+    ended = result["kept"] + result["left"] == 0
+    return ended or (errors + sum(result["resets"].values()) > 0 and not result["answers"].get("OK"))
 
 
 def broken(result, p99_ms=None):

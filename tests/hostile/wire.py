@@ -30,7 +30,8 @@ class Peer:
         self.input = bytearray()
         self.block = None            # of a header block that goes on: its bytes and its frame's flags
         self.goaway = None           # the error's name, with the server's text
-        self.how = None              # the connection's end by the server
+        self.how = None              # the connection's end
+        self.left = False            # it was this side that ended it
         self.ended_s = None          # seconds from its beginning to its end
         self.frames = collections.Counter()
         self.resets = collections.Counter()
@@ -67,7 +68,11 @@ class Peer:
         """Ends the connection from this side, at once, with a reset."""
         if self.open:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.end("broken off by the attacker")
+            self.leave("broken off by the attacker")
+
+    def leave(self, how):
+        self.left = self.open
+        self.end(how)
 
     @property
     def open(self):
