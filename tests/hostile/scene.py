@@ -83,9 +83,11 @@ class Scene:
 
     def pour(self, peer, unit, count, patience_s=None):
         """Sends unit(0), unit(1), ... on the connection, as long as the server takes them. Returns how many were sent;
-        fewer than `count` if the connection ends, or nothing of it has left for as long as the patience lasts."""
+        fewer than `count` if the connection ends, if nothing has left for as long as the patience lasts, or if all of
+        it takes longer than that and the attack's seconds."""
         patience_s = self.patience_s if patience_s is None else patience_s
         made, progress, sent = 0, time.monotonic(), peer.sent
+        end = progress + self.seconds + self.patience_s
         while peer.open and (made < count or peer.pending):
             if made < count and peer.room:
                 upto = min(made + CHUNK_UNITS, count)
@@ -96,6 +98,8 @@ class Scene:
             if peer.sent != sent:
                 progress, sent = time.monotonic(), peer.sent
             elif time.monotonic() > progress + patience_s:
+                break
+            if time.monotonic() > end:
                 break
         return made
 
