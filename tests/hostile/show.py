@@ -42,11 +42,21 @@ def fate(result):
     return "kept" if ended == 0 else f"{ended} of {result['connections']} ended"
 
 
+def rounded(value):
+    """Without digits that say nothing."""
+    return "-" if value is None else f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
 def cell(result):
-    parts = [fate(result), f"{result['peak_mib']:.0f} MiB, {result['after_mib'] or 0:.0f} stay" +
-             each_connection(result), f"{shown(result['p99_ms'])} ms"]
+    parts = [fate(result)]
+    if result["same_process"]:
+        left = max(0, round(result["after_mib"]))
+        parts.append(f"{result['peak_mib']:.0f} MiB, {left} stay{each_connection(result)}")
+    else:
+        parts.append(f"{result['peak_mib']:.0f} MiB, and the server's end")
+    parts.append(f"{rounded(result['p99_ms'])} ms ({rounded(result['quiet_p99_ms'])} before)")
     parts += [f"{count} {name}" for name, count in result["errors"].items()]
-    parts += [] if result["new_client_s"] is not None else ["serves no new client"]
+    parts += [] if result["new_client_s"] is not None or not result["same_process"] else ["no new client is served"]
     return "; ".join(parts)
 
 
