@@ -12,12 +12,14 @@ from attack import BEARS, GOES
 from attacker import ATTACKS
 from gauge import MIB, Gauge
 from servers import TARGETS
-from tests.daemon.ingot_daemon import WATCHDOG_S, wait_until
+from tests.daemon.ingot_daemon import WATCHDOG_S
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ATTACKER_NICENESS = "10"  # a real attacker has a machine of its own
 DESCRIPTORS_SLACK = 2     # log files and such
 ANSWERED_MIN = 5          # calls of the ordinary client during an attack: it goes on
+POLL_S = 0.02
+LAST_CALL_S = 60          # of the ordinary client, until it is taken for lost
 NEW_CLIENT_S = 2          # for one try of a new client
 
 
@@ -56,9 +58,11 @@ class Samples:
     def answered_since(self, moment):
         return sum(each[0] >= moment and each[2] == "OK" for each in list(self.seen))
 
-    def await_answers(self, moment, count):
-        wait_until(lambda: self.answered_since(moment) >= count or self.process.poll() is not None,
-                   f"the ordinary client has {count} answers")
+    def await_answers(self, moment, count, watchdog_s=WATCHDOG_S):
+        """If they never come, the result says so."""
+        end = time.monotonic() + watchdog_s
+        while self.answered_since(moment) < count and self.process.poll() is None and time.monotonic() < end:
+            time.sleep(POLL_S)
 
     def begin_anew(self):
         """What was slow so far delays no call from here on."""
@@ -66,7 +70,12 @@ class Samples:
         self.process.stdin.flush()
 
     def end(self):
+        """A call that is never answered is cut off."""
         self.process.stdin.close()
+        try:
+            self.process.wait(LAST_CALL_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
         self.reader.join()
 
 
