@@ -12,7 +12,8 @@ namespace ingot {
 // refused.
 inline constexpr std::size_t kInstanceNameBytesMax = 90;
 
-// Longest path of an instance's Unix socket, which sockaddr_un holds with a zero byte behind it; longer ones are refused.
+// Longest path of an instance's Unix socket, which sockaddr_un holds with a zero byte behind it; longer ones are
+// refused.
 inline constexpr std::size_t kSocketPathBytesMax = 107;
 
 // The value of --socket that stands for the first default path that can be had.

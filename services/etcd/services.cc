@@ -1,5 +1,6 @@
 #include "services/etcd/services.h"
 
+#include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 
 namespace ingot::etcd {
@@ -7,6 +8,7 @@ namespace ingot::etcd {
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics) {
   std::vector<std::unique_ptr<grpc::Service>> services;
+  services.push_back(std::make_unique<etcdserverpb::KV::CallbackService>());  // for reflection: the loops serve it
   services.push_back(make_maintenance_service(client, config, view, metrics));
   services.push_back(make_cluster_service(config, view, metrics));
   services.push_back(make_watch_service(metrics));

@@ -31,7 +31,7 @@ std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
                                                  RequestMetrics& metrics);
 
-// All of the above.
+// All of the above, and KV for reflection alone: its calls are served by the loops and never come here.
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics);
 

@@ -93,6 +93,7 @@ class FrontEnd {
     };
     link_.watch(first(), receive, leave_after_loss);
     link_.send_ready();
+    self_check_->ask();  // at once: a connection that was never used would make room for others when there is none
     first().run();
     if (drainer_.joinable()) drainer_.join();
   }

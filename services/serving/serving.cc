@@ -1,6 +1,7 @@
 #include "services/serving/serving.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "core/check.h"
 #include "services/etcd/services.h"
 #include "services/process/limits.h"
+#include "services/rpc/server/limits.h"
 #include "services/serving/door_collectable.h"
 #include "services/serving/grpc_server.h"
 #include "services/serving/limits.h"
@@ -32,6 +34,14 @@ absl::StatusOr<Descriptor> duplicate(const Descriptor& socket) {
   Descriptor copy(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
   if (copy.valid()) return copy;
   return absl::ResourceExhaustedError(absl::StrCat("a loop cannot listen: ", std::strerror(errno)));
+}
+
+// Of all loops: descriptors for the rest of the process are left over.
+int connections_max() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t all = std::min<rlim_t>(limit.rlim_cur, rpc::kConnectionsMax + rpc::kDescriptorsReserved);
+  return static_cast<int>(all > 2 * rpc::kDescriptorsReserved ? all - rpc::kDescriptorsReserved : all / 2);
 }
 
 std::vector<const rpc::ServerCounters*> counters_of(const std::vector<Serving::Served>& loops) {
@@ -82,7 +92,8 @@ absl::Status Serving::start(const ListeningSockets& sockets) {
     exposer_ = std::move(*exposer);
   }
   if (auto status = start_server(); !status.ok()) return status;
-  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, passed_calls_};
+  const int connections = connections_max() / static_cast<int>(loops_.size());
+  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, passed_calls_, connections};
   for (const Served& each : loops_) {
     each.loop.serve(parts, each.client, server_->InProcessChannel(channel_arguments()));
     if (auto status = listen(each.loop, sockets); !status.ok()) return status;

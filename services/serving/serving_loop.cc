@@ -1,5 +1,6 @@
 #include "services/serving/serving_loop.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -40,6 +41,7 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   options.methods = &methods_;
   options.http1 = make_http_answers(parts.config, parts.view);
   options.counters = &counters_;
+  options.bounds.connections = std::min(options.bounds.connections, parts.connections);
   server_ = std::make_unique<rpc::Server>(*io_, std::move(options));
   loop_->add(*server_);
   tasks_->attach(*loop_);

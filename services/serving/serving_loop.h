@@ -51,6 +51,7 @@ class ServingLoop {
     RequestMetrics& metrics;
     const AccessRules& rules;
     rpc::PassedCalls& passed_calls;
+    int connections;  // the loop's share of what the process has descriptors for
   };
   // Makes the server, with the methods of KV on this loop; `client` is used by the loop's thread only. All other calls
   // go to the gRPC server at the end of `channel`. To be called once, before the loop runs.

@@ -51,6 +51,24 @@ int bound_port(int fd) {
   return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
+// Invalid, with errno, if that cannot be.
+Descriptor bind_to(const sockaddr* address, socklen_t length) {
+  Descriptor fd(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier run in TIME_WAIT do not block the address
+  set(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // its connections inherit that
+  if (address->sa_family == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (fd.valid() && ::bind(fd.get(), address, length) == 0) return fd;
+  return Descriptor();
+}
+
+// A socket keeps only a port that it asked for by number while it does not listen (refuse_connections). Both may have
+// the port, since neither listens.
+Descriptor bind_to_port_of(Descriptor any) {
+  const sockaddr_storage address = bound_address(any.get());
+  const socklen_t length = address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  return bind_to(reinterpret_cast<const sockaddr*>(&address), length);
+}
+
 absl::Status bind_error(const std::string& address, const std::string& flag, int error) {
   if (error == EADDRINUSE) {
     return absl::AlreadyExistsError(
@@ -68,12 +86,9 @@ absl::StatusOr<Descriptor> claim_listen_address(std::string& address, const std:
   const auto found = resolve(*parsed, flag);
   if (!found.ok()) return found.status();
   const addrinfo& chosen = preferred(**found);
-  Descriptor fd(::socket(chosen.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);   // connections of an earlier run in TIME_WAIT do not block the address
-  set(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // its connections inherit that
-  if (chosen.ai_family == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  const bool listens =
-      fd.valid() && ::bind(fd.get(), chosen.ai_addr, chosen.ai_addrlen) == 0 && ::listen(fd.get(), backlog) == 0;
+  Descriptor fd = bind_to(chosen.ai_addr, chosen.ai_addrlen);
+  if (fd.valid() && parsed->port == 0) fd = bind_to_port_of(std::move(fd));
+  const bool listens = fd.valid() && ::listen(fd.get(), backlog) == 0;
   if (!listens) return bind_error(address, flag, errno);
   if (parsed->port == 0) {
     const bool ipv6 = parsed->host.find(':') != std::string::npos;

@@ -175,6 +175,10 @@ UnixListener& UnixListener::operator=(UnixListener&& other) noexcept {
   return *this;
 }
 
+void UnixListener::listen_again() {
+  if (fd_.valid()) ::listen(fd_.get(), kListenBacklog);
+}
+
 bool UnixListener::has_file() const { return fd_.valid() && !path_.empty() && socket_file_at(path_) == file_; }
 
 void UnixListener::remove_file() {

@@ -59,6 +59,9 @@ class UnixListener {
   const std::string& path() const { return path_; }
   const SocketFile& file() const { return file_; }
 
+  // From now on the kernel names this process as the one that listens, instead of a dead supervisor.
+  void listen_again();
+
   // Whether the path leads to this socket.
   bool has_file() const;
   // Nothing more can connect. The socket goes on for those who have.

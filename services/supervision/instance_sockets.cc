@@ -1,4 +1,5 @@
 // The sockets on which an instance listens: made at its start, handed over with it, and given up at its end.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,7 @@ void Instance::take_over_sockets(HandoverState& known) {
   if (spec.socket.fd < 0) return;
   binding_ = spec.socket.binding;
   socket_ = UnixListener(known.take(spec.socket.fd), config_.socket, spec.socket.file);
+  socket_.listen_again();
   if (!socket_.has_file()) bind_lost_socket();
 }
 
@@ -48,8 +50,9 @@ void Instance::refuse_connections() {
   socket_.remove_file();
 }
 
+// Every process knows the first binding since its start, also one that was stopped and has not said so.
 absl::Status Instance::tell_socket(SupervisionChannel& channel, Told& told) const {
-  if (told.binding >= binding_) return absl::OkStatus();
+  if (std::max(told.binding, 1U) >= binding_) return absl::OkStatus();
   const int fds[] = {socket_.fd()};
   absl::Status status = channel.send(socket_message(binding_, socket_.file()), fds);
   if (status.ok()) told.binding = binding_;

@@ -74,7 +74,8 @@ class Former(unittest.TestCase):
             first.process.send_signal(signal.SIGKILL)
             first.process.wait(WATCHDOG_S)
             self.assertTrue(os.path.exists(trace_of(name)))
-            with mock.patch.dict(os.environ, XDG_RUNTIME_DIR=other), Daemon(*first.flags) as second:
+            with mock.patch.dict(os.environ, XDG_RUNTIME_DIR=other, RUNTIME_DIRECTORY=other), \
+                    Daemon(*first.flags) as second:
                 self.assertEqual(second.stop(), 0)
         self.assertFalse(os.path.exists(trace_of(name)))
 

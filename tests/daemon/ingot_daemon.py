@@ -17,10 +17,13 @@ INGOT_LOAD = "services/ingot_load/ingot-load"
 
 # Watchdogs for a test that hangs; they do not limit the daemon's time.
 WATCHDOG_S = 300
-# A session's folder for this test's instances, so that they leave no trace among others.
-RUNTIME = tempfile.mkdtemp(prefix="ingot-test-", dir=os.environ.get("TEST_TMPDIR"))
+# A session's folder for this test's instances, so that they leave no trace and no socket among others. It is short:
+# a Unix socket's has at most 107 bytes.
+RUNTIME = tempfile.mkdtemp(prefix="ingot-test-", dir="/tmp")
 atexit.register(shutil.rmtree, RUNTIME, ignore_errors=True)
+os.mkdir(RUNTIME + "/ingot", 0o755)
 os.environ["XDG_RUNTIME_DIR"] = RUNTIME
+os.environ["RUNTIME_DIRECTORY"] = RUNTIME + "/ingot"  # goes before /run/ingot
 # A client's default timeout for one answer: the machine may stop any process for seconds.
 PATIENCE = "--timeout=100s"
 
@@ -41,6 +44,7 @@ class Daemon:
         self.log = []
         self.endpoint = None
         self.metrics = None
+        self.socket = None  # path of the Unix socket; None: there is none
 
     def __enter__(self):
         for _ in range(3):
@@ -65,9 +69,9 @@ class Daemon:
     def _read(self):
         for line in self.process.stderr:
             self.log.append(line)
-            found = re.search(r"API on (\S+), metrics http://(\S+?)/metrics", line)
+            found = re.search(r"API on (\S+), metrics http://(\S+?)/metrics(?:, Unix socket (.+))?$", line)
             if found:
-                self.endpoint, self.metrics = found.groups()
+                self.endpoint, self.metrics, self.socket = found.groups()
                 self.served.set()
         self.served.set()
 

@@ -26,7 +26,8 @@ def run_limited(limits, *flags):
             os.setgid(USER)
             os.setuid(USER)
 
-    environment = {key: value for key, value in os.environ.items() if key != "XDG_RUNTIME_DIR"}
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY")}
     process = subprocess.Popen([f"/proc/self/fd/{program}", "--listen=127.0.0.1:0", "--metrics-listen=", *flags],
                                stderr=subprocess.PIPE, text=True, pass_fds=(program,), preexec_fn=limit,
                                env=environment)

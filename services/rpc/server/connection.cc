@@ -165,6 +165,7 @@ void Connection::flush() {
       if (!more) break;
       if (i + 1 == kWritesPerFlush) has_output();  // others first
     }
+    if (!open()) return;  // the peer has gone, and the session with it
     session_->tell_writable();
     if (unread_ && !session_->hold_reading()) read_on();  // calls wait for the peer now, which may send window
   }

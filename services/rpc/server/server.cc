@@ -66,6 +66,7 @@ class Server::State final : public ConnectionHost {
   }
 
   void adopt(Descriptor fd, Caller caller) {
+    shared_.now_ns = monotonic_ns();  // the loop may have slept since its last round
     shared_.count(&ServerCounters::connections_accepted);
     auto connection = std::make_shared<Connection>(io_, std::move(fd), std::move(caller), shared_, *this);
     connections_.emplace(connection.get(), connection);

@@ -80,7 +80,8 @@ TEST_CASE("a client's endpoint is HOST:PORT or unix:PATH") {
   CHECK(unix_path("127.0.0.1:1") == std::nullopt);
   const std::string longest = "unix:/" + std::string(106, 'x');
   CHECK(parse(longest) == longest);
-  for (const std::string& wrong : {std::string("unix:"), std::string("unix:a.sock"), std::string("unix"), longest + "x"}) {
+  for (const std::string& wrong :
+       {std::string("unix:"), std::string("unix:a.sock"), std::string("unix"), longest + "x"}) {
     CHECK_THAT(parse(wrong), Catch::StartsWith("refused: "));
   }
 }

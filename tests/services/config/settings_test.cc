@@ -105,12 +105,14 @@ TEST_CASE("a setting out of its range is named with its flag, its value and what
 }
 
 TEST_CASE("a socket's path is absolute, fits the kernel's address, and is text") {
-  for (const std::string& right : {std::string(), std::string("auto"), std::string("/a b"), "/" + std::string(106, 'x')}) {
+  for (const std::string& right :
+       {std::string(), std::string("auto"), std::string("/a b"), "/" + std::string(106, 'x')}) {
     CAPTURE(right);
     CHECK(fault_in_socket_path(right) == "");
   }
-  for (const std::string& wrong : {std::string("a.sock"), std::string("/a/"), std::string("/"), std::string("@abstract"),
-                                   std::string("/a\nb"), std::string("/\xff"), std::string("automatic")}) {
+  for (const std::string& wrong :
+       {std::string("a.sock"), std::string("/a/"), std::string("/"), std::string("@abstract"), std::string("/a\nb"),
+        std::string("/\xff"), std::string("automatic")}) {
     CAPTURE(wrong);
     CHECK_THAT(fault_in_socket_path(wrong), Contains("give an absolute path"));
   }

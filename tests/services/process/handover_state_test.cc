@@ -38,8 +38,9 @@ struct Start {
 
 // An instance with `replicas` replicas and a segment for each of its descriptors, which the test owns.
 struct Made {
-  explicit Made(int replicas) {
-    for (int i = 0; i < 1 + 2 * (replicas + 1); ++i) spec.fabric_fds.push_back(make());
+  explicit Made(int replicas, int loops = 1) {
+    for (int i = 0; i < 1 + 2 * (replicas + loops); ++i) spec.fabric_fds.push_back(make());
+    spec.config.front_end_loops = loops;
     spec.config.name = "made";
     spec.config.replicas = replicas;
     spec.daemon_page_fd = make();
@@ -69,7 +70,7 @@ struct Made {
     start.message.mutable_kept()->Add(kept->begin(), kept->end());
     start.message.set_endpoint(endpoint);
     start.message.set_incarnation(incarnation);
-    const int parts = endpoint < spec.config.replicas ? 2 : 1;
+    const int parts = endpoint < spec.config.replicas ? 2 : front_end_endpoints(spec.config);
     for (int i = 0; i < parts; ++i) start.fds.emplace_back(::fcntl(make(), F_DUPFD_CLOEXEC, 0));
     return start;
   }
@@ -482,6 +483,36 @@ TEST_CASE("a launch document cut short is refused or keeps its fabric; an empty,
   CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
   REQUIRE(::ftruncate(empty.get(), static_cast<off_t>(kLaunchDocumentBytesMax) + 1) == 0);
   CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
+}
+
+TEST_CASE("a front end of several loops begins and is handed over with all its inboxes at once") {
+  constexpr int kReplicas = 2, kLoops = 3;
+  Made made(kReplicas, kLoops);
+  HandoverState known = copy(made.spec), behind = copy(made.spec);
+  const auto inbox = [](const HandoverState& state, int endpoint) {
+    return inode(state.spec().fabric_fds[static_cast<std::size_t>(1 + endpoint)]);
+  };
+  Start next = made.start(kReplicas, 2, std::vector<std::uint32_t>{});
+  std::vector<ino_t> begun;
+  for (const Descriptor& each : next.fds) begun.push_back(inode(each.get()));
+  REQUIRE(begun.size() == kLoops);
+  REQUIRE(begin(known, next));
+  CHECK_FALSE(begin(known, next));  // it is known
+  for (int loop = 0; loop < kLoops; ++loop) {
+    CHECK(inbox(known, kReplicas + loop) == begun[static_cast<std::size_t>(loop)]);
+  }
+  CHECK(inbox(known, 0) == inbox(behind, 0));
+
+  Start too_few = made.start(kReplicas, 3, std::vector<std::uint32_t>{});
+  too_few.fds.pop_back();
+  CHECK_FALSE(begin(known, too_few));
+  CHECK(known.spec().front_end_incarnation == 2);
+
+  behind.merge(sent_and_received(known));
+  CHECK(behind.spec().front_end_incarnation == 2);
+  for (int loop = 0; loop < kLoops; ++loop) {
+    CHECK(inbox(behind, kReplicas + loop) == begun[static_cast<std::size_t>(loop)]);
+  }
 }
 
 }  // namespace

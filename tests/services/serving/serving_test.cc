@@ -213,6 +213,41 @@ TEST_CASE("what is the owner's alone is refused over TCP and taken over the Unix
   CHECK(::rmdir(folder) == 0);
 }
 
+TEST_CASE("reflection lists every service, also the one that the loops serve themselves") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start(instance.listening()).ok());
+  grpc::GenericStub stub(instance.channel());
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  const auto rpc = stub.PrepareCall(&context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+  const auto step = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  rpc->StartCall(nullptr);
+  REQUIRE(step());
+  const grpc::Slice list_services("\x3a\x00", 2);  // field 7, list_services: ""
+  rpc->Write(grpc::ByteBuffer(&list_services, 1), nullptr);
+  REQUIRE(step());
+  grpc::ByteBuffer answer;
+  rpc->Read(&answer, nullptr);
+  REQUIRE(step());
+  grpc::Slice bytes;
+  REQUIRE(answer.DumpToSingleSlice(&bytes).ok());
+  const std::string names(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
+  for (const char* name : {"etcdserverpb.KV", "etcdserverpb.Watch", "etcdserverpb.Maintenance",
+                           "ingot.control.v1.Control", "grpc.health.v1.Health"}) {
+    CHECK_THAT(names, Catch::Contains(name));
+  }
+  rpc->WritesDone(nullptr);
+  step();
+  grpc::Status status;
+  rpc->Finish(&status, nullptr);
+  step();
+}
+
 TEST_CASE("the control plane is served, and so are the services that a backend adds") {
   Instance instance;
   const auto serving = instance.make();
