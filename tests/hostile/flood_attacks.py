@@ -24,7 +24,8 @@ def on_a_call(make):
     opened = http2.frame(http2.HEADERS, http2.END_HEADERS, 1, http2.request_block(http2.HEALTH_WATCH))
 
     def attack(scene):
-        pour_again(scene, lambda number: opened if number == 0 else make(number), scene.size["frames"])
+        pour_again(scene, lambda number: opened if number == 0 else make(number), scene.size["frames"],
+                   hello=http2.hello(initial_window_size=http2.FIRST_WINDOW))
     return attack
 
 

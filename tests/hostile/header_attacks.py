@@ -130,10 +130,10 @@ def header_bomb(scene):
 
 ATTACKS = {
     "rapid-reset": Attack(
-        "calls that are reset at once", rapid_reset, dict(resets=5000, connections=20),
+        "calls that are reset at once", rapid_reset, dict(resets=20000, connections=20),
         dict(resets=20000, connections=50), GOES, 48, store=dict(keys=4, bytes=250000)),
     "provoked-resets": Attack(
-        "streams that the server must reset", provoked_resets, dict(resets=5000, connections=20),
+        "streams that the server must reset", provoked_resets, dict(resets=20000, connections=20),
         dict(resets=20000, connections=50), GOES, 48),
     "endless-block": Attack(
         "header blocks without an end", endless_block, dict(mib=96, connections=20), dict(mib=2000, connections=3),
