@@ -92,7 +92,7 @@ void Connection::read() {
 void Connection::received(std::string_view bytes) {
   switch (phase_) {
     case Phase::kHttp2:
-      if (!ending_ && !session_->receive(bytes)) end_soon();
+      if (!ending_) receive_http2(bytes);
       return;
     case Phase::kDetecting:
       head_.append(bytes);
@@ -126,10 +126,14 @@ void Connection::begin_http2() {
   session_ = Session::create(shared_, *this);
   if (session_ == nullptr) return close();
   phase_ = Phase::kHttp2;
-  deadline_.cancel();
   const std::string head = std::exchange(head_, std::string());
   if (shared_.draining) session_->drain();
-  if (!session_->receive(head)) end_soon();
+  receive_http2(head);
+}
+
+void Connection::receive_http2(std::string_view bytes) {
+  if (!session_->receive(bytes)) return end_soon();
+  if (session_->greeted() && deadline_.set()) deadline_.cancel();
 }
 
 void Connection::receive_http1(std::string_view bytes) {

@@ -166,6 +166,7 @@ int Session::frame_begins(const nghttp2_frame_hd& header) {
 }
 
 int Session::frame_received(const nghttp2_frame& frame) {
+  greeted_ = true;
   const char* flood = nullptr;
   if (frame.hd.type == NGHTTP2_PING) {
     if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0) {
