@@ -50,7 +50,7 @@ def parse(arguments):
                         "(1; with --full 12)")
     parser.add_argument("--quiet", type=positive, default=0.5, help="seconds before the attack (0.5)")
     parser.add_argument("--settle", type=positive, default=10, help="seconds in which all must be back (10)")
-    parser.add_argument("--back-mib", type=positive, default=16, help="above the start, at which memory is back (16)")
+    parser.add_argument("--back-mib", type=positive, default=32, help="above the start, at which memory is back (32)")
     parser.add_argument("--p99", type=positive, metavar="MS", help="demand this of the ordinary client "
                         f"({P99_MS} is what a quiet machine is to keep)")
     parser.add_argument("--seed", type=int, help="of random bytes (random)")
