@@ -37,6 +37,8 @@ TURNED_AWAY = "request timed out|too many requests|nothing was done"
 class Daemon:
     """One instance. Use as a context manager; leaving it stops the daemon and checks that nothing remains."""
 
+    prefix = ()  # words before the command, such as those of a program that limits it
+
     def __init__(self, *flags):
         self.flags = flags
         self.log = []
@@ -57,7 +59,7 @@ class Daemon:
         raise AssertionError("ingotd did not serve:\n" + "".join(self.log))
 
     def _start(self):
-        command = [INGOTD, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", *self.flags]
+        command = [*self.prefix, INGOTD, "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", *self.flags]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.served = threading.Event()

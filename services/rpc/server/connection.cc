@@ -91,7 +91,7 @@ void Connection::read() {
 void Connection::received(std::string_view bytes) {
   switch (phase_) {
     case Phase::kHttp2:
-      if (!ending_ && !session_->receive(bytes)) end_soon();
+      if (!ending_) receive_http2(bytes);
       return;
     case Phase::kDetecting:
       head_.append(bytes);
@@ -125,10 +125,14 @@ void Connection::begin_http2() {
   session_ = Session::create(shared_, *this);
   if (session_ == nullptr) return close();
   phase_ = Phase::kHttp2;
-  deadline_.cancel();
   const std::string head = std::exchange(head_, std::string());
   if (shared_.draining) session_->drain();
-  if (!session_->receive(head)) end_soon();
+  receive_http2(head);
+}
+
+void Connection::receive_http2(std::string_view bytes) {
+  if (!session_->receive(bytes)) return end_soon();
+  if (session_->greeted() && deadline_.set()) deadline_.cancel();
 }
 
 void Connection::receive_http1(std::string_view bytes) {
@@ -163,7 +167,7 @@ void Connection::flush() {
       if (!more) break;
       if (i + 1 == kWritesPerFlush) has_output();  // others first
     }
-    if (!open()) return;  // the peer has gone
+    if (!open()) return;  // the peer has gone, and the session with it
     session_->tell_writable();
     if (unread_ && !session_->hold_reading()) read_on();  // calls wait for the peer now, which may send window
   }

@@ -79,6 +79,7 @@ class Connection final
   void received(std::string_view bytes);
   void detect();
   void begin_http2();
+  void receive_http2(std::string_view bytes);
   void receive_http1(std::string_view bytes);
   void receive_lingering(std::size_t bytes);
   bool write(std::string_view bytes);

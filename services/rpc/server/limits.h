@@ -67,7 +67,7 @@ inline constexpr int kIdleFramesPerSecond = 1000;
 inline constexpr int kIdleFramesPerCall = 8;
 inline constexpr int kIdleFramesPerKiB = 1;
 inline constexpr int kSettingsFrameWeight = 16;  // a SETTINGS frame changes up to kStreamsPerConnectionMax windows
-// Calls that the client resets. Allowed are so many at once, so many a second, and one for each call that is answered.
+// Calls that the client resets, or makes the server reset by frames that break a rule. Allowed are so many at once, so many a second, and one for each call that is answered.
 inline constexpr int kResetsBurst = 2 * kStreamsPerConnectionMax;
 inline constexpr int kResetsPerSecond = 200;
 // Memory of a connection for HTTP/2: streams, header tables, queued frames. More ends it.

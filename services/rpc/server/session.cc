@@ -41,6 +41,9 @@ struct SessionCallbacks {
   static int frame_received(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return of(user).frame_received(*frame);
   }
+  static int frame_refused(nghttp2_session*, const nghttp2_frame*, int, void* user) {
+    return of(user).frame_refused();
+  }
   static int frame_sent(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     of(user).frame_sent(*frame);
     return 0;
@@ -62,6 +65,7 @@ struct SessionCallbacks {
       nghttp2_session_callbacks_set_on_header_callback(made, header);
       nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, data);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, frame_received);
+      nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(made, frame_refused);
       nghttp2_session_callbacks_set_on_frame_send_callback(made, frame_sent);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, stream_closed);
       nghttp2_session_callbacks_set_send_data_callback(made, send_data);
@@ -166,6 +170,7 @@ int Session::frame_begins(const nghttp2_frame_hd& header) {
 }
 
 int Session::frame_received(const nghttp2_frame& frame) {
+  greeted_ = true;
   const char* flood = nullptr;
   if (frame.hd.type == NGHTTP2_PING) {
     if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0) {
@@ -181,6 +186,12 @@ int Session::frame_received(const nghttp2_frame& frame) {
     if (frame.hd.type == NGHTTP2_HEADERS && stream->phase == Stream::Phase::kHead) head_complete(*stream);
     if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) remote_end(*stream);
   }
+  return flood == nullptr ? 0 : flooded(flood);
+}
+
+// A frame that breaks a rule of its stream makes the server reset the stream: a reset that the client has caused.
+int Session::frame_refused() {
+  const char* flood = failed_ ? nullptr : guard_.reset(shared_.now_ns);
   return flood == nullptr ? 0 : flooded(flood);
 }
 

@@ -62,6 +62,8 @@ class Session final : private Line {
   // More output waits than a connection may have: it ends at once.
   bool overflowed() const { return overflowed_; }
   bool ever_called() const { return ever_called_; }
+  // Whether a whole frame of the client's has come.
+  bool greeted() const { return greeted_; }
   void bytes_sent(std::size_t bytes) { guard_.bytes_sent(bytes); }
 
   // For Call.
@@ -92,6 +94,7 @@ class Session final : private Line {
   // session.cc: frames
   int frame_begins(const nghttp2_frame_hd& header);
   int frame_received(const nghttp2_frame& frame);
+  int frame_refused();
   void frame_sent(const nghttp2_frame& frame);
   int flooded(const char* why);
   int begin_headers(std::int32_t id);
@@ -148,6 +151,7 @@ class Session final : private Line {
   bool overflowed_ = false;                // more output than a connection may have
   bool failed_ = false;
   bool ever_called_ = false;
+  bool greeted_ = false;
   bool notice_sent_ = false;
   bool last_goaway_sent_ = false;
   Timer drain_timer_;

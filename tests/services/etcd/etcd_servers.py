@@ -31,6 +31,8 @@ def free_port():
 class Etcd:
     """An empty etcd on a loopback port. Another program may take the port first; then it tries again."""
 
+    prefix = ()  # words before the command, such as those of a program that limits it
+
     def __enter__(self):
         require_etcd()
         for _ in range(5):
@@ -39,7 +41,7 @@ class Etcd:
             peer = f"http://127.0.0.1:{free_port()}"
             self.log = open(os.path.join(self.folder, "log"), "w+")
             self.process = subprocess.Popen(
-                [ETCD, "--data-dir", os.path.join(self.folder, "data"), "--listen-client-urls",
+                [*self.prefix, ETCD, "--data-dir", os.path.join(self.folder, "data"), "--listen-client-urls",
                  f"http://{self.endpoint}", "--advertise-client-urls", f"http://{self.endpoint}",
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", f"default={peer}"],

@@ -99,14 +99,16 @@ TEST_CASE("a preface that is not completed ends with its time, and so does a sil
   const Descriptor half = harness.connect();
   const Descriptor silent = harness.connect();
   const Descriptor request = harness.connect();
+  const Descriptor without_settings = harness.connect();
   write_all(half, kClientPreface.substr(0, 20));
+  write_all(without_settings, kClientPreface);
   write_all(request, "GET /health HTT");
   harness.rounds();
   harness.pass_ms(kPrefaceTimeoutMs - 1'000);
-  CHECK(harness.server().connections() == 3);
+  CHECK(harness.server().connections() == 4);
   harness.pass_ms(1'100);
   CHECK(harness.server().connections() == 0);
-  CHECK(harness.counters.ended_silent.get() == 3);
+  CHECK(harness.counters.ended_silent.get() == 4);
 }
 
 TEST_CASE("a peer that has gone before its answer is written ends its connection, and nothing else") {

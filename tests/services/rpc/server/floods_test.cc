@@ -132,6 +132,24 @@ TEST_CASE("rapid resets end their connection; calls that are answered earn reset
   CHECK(attacker->goaways()[0].second == "too_many_resets");
 }
 
+TEST_CASE("streams that a client makes the server reset count as its own resets") {
+  Harness harness;
+  Headers headers = RawClient::grpc_headers("/t.T/Hold");
+  headers.emplace_back("Upper-Case", "x");
+  auto attacker = harness.client();
+  int begun = 0;
+  while (!attacker->lost() && attacker->goaways().empty() && begun < 20'000) {
+    attacker->call(headers, framed(""));
+    harness.run(*attacker);
+    ++begun;
+  }
+  CHECK(begun > 1000);
+  CHECK(begun <= kResetsBurst + 10);
+  REQUIRE(attacker->goaways().size() == 1);
+  CHECK(attacker->goaways()[0].first == NGHTTP2_ENHANCE_YOUR_CALM);
+  CHECK(attacker->goaways()[0].second == "too_many_resets");
+}
+
 TEST_CASE("header blocks without end are refused by their bytes, in whatever frames") {
   Harness harness;
   const std::string field = header_block({{"x", std::string(1000, 'x')}});
