@@ -1,0 +1,84 @@
+// Bounds of the gRPC server on a loop, with their units, and what happens at them. The server's part of
+// docs/security.md lists them by attack.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "replication/requests/limits.h"
+
+namespace ingot::rpc {
+
+// Connections.
+inline constexpr int kDescriptorsReserved = 128;  // of RLIMIT_NOFILE, for all that is not a connection
+inline constexpr int kConnectionsMax = 60'000;    // of a loop, and no more than RLIMIT_NOFILE leaves; then new ones wait
+// At that number the oldest connection without any call is ended for a new one, if it is at least this old.
+inline constexpr std::uint64_t kUncalledGraceMs = 1'000;
+inline constexpr std::uint64_t kAcceptRetryMs = 100;      // between two tries to accept without a descriptor
+inline constexpr int kAcceptsPerTurn = 64;                // of a listening socket; others wait for the next round
+inline constexpr std::uint64_t kPrefaceTimeoutMs = 10'000;  // from accepting to the first whole frame or request; closed
+inline constexpr int kTcpKeepAliveS = 60;                 // idle time after which the kernel asks whether the peer lives
+
+// Calls.
+inline constexpr int kStreamsPerConnectionMax = 1024;  // concurrent calls of a connection; more wait at the client
+inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
+inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;  // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
+inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
+inline constexpr int kCallsTakenOnMax = 256;  // begun and unfinished unary calls of a loop; others wait unread, by turns
+// While no call of the loop finishes for so long, as many again are taken on: a group without a majority answers
+// nothing, but its status can be asked.
+inline constexpr std::uint64_t kTakenOnStuckMs = 20;
+inline constexpr int kLargeCallsMax = 4;      // of Weight::kLarge, of a loop at a time; others wait, by turns
+inline constexpr std::size_t kTurnBytes = 64 * 1024;  // that a connection's turn reads; the loop has one such buffer
+
+// What is received and not yet given to a handler.
+inline constexpr int kConnectionWindowBytes = 1024 * 1024;     // HTTP/2's window of a connection
+inline constexpr std::size_t kReceivedBytesLow = 4 * 1024 * 1024;  // of a connection; above it, streams get no window
+inline constexpr std::size_t kReceivedBytesMax = 16 * 1024 * 1024;  // of a connection: RESOURCE_EXHAUSTED
+inline constexpr std::size_t kReceivedBytesAllMax = 128 * 1024 * 1024;  // of a loop: RESOURCE_EXHAUSTED
+
+// What is to be sent.
+inline constexpr std::size_t kStreamOutputLowBytes = 64 * 1024;  // below it a stream's handler is told to go on
+inline constexpr std::size_t kOutputBeginBytesMax = 1024 * 1024;  // of a connection; above it none of its calls begins
+inline constexpr std::size_t kOutputBytesMax = 256 * 1024 * 1024;  // of a connection; more ends it
+inline constexpr std::size_t kOutputBytesAllMax = 256 * 1024 * 1024;  // of a loop; above it no large call begins
+inline constexpr std::size_t kWriteBytes = 256 * 1024;  // of frames that wait for the socket; the rest waits unframed
+// A peer that takes less than kReadBytesMin of what waits for it in kStalledWriteMs is disconnected; in
+// kStalledUnderPressureMs, if large calls wait for the room.
+inline constexpr std::uint64_t kStalledWriteMs = 10'000;
+inline constexpr std::uint64_t kStalledUnderPressureMs = 1'000;
+inline constexpr std::size_t kReadBytesMin = 64 * 1024;
+
+// Frames. At each of these the connection ends with GOAWAY, ENHANCE_YOUR_CALM.
+inline constexpr std::size_t kHeaderBlockBytesMax = 64 * 1024;  // of one block with its continuations
+inline constexpr int kPingIntervalMinMs = 5000;  // as etcd; pings without data in between come no more often ...
+inline constexpr int kPingStrikesMax = 2;        // ... more often than this
+// Frames that carry nothing for a call: settings, pings, priorities, window updates, empty or unknown frames. Allowed
+// are so many at once, so many a second, and some for each call and for each KiB sent.
+inline constexpr int kIdleFramesBurst = 4096;
+inline constexpr int kIdleFramesPerSecond = 1000;
+inline constexpr int kIdleFramesPerCall = 8;
+inline constexpr int kIdleFramesPerKiB = 1;
+inline constexpr int kSettingsFrameWeight = 16;  // a SETTINGS frame changes up to kStreamsPerConnectionMax windows
+// Calls that the client resets. Allowed are so many at once, so many a second, and one for each call that is answered.
+inline constexpr int kResetsBurst = 2 * kStreamsPerConnectionMax;
+inline constexpr int kResetsPerSecond = 200;
+// Memory of a connection for HTTP/2: streams, header tables, queued frames. More ends it.
+inline constexpr std::size_t kSessionBytesMax = 16 * 1024 * 1024;
+
+// HTTP/1.1.
+inline constexpr std::size_t kHttp1RequestBytesMax = 8 * 1024;  // a request's line and headers; longer ones are refused
+
+// Draining.
+inline constexpr std::uint64_t kDrainNoticeMs = 200;  // for a client to answer the first GOAWAY; then the second goes
+
+// Memory that is kept for reuse.
+inline constexpr std::size_t kKeptCapacityBytes = 4 * 1024;  // of a buffer of a call or a connection; more is freed
+inline constexpr std::size_t kSpareStreamsMax = 1024;        // of a loop; more are freed
+inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed since the heap was last given back to the kernel
+inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // between two such times
+
+static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
+static_assert(kOutputBeginBytesMax < kOutputBytesMax);
+
+}  // namespace ingot::rpc

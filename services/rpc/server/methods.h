@@ -1,0 +1,74 @@
+// What a server serves: handlers by path.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <grpcpp/support/status.h>
+
+#include "absl/container/flat_hash_map.h"
+#include "services/access/caller.h"
+#include "services/rpc/server/call.h"
+
+namespace ingot::rpc {
+
+// A streaming call's handler. It is owned by the call and destroyed when the call is over, for whatever reason: in any
+// of its own functions a call of Call::finish() may destroy it only after that function has returned.
+class StreamHandler {
+ public:
+  virtual ~StreamHandler() = default;
+
+  virtual void message(std::string_view bytes) = 0;  // the client's next message; valid during the call
+  virtual void half_closed() = 0;                    // the client sends no more
+  virtual void writable() = 0;                       // pending_bytes() has fallen below kStreamOutputLowBytes
+  // The connection gives no messages (and no window) to a call whose handler answers false, until Call::resume().
+  virtual bool wants_more() const { return true; }
+};
+
+struct Method {
+  enum class Weight : std::uint8_t {
+    kSmall,
+    // The answer may be large: begun only while its reader reads, and by turns between connections, kLargeCallsMax of a
+    // loop at a time.
+    kLarge,
+  };
+
+  Weight weight = Weight::kSmall;
+  // For a unary method with both kinds of requests: asked for each request, before the call begins; null: `weight`.
+  std::function<Weight(std::string_view request)> weigh;
+
+  // One of the two. A unary handler is called with the one request, which is valid during the call, once the client has
+  // sent all of it; it finishes the call then or later.
+  std::function<void(Call, std::string_view request)> unary;
+  std::function<std::unique_ptr<StreamHandler>(Call)> stream;
+};
+
+// Filled before a server is made, and not changed afterwards: any number of servers, on their threads, may share it if
+// the functions allow that.
+class Methods {
+ public:
+  using Fallback = std::function<std::unique_ptr<StreamHandler>(Call, std::string_view path)>;
+  using Gate = std::function<grpc::Status(const Caller&, std::string_view path)>;
+
+  // `path` is "/PACKAGE.SERVICE/METHOD". A path is added once (CHECK).
+  void add(std::string path, Method method);
+  // For all other paths of the form "/SERVICE/METHOD". Without it they end with UNIMPLEMENTED.
+  void set_fallback(Fallback fallback) { fallback_ = std::move(fallback); }
+  // Asked before a call begins, also for the fallback. Not OK: the call ends with that, and its handler never sees it.
+  void set_gate(Gate gate) { gate_ = std::move(gate); }
+
+  // Null: no such method.
+  const Method* find(std::string_view path) const;
+  const Fallback& fallback() const { return fallback_; }
+  const Gate& gate() const { return gate_; }
+
+ private:
+  absl::flat_hash_map<std::string, Method> methods_;
+  Fallback fallback_;
+  Gate gate_;
+};
+
+}  // namespace ingot::rpc

@@ -1,0 +1,82 @@
+// gRPC over HTTP/2 on one loop: connections, their calls, and the bounds that keep one client from harming another.
+//
+// A server does no work by itself. It is a Pollable of the loop's thread, with a flush at the end of each round:
+//
+//     poll()   takes what the sockets have (one read for each readable connection), begins calls, by turns
+//     ...      the loop's other pollables run; handlers answer by Call::send and Call::finish
+//     flush()  one write for each connection with output
+//
+// Why it is so: docs/design/front-door.md. What of HTTP/2 and gRPC it answers how: docs/http2.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include "absl/status/status.h"
+#include "services/access/caller.h"
+#include "services/rpc/server/bounds.h"
+#include "services/rpc/server/counters.h"
+#include "services/rpc/server/methods.h"
+#include "transport/host/descriptor.h"
+#include "transport/pollable.h"
+
+namespace ingot::rpc {
+
+struct Http1Answer {
+  int status = 200;
+  std::string body;  // JSON
+};
+
+// What HTTP/1.1 requests get; anything else is answered with 404 and one sentence.
+struct Http1Answers {
+  std::function<Http1Answer()> health;   // GET /health
+  std::function<Http1Answer()> version;  // GET /version
+};
+
+// Not thread-safe: made, polled and destroyed by the loop's thread, which also runs `io`. Calls that are open when it is
+// destroyed are lost; no Call may be used afterwards.
+class Server final : public Pollable {
+ public:
+  struct Options {
+    const Methods* methods = nullptr;  // outlive the server
+    Http1Answers http1;
+    ServerBounds bounds;
+    ServerCounters* counters = nullptr;  // null: not counted
+  };
+
+  Server(boost::asio::io_context& io, Options options);
+  ~Server() override;
+
+  // Accepts connections of a non-blocking listening socket, which other loops and processes may share. Errors:
+  // INVALID_ARGUMENT (not a listening socket).
+  absl::Status listen(Descriptor listening_socket, Caller::Door door);
+
+  // Serves a connection that is there already, such as one end of a socket pair.
+  void adopt(Descriptor connection, Caller caller);
+
+  int poll(std::uint64_t now_ns) override;
+  bool readable() override;
+  std::uint64_t deadline_ns() const override;
+
+  // One write for each connection with output; called once at the end of a round (EventLoop::at_round_end).
+  void flush();
+
+  // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,
+  // which clients retry). Open calls may finish. Idempotent.
+  void drain();
+  bool drained() const;  // no call is open and all output has left
+
+  std::size_t connections() const;
+  std::size_t open_calls() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ingot::rpc

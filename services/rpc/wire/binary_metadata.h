@@ -1,0 +1,19 @@
+// Metadata whose name ends with "-bin": base64 on the wire.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ingot::rpc {
+
+bool is_binary_metadata(std::string_view name);
+
+// Base64 without padding.
+std::string encode_binary_metadata(std::string_view bytes);
+
+// Accepts base64 with and without padding. Without value: something else. One value only: of several that are joined by
+// commas each has to be given alone.
+std::optional<std::string> decode_binary_metadata(std::string_view text);
+
+}  // namespace ingot::rpc
