@@ -26,6 +26,7 @@ class KvServer final : public etcdserverpb::KV::Service {
     grpc::ServerBuilder builder;
     builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
     builder.SetMaxReceiveMessageSize(-1);
+    builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::CQ_TIMEOUT_MSEC, 100);  // an end waits for it
     if (connection_age_ms > 0) builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, connection_age_ms);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
