@@ -113,7 +113,7 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
 
 TEST_CASE("a search for a rate exits with 0 if one keeps the target, and with 1 if none does") {
   TestStore store;
-  const std::string flags = "--endpoint=" + store.endpoint() + " --timeout=100s --duration=100ms";
+  const std::string flags = "--endpoint=" + store.endpoint() + " --timeout=100s --duration=500ms --clients=256";
   const Ran found = run(flags + " --target-p99=1h -o json");
   CHECK(found.exit_code == 0);
   const auto report = nlohmann::ordered_json::parse(found.output);
