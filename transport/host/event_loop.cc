@@ -39,14 +39,20 @@ std::uint64_t monotonic_ns() {
 WaitOptions WaitOptions::own_core() { return {.spin_ns = kSpinNs, .yields = kYieldsOwnCore}; }
 WaitOptions WaitOptions::shared_core() { return {.spin_ns = 0, .yields = kYieldsSharedCore}; }
 
-absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::create(WaitOptions wait, LoopCounters counters) {
+absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::create(WaitOptions wait, LoopCounters counters,
+                                                             std::unique_ptr<Waiter> waiter) {
   auto bell = Doorbell::create();
   if (!bell.ok()) return bell.status();
-  return std::unique_ptr<EventLoop>(new EventLoop(wait, counters, *std::move(bell)));
+  if (waiter == nullptr) waiter = std::make_unique<PpollWaiter>();
+  return std::unique_ptr<EventLoop>(new EventLoop(wait, counters, *std::move(bell), std::move(waiter)));
 }
 
-EventLoop::EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell)
-    : wait_(wait), counters_(counters), stop_bell_(std::move(stop_bell)) {}
+EventLoop::EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell, std::unique_ptr<Waiter> waiter)
+    : wait_(wait), counters_(counters), stop_bell_(std::move(stop_bell)), waiter_(std::move(waiter)) {
+  waiter_->watch(stop_bell_.fd(), [this] { stop_bell_.drain(); });
+}
+
+EventLoop::~EventLoop() = default;
 
 void EventLoop::add(Pollable& pollable) { pollables_.push_back(&pollable); }
 
@@ -54,17 +60,20 @@ void EventLoop::add(Pollable& pollable, Fabric& fabric, EndpointId endpoint) {
   add(pollable);
   endpoints_.push_back({&fabric.sleeping(endpoint), &fabric.bell(endpoint)});
   endpoints_.back().word->lower();  // an earlier incarnation may have died while asleep
-  descriptors_.clear();
+  const Doorbell* bell = endpoints_.back().bell;
+  waiter_->watch(bell->fd(), [bell] { bell->drain(); });
 }
+
+void EventLoop::at_round_end(std::function<void()> flush) { flushes_.push_back(std::move(flush)); }
 
 void EventLoop::watch(int fd, std::function<void()> readable) {
   unwatch(fd);
-  watches_.push_back({fd, std::make_shared<std::function<void()>>(std::move(readable))});
+  watched_.push_back(fd);
+  waiter_->watch(fd, std::move(readable));
 }
 
 void EventLoop::unwatch(int fd) {
-  std::erase_if(watches_, [fd](const Watch& watch) { return watch.fd == fd; });
-  descriptors_.clear();
+  if (std::erase(watched_, fd) > 0) waiter_->unwatch(fd);
 }
 
 void EventLoop::stop() {
@@ -84,8 +93,8 @@ void EventLoop::run() {
       idle(now_ns);
     }
     // A busy loop also checks its descriptors. After a sleep they were checked later than `now_ns`.
-    if (!watches_.empty() && now_ns >= polled_ns_ + kDescriptorPollNs) {
-      if (wait_for_descriptors(0)) call_watches();
+    if (!watched_.empty() && now_ns >= polled_ns_ + kDescriptorPollNs) {
+      if (wait_for_descriptors(0)) waiter_->dispatch();
     }
   }
 }
@@ -93,6 +102,7 @@ void EventLoop::run() {
 int EventLoop::poll_all(std::uint64_t now_ns) {
   int work = 0;
   for (Pollable* pollable : pollables_) work += pollable->poll(now_ns);
+  for (const auto& flush : flushes_) flush();
   return work;
 }
 
@@ -142,7 +152,7 @@ void EventLoop::sleep() {
     count(counters_.wakeups);
     idle_since_ns_ = 0;
     yields_done_ = 0;
-    call_watches();
+    waiter_->dispatch();  // drains the bells, before the next poll looks for what they announced
   }
 }
 
@@ -152,47 +162,10 @@ std::uint64_t EventLoop::nearest_deadline_ns() const {
   return nearest;
 }
 
-// Waits on all descriptors for up to `timeout_ns` (kNever: without limit), and drains the bells that ring. Returns
-// false if none was ready.
 bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
-  if (descriptors_.empty()) rebuild_descriptors();
-  const timespec timeout{.tv_sec = static_cast<time_t>(timeout_ns / kSecondNs),
-                         .tv_nsec = static_cast<long>(timeout_ns % kSecondNs)};
-  const bool endless = timeout_ns == Pollable::kNever;
-  const int ready = ::ppoll(descriptors_.data(), descriptors_.size(), endless ? nullptr : &timeout, nullptr);
-  INGOT_CHECK(ready >= 0 || errno == EINTR, "the loop polls open descriptors");
+  const bool ready = waiter_->wait(timeout_ns);
   polled_ns_ = monotonic_ns();
-  if (ready <= 0) {
-    for (pollfd& descriptor : descriptors_) descriptor.revents = 0;  // ppoll leaves them alone on a signal
-    return false;
-  }
-  if (descriptors_[0].revents != 0) stop_bell_.drain();
-  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-    if (descriptors_[1 + i].revents != 0) endpoints_[i].bell->drain();
-  }
-  return true;
-}
-
-// Calls the callbacks of readable descriptors, from a copy of the list: a callback may change it.
-void EventLoop::call_watches() {
-  if (watches_.empty() || descriptors_.empty()) return;
-  std::vector<Watch> ready;
-  for (std::size_t i = 0; i < watches_.size(); ++i) {
-    const short events = descriptors_[1 + endpoints_.size() + i].revents;
-    INGOT_CHECK((events & POLLNVAL) == 0, "unwatch a descriptor before closing it");
-    if (events != 0) ready.push_back(watches_[i]);
-  }
-  for (const Watch& watch : ready) {
-    const bool still_watched = std::any_of(watches_.begin(), watches_.end(),
-                                           [&](const Watch& other) { return other.readable == watch.readable; });
-    if (still_watched) (*watch.readable)();
-  }
-}
-
-void EventLoop::rebuild_descriptors() {
-  descriptors_.push_back({stop_bell_.fd(), POLLIN, 0});
-  for (const Endpoint& endpoint : endpoints_) descriptors_.push_back({endpoint.bell->fd(), POLLIN, 0});
-  for (const Watch& watch : watches_) descriptors_.push_back({watch.fd, POLLIN, 0});
+  return ready;
 }
 
 }  // namespace ingot

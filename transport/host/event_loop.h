@@ -2,11 +2,9 @@
 //
 // A round polls every Pollable once. Rounds that find nothing spin while that is cheaper than a sleep (only on a core
 // without other loops), then yield the core (sched_yield) a bounded number of times, then sleep: raise the sleeping
-// words, fence, check once more, ppoll until a bell, a watched descriptor or the nearest deadline. An idle loop takes
-// no CPU time. Figures behind the defaults: docs/design/waiting.md.
+// words, fence, check once more, wait until a bell, a watched descriptor or the nearest deadline. An idle loop takes no
+// CPU time. Figures behind the defaults: docs/design/waiting.md.
 #pragma once
-
-#include <poll.h>
 
 #include <atomic>
 #include <cstdint>
@@ -19,6 +17,7 @@
 #include "core/types.h"
 #include "transport/host/doorbell.h"
 #include "transport/host/fabric.h"
+#include "transport/host/waiter.h"
 #include "transport/pollable.h"
 
 namespace ingot {
@@ -47,13 +46,19 @@ struct LoopCounters {
 // Created, filled and run by one thread; any thread may call stop().
 class EventLoop {
  public:
-  // Errors: RESOURCE_EXHAUSTED (descriptors).
-  static absl::StatusOr<std::unique_ptr<EventLoop>> create(WaitOptions wait, LoopCounters counters = {});
+  // Waits by `waiter`; null: by a PpollWaiter. Errors: RESOURCE_EXHAUSTED (descriptors).
+  static absl::StatusOr<std::unique_ptr<EventLoop>> create(WaitOptions wait, LoopCounters counters = {},
+                                                           std::unique_ptr<Waiter> waiter = nullptr);
+  ~EventLoop();
 
   // Runs the pollable from now on; it outlives the loop. With an endpoint, the loop answers its doorbell: a message to
   // `endpoint`, or notify, wakes the loop. Not to be called during run().
   void add(Pollable& pollable);
   void add(Pollable& pollable, Fabric& fabric, EndpointId endpoint);
+
+  // Calls `flush` at the end of each round, after all pollables, in the order in which they were given: what a round
+  // has produced leaves at once, and by one system call for each target. Not to be called during run().
+  void at_round_end(std::function<void()> flush);
 
   // Calls `readable` from the loop when `fd` can be read or is at its end, at most kDescriptorPollNs late (longer if
   // polls take longer). One callback per descriptor. Callbacks may watch and unwatch.
@@ -72,12 +77,7 @@ class EventLoop {
     SleepingWord* word;
     const Doorbell* bell;
   };
-  struct Watch {
-    int fd;
-    std::shared_ptr<std::function<void()>> readable;  // shared with a running callback that unwatches itself
-  };
-
-  EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell);
+  EventLoop(WaitOptions wait, LoopCounters counters, Doorbell stop_bell, std::unique_ptr<Waiter> waiter);
 
   int poll_all(std::uint64_t now_ns);
   bool any_readable();
@@ -85,8 +85,6 @@ class EventLoop {
   void sleep();
   std::uint64_t nearest_deadline_ns() const;
   bool wait_for_descriptors(std::uint64_t timeout_ns);
-  void call_watches();
-  void rebuild_descriptors();
 
   const WaitOptions wait_;
   const LoopCounters counters_;
@@ -94,8 +92,9 @@ class EventLoop {
   std::atomic<bool> stopped_{false};
   std::vector<Pollable*> pollables_;
   std::vector<Endpoint> endpoints_;
-  std::vector<Watch> watches_;
-  std::vector<pollfd> descriptors_;  // stop bell, bells of endpoints_, watches_; empty: to be rebuilt
+  std::vector<std::function<void()>> flushes_;
+  std::vector<int> watched_;  // by watch(), not bells
+  const std::unique_ptr<Waiter> waiter_;
 
   std::uint64_t idle_since_ns_ = 0;     // 0: the last round found work
   std::uint64_t idle_round_ns_ = 0;     // when the last idle round was

@@ -17,6 +17,7 @@
 namespace ingot::rpc {
 
 class CallTable;
+struct Stream;
 
 // Names and values; the values of names that end with "-bin" are bytes, not base64.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
@@ -61,12 +62,18 @@ class Call {
   // Asks wants_more() of the call's handler again.
   void resume() const;
 
-  // Sent by the handler, not yet taken by the connection's socket. 0 for a call that is not open.
+  // Sent by the handler, and not yet given to the connection's socket, because the client does not take it. 0 for a call
+  // that is not open.
   std::size_t pending_bytes() const;
 
   bool operator==(const Call&) const = default;
 
  private:
+  friend class CallTable;
+
+  Stream* stream() const;       // null: not open
+  Stream& open_stream() const;  // REQUIRES: open()
+
   CallTable* table_ = nullptr;
   std::uint32_t slot_ = 0;
   std::uint32_t generation_ = 0;

@@ -14,7 +14,7 @@ inline constexpr int kDescriptorsReserved = 128;  // of RLIMIT_NOFILE, for all t
 inline constexpr int kConnectionsMax = 60'000;    // of a loop, and no more than RLIMIT_NOFILE leaves; then new ones wait
 // At that number the oldest connection without any call is ended for a new one, if it is at least this old.
 inline constexpr std::uint64_t kUncalledGraceMs = 1'000;
-inline constexpr std::uint64_t kAcceptRetryMs = 100;      // between two tries to accept without a descriptor
+inline constexpr std::uint64_t kServerAcceptRetryMs = 100;  // between two tries to accept without a descriptor
 inline constexpr int kAcceptsPerTurn = 64;                // of a listening socket; others wait for the next round
 inline constexpr std::uint64_t kPrefaceTimeoutMs = 10'000;  // from accepting to the first whole frame or request; closed
 inline constexpr int kTcpKeepAliveS = 60;                 // idle time after which the kernel asks whether the peer lives
@@ -29,7 +29,10 @@ inline constexpr int kCallsTakenOnMax = 256;  // begun and unfinished unary call
 // nothing, but its status can be asked.
 inline constexpr std::uint64_t kTakenOnStuckMs = 20;
 inline constexpr int kLargeCallsMax = 4;      // of Weight::kLarge, of a loop at a time; others wait, by turns
-inline constexpr std::size_t kTurnBytes = 64 * 1024;  // that a connection's turn reads; the loop has one such buffer
+// That a connection's turn reads: while others wait, and while none does. The loop has one such buffer.
+inline constexpr std::size_t kTurnBytes = 16 * 1024;
+inline constexpr std::size_t kLoneTurnBytes = 64 * 1024;
+inline constexpr int kTurnsPerRound = 64;  // reads of a round; other connections wait for the next one
 
 // What is received and not yet given to a handler.
 inline constexpr int kConnectionWindowBytes = 1024 * 1024;     // HTTP/2's window of a connection
@@ -48,6 +51,7 @@ inline constexpr std::size_t kWriteBytes = 256 * 1024;  // of frames that wait f
 inline constexpr std::uint64_t kStalledWriteMs = 10'000;
 inline constexpr std::uint64_t kStalledUnderPressureMs = 1'000;
 inline constexpr std::size_t kReadBytesMin = 64 * 1024;
+inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for such connections, under pressure
 
 // Frames. At each of these the connection ends with GOAWAY, ENHANCE_YOUR_CALM.
 inline constexpr std::size_t kHeaderBlockBytesMax = 64 * 1024;  // of one block with its continuations
@@ -65,6 +69,10 @@ inline constexpr int kResetsBurst = 2 * kStreamsPerConnectionMax;
 inline constexpr int kResetsPerSecond = 200;
 // Memory of a connection for HTTP/2: streams, header tables, queued frames. More ends it.
 inline constexpr std::size_t kSessionBytesMax = 16 * 1024 * 1024;
+
+// After the last byte of a connection that the server ends, for the peer to read it; then it is closed.
+inline constexpr std::uint64_t kLingerMs = 1'000;
+inline constexpr std::size_t kLingerBytesMax = 1024 * 1024;  // that the peer may still send meanwhile
 
 // HTTP/1.1.
 inline constexpr std::size_t kHttp1RequestBytesMax = 8 * 1024;  // a request's line and headers; longer ones are refused

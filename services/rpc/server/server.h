@@ -11,9 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 
 #include <boost/asio/io_context.hpp>
 
@@ -21,22 +19,12 @@
 #include "services/access/caller.h"
 #include "services/rpc/server/bounds.h"
 #include "services/rpc/server/counters.h"
+#include "services/rpc/server/http1.h"
 #include "services/rpc/server/methods.h"
 #include "transport/host/descriptor.h"
 #include "transport/pollable.h"
 
 namespace ingot::rpc {
-
-struct Http1Answer {
-  int status = 200;
-  std::string body;  // JSON
-};
-
-// What HTTP/1.1 requests get; anything else is answered with 404 and one sentence.
-struct Http1Answers {
-  std::function<Http1Answer()> health;   // GET /health
-  std::function<Http1Answer()> version;  // GET /version
-};
 
 // Not thread-safe: made, polled and destroyed by the loop's thread, which also runs `io`. Calls that are open when it is
 // destroyed are lost; no Call may be used afterwards.
@@ -63,7 +51,8 @@ class Server final : public Pollable {
   bool readable() override;
   std::uint64_t deadline_ns() const override;
 
-  // One write for each connection with output; called once at the end of a round (EventLoop::at_round_end).
+  // One write for each connection with output; called once at the end of a round (EventLoop::at_round_end). Answers of
+  // one connection are gathered until then. An answer that should wait for others for longer would be held back here.
   void flush();
 
   // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,

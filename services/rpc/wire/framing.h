@@ -46,9 +46,15 @@ class MessageReader {
 
   // Whether no message has begun that is not complete. At a stream's end anything else is a fault.
   bool between_messages() const { return prefix_read_ == 0; }
-  // Bytes of an incomplete message that are kept here.
+  // Bytes that are kept here of an incomplete message, or of message() if it was not given in one piece.
   std::size_t kept_bytes() const { return kept_.size(); }
 
+  // Forgets the message that was handed out, and frees what was kept of it.
+  void reset_message() {
+    if (delivered_) kept_ = std::string();
+    delivered_ = false;
+    message_ = {};
+  }
   // Forgets the stream; capacity is kept only if it is at most `capacity_bytes`.
   void reset(std::size_t message_bytes_max, std::size_t capacity_bytes);
 

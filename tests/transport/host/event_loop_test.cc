@@ -1,4 +1,5 @@
-// The event loop: it polls, sleeps when there is no work, and loses no wake-up, whichever process dies.
+// The event loop: it polls, sleeps when there is no work, and loses no wake-up, whichever process dies. Compiled once
+// for each waiter (waiter_under_test.h).
 #include "transport/host/event_loop.h"
 
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "core/check.h"
@@ -16,6 +18,7 @@
 #include "core/prng.h"
 #include "tests/seeds.h"
 #include "tests/transport/host/child.h"
+#include "tests/transport/host/waiter_under_test.h"
 #include "transport/host/limits.h"
 
 namespace ingot {
@@ -39,7 +42,7 @@ struct Counted {
 };
 
 std::unique_ptr<EventLoop> make_loop(WaitOptions wait, LoopCounters counters = {}) {
-  auto loop = EventLoop::create(wait, counters);
+  auto loop = EventLoop::create(wait, counters, testing::waiter_under_test());
   REQUIRE(loop.ok());
   return *std::move(loop);
 }
@@ -134,6 +137,29 @@ TEST_CASE("descriptors are served by an idle and by a busy loop, and may unwatch
   for (const int fd : {ends[0], other[0], other[1]}) ::close(fd);
 }
 
+TEST_CASE("each round ends with its flushes, in their order, after all pollables") {
+  auto loop = make_loop(kSleepAtOnce);
+  std::string order;
+  Task one, other;
+  one.on_poll = [&](std::uint64_t) {
+    order += 'a';
+    return 1;
+  };
+  other.on_poll = [&](std::uint64_t) {
+    order += 'b';
+    return 1;
+  };
+  loop->add(one);
+  loop->add(other);
+  loop->at_round_end([&] { order += '1'; });
+  loop->at_round_end([&] {
+    order += '2';
+    if (order.size() >= 8) loop->stop();
+  });
+  loop->run();
+  CHECK(order == "ab12ab12");
+}
+
 EventLoop* loop_of_handler = nullptr;
 
 TEST_CASE("stop works before the run, from a thread, and from a signal handler") {
@@ -181,7 +207,7 @@ struct PingPong {
 // Runs one side until `rounds` were exchanged. Side 0 serves.
 void play(Fabric& fabric, int side, std::uint64_t rounds, WaitOptions wait, LoopCounters counters = {}) {
   auto* game = reinterpret_cast<PingPong*>(fabric.inbox(EndpointId(0)).data());
-  auto loop = EventLoop::create(wait, counters);
+  auto loop = EventLoop::create(wait, counters, testing::waiter_under_test());
   Task player;
   std::uint64_t done = 0;
   player.ready = [&] { return game->value[1 - side].load(std::memory_order_acquire) >= done + (side == 0 ? 0 : 1); };

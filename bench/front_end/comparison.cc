@@ -1,4 +1,4 @@
-#include "bench/comparison.h"
+#include "bench/front_end/comparison.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "bench/empty_kv_server.h"
+#include "bench/front_end/empty_kv_server.h"
 
 #include <signal.h>
 

@@ -1,0 +1,266 @@
+#include "services/rpc/server/connection.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+
+namespace ingot::rpc {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+constexpr std::string_view kHttp1Methods[] = {"GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "PATCH ", "TRACE ",
+                                              "CONNECT "};
+constexpr std::uint64_t kMsNs = 1'000'000;
+
+bool may_become(std::string_view text, std::string_view whole) {
+  return text.substr(0, whole.size()) == whole.substr(0, text.size());
+}
+
+bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+}  // namespace
+
+Connection::Connection(asio::io_context& io, Descriptor socket, Caller caller, Shared& shared, ConnectionHost& host)
+    : socket_(io, socket.release()),
+      caller_(std::move(caller)),
+      shared_(shared),
+      host_(host),
+      deadline_(this, [](void* self) { static_cast<Connection*>(self)->time_is_up(); }),
+      progress_(this, [](void* self) { static_cast<Connection*>(self)->look_at_progress(); }),
+      accepted_ns_(shared.now_ns) {}
+
+Connection::~Connection() = default;
+
+void Connection::start() {
+  shared_.timers.set(deadline_, shared_.now_ns + shared_.bounds.preface_timeout_ms * kMsNs);
+  wait_readable();
+}
+
+void Connection::wait_readable() {
+  if (std::exchange(waiting_readable_, true)) return;
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
+    self->waiting_readable_ = false;
+    if (!error && self->open()) self->host_.readable(self);
+  });
+}
+
+void Connection::wait_writable() {
+  if (std::exchange(waiting_writable_, true)) return;
+  socket_.async_wait(asio::posix::stream_descriptor::wait_write, [self = shared_from_this()](const error_code& error) {
+    self->waiting_writable_ = false;
+    if (!error && self->open()) self->has_output();
+  });
+}
+
+void Connection::has_output() {
+  if (!std::exchange(dirty_, true)) host_.dirty(shared_from_this());
+}
+
+void Connection::read_on() {
+  if (std::exchange(unread_, false)) host_.readable(shared_from_this());
+}
+
+void Connection::read() {
+  if (!open()) return;
+  if (session_ != nullptr && session_->hold_reading()) {
+    unread_ = true;
+    return;
+  }
+  const std::span<char> buffer = host_.read_buffer();
+  const ssize_t bytes = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  shared_.count(&ServerCounters::reads);
+  if (bytes < 0 && would_block(errno)) return wait_readable();
+  if (bytes <= 0) return close();  // a peer that has ended its sending awaits no answer
+  shared_.count(&ServerCounters::received_bytes, static_cast<std::uint64_t>(bytes));
+  received({buffer.data(), static_cast<std::size_t>(bytes)});
+  if (!open()) return;
+  if (static_cast<std::size_t>(bytes) < buffer.size()) {
+    wait_readable();
+  } else {
+    host_.readable(shared_from_this());  // at its next turn
+  }
+}
+
+void Connection::received(std::string_view bytes) {
+  switch (phase_) {
+    case Phase::kHttp2:
+      if (!ending_ && !session_->receive(bytes)) end_soon();
+      return;
+    case Phase::kDetecting:
+      head_.append(bytes);
+      return detect();
+    case Phase::kHttp1:
+      return receive_http1(bytes);
+    case Phase::kLingering:
+      return receive_lingering(bytes.size());
+    case Phase::kClosed:
+      return;
+  }
+}
+
+// A half-open preface costs no session.
+void Connection::detect() {
+  if (may_become(head_, kPreface)) {
+    if (head_.size() >= kPreface.size()) begin_http2();
+    return;
+  }
+  for (const std::string_view method : kHttp1Methods) {
+    if (!may_become(head_, method)) continue;
+    if (head_.size() < method.size()) return;
+    phase_ = Phase::kHttp1;
+    return receive_http1({});
+  }
+  shared_.count(&ServerCounters::ended_malformed);
+  close();
+}
+
+void Connection::begin_http2() {
+  session_ = Session::create(shared_, *this);
+  if (session_ == nullptr) return close();
+  phase_ = Phase::kHttp2;
+  deadline_.cancel();
+  const std::string head = std::exchange(head_, std::string());
+  if (shared_.draining) session_->drain();
+  if (!session_->receive(head)) end_soon();
+}
+
+void Connection::receive_http1(std::string_view bytes) {
+  head_.append(bytes);
+  const bool whole = head_.find("\r\n\r\n") != std::string::npos;
+  if (!whole && head_.size() <= kHttp1RequestBytesMax) return;
+  unsent_ = host_.answer_http1(whole ? std::string_view(head_) : std::string_view());
+  head_ = std::string();
+  deadline_.cancel();
+  end_soon();
+}
+
+void Connection::end_soon() {
+  ending_ = true;
+  has_output();
+}
+
+void Connection::flush() {
+  dirty_ = false;
+  if (!open() || phase_ == Phase::kLingering) return;
+  if (session_ != nullptr && session_->overflowed()) return close();
+  if (!write_unsent()) return;
+  if (session_ != nullptr) {
+    std::string& buffer = host_.write_buffer();
+    constexpr int kWritesPerFlush = 4;
+    for (int i = 0; i < kWritesPerFlush; ++i) {
+      buffer.clear();
+      const bool well = session_->frames(buffer);
+      const bool more = buffer.size() >= kWriteBytes;
+      if (!buffer.empty() && !write(buffer)) break;
+      if (!open()) return;
+      if (!well || (!more && session_->over())) ending_ = true;
+      if (!more) break;
+      if (i + 1 == kWritesPerFlush) has_output();  // others first
+    }
+    session_->tell_writable();
+    if (unread_ && !session_->hold_reading()) read_on();  // calls wait for the peer now, which may send window
+  }
+  watch_progress();
+  if (ending_ && unsent_.empty() && open()) linger();
+}
+
+// False: the socket does not take it all, or the connection is lost.
+bool Connection::write(std::string_view bytes) {
+  const ssize_t sent = ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  shared_.count(&ServerCounters::writes);
+  if (sent < 0 && !would_block(errno)) {
+    close();
+    return false;
+  }
+  const std::size_t taken = sent < 0 ? 0 : static_cast<std::size_t>(sent);
+  if (taken > 0) {
+    progress_ns_ = shared_.now_ns;
+    taken_bytes_ += taken;
+    if (session_ != nullptr) session_->bytes_sent(taken);
+    shared_.count(&ServerCounters::sent_bytes, taken);
+  }
+  if (taken == bytes.size()) return true;
+  if (bytes.data() == unsent_.data()) {
+    unsent_.erase(0, taken);
+  } else {
+    unsent_.assign(bytes.substr(taken));
+  }
+  wait_writable();
+  watch_progress();
+  return false;
+}
+
+bool Connection::write_unsent() {
+  if (unsent_.empty()) return true;
+  if (waiting_writable_ || !write(unsent_)) return false;
+  if (unsent_.capacity() > kKeptCapacityBytes) shared_.freed_bytes += unsent_.capacity();
+  unsent_ = std::string();
+  return true;
+}
+
+// The peer may have sent more than was read. A close would then reset the connection, and the peer might lose the last
+// frames. So the server ends its own sending first, and reads on for a while.
+void Connection::linger() {
+  phase_ = Phase::kLingering;
+  session_.reset();
+  progress_.cancel();
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  shared_.timers.set(deadline_, shared_.now_ns + kLingerMs * kMsNs);
+  wait_readable();
+}
+
+void Connection::receive_lingering(std::size_t bytes) {
+  lingered_bytes_ += bytes;
+  if (lingered_bytes_ > kLingerBytesMax) close();
+}
+
+void Connection::time_is_up() {
+  if (phase_ != Phase::kLingering) shared_.count(&ServerCounters::ended_silent);
+  close();
+}
+
+// While something waits that the peer should take: it has to take enough of it in each period.
+void Connection::watch_progress() {
+  const std::size_t owed = owed_bytes();
+  if (owed == 0) return progress_.cancel();
+  if (progress_.set()) return;
+  owed_then_ = owed;
+  taken_bytes_ = 0;
+  progress_ns_ = shared_.now_ns;
+  shared_.timers.set(progress_, shared_.now_ns + shared_.bounds.stalled_write_ms * kMsNs);
+}
+
+void Connection::look_at_progress() {
+  if (taken_bytes_ >= std::min(owed_then_, kReadBytesMin)) return watch_progress();
+  shared_.count(&ServerCounters::ended_stalled);
+  close();
+}
+
+void Connection::drain() {
+  if (session_ != nullptr) return session_->drain();
+  if (phase_ == Phase::kDetecting) close();
+}
+
+void Connection::close() {
+  if (!open()) return;
+  phase_ = Phase::kClosed;
+  if (is_linked()) unlink();
+  session_.reset();
+  deadline_.cancel();
+  progress_.cancel();
+  if (unsent_.capacity() > kKeptCapacityBytes) shared_.freed_bytes += unsent_.capacity();
+  unsent_ = head_ = std::string();
+  error_code ignored;
+  socket_.close(ignored);
+  host_.closed(*this);
+}
+
+}  // namespace ingot::rpc

@@ -1,0 +1,119 @@
+// One connection: its socket, and what is spoken on it.
+//
+//     kDetecting -> kHttp2 -> kLingering -> closed
+//                -> kHttp1 -> kLingering
+//
+// No buffer belongs to a connection that waits: reading and writing use the loop's, and only what the socket does not
+// take is kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/intrusive/list_hook.hpp>
+
+#include "services/access/caller.h"
+#include "services/rpc/server/session.h"
+#include "services/rpc/server/shared.h"
+#include "services/rpc/server/timers.h"
+#include "transport/host/descriptor.h"
+
+namespace ingot::rpc {
+
+class Connection;
+
+// What a connection asks of its server. Each call takes effect later, in poll() or flush().
+class ConnectionHost {
+ public:
+  virtual void readable(std::shared_ptr<Connection> connection) = 0;
+  virtual void dirty(std::shared_ptr<Connection> connection) = 0;
+  virtual void closed(Connection& connection) = 0;
+  virtual std::string answer_http1(std::string_view head) const = 0;
+  virtual std::span<char> read_buffer() = 0;  // as long as this turn may be
+  virtual std::string& write_buffer() = 0;
+
+ protected:
+  ~ConnectionHost() = default;
+};
+
+// Kept alive by its server until it is closed, and by waits that have not ended. Not thread-safe.
+class Connection final : public SessionHost,
+                         public std::enable_shared_from_this<Connection>,
+                         public boost::intrusive::list_base_hook<
+                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  Connection(boost::asio::io_context& io, Descriptor socket, Caller caller, Shared& shared, ConnectionHost& host);
+  ~Connection();
+
+  void start();
+
+  // One read. Nothing happens while calls wait for a turn; then it is told again.
+  void read();
+  // One write, or some if the socket takes all of much.
+  void flush();
+  void drain();
+  void close();
+
+  // For a server that has no room: whether no call was ever made here, since when.
+  bool uncalled() const { return session_ == nullptr || !session_->ever_called(); }
+  std::uint64_t accepted_ns() const { return accepted_ns_; }
+  bool open() const { return phase_ != Phase::kClosed; }
+  std::size_t unsent_bytes() const { return unsent_.size() + (session_ == nullptr ? 0 : session_->output_bytes()); }
+  // Whether its peer takes nothing of complete answers since `since_ns`.
+  bool stalled_since(std::uint64_t since_ns) const { return owed_bytes() > 0 && progress_ns_ < since_ns; }
+
+  // SessionHost
+  void has_output() override;
+  void read_on() override;
+  const Caller& caller() const override { return caller_; }
+
+ private:
+  enum class Phase : std::uint8_t { kDetecting, kHttp2, kHttp1, kLingering, kClosed };
+
+  void wait_readable();
+  void wait_writable();
+  void received(std::string_view bytes);
+  void detect();
+  void begin_http2();
+  void receive_http1(std::string_view bytes);
+  void receive_lingering(std::size_t bytes);
+  bool write(std::string_view bytes);
+  bool write_unsent();
+  void end_soon();
+  void linger();
+  void time_is_up();
+  void watch_progress();
+  void look_at_progress();
+  // Bytes that the peer should take at once: framed, or of complete answers.
+  std::size_t owed_bytes() const {
+    return unsent_.size() + (session_ == nullptr ? 0 : session_->finished_output_bytes());
+  }
+
+  boost::asio::posix::stream_descriptor socket_;
+  const Caller caller_;
+  Shared& shared_;
+  ConnectionHost& host_;
+  std::unique_ptr<Session> session_;  // kHttp2
+  std::string head_;                  // kDetecting, kHttp1: what has come so far
+  std::string unsent_;                // frames that the socket has not taken
+  Timer deadline_;                    // of the preface, of a request, of lingering
+  Timer progress_;                    // of a peer that takes its output
+  std::uint64_t accepted_ns_ = 0;
+  std::uint64_t progress_ns_ = 0;     // when the peer last took something
+  std::size_t taken_bytes_ = 0;       // since progress_ was set
+  std::size_t owed_then_ = 0;         // when progress_ was set
+  std::size_t lingered_bytes_ = 0;
+  Phase phase_ = Phase::kDetecting;
+  bool waiting_readable_ = false;
+  bool waiting_writable_ = false;
+  bool unread_ = false;    // the socket may have more; read_on() tells the server
+  bool dirty_ = false;     // the server knows of output
+  bool ending_ = false;    // once all is sent
+};
+
+}  // namespace ingot::rpc

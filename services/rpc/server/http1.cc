@@ -1,0 +1,58 @@
+#include "services/rpc/server/http1.h"
+
+#include <sstream>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include "services/rpc/server/limits.h"
+
+namespace ingot::rpc {
+
+namespace http = boost::beast::http;
+
+namespace {
+
+constexpr const char* kSentence =
+    "This port speaks gRPC (HTTP/2, etcd's v3 API); HTTP/1.1 has GET /health and GET /version only.\n";
+
+std::string answer(http::status status, const char* type, std::string body, bool head_only) {
+  http::response<http::string_body> response(status, 11);
+  response.set(http::field::content_type, type);
+  response.set(http::field::connection, "close");
+  response.body() = std::move(body);
+  response.prepare_payload();
+  if (head_only) response.body().clear();
+  std::ostringstream text;
+  text << response;
+  return std::move(text).str();
+}
+
+}  // namespace
+
+std::string answer_http1(std::string_view head, const Http1Answers& answers) {
+  http::request_parser<http::empty_body> parser;
+  parser.header_limit(kHttp1RequestBytesMax);
+  parser.body_limit(boost::none);
+  boost::system::error_code error;
+  if (head.empty()) {
+    return answer(http::status::request_header_fields_too_large, "text/plain", "The request's head is too long.\n", false);
+  }
+  parser.put(boost::asio::buffer(head.data(), head.size()), error);
+  if (!parser.is_header_done()) return answer(http::status::bad_request, "text/plain", kSentence, false);
+  const auto& request = parser.get();
+  const bool head_only = request.method() == http::verb::head;
+  const bool get = head_only || request.method() == http::verb::get;
+  const std::string target(request.target().substr(0, request.target().find('?')));
+  for (const auto& [path, make] : {std::pair("/health", &answers.health), std::pair("/version", &answers.version)}) {
+    if (!get || target != path || *make == nullptr) continue;
+    Http1Answer made = (*make)();
+    return answer(static_cast<http::status>(made.status), "application/json", std::move(made.body), head_only);
+  }
+  return answer(http::status::not_found, "text/plain", kSentence, head_only);
+}
+
+}  // namespace ingot::rpc

@@ -1,0 +1,25 @@
+// What a server answers to HTTP/1.1 on the port of gRPC: two things, and a sentence for all else.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace ingot::rpc {
+
+struct Http1Answer {
+  int status = 200;
+  std::string body;  // JSON
+};
+
+// Null: answered as anything else is.
+struct Http1Answers {
+  std::function<Http1Answer()> health;   // GET /health
+  std::function<Http1Answer()> version;  // GET /version
+};
+
+// The whole answer to a request with this line and these headers, as the client sent them with the empty line at their
+// end; empty: they were too long. The connection ends after it. A body is not read.
+std::string answer_http1(std::string_view head, const Http1Answers& answers);
+
+}  // namespace ingot::rpc

@@ -1,0 +1,123 @@
+#include "services/rpc/server/listener.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+
+#include "absl/strings/str_cat.h"
+
+namespace ingot::rpc {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::string address_of(const sockaddr_storage& peer) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (peer.ss_family == AF_INET) {
+    const auto& ipv4 = reinterpret_cast<const sockaddr_in&>(peer);
+    ::inet_ntop(AF_INET, &ipv4.sin_addr, text, sizeof text);
+    return absl::StrCat(text, ":", ntohs(ipv4.sin_port));
+  }
+  if (peer.ss_family == AF_INET6) {
+    const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(peer);
+    ::inet_ntop(AF_INET6, &ipv6.sin6_addr, text, sizeof text);
+    return absl::StrCat("[", text, "]:", ntohs(ipv6.sin6_port));
+  }
+  return "unknown";
+}
+
+void set_option(int fd, int level, int option, int value) {
+  ::setsockopt(fd, level, option, &value, sizeof value);  // best effort
+}
+
+Caller caller_by_unix(int fd) {
+  Caller caller{Caller::Door::kUnix, "unix:", std::nullopt};
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+    caller.credentials = {peer.uid, peer.gid, peer.pid};
+    caller.address = absl::StrCat("unix:pid=", peer.pid, ",uid=", peer.uid);
+  }
+  return caller;
+}
+
+Caller caller_by_tcp(int fd, const sockaddr_storage& peer) {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kTcpKeepAliveS);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kTcpKeepAliveS / 6);
+  return {Caller::Door::kTcp, address_of(peer), std::nullopt};
+}
+
+// The peer may have gone already; the next one may be well.
+bool of_one_connection(int error) {
+  return error == ECONNABORTED || error == EINTR || error == EPROTO || error == EPERM || error == ENETDOWN ||
+         error == ENOPROTOOPT || error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH ||
+         error == ENETUNREACH;
+}
+
+}  // namespace
+
+Listener::Listener(asio::io_context& io, Descriptor socket, Caller::Door door, Shared& shared, Host host)
+    : socket_(io, socket.release()),
+      door_(door),
+      shared_(shared),
+      host_(std::move(host)),
+      retry_(this, [](void* self) { static_cast<Listener*>(self)->accept(); }) {}
+
+void Listener::start() { wait(); }
+
+void Listener::wait() {
+  if (closed_ || std::exchange(waiting_, true)) return;
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& error) {
+                       self->waiting_ = false;
+                       if (!error) self->accept();
+                     });
+}
+
+void Listener::resume() {
+  if (!retry_.set()) return;
+  retry_.cancel();
+  accept();
+}
+
+void Listener::delay() {
+  shared_.count(&ServerCounters::accepts_delayed);
+  shared_.timers.set(retry_, shared_.now_ns + kServerAcceptRetryMs * 1'000'000);
+}
+
+void Listener::accept() {
+  for (int i = 0; i < kAcceptsPerTurn && !closed_; ++i) {
+    if (!host_.room()) return delay();
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    Descriptor fd(::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size,
+                            SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd.valid()) {
+      if (of_one_connection(errno)) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) break;  // all are here, or another loop has taken them
+      return delay();                                      // no descriptor, or no memory: it waits in the kernel
+    }
+    Caller caller = door_ == Caller::Door::kUnix ? caller_by_unix(fd.get()) : caller_by_tcp(fd.get(), peer);
+    host_.accepted(std::move(fd), std::move(caller));
+  }
+  wait();
+}
+
+void Listener::close() {
+  closed_ = true;
+  retry_.cancel();
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace ingot::rpc

@@ -1,0 +1,115 @@
+#include "services/rpc/server/request_head.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "services/rpc/server/limits.h"
+#include "services/rpc/wire/binary_metadata.h"
+#include "services/rpc/wire/timeout.h"
+
+namespace ingot::rpc {
+namespace {
+
+constexpr std::size_t kFieldOverheadBytes = 32;
+constexpr std::string_view kGrpcType = "application/grpc";
+
+bool is_grpc(std::string_view content_type) {
+  if (!content_type.starts_with(kGrpcType)) return false;
+  const std::string_view rest = content_type.substr(kGrpcType.size());
+  return rest.empty() || rest.front() == '+' || rest.front() == ';';
+}
+
+// Of HTTP/2 and gRPC themselves.
+bool is_reserved(std::string_view name) {
+  return name.starts_with(':') || name == "te" || (name.starts_with("grpc-") && !name.ends_with("-bin"));
+}
+
+}  // namespace
+
+void RequestHead::find_fault(grpc::Status status, const char* http_status) {
+  if (!fault_) fault_ = Fault{std::move(status), http_status};
+}
+
+void RequestHead::add(std::string_view name, std::string_view value) {
+  bytes_ += name.size() + value.size() + kFieldOverheadBytes;
+  if (bytes_ > kMetadataBytesMax) {
+    return find_fault({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                       absl::StrCat("received metadata size exceeds limit (more than ", kMetadataBytesMax, " bytes)")});
+  }
+  if (!take_known(name, value) && !is_reserved(name)) take_metadata(name, value);
+}
+
+bool RequestHead::take_known(std::string_view name, std::string_view value) {
+  if (name == ":path") {
+    path_ = value;
+  } else if (name == ":method") {
+    post_ = value == "POST";
+  } else if (name == "content-type") {
+    grpc_ = is_grpc(value);
+  } else if (name == "grpc-encoding") {
+    encoding_ = encoding_of(value);
+    if (encoding_ == Encoding::kUnknown) {
+      find_fault({grpc::StatusCode::UNIMPLEMENTED,
+                  absl::StrCat("grpc: the request's encoding is unknown; known are ", std::string(kAcceptedEncodings))});
+    }
+  } else if (name == "grpc-timeout") {
+    timeout_ns_ = parse_timeout(value);
+    if (!timeout_ns_) find_fault({grpc::StatusCode::INTERNAL, "malformed grpc-timeout; right is such as 5S or 300m"});
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void RequestHead::take_metadata(std::string_view name, std::string_view value) {
+  std::optional<std::string> bytes;
+  if (is_binary_metadata(name)) {
+    bytes = decode_binary_metadata(value);
+    if (!bytes) {
+      return find_fault({grpc::StatusCode::INTERNAL,
+                         absl::StrCat("the metadata ", std::string(name), " is not base64; nothing was done")});
+    }
+    value = *bytes;
+  }
+  fields_.push_back({static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(value.size())});
+  text_.append(name).append(value);
+}
+
+std::optional<RequestHead::Fault> RequestHead::fault() const {
+  if (!post_) return Fault{{grpc::StatusCode::INTERNAL, "gRPC calls are POST requests"}, "405"};
+  if (!grpc_) return Fault{{grpc::StatusCode::INTERNAL, "the content-type of gRPC calls is application/grpc"}, "415"};
+  return fault_;
+}
+
+std::optional<std::string_view> RequestHead::metadata(std::string_view name) const {
+  const char* at = text_.data();
+  for (const Field& field : fields_) {
+    if (std::string_view(at, field.name_bytes) == name) return std::string_view(at + field.name_bytes, field.value_bytes);
+    at += field.name_bytes + field.value_bytes;
+  }
+  return std::nullopt;
+}
+
+Metadata RequestHead::all_metadata() const {
+  Metadata all;
+  const char* at = text_.data();
+  for (const Field& field : fields_) {
+    all.emplace_back(std::string(at, field.name_bytes), std::string(at + field.name_bytes, field.value_bytes));
+    at += field.name_bytes + field.value_bytes;
+  }
+  return all;
+}
+
+void RequestHead::clear() {
+  RequestHead fresh;
+  path_.clear();
+  text_.clear();
+  fields_.clear();
+  if (path_.capacity() <= kKeptCapacityBytes) fresh.path_ = std::move(path_);
+  if (text_.capacity() <= kKeptCapacityBytes) fresh.text_ = std::move(text_);
+  if (fields_.capacity() <= kKeptCapacityBytes / sizeof(Field)) fresh.fields_ = std::move(fields_);
+  *this = std::move(fresh);
+}
+
+}  // namespace ingot::rpc

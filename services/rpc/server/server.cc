@@ -1,0 +1,238 @@
+#include "services/rpc/server/server.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "services/rpc/server/connection.h"
+#include "services/rpc/server/listener.h"
+#include "services/rpc/server/shared.h"
+#include "transport/host/event_loop.h"
+
+namespace ingot::rpc {
+namespace {
+
+constexpr std::uint64_t kMsNs = 1'000'000;
+
+// Connections for which the process has descriptors.
+std::size_t connections_max(const ServerBounds& bounds) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const auto wanted = static_cast<std::size_t>(bounds.connections);
+  if (limit.rlim_cur == RLIM_INFINITY) return wanted;
+  const std::size_t left = limit.rlim_cur > 2 * kDescriptorsReserved ? limit.rlim_cur - kDescriptorsReserved
+                                                                     : limit.rlim_cur / 2;
+  return std::min(wanted, std::max<std::size_t>(left, 1));
+}
+
+}  // namespace
+
+class Server::State final : public ConnectionHost {
+ public:
+  State(boost::asio::io_context& io, Options options)
+      : io_(io),
+        options_(std::move(options)),
+        shared_(*options_.methods, options_.bounds, options_.counters),
+        connections_max_(connections_max(options_.bounds)),
+        read_buffer_(kLoneTurnBytes),
+        pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }) {
+    shared_.now_ns = monotonic_ns();
+  }
+
+  ~State() {
+    for (const auto& listener : listeners_) listener->close();
+    while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
+    // Waits that were cancelled keep closed connections, which use nothing of this any more.
+  }
+
+  absl::Status listen(Descriptor socket, Caller::Door door) {
+    int listening = 0;
+    socklen_t size = sizeof listening;
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 || listening == 0) {
+      return absl::InvalidArgumentError("a server listens on a listening socket; this descriptor is none");
+    }
+    const Listener::Host host{[this] { return room(); },
+                              [this](Descriptor fd, Caller caller) { adopt(std::move(fd), std::move(caller)); }};
+    listeners_.push_back(std::make_shared<Listener>(io_, std::move(socket), door, shared_, host));
+    listeners_.back()->start();
+    return absl::OkStatus();
+  }
+
+  void adopt(Descriptor fd, Caller caller) {
+    shared_.now_ns = monotonic_ns();  // the loop may have slept since its last round
+    shared_.count(&ServerCounters::connections_accepted);
+    auto connection = std::make_shared<Connection>(io_, std::move(fd), std::move(caller), shared_, *this);
+    connections_.emplace(connection.get(), connection);
+    uncalled_.push_back(*connection);
+    show_connections();
+    connection->start();
+  }
+
+  int poll(std::uint64_t now_ns) {
+    shared_.now_ns = now_ns;
+    if (io_.stopped()) io_.restart();
+    std::size_t work = io_.poll();
+    work += static_cast<std::size_t>(shared_.timers.run(now_ns));
+    work += static_cast<std::size_t>(shared_.turns.run(shared_.output_bytes, now_ns));
+    work += read_some();
+    look_for_pressure();
+    shared_.handlers_over.clear();
+    return static_cast<int>(work);
+  }
+
+  bool readable() const {
+    return !dirty_.empty() || (!ready_.empty() && shared_.turns.room()) || shared_.turns.ready(shared_.output_bytes);
+  }
+
+  std::uint64_t deadline_ns() const {
+    return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns(!ready_.empty()));
+  }
+
+  // Answers and messages that handlers give while they hear of room leave at once, too, but not without end.
+  void flush() {
+    constexpr int kPasses = 4;
+    for (int pass = 0; pass < kPasses && !dirty_.empty(); ++pass) {
+      flushing_.swap(dirty_);
+      for (const std::shared_ptr<Connection>& connection : flushing_) connection->flush();
+      flushing_.clear();
+    }
+    shared_.handlers_over.clear();
+    trim();
+  }
+
+  void drain() {
+    if (std::exchange(shared_.draining, true)) return;
+    for (const auto& listener : listeners_) listener->close();
+    std::vector<std::shared_ptr<Connection>> all;
+    for (const auto& [key, connection] : connections_) all.push_back(connection);
+    for (const auto& connection : all) connection->drain();
+  }
+
+  bool drained() const { return shared_.draining && open_calls() == 0 && unsent_bytes() == 0; }
+
+  std::size_t connections() const { return connections_.size(); }
+  std::size_t open_calls() const { return shared_.calls.open_calls(); }
+
+ private:
+  // ConnectionHost
+  void readable(std::shared_ptr<Connection> connection) override { ready_.push_back(std::move(connection)); }
+  void dirty(std::shared_ptr<Connection> connection) override { dirty_.push_back(std::move(connection)); }
+  std::string answer_http1(std::string_view head) const override {
+    return rpc::answer_http1(head, options_.http1);
+  }
+  std::span<char> read_buffer() override {
+    return std::span(read_buffer_).first(ready_.empty() ? kLoneTurnBytes : kTurnBytes);
+  }
+  std::string& write_buffer() override { return write_buffer_; }
+  void closed(Connection& connection) override {
+    const auto found = connections_.find(&connection);
+    if (found == connections_.end()) return;
+    const std::shared_ptr<Connection> kept = std::move(found->second);  // close() is still running
+    connections_.erase(found);
+    show_connections();
+    if (shared_.draining) return;
+    for (const auto& listener : listeners_) listener->resume();
+  }
+
+  void show_connections() {
+    if (shared_.counters != nullptr) shared_.counters->connections_open.set(connections_.size());
+  }
+
+  // By turns: a connection that has more goes to the end of the line.
+  std::size_t read_some() {
+    std::size_t turns = 0;
+    for (; turns < kTurnsPerRound && !ready_.empty() && shared_.turns.room(); ++turns) {
+      const std::shared_ptr<Connection> connection = std::move(ready_.front());
+      ready_.pop_front();
+      connection->read();
+    }
+    return turns;
+  }
+
+  // Whether one more connection may be accepted; a connection that was never used makes room for it.
+  bool room() {
+    while (!uncalled_.empty() && !uncalled_.front().uncalled()) uncalled_.pop_front();
+    if (connections_.size() < connections_max_) return true;
+    if (uncalled_.empty()) return false;
+    Connection& oldest = uncalled_.front();
+    if (shared_.now_ns < oldest.accepted_ns() + shared_.bounds.uncalled_grace_ms * kMsNs) return false;
+    shared_.count(&ServerCounters::ended_silent);
+    const std::shared_ptr<Connection> kept = oldest.shared_from_this();
+    oldest.close();
+    return connections_.size() < connections_max_;
+  }
+
+  void look_for_pressure() {
+    if (pressure_.set() || !shared_.turns.pressed(shared_.output_bytes)) return;
+    shared_.timers.set(pressure_, shared_.now_ns + kPressureLookMs * kMsNs);
+  }
+
+  // Large calls wait for room that connections hold whose peers take nothing.
+  void end_stalled() {
+    if (!shared_.turns.pressed(shared_.output_bytes)) return;
+    const std::uint64_t since_ns = shared_.now_ns - shared_.bounds.stalled_under_pressure_ms * kMsNs;
+    std::vector<std::shared_ptr<Connection>> stalled;
+    for (const auto& [key, connection] : connections_) {
+      if (connection->stalled_since(since_ns)) stalled.push_back(connection);
+    }
+    for (const auto& connection : stalled) {
+      shared_.count(&ServerCounters::ended_stalled);
+      connection->close();
+    }
+  }
+
+  // The C library keeps what is freed; after much it is given back to the kernel.
+  void trim() {
+    if (shared_.freed_bytes < kTrimBytes || shared_.now_ns < trimmed_ns_ + kTrimIntervalMs * kMsNs) return;
+    shared_.freed_bytes = 0;
+    trimmed_ns_ = shared_.now_ns;
+    if (write_buffer_.capacity() > 2 * kWriteBytes) write_buffer_ = std::string();
+    ::malloc_trim(0);
+  }
+
+  std::size_t unsent_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [key, connection] : connections_) bytes += connection->unsent_bytes();
+    return bytes;
+  }
+
+  boost::asio::io_context& io_;
+  const Options options_;
+  Shared shared_;
+  const std::size_t connections_max_;
+  std::vector<std::shared_ptr<Listener>> listeners_;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>> uncalled_;  // and some that have called
+  std::deque<std::shared_ptr<Connection>> ready_;
+  std::vector<std::shared_ptr<Connection>> dirty_;
+  std::vector<std::shared_ptr<Connection>> flushing_;
+  std::vector<char> read_buffer_;
+  std::string write_buffer_;
+  Timer pressure_;
+  std::uint64_t trimmed_ns_ = 0;
+};
+
+Server::Server(boost::asio::io_context& io, Options options) : state_(std::make_unique<State>(io, std::move(options))) {}
+Server::~Server() = default;
+
+absl::Status Server::listen(Descriptor listening_socket, Caller::Door door) {
+  return state_->listen(std::move(listening_socket), door);
+}
+void Server::adopt(Descriptor connection, Caller caller) { state_->adopt(std::move(connection), std::move(caller)); }
+int Server::poll(std::uint64_t now_ns) { return state_->poll(now_ns); }
+bool Server::readable() { return state_->readable(); }
+std::uint64_t Server::deadline_ns() const { return state_->deadline_ns(); }
+void Server::flush() { state_->flush(); }
+void Server::drain() { state_->drain(); }
+bool Server::drained() const { return state_->drained(); }
+std::size_t Server::connections() const { return state_->connections(); }
+std::size_t Server::open_calls() const { return state_->open_calls(); }
+
+}  // namespace ingot::rpc

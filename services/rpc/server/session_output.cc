@@ -1,0 +1,191 @@
+// What a session sends for its calls: header blocks, messages, trailers.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/rpc/server/session.h"
+#include "services/rpc/wire/binary_metadata.h"
+#include "services/rpc/wire/percent.h"
+
+namespace ingot::rpc {
+namespace {
+
+constexpr std::size_t kFrameHeaderBytes = 9;
+
+// Of text that stays where it is until the frame is made.
+nghttp2_nv field(std::string_view name, std::string_view value) {
+  // nghttp2 does not write to them, whatever its type says.
+  return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
+          reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NONE};
+}
+
+nghttp2_nv constant_field(std::string_view name, std::string_view value) {
+  nghttp2_nv made = field(name, value);
+  made.flags = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
+  return made;
+}
+
+// Of Stream::initial_metadata or trailing_metadata.
+void add_metadata(std::vector<nghttp2_nv>& fields, std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find('\0'));
+    text.remove_prefix(name.size() + 1);
+    const std::string_view value = text.substr(0, text.find('\0'));
+    text.remove_prefix(value.size() + 1);
+    fields.push_back(field(name, value));
+  }
+}
+
+// The fields of a header block, in a buffer that is used again.
+std::vector<nghttp2_nv>& empty_fields() {
+  static thread_local std::vector<nghttp2_nv> fields;
+  fields.clear();
+  return fields;
+}
+
+void add_head(std::vector<nghttp2_nv>& fields, const char* http_status) {
+  fields.push_back(constant_field(":status", http_status));
+  fields.push_back(constant_field("content-type", "application/grpc"));
+  fields.push_back(constant_field("grpc-accept-encoding", kAcceptedEncodings));
+}
+
+// `number` holds the text of grpc-status.
+void add_status(std::vector<nghttp2_nv>& fields, const Stream& stream, std::string& number) {
+  if (stream.status == grpc::StatusCode::OK) {
+    fields.push_back(constant_field("grpc-status", "0"));
+  } else {
+    number = std::to_string(static_cast<int>(stream.status));
+    fields.push_back(field("grpc-status", number));
+  }
+  if (!stream.status_message.empty()) fields.push_back(field("grpc-message", stream.status_message));
+  if (!stream.status_details.empty()) fields.push_back(field("grpc-status-details-bin", stream.status_details));
+  add_metadata(fields, stream.trailing_metadata);
+}
+
+}  // namespace
+
+void Session::output_added(Stream& stream, std::size_t bytes) {
+  output_bytes_ += bytes;
+  shared_.output_bytes += bytes;
+  stream.over_low |= stream.output.size() >= kStreamOutputLowBytes;
+  if (output_bytes_ > shared_.bounds.output_bytes) overflowed_ = true;
+  host_.has_output();
+}
+
+void Session::output_taken(Stream& stream, std::size_t bytes) {
+  output_bytes_ -= bytes;
+  shared_.output_bytes -= bytes;
+  if (bytes > kKeptCapacityBytes) shared_.freed_bytes += bytes;
+  stream.output.take(bytes);
+  if (!stream.over_low || stream.output.size() >= kStreamOutputLowBytes) return;
+  stream.over_low = false;
+  if (stream.phase == Stream::Phase::kRunning && stream.handler != nullptr) low_.push_back(stream.call);
+}
+
+void Session::tell_writable() {
+  for (const Call& call : std::exchange(low_, {})) {
+    Stream* stream = shared_.calls.find(call);
+    if (stream != nullptr && stream->handler != nullptr) stream->handler->writable();
+  }
+}
+
+void Session::send(Stream& stream, std::string_view message) {
+  const Prefix prefix = message_prefix(message.size());
+  stream.output.back().append(prefix.data(), prefix.size()).append(message);
+  sent(stream, prefix.size() + message.size());
+}
+
+void Session::send(Stream& stream, const google::protobuf::MessageLite& message) {
+  std::string& bytes = stream.output.back();
+  const std::size_t before = bytes.size();
+  bytes.append(kPrefixBytes, '\0');
+  message.AppendPartialToString(&bytes);
+  const Prefix prefix = message_prefix(bytes.size() - before - kPrefixBytes);
+  bytes.replace(before, prefix.size(), prefix.data(), prefix.size());
+  sent(stream, bytes.size() - before);
+}
+
+// The answer of a unary call leaves when it is finished: then one look at the connection serves both.
+void Session::sent(Stream& stream, std::size_t bytes) {
+  output_added(stream, bytes);
+  if (stream.handler == nullptr && stream.method != nullptr && stream.method->unary != nullptr) return;
+  begin_response(stream);
+}
+
+void Session::begin_response(Stream& stream) {
+  if (stream.response_begun) {
+    if (std::exchange(stream.deferred, false)) nghttp2_session_resume_data(h2_, stream.id);
+    host_.has_output();
+    return;
+  }
+  stream.response_begun = true;
+  std::vector<nghttp2_nv>& fields = empty_fields();
+  add_head(fields, "200");
+  add_metadata(fields, stream.initial_metadata);
+  nghttp2_data_provider provider;
+  provider.source.ptr = &stream;
+  provider.read_callback = [](nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t length, std::uint32_t* flags,
+                              nghttp2_data_source* source, void* user) {
+    return static_cast<Session*>(user)->read_output(*static_cast<Stream*>(source->ptr), length, *flags);
+  };
+  nghttp2_submit_response(h2_, stream.id, fields.data(), fields.size(), &provider);
+  host_.has_output();
+}
+
+void Session::answer(Stream& stream, const grpc::Status& status, const char* http_status) {
+  stream.finished = true;
+  stream.status = status.error_code();
+  const std::string& text = status.error_message();
+  if (!text.empty()) stream.status_message = percent_encode(std::string_view(text).substr(0, kStatusMessageBytesMax));
+  if (const std::string details = status.error_details(); !details.empty()) {
+    stream.status_details = encode_binary_metadata(details);
+  }
+  if (!stream.response_begun && (!status.ok() || stream.output.size() == 0)) {
+    output_taken(stream, stream.output.size());
+    return trailers_only(stream, http_status);
+  }
+  finished_output_bytes_ += stream.output.size();
+  begin_response(stream);
+}
+
+void Session::trailers_only(Stream& stream, const char* http_status) {
+  stream.response_begun = true;
+  std::vector<nghttp2_nv>& fields = empty_fields();
+  std::string number;
+  add_head(fields, http_status);
+  add_metadata(fields, stream.initial_metadata);
+  add_status(fields, stream, number);
+  nghttp2_submit_response(h2_, stream.id, fields.data(), fields.size(), nullptr);
+  host_.has_output();
+}
+
+// Called by nghttp2 when it could send so much of a stream. The bytes go to their place in send_data().
+ssize_t Session::read_output(Stream& stream, std::size_t length, std::uint32_t& flags) {
+  const std::size_t bytes = std::min(length, stream.output.size());
+  if (bytes == 0 && !stream.finished) {
+    stream.deferred = true;
+    return NGHTTP2_ERR_DEFERRED;
+  }
+  flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  if (stream.finished && bytes == stream.output.size()) {
+    flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+    std::vector<nghttp2_nv>& fields = empty_fields();
+    std::string number;
+    add_status(fields, stream, number);
+    nghttp2_submit_trailer(h2_, stream.id, fields.data(), fields.size());
+  }
+  return static_cast<ssize_t>(bytes);
+}
+
+int Session::send_data(const std::uint8_t* header, std::size_t length, Stream& stream) {
+  if (frames_->size() >= kWriteBytes) return NGHTTP2_ERR_WOULDBLOCK;
+  frames_->append(reinterpret_cast<const char*>(header), kFrameHeaderBytes);
+  frames_->append(stream.output.front(length));
+  if (stream.finished) finished_output_bytes_ -= length;
+  output_taken(stream, length);
+  return 0;
+}
+
+}  // namespace ingot::rpc

@@ -1,0 +1,37 @@
+#include "services/rpc/server/stream.h"
+
+namespace ingot::rpc {
+namespace {
+
+void empty(std::string& text) {
+  text.clear();
+  if (text.capacity() > kKeptCapacityBytes) text = std::string();
+}
+
+}  // namespace
+
+void Stream::clear() {
+  if (QueueHook::is_linked()) unlink();
+  if (in_session.is_linked()) in_session.unlink();
+  deadline.cancel();
+  deadline_ns = Call::kNever;
+  session = nullptr;
+  phase = Phase::kHead;
+  remote_ended = half_closed_told = has_request = response_begun = finished = deferred = over_low = false;
+  taken_on = large = delivering = false;
+  head.clear();
+  method = nullptr;
+  call = {};
+  handler.reset();
+  withheld_bytes = charged_bytes = 0;
+  reader.reset(message_bytes_max, kKeptCapacityBytes);
+  output.clear();
+  empty(request);
+  empty(initial_metadata);
+  empty(trailing_metadata);
+  status = grpc::StatusCode::OK;
+  empty(status_message);
+  empty(status_details);
+}
+
+}  // namespace ingot::rpc

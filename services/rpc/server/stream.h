@@ -1,0 +1,105 @@
+// One HTTP/2 stream that a client has opened, with its call.
+//
+//     kHead -> kReceiving -> (kWaiting) -> kRunning -> kAnswered     a unary call
+//     kHead -> kRunning -> kAnswered                                 a call with a stream of messages
+//     any   -> kAnswered                                             refused, overdue
+//
+// A stream ends with its HTTP/2 stream, in any state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
+
+#include "services/rpc/server/call.h"
+#include "services/rpc/server/limits.h"
+#include "services/rpc/server/methods.h"
+#include "services/rpc/server/request_head.h"
+#include "services/rpc/server/timers.h"
+#include "services/rpc/wire/framing.h"
+
+namespace ingot::rpc {
+
+class Session;
+
+// Bytes that leave at their front. Not thread-safe.
+class OutputBytes {
+ public:
+  std::size_t size() const { return bytes_.size() - taken_; }
+  std::string_view front(std::size_t bytes) const { return std::string_view(bytes_).substr(taken_, bytes); }
+  // For appending.
+  std::string& back() { return bytes_; }
+  void take(std::size_t bytes) {
+    taken_ += bytes;
+    if (taken_ == bytes_.size()) {
+      clear();
+    } else if (taken_ > kWriteBytes && taken_ > bytes_.size() / 2) {
+      bytes_.erase(0, taken_);
+      taken_ = 0;
+    }
+  }
+  void clear() {
+    bytes_.clear();
+    taken_ = 0;
+    if (bytes_.capacity() > kKeptCapacityBytes) bytes_ = std::string();
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t taken_ = 0;
+};
+
+using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+struct Stream : QueueHook {
+  enum class Phase : std::uint8_t { kHead, kReceiving, kWaiting, kRunning, kAnswered };
+
+  explicit Stream(std::size_t message_bytes_max)
+      : deadline(this, &Stream::overdue), message_bytes_max(message_bytes_max), reader(message_bytes_max) {}
+
+  static void overdue(void* stream);
+
+  // As new, for the next call; small buffers are kept.
+  void clear();
+
+  boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> in_session;
+  Session* session = nullptr;
+  std::int32_t id = 0;
+  Phase phase = Phase::kHead;
+  bool remote_ended = false;     // the client sends no more
+  bool half_closed_told = false;
+  bool has_request = false;      // request holds a unary call's message
+  bool response_begun = false;   // its header block is submitted
+  bool finished = false;         // trailers follow what is in output
+  bool deferred = false;         // HTTP/2 waits for more output
+  bool over_low = false;         // output was above kStreamOutputLowBytes: writable() is due
+  bool taken_on = false;         // counted by Turns
+  bool large = false;            // Weight::kLarge, likewise
+  bool delivering = false;       // its handler is being given messages
+
+  RequestHead head;
+  const Method* method = nullptr;  // null: the fallback's
+  Call call;  // names it while it runs
+  std::unique_ptr<StreamHandler> handler;
+  Timer deadline;
+  std::uint64_t deadline_ns = Call::kNever;
+
+  const std::size_t message_bytes_max;
+  MessageReader reader;
+  std::string request;             // of a unary call that waits; or bytes that a handler does not want yet
+  std::size_t withheld_bytes = 0;  // received, and not yet added to the stream's window again
+  std::size_t charged_bytes = 0;   // of reader and request, as counted for the connection
+
+  OutputBytes output;
+  std::string initial_metadata;  // names and values, each ended by a zero byte
+  std::string trailing_metadata;
+  grpc::StatusCode status = grpc::StatusCode::OK;
+  std::string status_message;  // percent-encoded
+  std::string status_details;  // base64
+};
+
+}  // namespace ingot::rpc

@@ -1,0 +1,79 @@
+// Which calls begin when: a bound on what the loop has taken on, and turns between connections for what waits.
+//
+// Small calls wait in their connection's line while calls_taken_on of the loop are running, or while their connection
+// has too much output that its peer does not take. Large calls wait besides while large_calls are running, or while all
+// output together is too much. A connection with waiting small calls is not read, so its client waits, not its calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include <boost/intrusive/list.hpp>
+
+#include "services/rpc/server/bounds.h"
+#include "services/rpc/server/stream.h"
+
+namespace ingot::rpc {
+
+// A connection's place. Not thread-safe.
+class Line : public QueueHook {
+ public:
+  using Waiting = boost::intrusive::list<Stream, boost::intrusive::constant_time_size<false>>;
+
+  virtual bool reader_reads() const = 0;  // its peer takes its output
+  virtual void begin(Stream& stream) = 0;
+  virtual void nothing_small_waits() = 0;  // told once the last one that waited has begun
+
+  bool small_wait() const { return !small_.empty(); }
+
+ protected:
+  ~Line() = default;
+
+ private:
+  friend class Turns;
+
+  Waiting small_;
+  Waiting large_;
+  std::size_t large_running_ = 0;
+};
+
+// Not thread-safe.
+class Turns {
+ public:
+  explicit Turns(const ServerBounds& bounds) : bounds_(bounds), limit_(static_cast<std::size_t>(bounds.calls_taken_on)) {}
+
+  // Whether the call may begin now; then it counts until over(). Otherwise it waits: Line::begin is called later.
+  bool admit(Line& line, Stream& stream, std::size_t output_bytes_all);
+
+  // The call has been answered or is lost, running or waiting.
+  void over(Line& line, Stream& stream, std::uint64_t now_ns);
+
+  // Begins what may begin. Returns how much did.
+  int run(std::size_t output_bytes_all, std::uint64_t now_ns);
+
+  // Whether run() would begin something.
+  bool ready(std::size_t output_bytes_all) const;
+  // Whether connections may be read: what they bring could begin.
+  bool room() const { return running_ < limit_; }
+  // When run() or reading may go on although nothing has happened; `unread`: connections wait to be read.
+  std::uint64_t deadline_ns(bool unread) const;
+  // Whether large calls wait for others to take their output.
+  bool pressed(std::size_t output_bytes_all) const;
+
+ private:
+  bool may_begin_small(const Line& line) const { return running_ < limit_ && line.reader_reads(); }
+  bool may_begin_large(const Line& line, std::size_t output_bytes_all) const;
+  void take_on(Line& line, Stream& stream);
+  int run_small();
+  int run_large(std::size_t output_bytes_all);
+
+  const ServerBounds& bounds_;
+  std::size_t running_ = 0;
+  std::size_t large_running_ = 0;
+  std::size_t limit_;
+  std::uint64_t finished_ns_ = 0;  // when a call was last over
+  boost::intrusive::list<Line, boost::intrusive::constant_time_size<false>> lines_;  // with calls that wait
+};
+
+}  // namespace ingot::rpc
