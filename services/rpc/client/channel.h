@@ -3,7 +3,8 @@
 //
 // A channel has one connection, which it opens when it is made and again, after a pause, whenever it was lost. Calls
 // that start in one round of the loop leave in one write, and answers are taken in one read. It speaks to any gRPC
-// server; nothing is sent twice, and nothing is compressed.
+// server; nothing is sent twice, and nothing is compressed. It sends no pings: that a server's machine has vanished
+// shows in its calls' deadlines only.
 //
 // How a call ends, beside the server's own status:
 //

@@ -115,7 +115,7 @@ void Channel::Core::drop_if_idle() {
 
 void Channel::Core::submit_waiting() {
   for (OpenCall* call : std::exchange(waiting_, {})) {
-    if (current_) {
+    if (current_ && current_->session().accepts()) {  // it may have said goodbye in the same breath
       submit(*call);
     } else {
       waiting_.push_back(call);

@@ -64,7 +64,7 @@ CallId Channel::Core::start(const std::string& path, const google::protobuf::Mes
 
 void Channel::Core::place(OpenCall& call) {
   if (calls_.open() > kCallsMax) return refuse(call, {StatusCode::RESOURCE_EXHAUSTED, "too many calls are open"});
-  if (current_) return submit(call);
+  if (current_ && current_->session().accepts()) return submit(call);
   if (call.waits || !failing_) {
     waiting_.push_back(&call);
   } else {
@@ -72,12 +72,13 @@ void Channel::Core::place(OpenCall& call) {
   }
 }
 
-// REQUIRES: a current connection.
+// REQUIRES: the current connection accepts calls.
 void Channel::Core::submit(OpenCall& call) {
   call.connection = current_.get();
   if (!current_->session().submit(call)) {
     call.connection = nullptr;
     refuse(call, {StatusCode::UNAVAILABLE, "the connection has carried all calls that it can"});
+    return going_away(*current_);
   }
   flush_soon();
   const bool worn = current_->session().calls_begun() >= options_.connection_calls_max;

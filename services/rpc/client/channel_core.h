@@ -55,7 +55,7 @@ class Channel::Core final : public std::enable_shared_from_this<Core>, public Co
   const ChannelOptions options_;
   bool closed_ = false;
 
-  std::shared_ptr<Connection> current_;  // takes calls
+  std::shared_ptr<Connection> current_;  // takes calls, unless it has said goodbye a moment ago
   std::shared_ptr<Connection> pending_;  // connects
   std::vector<std::shared_ptr<Connection>> draining_;
   boost::asio::steady_timer attempt_timer_;  // the end of the pause, or of the time for an attempt
