@@ -16,7 +16,7 @@ inline constexpr int kLoadCheckPageKeys = 1000;      // keys that the final chec
 inline constexpr int kLoadCheckPageBytes = 4 * 1024 * 1024;  // of their values together
 inline constexpr std::size_t kLoadAnswerBytesMax = INT32_MAX;  // of one answer, as Protocol Buffers can parse: another
                                                                // run may have left larger values under the prefix
-inline constexpr int kRateStepsMax = 40;       // measurements of a search for a rate; then it ends with what it has
+inline constexpr int kRateStepsMax = 60;       // measurements of a search for a rate; then it ends with what it has
 inline constexpr double kRateStep = 1.05;      // between the rate that is found and the next that does not hold
 inline constexpr int kTargetRequestsMin = 200;  // in a measurement; fewer say nothing about a 99th percentile, so no
                                                 // lower rate is tried

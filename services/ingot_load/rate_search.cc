@@ -26,25 +26,38 @@ void RateSearch::measured(bool held) {
   INGOT_CHECK(next().has_value());
   ++steps_;
   ++(held ? yes_ : no_);
-  if (yes_ == kAgreeing) {
-    held_ = rate_;
-  } else if (no_ == kAgreeing) {
-    missed_ = rate_;
-  } else {
-    return;
-  }
+  if (std::max(yes_, no_) < kAgreeing) return;
+  judged(yes_ == kAgreeing);
   yes_ = no_ = 0;
   choose();
 }
 
+void RateSearch::judged(bool held) {
+  const bool known = lowest_missed() == rate_;  // it is measured anew
+  overturned_ = held && known;
+  if (held) {
+    held_ = rate_;
+    if (known) missed_.pop_back();
+  } else if (!known) {
+    missed_.push_back({*rate_});
+  }
+}
+
 void RateSearch::choose() {
   rate_.reset();
-  if (!missed_) return;  // the ceiling held
-  if (!held_) {
-    if (*missed_ > floor_per_s_) rate_ = std::max(*missed_ / 2, floor_per_s_);
-    return;
+  if (missed_.empty()) return;  // the ceiling held
+  Missed& lowest = missed_.back();
+  if (overturned_ && !lowest.anew) {
+    lowest.anew = true;
+    rate_ = lowest.rate_per_s;
+  } else if (!held_ && lowest.rate_per_s > floor_per_s_) {
+    rate_ = std::max(lowest.rate_per_s / 2, floor_per_s_);
+  } else if (held_ && lowest.rate_per_s / *held_ > kRateStep) {
+    rate_ = std::sqrt(lowest.rate_per_s * *held_);
+  } else if (!lowest.anew) {
+    lowest.anew = true;
+    rate_ = lowest.rate_per_s;
   }
-  if (*missed_ / *held_ > kRateStep) rate_ = std::sqrt(*missed_ * *held_);
 }
 
 }  // namespace ingot::load

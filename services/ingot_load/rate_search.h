@@ -5,7 +5,8 @@
 // range between the highest that holds and the lowest that does not, in ratios, until they are kRateStep apart.
 //
 // One measurement may miss for a reason outside the server: another process ran for some milliseconds. So a rate holds,
-// or does not, by two measurements out of at most three that agree.
+// or does not, by two measurements out of at most three that agree. A disturbance may last for longer than that: at its
+// end the search measures the lowest rate that has missed anew, and if it holds now, goes on above it.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +30,25 @@ class RateSearch {
   // The highest rate that has held so far; nothing: none has.
   std::optional<double> highest_held() const { return held_; }
   // The lowest that has not; nothing: all have held, so the ceiling is the bound, not the server.
-  std::optional<double> lowest_missed() const { return missed_; }
+  std::optional<double> lowest_missed() const {
+    return missed_.empty() ? std::nullopt : std::optional(missed_.back().rate_per_s);
+  }
   int steps() const { return steps_; }
   bool ended_by_bound() const;
 
  private:
+  struct Missed {
+    double rate_per_s;
+    bool anew = false;  // it was measured anew, or is now
+  };
+
+  void judged(bool held);
   void choose();
 
   const double floor_per_s_;
-  std::optional<double> held_, missed_;
+  std::optional<double> held_;
+  std::vector<Missed> missed_;  // falling
+  bool overturned_ = false;     // the last judgement: a rate that had missed holds, and perhaps the next one does, too
   std::optional<double> rate_;  // being measured
   int yes_ = 0, no_ = 0;        // measurements of it
   int steps_ = 0;

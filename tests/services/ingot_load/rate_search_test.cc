@@ -67,6 +67,21 @@ TEST_CASE("one wrong measurement of a rate changes nothing, whichever it is") {
   }
 }
 
+TEST_CASE("a disturbance of many measurements ends, and the search goes on above what it made miss") {
+  const RateSearch right = search(3210);
+  for (int from = 0; from < right.steps() - 2; ++from) {
+    RateSearch disturbed(10'000, 10);
+    while (const std::optional<double> rate = disturbed.next()) {
+      const bool disturbs = disturbed.steps() >= from && disturbed.steps() < right.steps() - 2;
+      disturbed.measured(*rate <= 3210 && !disturbs);
+    }
+    REQUIRE(disturbed.highest_held());
+    CHECK(*disturbed.highest_held() <= 3210);
+    CHECK(*disturbed.highest_held() * kRateStep >= 3210);
+    CHECK_FALSE(disturbed.ended_by_bound());
+  }
+}
+
 TEST_CASE("with noise the search ends, within its bound, with rates that it measured as it says") {
   const std::uint64_t seed = testing::drawn_seed();
   INFO("seed " << seed);
