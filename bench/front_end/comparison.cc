@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -89,9 +90,9 @@ Spread spread_of(std::vector<double> values) {
   return {median, values.front(), values.back()};
 }
 
-Spread Comparison::ratio() const {
+Spread Comparison::ratio(const std::vector<Sample>& of, const std::vector<Sample>& to) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < ingot.size(); ++i) ratios.push_back(ingot[i].per_s / empty[i].per_s);
+  for (std::size_t i = 0; i < of.size(); ++i) ratios.push_back(of[i].per_s / to[i].per_s);
   return spread_of(std::move(ratios));
 }
 
@@ -104,20 +105,24 @@ absl::Status fill(const ChildServer& server, int value_bytes) {
   return run(options).status();
 }
 
-absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
-                                   int repetitions, std::chrono::nanoseconds duration,
+absl::StatusOr<Comparison> compare(const Setting& setting, const OfEach<const ChildServer*>& servers, int repetitions,
+                                   std::chrono::nanoseconds duration,
                                    absl::FunctionRef<void(const std::string&)> log) {
   Comparison comparison;
   comparison.setting = setting;
-  for (int i = 0; i < repetitions; ++i) {
-    for (const bool ingot_now : {i % 2 == 0, i % 2 != 0}) {
-      const auto sample = measure(setting, ingot_now ? ingot : empty, duration);
+  OfEach<std::vector<Sample>>& samples = comparison.samples;
+  const std::pair<const ChildServer*, std::vector<Sample>*> each[] = {
+      {servers.ingot, &samples.ingot}, {servers.empty, &samples.empty}, {servers.loop, &samples.loop}};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(repetitions); ++i) {
+    for (std::size_t turn = 0; turn < std::size(each); ++turn) {
+      const auto& [server, into] = each[(i + turn) % std::size(each)];
+      const auto sample = measure(setting, *server, duration);
       if (!sample.ok()) return sample.status();
-      (ingot_now ? comparison.ingot : comparison.empty).push_back(*sample);
+      into->push_back(*sample);
     }
-    log(absl::StrFormat("%s, %d clients, %d/%d: ingotd %.0f/s, empty handler %.0f/s", name_of(setting.operation),
-                        setting.clients, i + 1, repetitions, comparison.ingot.back().per_s,
-                        comparison.empty.back().per_s));
+    log(absl::StrFormat("%s, %d clients, %d/%d: ingotd %.0f/s, empty handler %.0f/s, empty loop %.0f/s",
+                        name_of(setting.operation), setting.clients, i + 1, repetitions, samples.ingot.back().per_s,
+                        samples.empty.back().per_s, samples.loop.back().per_s));
   }
   return comparison;
 }

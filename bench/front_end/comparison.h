@@ -1,4 +1,4 @@
-// Measures two servers in turns, and compares them.
+// Measures three servers in turns, and compares them.
 #pragma once
 
 #include <chrono>
@@ -38,20 +38,26 @@ struct Spread {
 };
 Spread spread_of(std::vector<double> values);
 
+// The servers: ingotd, an empty handler on gRPC C++, and an empty handler on ingotd's own loop.
+template <typename T>
+struct OfEach {
+  T ingot, empty, loop;
+};
+
 struct Comparison {
   Setting setting;
-  std::vector<Sample> ingot, empty;  // equal indexes: measured one right after the other
+  OfEach<std::vector<Sample>> samples;  // equal indexes: measured one right after the other
 
-  // Ingot's requests per second divided by the empty handler's, pair by pair.
-  Spread ratio() const;
+  // Requests per second of one server divided by those of another, turn by turn.
+  static Spread ratio(const std::vector<Sample>& of, const std::vector<Sample>& to);
 };
 
 // Puts every key once, so that gets find a value. An error if a put fails.
 absl::Status fill(const ChildServer& server, int value_bytes);
 
-// Measures `repetitions` pairs of `duration` each; which server comes first alternates.
-absl::StatusOr<Comparison> compare(const Setting& setting, const ChildServer& ingot, const ChildServer& empty,
-                                   int repetitions, std::chrono::nanoseconds duration,
+// Measures each server `repetitions` times for `duration`; which one comes first changes from turn to turn.
+absl::StatusOr<Comparison> compare(const Setting& setting, const OfEach<const ChildServer*>& servers, int repetitions,
+                                   std::chrono::nanoseconds duration,
                                    absl::FunctionRef<void(const std::string&)> log);
 
 }  // namespace ingot::bench

@@ -1,8 +1,8 @@
-// bench/front_end: puts and gets per second through ingotd over gRPC, compared with an empty gRPC handler in the same
-// run.
+// bench/front_end: puts and gets per second through ingotd over gRPC, compared in the same run with two empty handlers:
+// one of gRPC C++, and one on ingotd's own loop.
 //
-// Both servers are child processes of this one, set up by the same function, and measured in turns with the engine of
-// ingot-load on one thread. Flags and output only; the rest is in comparison.cc.
+// All servers are child processes of this one and measured in turns with the engine of ingot-load on one thread. Flags
+// and output only; the rest is in comparison.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,6 +19,7 @@
 #include "bench/child_server.h"
 #include "bench/front_end/comparison.h"
 #include "bench/front_end/empty_kv_server.h"
+#include "bench/front_end/empty_loop_server.h"
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/cli/table.h"
@@ -29,6 +30,7 @@ using namespace ingot;
 using namespace ingot::bench;
 
 constexpr const char* kEmptyServerRole = "@empty-server";  // first argument of the child, then its address
+constexpr const char* kEmptyLoopRole = "@empty-loop";      // likewise
 
 struct Flags {
   std::string ingotd;
@@ -60,7 +62,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--connections", flags.connections, "connections that they share, but no more than clients")
       ->capture_default_str();
   app.add_option("--replicas", flags.replicas, "of ingotd")->capture_default_str();
-  app.add_option("--repetitions", flags.repetitions, "pairs of measurements of each kind")
+  app.add_option("--repetitions", flags.repetitions, "measurements of each server, of each kind")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--value-bytes", flags.value_bytes, "size of a value")->capture_default_str();
@@ -83,11 +85,11 @@ absl::StatusOr<ChildServer> start_ingotd(const Flags& flags) {
   return ChildServer::start(command, endpoint);
 }
 
-absl::StatusOr<ChildServer> start_empty() {
+absl::StatusOr<ChildServer> start_empty(const char* role) {
   const auto port = free_port();
   if (!port.ok()) return port.status();
   const std::string endpoint = absl::StrCat("127.0.0.1:", *port);
-  return ChildServer::start({own_path(), kEmptyServerRole, endpoint}, endpoint);
+  return ChildServer::start({own_path(), role, endpoint}, endpoint);
 }
 
 double median(const std::vector<Sample>& samples, double Sample::*field) {
@@ -116,19 +118,29 @@ void add_server(nlohmann::ordered_json& object, const std::string& name, const s
 
 void print_json(const Comparison& comparison, int replicas) {
   const auto thousandths = [](double value) { return std::round(value * 1000) / 1000; };
-  const Spread ratio = comparison.ratio();
+  const auto& samples = comparison.samples;
+  const Spread ratio = Comparison::ratio(samples.ingot, samples.empty);
+  const Spread ratio_loop = Comparison::ratio(samples.ingot, samples.loop);
+  const Spread loop_to_empty = Comparison::ratio(samples.loop, samples.empty);
   nlohmann::ordered_json object = {{"benchmark", "front_end"},
                                    {"operation", name_of(comparison.setting.operation)},
                                    {"clients", comparison.setting.clients},
                                    {"connections", comparison.setting.connections},
                                    {"replicas", replicas},
                                    {"value_bytes", comparison.setting.value_bytes},
-                                   {"repetitions", comparison.ingot.size()},
+                                   {"repetitions", samples.ingot.size()},
                                    {"ratio_median", thousandths(ratio.median)},
                                    {"ratio_min", thousandths(ratio.least)},
-                                   {"ratio_max", thousandths(ratio.most)}};
-  add_server(object, "ingot", comparison.ingot);
-  add_server(object, "empty", comparison.empty);
+                                   {"ratio_max", thousandths(ratio.most)},
+                                   {"ratio_loop_median", thousandths(ratio_loop.median)},
+                                   {"ratio_loop_min", thousandths(ratio_loop.least)},
+                                   {"ratio_loop_max", thousandths(ratio_loop.most)},
+                                   {"loop_to_empty_median", thousandths(loop_to_empty.median)},
+                                   {"loop_to_empty_min", thousandths(loop_to_empty.least)},
+                                   {"loop_to_empty_max", thousandths(loop_to_empty.most)}};
+  add_server(object, "ingot", samples.ingot);
+  add_server(object, "empty", samples.empty);
+  add_server(object, "loop", samples.loop);
   std::cout << object.dump() << std::endl;
 }
 
@@ -140,11 +152,13 @@ void add_row(Table& table, const Comparison& comparison) {
   const auto cpu = [](const std::vector<Sample>& samples) {
     return absl::StrFormat("%.1f", median(samples, &Sample::server_cpu_us));
   };
-  const Spread ratio = comparison.ratio();
-  table.add_row({name_of(comparison.setting.operation), absl::StrCat(comparison.setting.clients),
-                 rate(comparison.ingot), rate(comparison.empty),
-                 absl::StrFormat("%.2f (%.2f to %.2f)", ratio.median, ratio.least, ratio.most),
-                 cpu(comparison.ingot), cpu(comparison.empty)});
+  const auto ratio = [](const std::vector<Sample>& of, const std::vector<Sample>& to) {
+    const Spread spread = Comparison::ratio(of, to);
+    return absl::StrFormat("%.2f (%.2f to %.2f)", spread.median, spread.least, spread.most);
+  };
+  const auto& [ingot, empty, loop] = comparison.samples;
+  table.add_row({name_of(comparison.setting.operation), absl::StrCat(comparison.setting.clients), rate(ingot),
+                 rate(empty), rate(loop), ratio(ingot, empty), ratio(ingot, loop), cpu(ingot), cpu(empty), cpu(loop)});
 }
 
 absl::StatusOr<Operation> parse_operation(const std::string& name) {
@@ -157,8 +171,10 @@ absl::StatusOr<Operation> parse_operation(const std::string& name) {
 absl::Status run(const Flags& flags) {
   const auto ingotd = start_ingotd(flags);
   if (!ingotd.ok()) return ingotd.status();
-  const auto empty = start_empty();
+  const auto empty = start_empty(kEmptyServerRole);
   if (!empty.ok()) return empty.status();
+  const auto loop = start_empty(kEmptyLoopRole);
+  if (!loop.ok()) return loop.status();
   absl::Status filled = fill(*ingotd, flags.value_bytes);
   if (!filled.ok()) return filled;
 
@@ -167,16 +183,19 @@ absl::Status run(const Flags& flags) {
                {"clients", right},
                {"ingotd per s", right},
                {"empty handler per s", right},
+               {"empty loop per s", right},
                {"ratio", right},
+               {"ratio to the loop", right},
                {"ingotd CPU us", right},
-               {"empty CPU us", right}});
+               {"empty CPU us", right},
+               {"loop CPU us", right}});
   for (const std::string& name : flags.operations) {
     for (const int clients : flags.clients) {
       const auto operation = parse_operation(name);
       if (!operation.ok()) return operation.status();
       const Setting setting{*operation, clients, std::min(clients, flags.connections), flags.value_bytes};
       const auto log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-      const auto comparison = compare(setting, *ingotd, *empty, flags.repetitions, flags.duration, log);
+      const auto comparison = compare(setting, {&*ingotd, &*empty, &*loop}, flags.repetitions, flags.duration, log);
       if (!comparison.ok()) return comparison.status();
       if (flags.output == "json") print_json(*comparison, flags.replicas);
       add_row(table, *comparison);
@@ -189,12 +208,14 @@ absl::Status run(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string(argv[1]) == kEmptyServerRole) {
-    const absl::Status status = serve_empty_kv(argv[2]);
+  const std::string role = argc == 3 ? argv[1] : "";
+  if (role == kEmptyServerRole || role == kEmptyLoopRole) {
+    const absl::Status status = role == kEmptyLoopRole ? serve_empty_loop(argv[2]) : serve_empty_kv(argv[2]);
     if (!status.ok()) std::fprintf(stderr, "front_end: %s\n", std::string(status.message()).c_str());
     return exit_code(status);
   }
-  CLI::App app("Puts and gets per second through ingotd over gRPC, beside an empty gRPC handler in the same run.");
+  CLI::App app("Puts and gets per second through ingotd over gRPC, beside empty handlers, of gRPC C++ and of ingotd's own "
+               "loop, in the same run.");
   Flags flags;
   add_flags(app, flags);
   return run_cli(app, argc, argv, [&] { return run(flags); });

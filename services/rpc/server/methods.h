@@ -38,12 +38,12 @@ struct Method {
 
   Weight weight = Weight::kSmall;
   // For a unary method with both kinds of requests: asked for each request, before the call begins; null: `weight`.
-  std::function<Weight(std::string_view request)> weigh;
+  std::function<Weight(std::string_view request)> weigh{};
 
   // One of the two. A unary handler is called with the one request, which is valid during the call, once the client has
   // sent all of it; it finishes the call then or later.
-  std::function<void(Call, std::string_view request)> unary;
-  std::function<std::unique_ptr<StreamHandler>(Call)> stream;
+  std::function<void(Call, std::string_view request)> unary{};
+  std::function<std::unique_ptr<StreamHandler>(Call)> stream{};
 };
 
 // Filled before a server is made, and not changed afterwards: any number of servers, on their threads, may share it if

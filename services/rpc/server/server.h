@@ -32,8 +32,8 @@ class Server final : public Pollable {
  public:
   struct Options {
     const Methods* methods = nullptr;  // outlive the server
-    Http1Answers http1;
-    ServerBounds bounds;
+    Http1Answers http1{};
+    ServerBounds bounds{};
     ServerCounters* counters = nullptr;  // null: not counted
   };
 

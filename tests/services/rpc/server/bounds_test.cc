@@ -1,0 +1,198 @@
+// What is kept for a client is bounded, and calls that wait take turns.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "services/rpc/wire/limits.h"
+#include "tests/services/rpc/server/harness.h"
+
+namespace ingot::rpc {
+namespace {
+
+constexpr int kResourceExhausted = 8;
+
+TEST_CASE("so many calls are taken on; the others wait by turns, and one connection cannot hold up another") {
+  ServerBounds bounds;
+  bounds.calls_taken_on = 10;
+  Harness harness(bounds);
+  auto busy = harness.client();
+  auto other = harness.client();
+  for (int i = 0; i < 100; ++i) busy->call("/t.T/Hold", framed(""));
+  harness.run(*busy);
+  CHECK(harness.held.size() == 10);
+  CHECK(harness.counters.calls_waited.get() > 0);
+  const auto id = other->call("/t.T/Echo", framed("other"));
+  harness.run(*other);
+  CHECK_FALSE(other->answer(id).closed);
+  harness.held[0].finish(grpc::Status::OK);
+  harness.held[1].finish(grpc::Status::OK);
+  harness.run(*other, *busy);
+  CHECK(other->answer(id).status() == 0);
+  for (std::size_t i = 0; i < harness.held.size(); ++i) {
+    harness.held[i].finish(grpc::Status::OK);
+    harness.run(*busy);
+  }
+  CHECK(harness.held.size() == 100);
+}
+
+TEST_CASE("while nothing finishes, more calls are taken on after a while, so that a standstill can be asked about") {
+  ServerBounds bounds;
+  bounds.calls_taken_on = 10;
+  Harness harness(bounds);
+  auto busy = harness.client();
+  for (int i = 0; i < 25; ++i) busy->call("/t.T/Hold", framed(""));
+  harness.run(*busy);
+  harness.pass_ms(1);
+  CHECK(harness.held.size() == 10);
+  CHECK(harness.server().deadline_ns() <= harness.now_ns + kTakenOnStuckMs * 1'000'000);
+  harness.pass_ms(kTakenOnStuckMs);
+  CHECK(harness.held.size() == 20);
+  harness.pass_ms(kTakenOnStuckMs);
+  CHECK(harness.held.size() == 25);
+}
+
+TEST_CASE("large calls begin few at a time, by turns, and small ones pass them") {
+  ServerBounds bounds;
+  bounds.large_calls = 2;
+  Harness harness(bounds);
+  std::vector<std::pair<std::string, Call>> large;
+  harness.methods.add("/t.T/Range", {.weigh = [](std::string_view request) {
+                                       return request.starts_with("small") ? Method::Weight::kSmall
+                                                                           : Method::Weight::kLarge;
+                                     },
+                                     .unary = [&](Call call, std::string_view request) {
+                                       if (request.starts_with("small")) return call.finish(grpc::Status::OK);
+                                       large.emplace_back(request, call);
+                                     }});
+  auto greedy = harness.client();
+  auto modest = harness.client();
+  for (int i = 0; i < 10; ++i) greedy->call("/t.T/Range", framed("greedy"));
+  harness.run(*greedy);
+  CHECK(large.size() == 2);
+  modest->call("/t.T/Range", framed("modest"));
+  const auto small = greedy->call("/t.T/Range", framed("small"));
+  harness.run(*greedy, *modest);
+  CHECK(greedy->answer(small).status() == 0);
+  CHECK(large.size() == 2);
+  large[0].second.finish(grpc::Status::OK);
+  harness.run(*greedy, *modest);
+  REQUIRE(large.size() == 3);
+  CHECK(large[2].first == "modest");  // not the greedy one's eight others
+}
+
+TEST_CASE("no call of a client begins that does not read; the client goes, its memory comes back") {
+  ServerBounds bounds;
+  bounds.output_begin_bytes = 1'000'000;
+  Harness harness(bounds);
+  int begun = 0;
+  harness.methods.add("/t.T/Big", {.weight = Method::Weight::kLarge, .unary = [&](Call call, std::string_view) {
+                                     ++begun;
+                                     call.send_bytes(std::string(900'000, 'x'));
+                                     call.finish(grpc::Status::OK);
+                                   }});
+  auto slow = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  auto other = harness.client();
+  for (int i = 0; i < 40; ++i) slow->call("/t.T/Big", framed(""));
+  harness.run(*slow);
+  CHECK(begun == 2);
+  const auto id = other->call("/t.T/Big", framed(""));
+  harness.run(*other);
+  CHECK(other->answer(id).status() == 0);
+  for (int i = 0; i < 3; ++i) harness.pass_ms(kStalledWriteMs / 2 + 1);
+  CHECK(harness.counters.ended_stalled.get() == 1);
+  CHECK(harness.server().connections() == 1);
+  CHECK(begun == 3);
+}
+
+TEST_CASE("a client that reads slowly, but reads, keeps its connection") {
+  Harness harness;
+  harness.methods.add("/t.T/Big", {.unary = [&](Call call, std::string_view) {
+    call.send_bytes(std::string(1'000'000, 'x'));
+    call.finish(grpc::Status::OK);
+  }});
+  auto slow = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  const auto id = slow->call("/t.T/Big", framed(""));
+  harness.run(*slow);
+  for (int i = 0; i < 40 && !slow->answer(id).closed; ++i) {
+    harness.pass_ms(kStalledWriteMs / 3);
+    nghttp2_session_consume(slow->h2(), id, 40'000);
+    harness.run(*slow);
+  }
+  CHECK(slow->answer(id).status() == 0);
+  CHECK(slow->answer(id).body.size() == 1'000'005);
+}
+
+TEST_CASE("a socket that is not read holds up nothing, and is closed") {
+  Harness harness;
+  auto deaf = harness.client();
+  auto other = harness.client();
+  harness.run(*deaf);
+  deaf->read_nothing(true);
+  for (int i = 0; i < 100; ++i) deaf->call("/t.T/Echo", framed(std::string(60'000, 'x')));
+  harness.run(*deaf, *other);
+  const auto id = other->call("/t.T/Echo", framed("x"));
+  harness.run(*other);
+  CHECK(other->answer(id).status() == 0);
+  for (int i = 0; i < 3; ++i) harness.pass_ms(kStalledWriteMs);
+  CHECK(harness.server().connections() == 1);
+}
+
+TEST_CASE("many large requests at a time of one connection are all completed, the oldest first") {
+  ServerBounds bounds;
+  bounds.received_bytes_low = 100'000;
+  Harness harness(bounds);
+  auto client = harness.client();
+  std::vector<std::int32_t> ids;
+  const std::string message(1'000'000, 'x');
+  for (int i = 0; i < 30; ++i) ids.push_back(client->call("/t.T/Echo", framed(message)));
+  harness.run(*client);
+  for (const auto id : ids) {
+    CHECK(client->answer(id).status() == 0);
+    CHECK(client->answer(id).body.size() == message.size() + kPrefixBytes);
+  }
+}
+
+TEST_CASE("requests that are never completed are refused at a bound, of a connection and of all") {
+  ServerBounds bounds;
+  bounds.received_bytes_low = 200'000;
+  bounds.received_bytes = 1'000'000;
+  bounds.received_bytes_all = 1'500'000;
+  Harness harness(bounds);
+  auto one = harness.client();
+  auto other = harness.client();
+  const std::string half = framed(std::string(60'000, 'x')).substr(0, 50'000);
+  std::vector<std::int32_t> ones, others;
+  for (int i = 0; i < 30; ++i) ones.push_back(one->call("/t.T/Echo", half, false));
+  harness.run(*one);
+  for (int i = 0; i < 19; ++i) others.push_back(other->call("/t.T/Echo", half, false));
+  harness.run(*other);
+  const auto refused = [](RawClient& client, const std::vector<std::int32_t>& ids) {
+    return std::count_if(ids.begin(), ids.end(),
+                         [&](std::int32_t id) { return client.answer(id).status() == kResourceExhausted; });
+  };
+  CHECK(refused(*one, ones) == 10);
+  CHECK(refused(*other, others) == 9);
+  one.reset();
+  harness.rounds();
+  const auto id = other->call("/t.T/Echo", framed(std::string(700'000, 'x')));
+  harness.run(*other);
+  CHECK(other->answer(id).status() == 0);  // the memory has come back
+}
+
+TEST_CASE("calls above the bound of streams wait at the client") {
+  ServerBounds bounds;
+  bounds.streams_per_connection = 5;
+  Harness harness(bounds);
+  auto client = harness.client();
+  harness.run(*client);
+  for (int i = 0; i < 12; ++i) client->call("/t.T/Hold", framed(""));
+  harness.run(*client);
+  CHECK(harness.held.size() == 5);
+  for (std::size_t i = 0; i < harness.held.size(); ++i) {
+    harness.held[i].finish(grpc::Status::OK);
+    harness.run(*client);
+  }
+  CHECK(harness.held.size() == 12);
+}
+
+}  // namespace
+}  // namespace ingot::rpc

@@ -1,0 +1,219 @@
+// Connections: how they begin, what else than HTTP/2 gets, and how they end.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "core/prng.h"
+#include "tests/seeds.h"
+#include "tests/services/rpc/server/harness.h"
+
+namespace ingot::rpc {
+namespace {
+
+struct Listening {
+  Descriptor fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  sockaddr_in name{};
+
+  Listening() {
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(fd.get(), reinterpret_cast<sockaddr*>(&name), sizeof name) == 0);
+    REQUIRE(::listen(fd.get(), 100) == 0);
+    socklen_t size = sizeof name;
+    REQUIRE(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &size) == 0);
+  }
+  Descriptor connect() const {
+    Descriptor client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(client.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+    ::fcntl(client.get(), F_SETFL, O_NONBLOCK);
+    return client;
+  }
+};
+
+std::string http1(Harness& harness, const std::string& request) {
+  const Descriptor client = harness.connect();
+  write_all(client, request);
+  harness.rounds();
+  const std::string answer = read_all(client);
+  CHECK(at_end(client));
+  return answer;
+}
+
+TEST_CASE("HTTP/1.1 gets health and version, and a sentence for anything else") {
+  Harness harness;
+  harness.http1.health = [] { return Http1Answer{200, R"({"health":"true"})"}; };
+  harness.http1.version = [] { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
+  const std::string health = http1(harness, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(health.starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(health.ends_with("\r\n\r\n{\"health\":\"true\"}"));
+  CHECK(http1(harness, "GET /version?x=1 HTTP/1.0\r\n\r\n").ends_with(R"({"etcdserver":"3.4"})"));
+  CHECK(http1(harness, "HEAD /health HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
+  for (const std::string other : {"GET / HTTP/1.1\r\n\r\n", "POST /health HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+                                  "PUT /v2/keys/a HTTP/1.1\r\n\r\n", "GET /health HTTP\r\n\r\n"}) {
+    INFO(other);
+    CHECK(http1(harness, other).find("This port speaks gRPC") != std::string::npos);
+  }
+  CHECK(http1(harness, "GET /" + std::string(9'000, 'x')).find("too long") != std::string::npos);
+  harness.pass_ms(kLingerMs + 1);
+  CHECK(harness.server().connections() == 0);
+}
+
+TEST_CASE("random bytes are neither: the connection ends at once") {
+  Harness harness;
+  Prng prng(testing::drawn_seed());
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes(static_cast<std::size_t>(30 + prng.below(2000)), ' ');
+    for (char& byte : bytes) byte = static_cast<char>(prng.below(256));
+    const Descriptor client = harness.connect();
+    write_all(client, bytes);
+    harness.rounds();
+    CHECK(at_end(client));
+  }
+  CHECK(harness.server().connections() == 0);
+  CHECK(harness.counters.ended_malformed.get() > 190);
+}
+
+TEST_CASE("random bytes behind a preface end the connection or wait for their end; others go on") {
+  Harness harness;
+  auto ordinary = harness.client();
+  Prng prng(testing::drawn_seed());
+  std::vector<Descriptor> clients;
+  for (int i = 0; i < 100; ++i) {
+    std::string bytes = std::string(kClientPreface) + settings_frame();
+    for (int j = 0; j < 500; ++j) bytes.push_back(static_cast<char>(prng.below(256)));
+    clients.push_back(harness.connect());
+    write_all(clients.back(), bytes);
+    harness.rounds(1);
+  }
+  const auto id = ordinary->call("/t.T/Echo", framed("x"));
+  harness.run(*ordinary);
+  CHECK(ordinary->answer(id).status() == 0);
+}
+
+TEST_CASE("a preface that is not completed ends with its time, and so does a silent connection") {
+  Harness harness;
+  const Descriptor half = harness.connect();
+  const Descriptor silent = harness.connect();
+  const Descriptor request = harness.connect();
+  write_all(half, kClientPreface.substr(0, 20));
+  write_all(request, "GET /health HTT");
+  harness.rounds();
+  harness.pass_ms(kPrefaceTimeoutMs - 1'000);
+  CHECK(harness.server().connections() == 3);
+  harness.pass_ms(1'100);
+  CHECK(harness.server().connections() == 0);
+  CHECK(harness.counters.ended_silent.get() == 3);
+}
+
+TEST_CASE("a preface may come byte by byte") {
+  Harness harness;
+  Descriptor client = harness.connect();
+  for (const char byte : std::string(kClientPreface) + settings_frame()) {
+    write_all(client, std::string(1, byte));
+    harness.rounds(1);
+  }
+  const std::string answer = read_all(client);
+  CHECK(answer.find(frame(NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, "")) != std::string::npos);
+}
+
+TEST_CASE("without descriptors accepting pauses, and goes on by itself") {
+  Harness harness;
+  Listening listening;
+  REQUIRE(harness.server().listen(Descriptor(::dup(listening.fd.get())), Caller::Door::kTcp).ok());
+  const Descriptor client = listening.connect();
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  harness.rounds();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(harness.server().connections() == 0);
+  CHECK(harness.counters.accepts_delayed.get() >= 1);
+  harness.pass_ms(kServerAcceptRetryMs + 1);
+  CHECK(harness.server().connections() == 1);
+}
+
+TEST_CASE("a full server makes room by ending the oldest connection that never called") {
+  ServerBounds bounds;
+  bounds.connections = 3;
+  Harness harness(bounds);
+  Listening listening;
+  REQUIRE(harness.server().listen(Descriptor(::dup(listening.fd.get())), Caller::Door::kTcp).ok());
+  RawClient used(listening.connect());
+  const auto id = used.call("/t.T/Echo", framed("x"));
+  harness.run(used);
+  const Descriptor idle = listening.connect();
+  harness.rounds();
+  const Descriptor later = listening.connect();
+  harness.rounds();
+  CHECK(harness.server().connections() == 3);
+  RawClient fresh(listening.connect());
+  const auto waiting = fresh.call("/t.T/Echo", framed("y"));
+  harness.run(fresh);
+  CHECK_FALSE(fresh.answer(waiting).closed);  // the others are young
+  harness.pass_ms(kUncalledGraceMs + kServerAcceptRetryMs);
+  harness.run(fresh, used);
+  CHECK(fresh.answer(waiting).status() == 0);
+  CHECK(used.answer(id).status() == 0);
+  CHECK_FALSE(used.lost());
+  CHECK(at_end(idle));
+  CHECK_FALSE(at_end(later));
+}
+
+TEST_CASE("a caller by TCP has its address, and one by a Unix socket its credentials") {
+  Harness harness;
+  Listening listening;
+  REQUIRE(harness.server().listen(Descriptor(::dup(listening.fd.get())), Caller::Door::kTcp).ok());
+  RawClient client(listening.connect());
+  client.call("/t.T/Hold", framed(""));
+  harness.run(client);
+  REQUIRE(harness.held.size() == 1);
+  CHECK(harness.held[0].caller().address.starts_with("127.0.0.1:"));
+  CHECK_FALSE(harness.held[0].caller().credentials.has_value());
+  CHECK(harness.server().listen(Descriptor(::dup(0)), Caller::Door::kTcp).code() == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("draining tells clients in two steps, refuses new calls and waits for open ones") {
+  Harness harness;
+  auto client = harness.client();
+  const auto open = client->call("/t.T/Hold", framed(""));
+  harness.run(*client);
+  harness.server().drain();
+  CHECK_FALSE(harness.server().drained());
+  const auto late = client->call("/t.T/Echo", framed("late"));
+  harness.run(*client);
+  REQUIRE(client->goaways().size() == 2);
+  CHECK(client->goaway_streams[0] == 0x7fffffff);
+  CHECK(client->goaway_streams[1] < 0x7fffffff);
+  CHECK(client->answer(late).closed);
+  CHECK(client->answer(late).reset == NGHTTP2_REFUSED_STREAM);
+  CHECK(harness.echoed.empty());
+  harness.held[0].send_bytes("done");
+  harness.held[0].finish(grpc::Status::OK);
+  harness.run(*client);
+  CHECK(client->answer(open).status() == 0);
+  CHECK(harness.server().drained());
+  CHECK(client->lost());
+  harness.pass_ms(kLingerMs + 1);
+  CHECK(harness.server().connections() == 0);
+}
+
+TEST_CASE("a client that does not answer the first GOAWAY gets the second one after a while") {
+  Harness harness;
+  const Descriptor client = harness.connect();
+  write_all(client, std::string(kClientPreface) + settings_frame());
+  harness.rounds();
+  harness.server().drain();
+  harness.rounds();
+  read_all(client);
+  harness.pass_ms(kDrainNoticeMs + 1);
+  CHECK(goaway_in(read_all(client)).first == NGHTTP2_NO_ERROR);
+}
+
+}  // namespace
+}  // namespace ingot::rpc

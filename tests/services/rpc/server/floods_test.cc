@@ -1,0 +1,157 @@
+// Connections that send what carries nothing: each ends with ENHANCE_YOUR_CALM, and others do not notice.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "services/rpc/server/flood_guard.h"
+#include "tests/services/rpc/server/harness.h"
+
+namespace ingot::rpc {
+namespace {
+
+// Sends these bytes after preface and settings, as fast as they are taken, and gives the server's GOAWAY.
+std::pair<int, std::string> flood(Harness& harness, const std::string& once, int times, std::string begin = "") {
+  Descriptor attacker = harness.connect();
+  write_all(attacker, std::string(kClientPreface) + settings_frame() + begin);
+  harness.rounds();
+  std::string received = read_all(attacker);
+  std::string bytes;
+  for (int i = 0; i < times; ++i) bytes += once;
+  for (std::string_view left = bytes; !left.empty();) {
+    const std::size_t taken = write_all(attacker, left.substr(0, 100'000));
+    left.remove_prefix(taken);
+    harness.rounds();
+    const std::string now = read_all(attacker);
+    received += now;
+    if (goaway_in(received).first > 0) break;
+    if (taken == 0 && now.empty() && at_end(attacker)) break;
+  }
+  harness.rounds();
+  received += read_all(attacker);
+  return goaway_in(received);
+}
+
+TEST_CASE("floods of frames that carry nothing end their connection, and no other") {
+  Harness harness;
+  auto ordinary = harness.client();
+  const std::string priority = frame(NGHTTP2_PRIORITY, 0, 1, std::string("\0\0\0\0\1", 5));
+  const std::string window = frame(NGHTTP2_WINDOW_UPDATE, 0, 0, std::string("\0\0\0\1", 4));
+  struct Case {
+    const char* name;
+    std::string once;
+    int times;
+  };
+  const Case cases[] = {{"settings", settings_frame(), 300},
+                        {"priorities", priority, 5000},
+                        {"windows", window, 5000},
+                        {"unknown frames", frame(0xee, 0, 0, ""), 5000},
+                        {"ping acknowledgements", frame(NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, std::string(8, 'x')), 5000}};
+  for (const Case& each : cases) {
+    INFO(each.name);
+    const auto [code, text] = flood(harness, each.once, each.times);
+    CHECK(code == NGHTTP2_ENHANCE_YOUR_CALM);
+    CHECK(text == "too_many_frames");
+  }
+  const auto id = ordinary->call("/t.T/Echo", framed("x"));
+  harness.run(*ordinary);
+  CHECK(ordinary->answer(id).status() == 0);
+  CHECK(harness.counters.ended_flooding.get() == 5);
+  harness.pass_ms(kLingerMs + 1);
+  CHECK(harness.server().connections() == 1);
+}
+
+TEST_CASE("the allowance of frames comes back with time, with calls and with what is sent") {
+  ServerBounds bounds;
+  nghttp2_frame_hd window{.length = 4, .stream_id = 0, .type = NGHTTP2_WINDOW_UPDATE, .flags = 0, .reserved = 0};
+  std::uint64_t now_ns = 1'000'000'000;
+  FloodGuard guard(bounds);
+  const auto use_up = [&] {
+    int taken = 0;
+    while (guard.frame_begins(window, now_ns) == nullptr) ++taken;
+    return taken;
+  };
+  CHECK(use_up() == kIdleFramesBurst);
+  now_ns += 500'000'000;
+  CHECK(std::abs(use_up() - kIdleFramesPerSecond / 2) <= 2);
+  guard.call_begins();
+  guard.bytes_sent(10 * 1024);
+  CHECK(std::abs(use_up() - kIdleFramesPerCall - 10 * kIdleFramesPerKiB) <= 4);
+}
+
+TEST_CASE("pings come every five seconds, or after data; two strikes are forgiven, the third ends the connection") {
+  Harness harness;
+  auto client = harness.client();
+  harness.run(*client);
+  for (int i = 0; i < 10; ++i) {  // as often as is allowed
+    client->ping();
+    harness.run(*client);
+    harness.pass_ms(kPingIntervalMinMs);
+  }
+  for (int i = 0; i < 10; ++i) {  // with data in between
+    client->ping();
+    client->ping();
+    harness.run(*client);
+    client->call("/t.T/Echo", framed("x"));
+    harness.run(*client);
+  }
+  CHECK(client->goaways().empty());
+  for (int i = 0; i < 3; ++i) client->ping();
+  harness.run(*client);
+  CHECK(client->goaways().empty());
+  client->ping();
+  harness.run(*client);
+  REQUIRE(client->goaways().size() == 1);
+  CHECK(client->goaways()[0] == std::pair<std::uint32_t, std::string>(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_pings"));
+  CHECK(client->lost());
+}
+
+TEST_CASE("rapid resets end their connection; calls that are answered earn resets") {
+  Harness harness;
+  auto honest = harness.client();
+  for (int i = 0; i < 3 * kResetsBurst; ++i) {
+    const auto id = honest->call("/t.T/Hold", framed(""), false);
+    honest->call("/t.T/Echo", framed(""));
+    harness.run(*honest);
+    honest->reset(id);
+    if (i % 50 == 0) harness.pass_ms(1);
+  }
+  harness.run(*honest);
+  CHECK(honest->goaways().empty());
+
+  auto attacker = harness.client();
+  harness.run(*attacker);
+  int begun = 0;
+  while (!attacker->lost() && attacker->goaways().empty() && begun < 20'000) {
+    const auto id = attacker->call("/t.T/Hold", framed(""));
+    harness.run(*attacker);
+    attacker->reset(id);
+    ++begun;
+  }
+  harness.run(*attacker);
+  CHECK(begun <= kResetsBurst + 10);
+  REQUIRE(attacker->goaways().size() == 1);
+  CHECK(attacker->goaways()[0].first == NGHTTP2_ENHANCE_YOUR_CALM);
+  CHECK(attacker->goaways()[0].second == "too_many_resets");
+}
+
+TEST_CASE("header blocks without end are refused by their bytes, in whatever frames") {
+  Harness harness;
+  const std::string field = header_block({{"x", std::string(1000, 'x')}});
+  const std::string begin = frame(NGHTTP2_HEADERS, 0, 1, header_block(RawClient::grpc_headers("/t.T/Echo")));
+  const auto small = flood(harness, frame(NGHTTP2_CONTINUATION, 0, 1, field), 2000, begin);
+  CHECK(small.first > 0);
+  const auto large = flood(harness, frame(NGHTTP2_CONTINUATION, 0, 1, std::string(16'000, '\0')), 100, begin);
+  CHECK(large.first > 0);
+  CHECK(harness.echoed.empty());
+  CHECK(harness.server().open_calls() == 0);
+}
+
+TEST_CASE("bodies in frames of a byte end their connection after a while") {
+  Harness harness;
+  const std::string begin = frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
+                                  header_block(RawClient::grpc_headers("/t.T/Echo"))) +
+                            frame(NGHTTP2_DATA, 0, 1, std::string("\0\0\xff\xff\xff", 5));
+  CHECK(flood(harness, frame(NGHTTP2_DATA, 0, 1, "x"), 20'000, begin).first == NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+}  // namespace
+}  // namespace ingot::rpc
