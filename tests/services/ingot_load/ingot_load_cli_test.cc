@@ -113,7 +113,7 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
 
 TEST_CASE("a search for a rate exits with 0 if one keeps the target, and with 1 if none does") {
   TestStore store;
-  const std::string flags = "--endpoint=" + store.endpoint() + " --timeout=100s --duration=500ms --clients=256";
+  const std::string flags = "--endpoint=" + store.endpoint() + " --timeout=100s --duration=300ms --clients=256";
   const Ran found = run(flags + " --target-p99=1h -o json");
   CHECK(found.exit_code == 0);
   const auto report = nlohmann::ordered_json::parse(found.output);
@@ -122,17 +122,11 @@ TEST_CASE("a search for a rate exits with 0 if one keeps the target, and with 1 
   CHECK(report["rate_per_s"] > 0);
   CHECK(report["steps"].size() >= 3);
 
-  const Ran none = run(flags + " --target-p99=1ns -o json");
+  const Ran none = run(flags + " --target-p99=1ns", "2>&1");
   CHECK(none.exit_code == 1);
-  CHECK(nlohmann::json::parse(none.output)["held"] == false);
-  CHECK(nlohmann::json::parse(none.output)["rate_per_s"] == 0);
-
-  const Ran table = run(flags + " --target-p99=1ns");
-  CHECK(table.exit_code == 1);
-  CHECK(table.output.find("no rate kept a 99th percentile of 1ns: even the lowest") != std::string::npos);
-  const Ran progress = complaint(flags + " --target-p99=1ns");
-  CHECK(progress.output.find("step 1: closed loop: p99 ") == 0);
-  CHECK(progress.output.find(": missed\n") != std::string::npos);
+  CHECK(none.output.find("no rate kept a 99th percentile of 1ns: even the lowest") != std::string::npos);
+  CHECK(none.output.find("step 1: closed loop: p99 ") == 0);
+  CHECK(none.output.find(": missed\n") != std::string::npos);
 }
 
 TEST_CASE("INGOT_ENDPOINT names the server, and --endpoint goes before it") {
