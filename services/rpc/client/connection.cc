@@ -89,7 +89,7 @@ void Connection::flush() {
   while (connected_ && !waits_to_write_ && owner_ != nullptr) {
     const absl::Status made = session_.output(output_);
     if (!made.ok()) return fail(std::string(made.message()));
-    if (!tell() || output_.empty()) return;  // calls that could not be sent have ended
+    if (!tell() || output_.empty() || waits_to_write_) return;  // calls that could not be sent have ended
     boost::system::error_code failed;
     sent_ += socket_.write_some(asio::buffer(output_.data() + sent_, output_.size() - sent_), failed);
     if (failed && failed != asio::error::would_block) return fail(failed.message());
