@@ -116,12 +116,14 @@ def verdict(report):
             f"wrong {report['wrong']}, stale reads {report['stale_reads']}")
 
 
-def run(servers, duration):
+def run(servers, duration, remark=None):
     """Loads the servers by turns; returns whether every check held."""
     reports = [server.load(flags, duration) for flags in LOADS for server in servers]
     known = [report for report in reports if report]
     if known:
         print(table(known))
+    if known and remark:
+        print(remark)
     for report in known:
         print(verdict(report))
     return len(known) == len(reports) and all(report["held"] for report in known)
@@ -140,7 +142,8 @@ def main():
     if not flags.compare:
         sys.exit(not run(servers, flags.duration))
     with Etcd() as etcd:
-        held = run([*servers, Server("etcd", etcd.endpoint)], flags.duration)
+        held = run([*servers, Server("etcd", etcd.endpoint)], flags.duration,
+                   f"etcd has one member here, which writes to disk ({os.path.dirname(etcd.folder)})")
     sys.exit(not held)
 
 
