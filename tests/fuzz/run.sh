@@ -56,12 +56,15 @@ began=$SECONDS
 # Bazel builds everything once more with GCC, from which the linker takes what is not listed here. What reads bytes from
 # outside is compiled by clang, so that its coverage guides the fuzzer.
 sources=(
-  tests/fuzz/{libfuzzer,targets,agreement_targets,snapshot_targets,supervision_targets}.cc
+  tests/fuzz/{libfuzzer,targets,agreement_targets,rpc_targets,snapshot_targets,supervision_targets}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
   services/process/{handover_state,launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc
+  services/rpc/wire/*.cc
+  services/rpc/server/{call,flood_guard,methods,request_head,session,session_calls,session_input}.cc
+  services/rpc/server/{session_memory,session_output,stream,turns}.cc
 )
 bazel build //tests/fuzz:fuzz_driver >"$work/build" 2>&1 || { cat "$work/build"; fail "the targets do not build"; }
 mapfile -t libraries < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null |
@@ -76,7 +79,8 @@ export -f compile
 export clang work
 printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} bash -c 'compile {}' >"$work/build" 2>&1 &&
   "$clang" -fsanitize=fuzzer,address "$work"/*.o -Wl,--start-group "${present[@]}" -Wl,--end-group \
-    $(pkg-config --libs protobuf-lite absl_status absl_statusor absl_strings absl_raw_hash_set absl_hash hwloc) \
+    $(pkg-config --libs grpc++ protobuf absl_status absl_statusor absl_strings absl_raw_hash_set absl_hash hwloc \
+      libnghttp2 zlib) \
     -o "$work/fuzz" >>"$work/build" 2>&1 || { tail -n 40 "$work/build"; fail "the fuzzer does not build"; }
 
 mapfile -t known < <("$work/fuzz")

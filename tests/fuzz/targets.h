@@ -61,6 +61,14 @@ std::string sample_supervision_message(Prng& rng);
 void run_launch_document(std::string_view bytes);
 std::string sample_launch_document(Prng& rng);
 
+// Length-prefixed messages of gRPC, in any pieces.
+void run_framing(std::string_view bytes);
+std::string sample_framing(Prng& rng);
+
+// What a client sends on a connection of HTTP/2, to a server with a few methods and narrow bounds.
+void run_http2(std::string_view bytes);
+std::string sample_http2(Prng& rng);
+
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"request", run_request, sample_request},    {"result", run_result, sample_result},
@@ -71,6 +79,7 @@ inline const std::vector<Target>& targets() {
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
       {"supervision_message", run_supervision_message, sample_supervision_message},
       {"launch_document", run_launch_document, sample_launch_document},
+      {"framing", run_framing, sample_framing},    {"http2", run_http2, sample_http2},
   };
   return all;
 }

@@ -24,12 +24,14 @@ inline constexpr int kStreamsPerConnectionMax = 1024;  // concurrent calls of a 
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;  // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
-inline constexpr int kCallsTakenOnMax = 256;  // begun and unfinished unary calls of a loop; others wait unread, by turns
+inline constexpr int kCallsTakenOnMax = 256;  // begun and unfinished unary calls of a loop; others wait, by turns
 // While no call of the loop finishes for so long, as many again are taken on: a group without a majority answers
 // nothing, but its status can be asked.
 inline constexpr std::uint64_t kTakenOnStuckMs = 20;
 inline constexpr int kLargeCallsMax = 4;      // of Weight::kLarge, of a loop at a time; others wait, by turns
-// That a connection's turn reads: while others wait, and while none does. The loop has one such buffer.
+// That a connection's turn reads: while all places for calls are taken, while other connections wait for their turn,
+// and else. The loop has one such buffer.
+inline constexpr std::size_t kCrowdedTurnBytes = 2 * 1024;
 inline constexpr std::size_t kTurnBytes = 16 * 1024;
 inline constexpr std::size_t kLoneTurnBytes = 64 * 1024;
 inline constexpr int kTurnsPerRound = 64;  // reads of a round; other connections wait for the next one
@@ -83,8 +85,8 @@ inline constexpr std::uint64_t kDrainNoticeMs = 200;  // for a client to answer 
 // Memory that is kept for reuse.
 inline constexpr std::size_t kKeptCapacityBytes = 4 * 1024;  // of a buffer of a call or a connection; more is freed
 inline constexpr std::size_t kSpareStreamsMax = 1024;        // of a loop; more are freed
-inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed since the heap was last given back to the kernel
-inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // between two such times
+inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed; then the heap is given back to the kernel
+inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // from then to the next time that it is given back
 
 static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
 static_assert(kOutputBeginBytesMax < kOutputBytesMax);

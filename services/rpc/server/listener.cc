@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -97,6 +98,8 @@ void Listener::delay() {
 
 void Listener::accept() {
   for (int i = 0; i < kAcceptsPerTurn && !closed_; ++i) {
+    pollfd listening{socket_.native_handle(), POLLIN, 0};
+    if (::poll(&listening, 1, 0) == 0) break;  // all are here: no connection waits for room
     if (!host_.room()) return delay();
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
@@ -104,7 +107,7 @@ void Listener::accept() {
                             SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd.valid()) {
       if (of_one_connection(errno)) continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK) break;  // all are here, or another loop has taken them
+      if (errno == EAGAIN || errno == EWOULDBLOCK) break;  // another loop has taken it
       return delay();                                      // no descriptor, or no memory: it waits in the kernel
     }
     Caller caller = door_ == Caller::Door::kUnix ? caller_by_unix(fd.get()) : caller_by_tcp(fd.get(), peer);

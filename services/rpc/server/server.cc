@@ -42,7 +42,8 @@ class Server::State final : public ConnectionHost {
         shared_(*options_.methods, options_.bounds, options_.counters),
         connections_max_(connections_max(options_.bounds)),
         read_buffer_(kLoneTurnBytes),
-        pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }) {
+        pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }),
+        trim_(this, [](void* self) { static_cast<State*>(self)->trim(); }) {
     shared_.now_ns = monotonic_ns();
   }
 
@@ -88,11 +89,11 @@ class Server::State final : public ConnectionHost {
   }
 
   bool readable() const {
-    return !dirty_.empty() || (!ready_.empty() && shared_.turns.room()) || shared_.turns.ready(shared_.output_bytes);
+    return !dirty_.empty() || !ready_.empty() || shared_.turns.ready(shared_.output_bytes);
   }
 
   std::uint64_t deadline_ns() const {
-    return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns(!ready_.empty()));
+    return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns());
   }
 
   // Answers and messages that handlers give while they hear of room leave at once, too, but not without end.
@@ -104,7 +105,7 @@ class Server::State final : public ConnectionHost {
       flushing_.clear();
     }
     shared_.handlers_over.clear();
-    trim();
+    trim_later();
   }
 
   void drain() {
@@ -128,6 +129,7 @@ class Server::State final : public ConnectionHost {
     return rpc::answer_http1(head, options_.http1);
   }
   std::span<char> read_buffer() override {
+    if (!shared_.turns.room()) return std::span(read_buffer_).first(kCrowdedTurnBytes);
     return std::span(read_buffer_).first(ready_.empty() ? kLoneTurnBytes : kTurnBytes);
   }
   std::string& write_buffer() override { return write_buffer_; }
@@ -148,7 +150,7 @@ class Server::State final : public ConnectionHost {
   // By turns: a connection that has more goes to the end of the line.
   std::size_t read_some() {
     std::size_t turns = 0;
-    for (; turns < kTurnsPerRound && !ready_.empty() && shared_.turns.room(); ++turns) {
+    for (; turns < kTurnsPerRound && !ready_.empty(); ++turns) {
       const std::shared_ptr<Connection> connection = std::move(ready_.front());
       ready_.pop_front();
       connection->read();
@@ -188,11 +190,14 @@ class Server::State final : public ConnectionHost {
     }
   }
 
-  // The C library keeps what is freed; after much it is given back to the kernel.
+  // The C library keeps what is freed; after much it is given back to the kernel, some time later, when all is freed.
+  void trim_later() {
+    if (shared_.freed_bytes < kTrimBytes || trim_.set()) return;
+    shared_.timers.set(trim_, shared_.now_ns + kTrimIntervalMs * kMsNs);
+  }
+
   void trim() {
-    if (shared_.freed_bytes < kTrimBytes || shared_.now_ns < trimmed_ns_ + kTrimIntervalMs * kMsNs) return;
     shared_.freed_bytes = 0;
-    trimmed_ns_ = shared_.now_ns;
     if (write_buffer_.capacity() > 2 * kWriteBytes) write_buffer_ = std::string();
     ::malloc_trim(0);
   }
@@ -216,7 +221,7 @@ class Server::State final : public ConnectionHost {
   std::vector<char> read_buffer_;
   std::string write_buffer_;
   Timer pressure_;
-  std::uint64_t trimmed_ns_ = 0;
+  Timer trim_;
 };
 
 Server::Server(boost::asio::io_context& io, Options options) : state_(std::make_unique<State>(io, std::move(options))) {}

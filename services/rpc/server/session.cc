@@ -109,6 +109,7 @@ std::unique_ptr<Session> Session::create(Shared& shared, SessionHost& host) {
 
 Session::~Session() {
   while (!streams_.empty()) drop(streams_.front());
+  shared_.freed_bytes += memory_.bytes();
   nghttp2_session_del(h2_);
 }
 

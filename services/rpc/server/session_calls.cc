@@ -73,7 +73,7 @@ void Session::request_complete(Stream& stream, std::string_view message) {
   const Method& method = *stream.method;
   const Method::Weight weight = method.weigh == nullptr ? method.weight : method.weigh(message);
   stream.large = weight == Method::Weight::kLarge;
-  if (shared_.turns.admit(*this, stream, shared_.output_bytes)) return run_unary(stream, message);
+  if (shared_.turns.admit(*this, stream, shared_.output_bytes, shared_.now_ns)) return run_unary(stream, message);
   stream.phase = Stream::Phase::kWaiting;
   shared_.count(&ServerCounters::calls_waited);
   if (message.data() != stream.request.data()) stream.request.assign(message);

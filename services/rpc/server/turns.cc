@@ -14,19 +14,19 @@ bool Turns::may_begin_large(const Line& line, std::size_t output_bytes_all) cons
          output_bytes_all <= bounds_.output_bytes_all;
 }
 
-void Turns::take_on(Line& line, Stream& stream) {
-  ++running_;
+void Turns::take_on(Line& line, Stream& stream, std::uint64_t now_ns) {
+  if (++running_ == limit_) moved_ns_ = now_ns;
   stream.taken_on = true;
   if (!stream.large) return;
   ++large_running_;
   ++line.large_running_;
 }
 
-bool Turns::admit(Line& line, Stream& stream, std::size_t output_bytes_all) {
+bool Turns::admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns) {
   Line::Waiting& waiting = stream.large ? line.large_ : line.small_;
   const bool may = stream.large ? may_begin_large(line, output_bytes_all) && lines_.empty() : may_begin_small(line);
   if (waiting.empty() && may) {
-    take_on(line, stream);
+    take_on(line, stream, now_ns);
     return true;
   }
   waiting.push_back(stream);
@@ -39,7 +39,7 @@ void Turns::over(Line& line, Stream& stream, std::uint64_t now_ns) {
   if (!stream.taken_on) return;
   stream.taken_on = false;
   --running_;
-  finished_ns_ = now_ns;
+  moved_ns_ = now_ns;
   if (running_ < static_cast<std::size_t>(bounds_.calls_taken_on)) {
     limit_ = static_cast<std::size_t>(bounds_.calls_taken_on);
   }
@@ -49,15 +49,15 @@ void Turns::over(Line& line, Stream& stream, std::uint64_t now_ns) {
 }
 
 int Turns::run(std::size_t output_bytes_all, std::uint64_t now_ns) {
-  if (!room() && now_ns >= finished_ns_ + kStuckNs) {
+  if (!room() && now_ns >= moved_ns_ + kStuckNs) {
     limit_ = running_ + static_cast<std::size_t>(bounds_.calls_taken_on);
-    finished_ns_ = now_ns;
+    moved_ns_ = now_ns;
   }
-  return lines_.empty() ? 0 : run_small() + run_large(output_bytes_all);
+  return lines_.empty() ? 0 : run_small(now_ns) + run_large(output_bytes_all, now_ns);
 }
 
 // One call of each line at a time, until none can begin.
-int Turns::run_small() {
+int Turns::run_small(std::uint64_t now_ns) {
   int begun = 0;
   for (bool progress = true; progress && room();) {
     progress = false;
@@ -67,7 +67,7 @@ int Turns::run_small() {
       if (line.small_.empty() || !may_begin_small(line)) continue;
       Stream& stream = line.small_.front();
       line.small_.pop_front();
-      take_on(line, stream);
+      take_on(line, stream, now_ns);
       line.begin(stream);
       ++begun;
       progress = true;
@@ -78,7 +78,7 @@ int Turns::run_small() {
 }
 
 // Lines with the fewest large calls running come first, so that one connection cannot hold all places.
-int Turns::run_large(std::size_t output_bytes_all) {
+int Turns::run_large(std::size_t output_bytes_all, std::uint64_t now_ns) {
   int begun = 0;
   for (;;) {
     Line* next = nullptr;
@@ -90,7 +90,7 @@ int Turns::run_large(std::size_t output_bytes_all) {
     Stream& stream = next->large_.front();
     next->large_.pop_front();
     lines_.splice(lines_.end(), lines_, lines_.iterator_to(*next));
-    take_on(*next, stream);
+    take_on(*next, stream, now_ns);
     next->begin(stream);
     ++begun;
   }
@@ -107,8 +107,8 @@ bool Turns::ready(std::size_t output_bytes_all) const {
   });
 }
 
-std::uint64_t Turns::deadline_ns(bool unread) const {
-  return !room() && (unread || !lines_.empty()) ? finished_ns_ + kStuckNs : Timer::kNever;
+std::uint64_t Turns::deadline_ns() const {
+  return !room() && !lines_.empty() ? moved_ns_ + kStuckNs : Timer::kNever;
 }
 
 bool Turns::pressed(std::size_t output_bytes_all) const {

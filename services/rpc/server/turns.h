@@ -2,7 +2,7 @@
 //
 // Small calls wait in their connection's line while calls_taken_on of the loop are running, or while their connection
 // has too much output that its peer does not take. Large calls wait besides while large_calls are running, or while all
-// output together is too much. A connection with waiting small calls is not read, so its client waits, not its calls.
+// output together is too much. A connection with small calls that wait for a place is not read, so each has only a few.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ class Turns {
   explicit Turns(const ServerBounds& bounds) : bounds_(bounds), limit_(static_cast<std::size_t>(bounds.calls_taken_on)) {}
 
   // Whether the call may begin now; then it counts until over(). Otherwise it waits: Line::begin is called later.
-  bool admit(Line& line, Stream& stream, std::size_t output_bytes_all);
+  bool admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns);
 
   // The call has been answered or is lost, running or waiting.
   void over(Line& line, Stream& stream, std::uint64_t now_ns);
@@ -54,25 +54,25 @@ class Turns {
 
   // Whether run() would begin something.
   bool ready(std::size_t output_bytes_all) const;
-  // Whether connections may be read: what they bring could begin.
+  // Whether another call could begin.
   bool room() const { return running_ < limit_; }
-  // When run() or reading may go on although nothing has happened; `unread`: connections wait to be read.
-  std::uint64_t deadline_ns(bool unread) const;
+  // When run() may begin calls although none is over.
+  std::uint64_t deadline_ns() const;
   // Whether large calls wait for others to take their output.
   bool pressed(std::size_t output_bytes_all) const;
 
  private:
   bool may_begin_small(const Line& line) const { return running_ < limit_ && line.reader_reads(); }
   bool may_begin_large(const Line& line, std::size_t output_bytes_all) const;
-  void take_on(Line& line, Stream& stream);
-  int run_small();
-  int run_large(std::size_t output_bytes_all);
+  void take_on(Line& line, Stream& stream, std::uint64_t now_ns);
+  int run_small(std::uint64_t now_ns);
+  int run_large(std::size_t output_bytes_all, std::uint64_t now_ns);
 
   const ServerBounds& bounds_;
   std::size_t running_ = 0;
   std::size_t large_running_ = 0;
   std::size_t limit_;
-  std::uint64_t finished_ns_ = 0;  // when a call was last over
+  std::uint64_t moved_ns_ = 0;  // when a call was last over, or the last free place was taken
   boost::intrusive::list<Line, boost::intrusive::constant_time_size<false>> lines_;  // with calls that wait
 };
 

@@ -158,6 +158,7 @@ TEST_CASE("a cancelled stream's handler is destroyed, and its output with it") {
   harness.heard.call.send_bytes(std::string(1'000'000, 'x'));
   harness.run(*client);
   client->reset(id);
+  nghttp2_session_consume_connection(client->h2(), 65'535);
   harness.run(*client);
   CHECK_FALSE(harness.heard.alive);
   CHECK_FALSE(harness.heard.call.open());
