@@ -34,7 +34,10 @@ class KvServer final : public etcdserverpb::KV::Service {
     const bool any = address.size() > 2 && address.substr(address.size() - 2) == ":0";
     address_ = any ? address.substr(0, address.size() - 1) + std::to_string(port) : address;
   }
-  ~KvServer() override { server_->Shutdown(std::chrono::system_clock::now()); }
+  ~KvServer() override {
+    stopping_ = true;
+    server_->Shutdown(std::chrono::system_clock::now());
+  }
 
   const std::string& address() const { return address_; }
   // Lets calls finish for so long, after a goodbye.
@@ -55,8 +58,9 @@ class KvServer final : public etcdserverpb::KV::Service {
     }
     if (request->key() == "wait") {
       ++waiting;
-      while (!go_on && !context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (!go_on && !stopping_ && !context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (context->IsCancelled()) ++cancelled;
+      if (stopping_) return {grpc::StatusCode::UNAVAILABLE, "the server stops"};
     }
     reply->mutable_header()->set_revision(static_cast<std::int64_t>(request->value().size()));
     return grpc::Status::OK;
@@ -69,6 +73,7 @@ class KvServer final : public etcdserverpb::KV::Service {
     return grpc::Status::OK;
   }
 
+  std::atomic<bool> stopping_{false};
   std::string address_;
   std::unique_ptr<grpc::Server> server_;
 };
