@@ -132,15 +132,9 @@ TEST_CASE("a cancelled call is not heard of, and ends at the server") {
   client.connect();
   Heard never;
   const CallId call = client.channel().start(kPut, put_of("wait"), {}, never);
-  client.run_until([&] {
-    client.run_for(1ms);
-    return server.waiting == 1;
-  });
+  client.run_until([&] { return server.waiting == 1; });
   client.channel().cancel(call);
-  client.run_until([&] {
-    client.run_for(1ms);
-    return server.cancelled == 1;
-  });
+  client.run_until([&] { return server.cancelled == 1; });
   CHECK_FALSE(never.over());
   client.channel().cancel(call);  // has no effect any more
   CHECK(client.call(kPut, put_of("key")).status().ok());
@@ -199,10 +193,7 @@ TEST_CASE("a lost connection ends its calls with UNAVAILABLE, and the channel co
   client.connect();
   std::deque<Heard> heard;
   for (int i = 0; i < 3; ++i) client.channel().start(kPut, put_of("wait"), {}, heard.emplace_back());
-  client.run_until([&] {
-    client.run_for(1ms);
-    return server->waiting == 3;
-  });
+  client.run_until([&] { return server->waiting == 3; });
   server.reset();
   for (const Heard& each : heard) {
     client.run_until([&] { return each.over(); });
@@ -224,10 +215,7 @@ TEST_CASE("a goodbye with grace lets open calls finish") {
   client.connect();
   Heard open;
   client.channel().start(kPut, put_of("wait", "123"), {}, open);
-  client.run_until([&] {
-    client.run_for(1ms);
-    return server.waiting == 1;
-  });
+  client.run_until([&] { return server.waiting == 1; });
   std::thread stopping([&] { server.shut_down(1h); });
   client.run_until([&] { return !client.channel().connected(); });
   server.go_on = true;
@@ -272,10 +260,7 @@ TEST_CASE("a channel that goes takes its calls with it") {
     LoopClient client(server.address());
     client.connect();
     client.channel().start(kPut, put_of("wait"), {}, never);
-    client.run_until([&] {
-      client.run_for(1ms);
-      return server.waiting == 1;
-    });
+    client.run_until([&] { return server.waiting == 1; });
   }
   while (server.cancelled == 0) std::this_thread::sleep_for(1ms);
   CHECK_FALSE(never.over());

@@ -43,9 +43,9 @@ class LoopClient {
 
   Channel& channel() { return channel_; }
 
-  // Runs the loop until the condition holds.
+  // Runs the loop until the condition holds, which another thread may bring about.
   void run_until(const std::function<bool()>& condition) {
-    while (!condition()) io_.run_one();
+    while (!condition()) io_.run_one_for(std::chrono::milliseconds(1));
   }
   void run_for(std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;
