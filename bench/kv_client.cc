@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <thread>
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-
 #include "absl/strings/str_cat.h"
-#include "proto/etcd/rpc.grpc.pb.h"
+#include "core/check.h"
+#include "proto/etcd/rpc.pb.h"
+#include "services/ingot_load/methods.h"
+#include "services/rpc/client/blocking_channel.h"
 
 namespace ingot::bench {
 namespace {
@@ -25,13 +25,10 @@ constexpr auto kFillPatience = std::chrono::minutes(10);  // without an acknowle
 constexpr auto kFillRetry = std::chrono::milliseconds(50);
 constexpr auto kTellEvery = std::chrono::seconds(5);
 
-std::shared_ptr<grpc::Channel> connect(const std::string& endpoint) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
-  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), arguments);
+rpc::client::Target resolve(const std::string& endpoint) {
+  const auto target = rpc::client::resolve_target(endpoint);
+  INGOT_CHECK(target.ok(), "a child server listens on an address of numbers");
+  return *target;
 }
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -71,34 +68,27 @@ class Progress {
 
 }  // namespace
 
-struct KvClient::Stub {
-  std::unique_ptr<etcdserverpb::KV::Stub> kv;
-};
-
 KvClient::KvClient(const std::string& endpoint)
-    : stub_(std::make_unique<Stub>(Stub{etcdserverpb::KV::NewStub(connect(endpoint))})) {}
+    : channel_(std::make_unique<rpc::client::BlockingChannel>(resolve(endpoint))) {}
 
 KvClient::~KvClient() = default;
 
 absl::StatusOr<std::int64_t> KvClient::put(const std::string& key, const std::string& value) {
-  grpc::ClientContext context;
-  context.set_wait_for_ready(true);
-  context.set_deadline(std::chrono::system_clock::now() + kPutTimeout);
   etcdserverpb::PutRequest request;
   etcdserverpb::PutResponse reply;
   request.set_key(key);
   request.set_value(value);
-  if (absl::Status status = to_absl(stub_->kv->Put(&context, request, &reply)); !status.ok()) return status;
+  const absl::Status status = to_absl(
+      channel_->call(load::kPutPath, request, reply, {.timeout = kPutTimeout, .wait_for_connection = true}));
+  if (!status.ok()) return status;
   return reply.header().revision();
 }
 
 absl::Status KvClient::compact(std::int64_t revision) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kCompactTimeout);
   etcdserverpb::CompactionRequest request;
   etcdserverpb::CompactionResponse reply;
   request.set_revision(revision);
-  return to_absl(stub_->kv->Compact(&context, request, &reply));
+  return to_absl(channel_->call(load::kCompactPath, request, reply, {.timeout = kCompactTimeout}));
 }
 
 absl::Status fill(const ChildServer& server, int mib) {

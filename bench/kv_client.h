@@ -8,6 +8,10 @@
 #include "absl/status/statusor.h"
 #include "bench/child_server.h"
 
+namespace ingot::rpc::client {
+class BlockingChannel;
+}  // namespace ingot::rpc::client
+
 namespace ingot::bench {
 
 // One request at a time. Not thread-safe.
@@ -22,8 +26,7 @@ class KvClient {
   absl::Status compact(std::int64_t revision);
 
  private:
-  struct Stub;
-  std::unique_ptr<Stub> stub_;
+  std::unique_ptr<rpc::client::BlockingChannel> channel_;
 };
 
 // Puts values of 64 KiB under new keys until there are this many MiB, with progress on standard error. A put that fails

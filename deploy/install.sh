@@ -4,6 +4,7 @@
 #   ./deploy/install.sh           packages for the build, and the programs that README.md uses
 #   ./deploy/install.sh --tests   and for the tests: etcd, Prometheus, Python's gRPC, Go, Maven, clang; and what they
 #                                 fetch for the user who calls this: Porcupine (Go) and the model checker (Maven)
+#   ./deploy/install.sh --compare and etcd, which ./deploy/run.sh --compare measures, too
 #   ./deploy/install.sh --benches and for the benches: Open MPI
 #
 # Needs root, or sudo without a password. Services of packages that it installs (etcd, Prometheus) are neither
@@ -39,6 +40,7 @@ tests=0
 for argument in "$@"; do
   case "$argument" in
     --tests) packages+=("${test_packages[@]}"); tests=1 ;;
+    --compare) packages+=(etcd-server) ;;
     --benches) packages+=("${bench_packages[@]}") ;;
     --help | -h) usage; exit 0 ;;
     *) fail "unknown flag $argument; see --help" 2 ;;

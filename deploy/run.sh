@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds Ingot, starts it, runs ten seconds of load, checks that no write was lost, and prints the addresses
-# for clients. The daemon then stays in the foreground until Ctrl-C.
+# Builds Ingot, starts it, runs ten seconds of load (half by 1 client, half by 64), checks that no write was lost, and
+# prints the figures and the addresses for clients. The daemon then stays in the foreground until Ctrl-C.
 #
 #   ./deploy/run.sh                      three replicas on 127.0.0.1:2379
 #   ./deploy/run.sh --replicas=5 --listen=127.0.0.1:3379 --metrics-listen=127.0.0.1:3464
 #   ./deploy/run.sh --once               stop after the summary; exit 0 only if every check held
+#   ./deploy/run.sh --compare            ten more seconds: etcd's figures on this machine beside Ingot's; installs
+#                                        etcd, and starts it with one member on free ports and a temporary folder
 #
 # Other flags go to ingotd; `bazel-bin/services/ingotd/ingotd --help` explains them, once built. Missing Debian
 # packages are installed first (as root or with sudo). Exit codes: 0 all checks held; 1 a check or the build
@@ -23,17 +25,19 @@ known() { grep -qF "\"$1\"" services/config/settings.h; }
 note() { printf '\n==> %s\n' "$1" >&2; }
 
 once=0
+compare=()
 daemon_flags=()
 for argument in "$@"; do
   case "$argument" in
     --once) once=1 ;;
+    --compare) compare=(--compare) ;;
     --help | -h) usage; exit 0 ;;
     -*) known "${argument%%=*}" || fail "unknown flag ${argument%%=*}; see --help" 2 ;;&
     *) daemon_flags+=("$argument") ;;
   esac
 done
 
-./deploy/install.sh
+./deploy/install.sh "${compare[@]}"
 
 note "building (the first time takes some minutes)"
 bazel build --show_progress --show_progress_rate_limit=2 --noshow_loading_progress --show_result=0 \
@@ -84,9 +88,9 @@ for ((i = 0; ; ++i)); do
   sleep 0.1
 done
 
-note "ten seconds of load"
+note "ten seconds of load${compare:+, and ten through etcd, by turns}"
 held=1
-"$ingot_load" --endpoint="$endpoint" --duration=10s --check || held=0
+./deploy/short_load.py --endpoint="$endpoint" --ingot-load="$ingot_load" "${compare[@]}" || held=0
 
 # Lagging replicas catch up within moments once there is no load; then their states must be equal.
 replicas_agree() {

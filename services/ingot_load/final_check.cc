@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "services/ingot_load/connections.h"
+#include "proto/etcd/rpc.pb.h"
 #include "services/ingot_load/key_names.h"
 #include "services/ingot_load/limits.h"
+#include "services/ingot_load/methods.h"
+#include "services/ingot_load/nothing_answers.h"
+#include "services/rpc/client/blocking_channel.h"
 
 namespace ingot::load {
 namespace {
@@ -19,14 +22,11 @@ using etcdserverpb::RangeResponse;
 using Clock = std::chrono::steady_clock;
 
 // Reads one page, with retries until `deadline`.
-absl::StatusOr<RangeResponse> read_page(etcdserverpb::KV::Stub& stub, const RangeRequest& request,
+absl::StatusOr<RangeResponse> read_page(rpc::client::BlockingChannel& channel, const RangeRequest& request,
                                         Clock::time_point deadline, std::chrono::nanoseconds timeout) {
   while (true) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         std::chrono::duration_cast<std::chrono::system_clock::duration>(timeout));
     RangeResponse reply;
-    const grpc::Status status = stub.Range(&context, request, &reply);
+    const grpc::Status status = channel.call(kRangePath, request, reply, {.timeout = timeout});
     if (status.ok()) return reply;
     if (Clock::now() >= deadline) {
       return absl::UnavailableError(absl::StrCat("the keys could not be read back, so nothing is known of them: ",
@@ -53,11 +53,10 @@ void verify(std::uint32_t key, const LoadOptions& options, const WriteLedger& le
 
 absl::StatusOr<CheckReport> check_store(const LoadOptions& options, const LoadTotals& totals,
                                         const WriteLedger& ledger, std::chrono::nanoseconds patience) {
-  LoadOptions single = options;
-  single.connections = 1;
-  single.timeout = patience;
-  const absl::StatusOr<std::vector<Connection>> connections = connect(single);
-  if (!connections.ok()) return connections.status();
+  const auto target = rpc::client::resolve_target(options.endpoint);
+  if (!target.ok()) return target.status();
+  rpc::client::BlockingChannel channel(*target, {.answer_bytes_max = kLoadAnswerBytesMax});
+  if (!channel.connect(patience)) return nothing_answers(options.endpoint, patience);
   const auto deadline = Clock::now() + patience;
 
   CheckReport report;
@@ -69,7 +68,7 @@ absl::StatusOr<CheckReport> check_store(const LoadOptions& options, const LoadTo
   request.set_range_end(options.prefix + ":");  // ':' follows '9'
   request.set_limit(std::clamp(kLoadCheckPageBytes / std::max(options.value_bytes, 1), 1, kLoadCheckPageKeys));
   for (bool more = true; more;) {
-    const auto page = read_page(*connections->front().stub, request, deadline, options.timeout);
+    const auto page = read_page(channel, request, deadline, options.timeout);
     if (!page.ok()) return page.status();
     for (const auto& kv : page->kvs()) {
       const std::optional<std::uint32_t> key = key_index(options.prefix, kv.key());

@@ -64,6 +64,14 @@ class LatencyHistogram {
     return max_ns_;
   }
 
+  // How many recorded values are at most `ns`, up to the bucket's width: values of its own bucket count.
+  std::uint64_t count_up_to(std::uint64_t ns) const {
+    const std::size_t last = bucket_of(std::min(ns, kNanosecondsMax));
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i <= last; ++i) count += buckets_[i];
+    return count;
+  }
+
  private:
   // Below 2^kSubBits each value is its own bucket. Above, a value whose highest bit is kSubBits + s falls into group
   // s + 1, and its next kSubBits bits choose the bucket within the group.

@@ -7,22 +7,32 @@
 #include <thread>
 #include <vector>
 
-#include "services/ingot_load/connections.h"
 #include "services/ingot_load/load_worker.h"
+#include "services/ingot_load/nothing_answers.h"
 #include "services/ingot_load/run_state.h"
 
 namespace ingot::load {
 namespace {
 
-// Runs the workers on their threads from construction until wait_for returns that all have ended.
+// The workers, which connect on the caller's thread and then run on threads of their own.
 class Crew {
  public:
-  Crew(const LoadOptions& options, RunState& run, std::vector<Connection>& connections) {
-    for (int i = 0; i < options.threads; ++i) workers_.emplace_back(options, i, run, connections);
-    running_ = options.threads;
+  // Begins to connect.
+  Crew(const LoadOptions& options, const rpc::client::Target& target) {
+    for (int i = 0; i < options.threads; ++i) workers_.emplace_back(options, i, target);
+  }
+
+  // False: not all connections were up by the deadline.
+  bool connect(std::chrono::steady_clock::time_point deadline) {
+    return std::all_of(workers_.begin(), workers_.end(), [&](LoadWorker& worker) { return worker.connect(deadline); });
+  }
+
+  // Call it once. The threads run until wait_for returns that all have ended.
+  void start(RunState& run) {
+    running_ = static_cast<int>(workers_.size());
     for (LoadWorker& worker : workers_) {
-      threads_.emplace_back([this, &worker] {
-        worker.run();
+      threads_.emplace_back([this, &worker, &run] {
+        worker.run(run);
         const std::lock_guard lock(mutex_);
         --running_;
         ended_.notify_one();
@@ -71,10 +81,13 @@ std::uint64_t finish_ns(const RunState& run, const Crew& crew) {
 absl::StatusOr<LoadResult> run_load(const LoadOptions& options, std::chrono::milliseconds progress_every,
                                     absl::FunctionRef<void(const LoadProgress&)> progress,
                                     const std::atomic<bool>& stop) {
-  absl::StatusOr<std::vector<Connection>> connections = connect(options);
-  if (!connections.ok()) return connections.status();
+  const auto deadline = std::chrono::steady_clock::now() + options.timeout;
+  const auto target = rpc::client::resolve_target(options.endpoint);
+  if (!target.ok()) return target.status();
+  Crew crew(options, *target);
+  if (!crew.connect(deadline)) return nothing_answers(options.endpoint, options.timeout);
   RunState run(options, stop);
-  Crew crew(options, run, *connections);
+  crew.start(run);
   while (!crew.wait_for(progress_every)) progress({seconds_between(run.start_ns(), now_ns()), crew.totals()});
 
   const std::uint64_t finish = finish_ns(run, crew);

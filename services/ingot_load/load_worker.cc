@@ -1,64 +1,61 @@
 #include "services/ingot_load/load_worker.h"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <thread>
 #include <utility>
 
 #include "core/check.h"
 #include "services/ingot_load/key_names.h"
 #include "services/ingot_load/limits.h"
-#include "services/ingot_load/outcome.h"
 #include "services/ingot_load/stamped_value.h"
 
 namespace ingot::load {
 namespace {
 
-// Sleeps until `then_ns`, or until the run is over, which it checks every 50 ms.
-void sleep_until(std::uint64_t then_ns, const RunState& run) {
-  constexpr std::uint64_t kSliceNs = 50'000'000;
-  for (std::uint64_t now = now_ns(); now < then_ns && !run.over(now); now = now_ns()) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(then_ns - now, kSliceNs)));
-  }
-}
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kSliceNs = 50'000'000;  // between looks at whether the run is over
 
 }  // namespace
 
-LoadWorker::LoadWorker(const LoadOptions& options, int index, RunState& run, std::vector<Connection>& connections)
+LoadWorker::LoadWorker(const LoadOptions& options, int index, const rpc::client::Target& target)
     : options_(options),
       index_(index),
-      run_(run),
+      io_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE),  // one thread at a time: no locks
       prng_(options.seed * kLoadThreadsMax + static_cast<std::uint64_t>(index)),
       chooser_(options.distribution, static_cast<std::uint32_t>(options.keys)),
+      pacer_(io_),
       ledger_(options.run, options.keep_ledger ? static_cast<std::uint32_t>(options.keys) : 0) {
   // Connection c belongs to worker c modulo threads, client i to connection i modulo connections.
-  const int connection_count = static_cast<int>(connections.size());
+  for (int c = index; c < options.connections; c += options.threads) channels_.emplace_back(io_, target);
   for (int i = 0; i < options.clients; ++i) {
-    const int c = i % connection_count;
+    const int c = i % options.connections;
     if (c % options.threads != index) continue;
-    LoadClient& client = clients_.emplace_back(static_cast<std::uint16_t>(i), connections[static_cast<std::size_t>(c)]);
+    rpc::client::Channel& channel = channels_[static_cast<std::size_t>(c / options.threads)];
+    LoadClient& client = clients_.emplace_back(static_cast<std::uint16_t>(i), io_, channel, *this);
     client.range.set_serializable(options.read_kind == ReadKind::kSerializable);
     if (open_loop()) free_.push_back(&client);
   }
 }
 
-void LoadWorker::run() {
-  std::optional<std::thread> pacer;
+bool LoadWorker::connect(Clock::time_point deadline) {
+  const auto up = [](const rpc::client::Channel& channel) { return channel.connected(); };
+  while (!std::all_of(channels_.begin(), channels_.end(), up)) {
+    if (Clock::now() >= deadline) return false;
+    io_.run_one_until(deadline);
+  }
+  return true;
+}
+
+void LoadWorker::run(RunState& run) {
+  run_ = &run;
   if (open_loop()) {
-    pacer.emplace([this] { pace(); });
+    const double period_ns = 1e9 * options_.threads / options_.rate_per_s;
+    schedule_ = Schedule(run.start_ns(), period_ns * index_ / options_.threads, period_ns);
+    pace();
   } else {
     start_all();
   }
-  void* tag = nullptr;
-  bool ok = false;
-  while (queue_.Next(&tag, &ok)) {
-    const std::lock_guard lock(mutex_);
-    on_event(*static_cast<LoadClient*>(tag));
-  }
-  if (pacer) pacer->join();
+  while (issuing_ || outstanding_ > 0) io_.run_one();
 }
 
 LoadTotals LoadWorker::totals() {
@@ -67,47 +64,54 @@ LoadTotals LoadWorker::totals() {
 }
 
 void LoadWorker::start_all() {
-  const std::lock_guard lock(mutex_);
   for (LoadClient& client : clients_) {
     const std::uint64_t now = now_ns();
-    if (run_.take(now)) start(client, now);
+    if (run_->take(now)) start(client, now);
   }
   issuing_ = false;
-  close_if_done();
 }
 
 void LoadWorker::pace() {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // ns: the default, 50 us, would delay every start
-  const double period_ns = 1e9 * options_.threads / options_.rate_per_s;
-  const double first_ns = period_ns * index_ / options_.threads;
-  const auto due_ns = [&](std::uint64_t k) {
-    return run_.start_ns() + static_cast<std::uint64_t>(first_ns + period_ns * static_cast<double>(k));
-  };
-  std::uint64_t k = 0;
-  std::unique_lock lock(mutex_, std::defer_lock);
-  while (true) {
-    sleep_until(due_ns(k), run_);
-    lock.lock();
-    if (!start_when_free(lock, due_ns(k))) break;
-    lock.unlock();
-    ++k;
-  }
-  const std::uint64_t end_ns = std::min(now_ns(), run_.end_ns());
-  if (run_.over(end_ns)) {
-    for (; due_ns(k) < end_ns; ++k) ++not_started_;
-  }
-  issuing_ = false;
-  close_if_done();
+  if (start_due()) arm();
 }
 
-// Waits for a free client and starts it. False: the run is over.
-bool LoadWorker::start_when_free(std::unique_lock<std::mutex>& lock, std::uint64_t intended_ns) {
-  while (free_.empty() && !run_.over(now_ns())) freed_.wait_for(lock, std::chrono::milliseconds(50));
-  if (free_.empty() || !run_.take(now_ns())) return false;
-  LoadClient* client = free_.back();
-  free_.pop_back();
-  start(*client, intended_ns);
-  return true;
+// Starts what is due on the clients that are free. False: no more requests start in this run.
+bool LoadWorker::start_due() {
+  while (issuing_) {
+    const std::uint64_t now = now_ns();
+    const bool over = run_->over(now);
+    if (!over && (free_.empty() || schedule_.due_ns() > now)) return true;
+    if (over || !run_->take(now)) {
+      end_pacing(now);
+      return false;
+    }
+    LoadClient* client = free_.back();
+    free_.pop_back();
+    const std::uint64_t due_ns = schedule_.due_ns();
+    schedule_.take();
+    start(*client, due_ns);
+  }
+  return false;
+}
+
+void LoadWorker::end_pacing(std::uint64_t now) {
+  issuing_ = false;
+  pacer_.cancel();
+  const std::uint64_t end_ns = std::min(now, run_->end_ns());
+  if (run_->over(end_ns)) not_started_ = schedule_.take_before(end_ns);
+}
+
+void LoadWorker::arm() {
+  const std::uint64_t slice_ns = now_ns() + kSliceNs;
+  const std::uint64_t wanted_ns = free_.empty() ? slice_ns : std::min(schedule_.due_ns(), slice_ns);
+  if (armed_ns_ <= wanted_ns) return;
+  armed_ns_ = wanted_ns;
+  pacer_.expires_at(Clock::time_point(std::chrono::nanoseconds(wanted_ns)));
+  pacer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    armed_ns_ = kNever;
+    pace();
+  });
 }
 
 void LoadWorker::start(LoadClient& client, std::uint64_t intended_ns) {
@@ -118,64 +122,67 @@ void LoadWorker::start(LoadClient& client, std::uint64_t intended_ns) {
   if (client.reading) {
     write_key(options_.prefix, client.key, *client.range.mutable_key());
     client.floor = options_.keep_ledger ? ledger_.floor(client.key) : 0;
-    client.start_range(queue_, options_.timeout);
+    client.start_range(options_.timeout);
     return;
   }
   client.write = client.next_write();
   write_key(options_.prefix, client.key, *client.put.mutable_key());
   make_value({options_.run, client.write}, client.put.key(), static_cast<std::size_t>(options_.value_bytes),
              *client.put.mutable_value());
-  client.start_put(queue_, options_.timeout);
+  client.start_put(options_.timeout);
 }
 
-void LoadWorker::on_event(LoadClient& client) {
+void LoadWorker::answered(LoadClient& client) {
   --outstanding_;
   const std::uint64_t now = now_ns();
-  const bool paused = std::exchange(client.pausing, false);
-  if (!paused) finish(client, now);
-  const bool down = paused ? !client.connected() : client.status.error_code() == grpc::StatusCode::UNAVAILABLE;
-  if (down && !run_.over(now)) {
+  count(client, now);
+  go_on(client, client.status.error_code() == grpc::StatusCode::UNAVAILABLE, now);
+}
+
+void LoadWorker::paused(LoadClient& client) {
+  --outstanding_;
+  go_on(client, !client.connected(), now_ns());
+}
+
+void LoadWorker::go_on(LoadClient& client, bool down, std::uint64_t now) {
+  if (down && !run_->over(now)) {
     ++outstanding_;
-    client.start_pause(queue_, kLoadRetryPauseMs);
+    client.start_pause(std::chrono::milliseconds(kLoadRetryPauseMs));
   } else if (open_loop()) {
     free_.push_back(&client);
-    freed_.notify_one();
-  } else if (run_.take(now)) {
+    if (free_.size() == 1) pace();  // requests may have waited for it; otherwise the pacer's time is right
+  } else if (run_->take(now)) {
     start(client, now);
   }
-  close_if_done();
 }
 
-void LoadWorker::close_if_done() {
-  if (!issuing_ && outstanding_ == 0) queue_.Shutdown();
-}
-
-void LoadWorker::finish(LoadClient& client, std::uint64_t now) {
+void LoadWorker::count(LoadClient& client, std::uint64_t now) {
   last_answer_ns_ = now;
   const Outcome outcome = outcome_of(client.status);
   const int code = client.status.error_code();
+  const std::lock_guard lock(mutex_);
   if (code >= 0 && code < LoadTotals::kCodes) ++totals_.by_code[static_cast<std::size_t>(code)];
   totals_.acknowledged += outcome == Outcome::kAcknowledged;
   totals_.failed += outcome == Outcome::kFailed;
   totals_.unknown += outcome == Outcome::kUnknown;
   if (client.reading) {
-    finish_range(client, outcome, now);
+    count_range(client, outcome, now);
   } else {
-    finish_put(client, outcome, now);
+    count_put(client, outcome, now);
   }
 }
 
-void LoadWorker::finish_put(LoadClient& client, Outcome outcome, std::uint64_t now) {
+void LoadWorker::count_put(LoadClient& client, Outcome outcome, std::uint64_t now) {
   if (outcome == Outcome::kAcknowledged) {
     totals_.writes.record(now - client.intended_ns);
-    run_.write_acknowledged(now);
+    run_->write_acknowledged(now);
     if (options_.keep_ledger) ledger_.acknowledged(client.key, client.put_reply.header().revision(), client.write);
   } else if (outcome == Outcome::kUnknown && options_.keep_ledger) {
     ledger_.unknown(client.write);
   }
 }
 
-void LoadWorker::finish_range(LoadClient& client, Outcome outcome, std::uint64_t now) {
+void LoadWorker::count_range(LoadClient& client, Outcome outcome, std::uint64_t now) {
   if (outcome != Outcome::kAcknowledged) return;
   totals_.reads.record(now - client.intended_ns);
   if (!options_.keep_ledger) return;

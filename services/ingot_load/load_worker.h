@@ -1,22 +1,22 @@
-// One thread's share of a load: some clients on some connections, and one completion queue.
+// One thread's share of a load: some clients on some connections, on one loop.
 //
-// Closed loop: run() starts each client's next request when it has handled the answer to the last one. Open loop: a
-// second thread starts requests at their times on clients that are free, and run() handles the answers. If no client is
-// free, requests start late and their latency still counts from their intended start, so that a stall of the server
-// shows in every request that it delayed.
+// Closed loop: each client's next request starts when the answer to the last one has been handled. Open loop: the
+// loop's timer starts requests at their times on clients that are free. If no client is free, requests start late and
+// their latency still counts from their intended start, so that a stall of the server shows in every request that it
+// delayed.
 //
 // A client whose server is gone waits until its connection is up again: a dead server costs one unknown outcome per
 // client, not thousands.
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <vector>
 
-#include <grpcpp/completion_queue.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "core/prng.h"
 #include "services/ingot_load/load_client.h"
@@ -24,17 +24,22 @@
 #include "services/ingot_load/load_totals.h"
 #include "services/ingot_load/outcome.h"
 #include "services/ingot_load/run_state.h"
+#include "services/ingot_load/schedule.h"
 #include "services/ingot_load/write_ledger.h"
+#include "services/rpc/client/channel.h"
 
 namespace ingot::load {
 
-class LoadWorker {
+class LoadWorker final : public LoadClientOwner {
  public:
-  // Worker `index` of options.threads. `options`, `run` and `connections` outlive it.
-  LoadWorker(const LoadOptions& options, int index, RunState& run, std::vector<Connection>& connections);
+  // Worker `index` of options.threads; begins to connect to `target`. `options` outlives it.
+  LoadWorker(const LoadOptions& options, int index, const rpc::client::Target& target);
 
-  // Returns when the run is over and every request has its outcome. Call it once.
-  void run();
+  // Waits until all its connections are up. False: that was not so by the deadline.
+  bool connect(std::chrono::steady_clock::time_point deadline);
+
+  // Runs the loop until the run is over and every request has its outcome. Call it once.
+  void run(RunState& run);
 
   // The counts so far. Thread-safe.
   LoadTotals totals();
@@ -45,31 +50,39 @@ class LoadWorker {
   std::uint64_t last_answer_ns() const { return last_answer_ns_; }
 
  private:
-  // All of these REQUIRE the lock.
+  void answered(LoadClient& client) override;
+  void paused(LoadClient& client) override;
+
   void start(LoadClient& client, std::uint64_t intended_ns);
-  void finish(LoadClient& client, std::uint64_t now);
-  void finish_put(LoadClient& client, Outcome outcome, std::uint64_t now);
-  void finish_range(LoadClient& client, Outcome outcome, std::uint64_t now);
-  void on_event(LoadClient& client);
-  void close_if_done();
+  void count(LoadClient& client, std::uint64_t now);
+  void count_put(LoadClient& client, Outcome outcome, std::uint64_t now);
+  void count_range(LoadClient& client, Outcome outcome, std::uint64_t now);
+  void go_on(LoadClient& client, bool down, std::uint64_t now);
 
   bool open_loop() const { return options_.rate_per_s > 0; }
   void start_all();
   void pace();
-  bool start_when_free(std::unique_lock<std::mutex>& lock, std::uint64_t intended_ns);
+  bool start_due();
+  void end_pacing(std::uint64_t now);
+  void arm();
+
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   const LoadOptions& options_;
   const int index_;
-  RunState& run_;
-  std::mutex mutex_;  // guards everything below while run() is executing
-  std::condition_variable freed_;
-  grpc::CompletionQueue queue_;
+  boost::asio::io_context io_;
+  std::deque<rpc::client::Channel> channels_;
+  RunState* run_ = nullptr;  // once run() has been called
   Prng prng_;
   KeyChooser chooser_;
   std::deque<LoadClient> clients_;
-  std::vector<LoadClient*> free_;  // open loop only
-  int outstanding_ = 0;            // requests and pauses
-  bool issuing_ = true;            // more requests may start though none is outstanding
+  std::vector<LoadClient*> free_;      // open loop only
+  boost::asio::steady_timer pacer_;    // the same: wakes up for the next request
+  std::uint64_t armed_ns_ = kNever;    // the pacer's time
+  Schedule schedule_{0, 0, 0};         // the same, of this worker's requests
+  int outstanding_ = 0;                // requests and pauses
+  bool issuing_ = true;                // more requests may start though none is outstanding
+  std::mutex mutex_;                   // guards the totals
   LoadTotals totals_;
   WriteLedger ledger_;
   std::uint64_t not_started_ = 0;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -19,6 +20,8 @@
 #include "services/ingot_load/final_check.h"
 #include "services/ingot_load/load_engine.h"
 #include "services/ingot_load/report.h"
+#include "services/ingot_load/target_report.h"
+#include "services/ingot_load/target_search.h"
 
 namespace {
 
@@ -42,7 +45,16 @@ struct Flags {
   std::string read_kind = "linearizable";
   std::string output = "table";
   std::chrono::nanoseconds check_patience = std::chrono::seconds(30);
+  bool search = false;  // for the target
+  std::chrono::nanoseconds target_p99{};
 };
+
+CLI::Option* add_target(CLI::App& app, Flags& flags) {
+  return add_duration(app, "--target-p99", flags.target_p99,
+                      "search for the highest --rate whose 99th percentile stays below this, such as 5ms; each step "
+                      "of the search takes --duration")
+      ->default_str("none");
+}
 
 void add_flags(CLI::App& app, Flags& flags) {
   LoadOptions& load = flags.load;
@@ -61,16 +73,20 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   load.duration = std::chrono::seconds(10);
   CLI::Option* duration = add_duration(app, "--duration", load.duration, "how long to start requests");
-  app.add_option("--count", load.count, "requests in all, instead of a duration")->excludes(duration);
-  app.add_option("--rate", load.rate_per_s,
-                 "requests started each second, whatever the answers (open loop); latency counts from the time a "
-                 "request should have started; 0: each client starts the next when it has its answer (closed loop)")
-      ->capture_default_str();
+  CLI::Option* count =
+      app.add_option("--count", load.count, "requests in all, instead of a duration")->excludes(duration);
+  CLI::Option* rate =
+      app.add_option("--rate", load.rate_per_s,
+                     "requests started each second, whatever the answers (open loop); latency counts from the time a "
+                     "request should have started; 0: each client starts the next when it has its answer (closed loop)")
+          ->capture_default_str();
   add_duration(app, "--timeout", load.timeout, "of one request, and of the first connection");
   app.add_option("--seed", load.seed, "of keys and of the mix of reads and writes; default: random");
   app.add_option("--prefix", load.prefix, "of all keys; default: ingot-load/ and a random number");
-  app.add_flag("--check", load.keep_ledger,
-               "at the end, read all keys and fail unless each has its last acknowledged write or a newer one");
+  CLI::Option* check =
+      app.add_flag("--check", load.keep_ledger,
+                   "at the end, read all keys and fail unless each has its last acknowledged write or a newer one");
+  add_target(app, flags)->excludes(count)->excludes(rate)->excludes(check);
   add_duration(app, "--check-patience", flags.check_patience, "how long the check waits for a server that is away");
   app.add_option("-o,--output", flags.output, "table or json")->check(one_of({"table", "json"}))->capture_default_str();
 }
@@ -79,6 +95,7 @@ void complete(const CLI::App& app, Flags& flags) {
   LoadOptions& load = flags.load;
   load.distribution = flags.distribution == "zipf" ? Distribution::kZipf : Distribution::kUniform;
   load.read_kind = flags.read_kind == "serializable" ? ReadKind::kSerializable : ReadKind::kLinearizable;
+  flags.search = app.count("--target-p99") > 0;
   std::random_device random;
   load.run = random();
   if (app.count("--seed") == 0) load.seed = random();
@@ -94,10 +111,40 @@ absl::Status verdict(const LoadResult& result, const std::optional<CheckReport>&
   return absl::OkStatus();
 }
 
+absl::Status run_search(const Flags& flags) {
+  const LoadOptions& load = flags.load;
+  const Terminal terminal = terminal_at(STDERR_FILENO);
+  std::optional<ProgressLine> line;  // of one step
+  const auto progress = [&](const LoadProgress& p) {
+    if (!terminal.redraws) return;  // elsewhere the steps' own lines are enough
+    if (!line) line.emplace(std::chrono::duration<double>(load.duration).count(), true);
+    line->show(p);
+  };
+  std::size_t number = 0;
+  const auto step = [&](const TargetStep& measured) {
+    if (line) line->end();
+    line.reset();
+    std::fprintf(stderr, "%s\n", step_line(++number, measured).c_str());
+  };
+  const auto period = ProgressLine(0, terminal.redraws).period();
+  const auto result = search_target(load, flags.target_p99, period, progress, step, stop_requested);
+  if (line) line->end();
+  if (!result.ok()) return result.status();
+  std::cout << (flags.output == "json" ? json_target_report(load, flags.target_p99, *result)
+                                       : table_target_report(flags.target_p99, *result))
+            << std::flush;
+  if (result->interrupted) return absl::CancelledError("the search was interrupted");
+  return result->rate_per_s ? absl::OkStatus() : absl::UnavailableError("no rate kept the target: see above");
+}
+
 absl::Status run(const Flags& flags) {
   const LoadOptions& load = flags.load;
   if (const absl::Status valid = validate(load); !valid.ok()) return valid;
+  if (flags.search && flags.target_p99 <= std::chrono::nanoseconds::zero()) {
+    return absl::InvalidArgumentError("--target-p99 must be longer than 0, such as 5ms");
+  }
   stop_on_signals();
+  if (flags.search) return run_search(flags);
   ProgressLine line(load.count > 0 ? 0 : std::chrono::duration<double>(load.duration).count(),
                     terminal_at(STDERR_FILENO).redraws);
   const auto result = run_load(load, line.period(), [&](const LoadProgress& p) { line.show(p); }, stop_requested);

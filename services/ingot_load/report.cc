@@ -1,6 +1,5 @@
 #include "services/ingot_load/report.h"
 
-#include <cmath>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
@@ -9,24 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "services/cli/table.h"
+#include "services/ingot_load/quantities.h"
 
 namespace ingot::load {
 namespace {
 
 using Align = Table::Align;
 
-double microseconds(std::uint64_t ns) { return static_cast<double>(ns / 100) / 10; }
-double to_tenths(double value) { return std::round(value * 10) / 10; }
-
 std::string code_name(std::size_t code) { return absl::StatusCodeToString(static_cast<absl::StatusCode>(code)); }
-
-// "12.3 us", "4.56 ms", "1.23 s".
-std::string readable(std::uint64_t ns) {
-  const auto value = static_cast<double>(ns);
-  if (value < 1e6) return absl::StrFormat("%.1f us", value * 1e-3);
-  if (value < 1e9) return absl::StrFormat("%.2f ms", value * 1e-6);
-  return absl::StrFormat("%.2f s", value * 1e-9);
-}
 
 void add_row(Table& table, const char* title, const LatencyHistogram& latency, double elapsed_s) {
   const double rate = elapsed_s > 0 ? static_cast<double>(latency.count()) / elapsed_s : 0;

@@ -86,6 +86,11 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
       {"--connections=9 --clients=8", "--connections must not be more than --clients"},
       {"--threads=2", "--threads must not be more than --connections"},
       {"--rate=-5", "--rate must be from 0"},
+      {"--target-p99=5", "--target-p99"},
+      {"--target-p99=0s", "--target-p99 must be longer than 0"},
+      {"--target-p99=5ms --rate=100", "--rate"},
+      {"--target-p99=5ms --count=100", "--count"},
+      {"--target-p99=5ms --check", "--check"},
       {"--timeout=1us", "--timeout must be from 1ms"},
       {"--value-bytes=2000000", "--value-bytes must be from 0 to 1048576"},
       {"--check --read-share=1", "--read-share below 1"},
@@ -104,6 +109,24 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
     CHECK(std::count(ran.output.begin(), ran.output.end(), '\n') == 1);
     CHECK(run(flags).output.empty());
   }
+}
+
+TEST_CASE("a search for a rate exits with 0 if one keeps the target, and with 1 if none does") {
+  TestStore store;
+  const std::string flags = "--endpoint=" + store.endpoint() + " --timeout=100s --duration=300ms --clients=256";
+  const Ran found = run(flags + " --target-p99=1h -o json");
+  CHECK(found.exit_code == 0);
+  const auto report = nlohmann::ordered_json::parse(found.output);
+  CHECK(report.begin().key() == "target_p99_us");
+  CHECK(report["held"] == true);
+  CHECK(report["rate_per_s"] > 0);
+  CHECK(report["steps"].size() >= 3);
+
+  const Ran none = run(flags + " --target-p99=1ns", "2>&1");
+  CHECK(none.exit_code == 1);
+  CHECK(none.output.find("no rate kept a 99th percentile of 1ns: even the lowest") != std::string::npos);
+  CHECK(none.output.find("step 1: closed loop: p99 ") == 0);
+  CHECK(none.output.find(": missed\n") != std::string::npos);
 }
 
 TEST_CASE("INGOT_ENDPOINT names the server, and --endpoint goes before it") {

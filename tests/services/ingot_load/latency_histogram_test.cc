@@ -100,5 +100,19 @@ TEST_CASE("merging two histograms is recording everything in one, and since() ta
   }
 }
 
+TEST_CASE("what is at most some value is counted, up to the value's bucket") {
+  LatencyHistogram histogram;
+  CHECK(histogram.count_up_to(LatencyHistogram::kNanosecondsMax) == 0);
+  for (std::uint64_t ns = 1; ns <= 100'000; ++ns) histogram.record(ns);
+  histogram.record(LatencyHistogram::kNanosecondsMax + 1);
+  for (const std::uint64_t ns : {1, 100, 255, 1'000, 5'000, 77'777}) {
+    const std::uint64_t count = histogram.count_up_to(ns);
+    CHECK(count >= ns);
+    CHECK(static_cast<double>(count) <= static_cast<double>(ns) * (1 + 1.0 / 128) + 1);
+  }
+  CHECK(histogram.count_up_to(200'000) == 100'000);
+  CHECK(histogram.count_up_to(~std::uint64_t{0}) == 100'001);
+}
+
 }  // namespace
 }  // namespace ingot::load
