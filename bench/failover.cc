@@ -166,7 +166,7 @@ class Series {
                  result->store_mib);
     each.trials.push_back(*result);
     failed_in_a_row_ = 0;
-    // A role that moved although no process died makes the group slower to suspect, so each stop gets a new daemon.
+    // A process that was stopped shortly before is not doubted for it, so each stop gets a new daemon.
     if (each.trouble == "stop" || !daemon_->refills()) daemon_.reset();
   }
 

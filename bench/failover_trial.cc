@@ -54,6 +54,7 @@ class Watch {
         victims_(victims),
         old_roles_(old_roles),
         deaths_(pages.deaths()),
+        stops_(pages.doubted_stops()),
         old_ballot_(pages.greatest(ReplicaCounter::kBallot)),
         old_epoch_(pages.greatest(ReplicaCounter::kEpoch)) {
     remember_past();
@@ -70,8 +71,9 @@ class Watch {
     if (killed) {
       first(result_.marked,
             std::all_of(victims_.begin(), victims_.end(), [&](int v) { return pages_.marked_dead(v); }));
-      first(result_.reported, pages_.deaths() >= deaths_ + victims_.size());
     }
+    const std::uint64_t reports = killed ? pages_.deaths() - deaths_ : pages_.doubted_stops() - stops_;
+    first(result_.reported, reports >= victims_.size());
     if (result_.committed > 0) return true;
     first(result_.changed, without_victims());
     if (result_.changed == 0) {
@@ -131,6 +133,7 @@ class Watch {
   const std::vector<int> victims_;
   const std::vector<int> old_roles_;  // leader, acceptor
   const std::uint64_t deaths_;
+  const std::uint64_t stops_;
   const std::uint64_t old_ballot_;  // a leader's number
   const std::uint64_t old_epoch_;   // an acceptor's
   std::uint64_t applied_ = 0;   // by any replica, before the configuration changed

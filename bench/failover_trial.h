@@ -20,7 +20,7 @@ enum class Target : std::uint8_t { kLeader, kAcceptor, kBoth };
 // Times in ms, from just before the first signal to the first poll of the pages that shows the event.
 struct Failover {
   double marked = 0;        // the kernel has marked the last victim's segment as final (kill only)
-  double reported = 0;      // the supervisor has reported the last death (kill only)
+  double reported = 0;      // the supervisor has reported the last death or stop
   double changed = 0;       // a survivor knows a configuration without the victims
   double committed = 0;     // a survivor has applied a slot that no replica had applied before
   double acknowledged = 0;  // a client has the answer to a write committed after the fault

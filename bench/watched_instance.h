@@ -34,6 +34,8 @@ class WatchedInstance {
   std::uint64_t greatest(ReplicaCounter id) const;
   // Deaths that the supervisor has reported.
   std::uint64_t deaths() const { return daemon_->deaths.get(); }
+  // Stops that the kernel has reported to it and that are a reason to doubt.
+  std::uint64_t doubted_stops() const { return daemon_->doubted_stops.get(); }
   // The supervisor keeps a snapshot of the state before this slot.
   std::uint64_t published_slot() const { return daemon_->published_slot.get_acquire(); }
 

@@ -198,6 +198,13 @@ class Agreement {
   // An incarnation that is new to this replica runs now, so its predecessors are dead. (Messages imply the same.)
   virtual void peer_started(ReplicaIncarnation, Effects&) {}
 
+  // The kernel says that the process of that incarnation was stopped: a reason to doubt, and no proof of death. It may
+  // go on at any time, and may have gone on already. It triggers what silence triggers once it is suspicious, without a
+  // waiting client and at once, and nothing else. Any message from that replica ends the doubt. May be repeated.
+  virtual void peer_stopped(ReplicaIncarnation, Effects&) {}
+  // It has gone on. Ends the doubt, and proves as little.
+  virtual void peer_continued(ReplicaIncarnation, Effects&) {}
+
   // The content of a dead incarnation's segment, requested by Effects::salvage_needed. Null: the segment is missing or
   // unreadable, so what was stored is unknown. A segment that its owner is known never to have opened is an empty view
   // instead. May come unrequested, repeatedly, or late.

@@ -1,4 +1,4 @@
-// What a replica knows of its peers' incarnations: which are dead, which are new, which are suspected.
+// What a replica knows of its peers' incarnations: which are dead, which are new, which are suspected or doubted.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace ingot {
 
 // Death is a fact: the kernel reported it, or a later incarnation runs. Suspicion is an opinion, and any message ends
-// it. Not thread-safe.
+// it. So is doubt: the kernel reported a stop, which may be over. Not thread-safe.
 class Peers {
  public:
   explicit Peers(const GroupConfig& group)
@@ -22,7 +22,7 @@ class Peers {
   // `name` runs, or has run. True: this incarnation is new here, so its predecessors are dead.
   bool note_alive(ReplicaIncarnation name) {
     Peer& peer = at(name.id);
-    peer.suspected = false;
+    peer.suspected = peer.doubted = false;
     if (name.incarnation <= peer.incarnation) return false;
     peer.incarnation = name.incarnation;
     peer.caught_up = false;
@@ -40,6 +40,19 @@ class Peers {
     const Peer& peer = at(name.id);
     return name.incarnation < peer.incarnation || name.incarnation <= peer.dead_up_to;
   }
+
+  // The kernel says that `name` is stopped. False: that is known, or it is no news of a living incarnation that is known
+  // here. A doubted replica is suspected, too.
+  bool doubt(ReplicaIncarnation name) {
+    Peer& peer = at(name.id);
+    if (name.incarnation != peer.incarnation || dead(name) || peer.doubted) return false;
+    return peer.suspected = peer.doubted = true;
+  }
+  // `name` has gone on. That it answers is not said.
+  void end_doubt(ReplicaIncarnation name) {
+    if (name.incarnation == at(name.id).incarnation) at(name.id).doubted = false;
+  }
+  bool doubted(EndpointId id) const { return at(id).doubted; }
 
   void suspect(EndpointId id) { at(id).suspected = true; }
   bool suspected(EndpointId id) const { return at(id).suspected; }
@@ -59,6 +72,7 @@ class Peers {
     Incarnation dead_up_to{0};
     bool caught_up = true;
     bool suspected = false;
+    bool doubted = false;
   };
   Peer& at(EndpointId id) { return peers_[id.value()]; }
   const Peer& at(EndpointId id) const { return peers_[id.value()]; }

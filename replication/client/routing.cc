@@ -19,10 +19,10 @@ EndpointId Routing::target(RequestKind kind, EndpointId wanted, int attempts) co
 
 EndpointId Routing::responder(int attempts) const { return first_from(acceptor_.value() + attempts); }
 
-// The first replica from `place` on, in a circle, that does not lag; if all lag, the first that is not known to be
-// dead.
+// The first replica from `place` on, in a circle, that neither lags nor is doubted; if there is none, the first that is
+// not known to be dead, those that are doubted last.
 EndpointId Routing::first_from(int place) const {
-  for (const ReplicaSet without : {lagging_, dead_}) {
+  for (const ReplicaSet without : {lagging_ | doubted_, dead_ | doubted_, dead_}) {
     for (int i = 0; i < replicas_; ++i) {
       const EndpointId replica(static_cast<std::uint16_t>((place + i) % replicas_));
       if (!without.contains(replica)) return replica;
@@ -34,7 +34,7 @@ EndpointId Routing::first_from(int place) const {
 std::optional<EndpointId> Routing::next_to_ask() {
   for (int i = 1; i <= replicas_; ++i) {
     const EndpointId replica(static_cast<std::uint16_t>((asked_.value() + i) % replicas_));
-    if (replica != leader_ && !dead(replica)) return asked_ = replica;
+    if (replica != leader_ && !dead(replica) && !doubted(replica)) return asked_ = replica;
   }
   return std::nullopt;
 }
@@ -48,7 +48,7 @@ bool Routing::answered(const Response& response) {
 }
 
 bool Routing::follow(EndpointId leader) {
-  if (!is_replica(leader) || dead(leader) || leader == leader_) return false;
+  if (!is_replica(leader) || dead(leader) || doubted(leader) || leader == leader_) return false;
   leader_ = leader;
   return true;
 }
@@ -61,7 +61,15 @@ bool Routing::died(EndpointId replica) {
   if (dead(replica)) return false;
   dead_.insert(replica);
   lagging_.insert(replica);
+  doubted_.erase(replica);
   if (dead(leader_)) leader_ = first_from(leader_.value());
+  return true;
+}
+
+bool Routing::stopped(EndpointId replica) {
+  if (dead(replica) || doubted(replica)) return false;
+  doubted_.insert(replica);
+  if (doubted(leader_)) leader_ = first_from(leader_.value());
   return true;
 }
 

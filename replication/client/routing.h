@@ -19,6 +19,9 @@ inline bool is_for_leader(RequestKind kind) {
 //
 // A replica lags from its restart until it has applied all slots that this client has seen answers from. Requests that
 // name a lagging replica are sent to it at once, but it is not chosen as a responder.
+//
+// A replica is doubted from stopped() to continued() or its death. Meanwhile nothing names it leader, and others are
+// chosen before it.
 class Routing {
  public:
   // First guesses; answers correct them. `nearest`: the replica for local queries.
@@ -33,13 +36,13 @@ class Routing {
   // The acceptor is the first to know a decision. A retry names others in turn: the first choice may be dead or slow.
   EndpointId responder(int attempts) const;
 
-  // A replica other than the leader, in turn; none if there is no other.
+  // A replica other than the leader, in turn, and not doubted; none if there is no other.
   std::optional<EndpointId> next_to_ask();
 
   // Takes the roles from an answer, unless a newer answer has named them already. Returns whether the leader changed.
   bool answered(const Response& response);
 
-  // Believes that `leader` leads, unless it is dead. Returns whether the leader changed.
+  // Believes that `leader` leads, unless it is dead or doubted. Returns whether the leader changed.
   bool follow(EndpointId leader);
 
   // The replica does not lead and does not know the leader: another replica may know more.
@@ -47,6 +50,9 @@ class Routing {
 
   // Returns false if the death was known already.
   bool died(EndpointId replica);
+  // The kernel has reported its process stopped. Returns false if it is doubted already, or dead.
+  bool stopped(EndpointId replica);
+  void continued(EndpointId replica) { doubted_.erase(replica); }
   // The replica's next incarnation can be reached. `lags`: it counts as lagging until applied() shows that it has
   // caught up.
   void restarted(EndpointId replica, bool lags);
@@ -54,6 +60,7 @@ class Routing {
   void applied(EndpointId replica, Slot applied);
 
   bool dead(EndpointId replica) const { return dead_.contains(replica); }
+  bool doubted(EndpointId replica) const { return doubted_.contains(replica); }
   bool lags(EndpointId replica) const { return lagging_.contains(replica); }
   bool any_lags() const { return lagging_ != dead_; }  // whether any living replica lags
 
@@ -67,6 +74,7 @@ class Routing {
   EndpointId asked_;               // the last result of next_to_ask
   Slot newest_;                    // the highest slot of the answers that named roles
   ReplicaSet dead_;
+  ReplicaSet doubted_;
   ReplicaSet lagging_;             // includes the dead replicas
   std::vector<Slot> caught_up_at_;  // by replica: the applied slots from which on it does not lag
 };

@@ -63,6 +63,7 @@ bool SessionCore::admits(RequestKind kind, std::size_t payload_bytes) {
 bool SessionCore::submit(RequestKind kind, std::string payload, Callback& callback, EndpointId wanted,
                          std::uint64_t now_ns) {
   if (!admits(kind, payload.size())) return false;
+  forget_old_doubts(now_ns);
   const bool command = kind == RequestKind::kCommand;
   const std::uint64_t sequence = command ? next_command_++ : next_query_++;
   if (command) command_order_.push_back(sequence);
@@ -89,11 +90,12 @@ void SessionCore::attempt(std::uint64_t sequence, Submission& submission, std::u
 
 void SessionCore::send(std::uint64_t sequence, Submission& submission, EndpointId target) {
   submission.target = target;
+  submission.responder = routing_.responder(submission.attempts);
   ++submission.open_attempts;
   const bool command = submission.kind == RequestKind::kCommand;
   actions_.emplace_back(Attempt{.sequence = sequence,
                                 .to = target,
-                                .responder = routing_.responder(submission.attempts),
+                                .responder = submission.responder,
                                 .acknowledged_below = command ? acknowledged_below() : 0});
 }
 
@@ -122,8 +124,27 @@ void SessionCore::replica_died(EndpointId replica, std::uint64_t now_ns) {
   if (!submissions_.empty()) next_timer_ns_ = now_ns;
 }
 
+// The command may be decided, and wait for the stopped replica's answer only: the leader learns of the stop at its own
+// time. So what that replica was to answer is sent again, too.
+void SessionCore::replica_stopped(EndpointId replica, std::uint64_t now_ns) {
+  if (!routing_.stopped(replica)) return;
+  doubts_end_ns_ = now_ns + options_.bounds.doubt_ms * kNsPerMs;
+  for (auto& [sequence, submission] : submissions_) {
+    const bool answers = submission.kind == RequestKind::kCommand && submission.responder == replica;
+    if (submission.target == replica || answers) submission.retry_ns = now_ns;
+  }
+  if (!submissions_.empty()) next_timer_ns_ = now_ns;
+}
+
+void SessionCore::forget_old_doubts(std::uint64_t now_ns) {
+  if (now_ns < doubts_end_ns_) return;
+  doubts_end_ns_ = kNever;
+  for (std::uint16_t id = 0; id < options_.replicas; ++id) routing_.continued(EndpointId(id));
+}
+
 void SessionCore::receive(EndpointId from, std::string_view message, std::uint64_t now_ns) {
   if (!routing_.is_replica(from)) return;
+  routing_.continued(from);
   const auto response = decode_response(message);
   if (!response) return;
   const auto found = submissions_.find(response->sequence);
@@ -193,6 +214,7 @@ void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, 
 // busy client does not wake its loop for every request; then it stops, so that an idle client sleeps.
 void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged) {
   if (now_ns < next_timer_ns_) return;
+  forget_old_doubts(now_ns);
   const SessionBounds& bounds = options_.bounds;
   std::vector<std::uint64_t> expired;
   bool leader_is_silent = false;  // then one request a scan may also go to another replica

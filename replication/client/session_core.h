@@ -38,6 +38,7 @@ struct SessionBounds {
   // After a first refusal, or a first question to another replica; then doubled up to scan_ms. A new leader is found in
   // less than a millisecond.
   std::uint64_t pause_us = 100;
+  std::uint64_t doubt_ms = kDoubtMs;             // for which a replica that is reported stopped is avoided
   std::uint64_t quiet_ms = kQuietMs;             // without requests before the timer stops
 };
 
@@ -46,7 +47,8 @@ struct SessionBounds {
 //
 // If the leader is silent or dead, the requests that wait for it are sent again, and one of them at a time also goes to
 // another replica, in turn. That replica asks the leader for a sign of life, and names the leader that it finds; all
-// requests then go to that one.
+// requests then go to that one. If the kernel says that a replica is stopped, what it was to decide or to answer goes to
+// others at once, as if it had died; but it may have been carried out, and an answer of the stopped replica counts.
 //
 // Each incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
 // replicas may still answer requests of an earlier incarnation, to the same endpoint.
@@ -97,6 +99,10 @@ class SessionCore {
   void receive(EndpointId from, std::string_view message, std::uint64_t now_ns);
   // The replica's last incarnation is dead: it answers no request any more, so its requests are sent again.
   void replica_died(EndpointId replica, std::uint64_t now_ns);
+  // The kernel has reported the process of the replica's last incarnation stopped: a reason to ask others, and no proof
+  // of anything. May be repeated. See Routing::stopped.
+  void replica_stopped(EndpointId replica, std::uint64_t now_ns);
+  void replica_continued(EndpointId replica) { routing_.continued(replica); }
   // See Routing::restarted and Routing::applied.
   void replica_restarted(EndpointId replica, bool lags) { routing_.restarted(replica, lags); }
   void replica_applied(EndpointId replica, Slot applied) { routing_.applied(replica, applied); }
@@ -118,6 +124,7 @@ class SessionCore {
     Callback callback;
     EndpointId wanted;               // replica for local queries, or kAnyReplica
     EndpointId target;               // of the last attempt
+    EndpointId responder;            // likewise
     std::uint64_t deadline_ns = 0;
     std::uint64_t sent_ns = 0;       // the last attempt
     std::uint64_t retry_ns = 0;
@@ -134,6 +141,7 @@ class SessionCore {
     std::uint64_t acknowledged_below = 0;
   };
 
+  void forget_old_doubts(std::uint64_t now_ns);
   bool admits(RequestKind kind, std::size_t payload_bytes);
   void attempt(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns);
   void send(std::uint64_t sequence, Submission& submission, EndpointId target);
@@ -157,6 +165,7 @@ class SessionCore {
   std::uint64_t quiet_since_ns_ = 0;
   std::uint64_t next_ask_ns_ = 0;  // not before: a request is sent to another replica than the silent leader
   int asks_ = 0;                   // since the leader is silent
+  std::uint64_t doubts_end_ns_ = kNever;
   std::vector<std::variant<Attempt, Answer>> actions_;
   std::size_t actions_taken_ = 0;
   WireWriter header_;  // of the Send that was taken last

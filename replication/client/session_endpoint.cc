@@ -31,7 +31,8 @@ SessionEndpoint::SessionEndpoint(Transport& transport, const Options& options)
       incarnations_(options.incarnations),
       replicas_(options.replicas),
       core_(core_options(options, transport)),
-      outbox_(transport) {}
+      outbox_(transport),
+      doubts_(daemon_, replicas_) {}
 
 // Only messages and the passing of time answer a submission, so all actions that submitting causes are sends.
 std::optional<SessionEndpoint::Refusal> SessionEndpoint::submit(RequestKind kind, std::string payload,
@@ -73,6 +74,7 @@ int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>
       },
       kProbeMessagesMax);
   work += poll_incarnations();
+  poll_doubts(now_ns);
   if (work > 0) note_applied();
   work += outbox_.flush([](EndpointId) {});  // dropped messages are sent again by their requests' retries
   core_.tick(now_ns, [&](EndpointId replica) {
@@ -86,7 +88,7 @@ int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>
 }
 
 bool SessionEndpoint::readable() {
-  return transport_.readable() || told_of_deaths() ||
+  return transport_.readable() || told_of_deaths() || doubts_.news() ||
          (incarnations_ != nullptr && incarnations_->waiting() && incarnations_->readable());
 }
 
@@ -102,6 +104,22 @@ void SessionEndpoint::poll_deaths(std::uint64_t now_ns) {
     const bool same = incarnations_ == nullptr || (dead && incarnations_->incarnation(replica).value() == *dead);
     if (dead && same) note_death(replica, now_ns);
   }
+}
+
+// Whether messages to the replica reach that incarnation, which is not known to be dead.
+bool SessionEndpoint::reaches(ReplicaIncarnation name) const {
+  const bool same = incarnations_ == nullptr || incarnations_->incarnation(name.id) == name.incarnation;
+  return same && !core_.routing().dead(name.id);
+}
+
+void SessionEndpoint::poll_doubts(std::uint64_t now_ns) {
+  const auto stopped = [&](ReplicaIncarnation name) {
+    if (reaches(name)) core_.replica_stopped(name.id, now_ns);
+  };
+  const auto continued = [&](ReplicaIncarnation name) {
+    if (reaches(name)) core_.replica_continued(name.id);
+  };
+  doubts_.poll(now_ns, stopped, continued);
 }
 
 void SessionEndpoint::note_death(EndpointId replica, std::uint64_t now_ns) {

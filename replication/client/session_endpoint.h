@@ -9,6 +9,7 @@
 
 #include "core/types.h"
 #include "replication/client/session_core.h"
+#include "replication/pages/doubt_watch.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/outbox.h"
 #include "transport/host/peer_incarnations.h"
@@ -21,7 +22,7 @@ namespace ingot {
 class SessionEndpoint {
  public:
   struct Options : SessionCore::Options {  // `self` is the transport's
-    const DaemonPage* daemon = nullptr;  // reports deaths; null: only replica_died() does
+    const DaemonPage* daemon = nullptr;  // reports deaths and stops; null: only replica_died() does, and no stops
     std::vector<const ReplicaPage*> pages;  // of all replicas: they show what is applied and what blocks; or none
     PeerIncarnations* incarnations = nullptr;  // over the same transport; null: no replica is restarted
   };
@@ -59,6 +60,8 @@ class SessionEndpoint {
   void execute(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers);
   bool told_of_deaths() const;
   void poll_deaths(std::uint64_t now_ns);
+  void poll_doubts(std::uint64_t now_ns);
+  bool reaches(ReplicaIncarnation name) const;
   void note_death(EndpointId replica, std::uint64_t now_ns);
   int poll_incarnations();
   void note_applied();
@@ -72,6 +75,7 @@ class SessionEndpoint {
   SessionCore core_;
   Outbox outbox_;
   std::uint64_t deaths_seen_ = 0;
+  DoubtWatch doubts_;
 };
 
 }  // namespace ingot

@@ -54,6 +54,15 @@ inline std::optional<std::uint64_t> dead_incarnation(const ProcessEntry& entry) 
   return incarnation;
 }
 
+// `incarnation`: 0: the process that was doubted has gone on, or is dead.
+inline void note_doubt(DaemonPage& page, std::size_t replica, std::uint64_t incarnation) {
+  page.replicas[replica].doubted.set(incarnation);
+  page.doubts.add_release(1);  // pairs with doubts_in
+}
+
+// With this number come the changes of ProcessEntry::doubted that it counts, or later ones.
+inline std::uint64_t doubts_in(const DaemonPage& page) { return page.doubts.get_acquire(); }  // pairs with note_doubt
+
 inline void note_supervisor(DaemonPage& page, const ProcessName& supervisor) {
   page.supervisor_started.set(supervisor.started);
   page.supervisor_pid.set_release(supervisor.pid);  // pairs with supervisor_of

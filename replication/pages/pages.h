@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 4;
+inline constexpr std::uint64_t kPageLayoutVersion = 5;
 
 // Counters of one replica: X(id, metric name, kind, unit, help). The name becomes ingot_NAME{replica="N"}.
 #define INGOT_REPLICA_COUNTERS(X)                                                                                     \
@@ -52,6 +52,7 @@ inline constexpr std::uint64_t kPageLayoutVersion = 4;
   X(kBlockedSinceNs, "replica_blocked_since_seconds", kGauge, kNanoseconds,                                           \
     "Steady time since when it is blocked (not exported).")                                                           \
   X(kSuspicions, "suspicions_total", kCounter, kEvents, "Replicas that took too long to answer, as seen here.")       \
+  X(kDoubts, "doubts_total", kCounter, kEvents, "Replicas that the kernel reported stopped, as this one was told.")    \
   X(kFenced, "fenced_total", kCounter, kEvents, "Processes that this replica killed because only their end helps.")   \
   X(kStoreRevision, "store_revision", kGauge, kNumber, "Revision of the key-value store here.")                       \
   X(kStoreCompactRevision, "store_compact_revision", kGauge, kNumber, "Compacted revision of the store here.")        \
@@ -134,6 +135,10 @@ struct ProcessEntry {
   Counter started;      // start time, in kernel ticks since boot: a pid may be reused, a pid with its start time not
   Counter incarnation;  // of the running or last process
   Counter state;        // ProcessState; kStarting until the ReplicaPage shows it ready
+  // The incarnation that the kernel has reported stopped and that is to be doubted for that: it has not gone on since,
+  // and had not been stopped shortly before (docs/design/failure-detection.md). 0: none. State kStopped says less: also
+  // a process that stops and goes on in turns is in it, and one whose parent is another supervisor.
+  Counter doubted;
   Counter core;         // core that placement chose
 };
 
@@ -152,6 +157,11 @@ struct DaemonPage {
   // Number of replica deaths that the kernel has reported, each counted after its state is set. Set with release; a
   // reader that sees a new number looks for the dead replica in the entries.
   Counter deaths;
+  // Number of changes of ProcessEntry::doubted of the replicas, each counted after the change. Set with release; a
+  // reader that sees a new number looks at the entries.
+  Counter doubts;
+  Counter doubted_stops;    // of replicas, that the kernel has reported: those that are a reason to doubt,
+  Counter undoubted_stops;  // and those that are none, since the process had been stopped shortly before
   // Slots below it are in a published snapshot that the supervisor holds. Set with release.
   Counter published_slot;
   // Of stable segments of ended incarnations that are needed until a published snapshot holds what is in them.

@@ -87,6 +87,18 @@ void ReplicaCore::peer_died(ReplicaIncarnation peer) {
   agreement_->peer_died(peer, effects_);
 }
 
+// Silent: so the leader answers at once what the stopped replica was to answer.
+void ReplicaCore::peer_stopped(ReplicaIncarnation peer) {
+  if (!peers_.silent(peer.id)) ++inputs_;
+  peers_.suspect(peer.id);
+  agreement_->peer_stopped(peer, effects_);
+}
+
+void ReplicaCore::peer_continued(ReplicaIncarnation peer) {
+  peers_.note_alive(peer.id);
+  agreement_->peer_continued(peer, effects_);
+}
+
 void ReplicaCore::peer_connected(ReplicaIncarnation peer) {
   ++inputs_;
   peers_.connected(peer, applier_.applied());

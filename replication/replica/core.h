@@ -92,6 +92,10 @@ class ReplicaCore {
 
   // That incarnation is dead: the kernel says so, or its successor is announced. Its messages may still arrive later.
   void peer_died(ReplicaIncarnation peer);
+  // The kernel has reported the peer's process stopped; it has gone on. REQUIRES of both: the channel is with that
+  // incarnation. May be repeated.
+  void peer_stopped(ReplicaIncarnation peer);
+  void peer_continued(ReplicaIncarnation peer);
   // From now on the channel connects to that new incarnation.
   void peer_connected(ReplicaIncarnation peer);
   // Messages to the peer were dropped, and its backlog is now empty.

@@ -39,6 +39,11 @@ class PeerSegments {
 
   // As of the last poll.
   bool dead(EndpointId replica) const { return dead_.contains(replica); }
+  // Whether that incarnation takes part and is not known to be dead.
+  bool takes_part(ReplicaIncarnation name) const {
+    const std::size_t id = name.id.value();
+    return id < present_.size() && present_[id] == name.incarnation && !dead(name.id);
+  }
   // The newest incarnation of each replica that is known here.
   std::vector<Incarnation> newest() const;
 

@@ -46,7 +46,7 @@ class PeerStates {
   bool lagging(EndpointId replica) const { return lagging_.contains(replica); }
   bool any_lagging() const { return !lagging_.empty(); }
 
-  // Silent: agreement suspects it, and no message has come from it since.
+  // Silent: agreement suspects it, or the kernel says that it is stopped, and no message has come from it since.
   void suspect(EndpointId replica) { silent_.insert(replica); }
   void note_alive(EndpointId replica) { silent_.erase(replica); }
   bool silent(EndpointId replica) const { return silent_.contains(replica); }

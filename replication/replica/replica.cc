@@ -22,7 +22,8 @@ Replica::Replica(Parts parts)
       writer_(snapshots_.fork ? SnapshotWriter::How::kFork : SnapshotWriter::How::kInline, snapshots_.helper_cores),
       core_(core_parts(parts)),
       loader_(snapshots_.load_in_background ? SnapshotLoader::How::kBackground : SnapshotLoader::How::kInline,
-              core_.applier(), snapshots_.helper_cores) {
+              core_.applier(), snapshots_.helper_cores),
+      doubts_(deaths_.stops, replicas_) {
   poll_deaths();
   run();
   publish();
@@ -63,6 +64,7 @@ int Replica::poll(std::uint64_t now_ns) {
   work += poll_incarnations();
   const bool tick = core_.tick_due(now_ns);
   if (tick || deaths_reported() != deaths_seen_) poll_deaths();
+  poll_doubts(now_ns);
   if (tick) writer_.tick();
   if (tick && writer_.running()) finish_snapshot();
   if (loader_.running()) finish_load();
@@ -83,7 +85,7 @@ int Replica::poll(std::uint64_t now_ns) {
 }
 
 bool Replica::readable() {
-  return channels_.transport->readable() || deaths_reported() != deaths_seen_ ||
+  return channels_.transport->readable() || deaths_reported() != deaths_seen_ || doubts_.news() ||
          (channels_.incarnations != nullptr && channels_.incarnations->waiting() && channels_.incarnations->readable());
 }
 
@@ -153,6 +155,22 @@ std::uint64_t Replica::deaths_reported() const {
 void Replica::poll_deaths() {
   deaths_seen_ = deaths_reported();
   segments_.poll([this](ReplicaIncarnation name) { peer_died(name); });
+}
+
+// An entry of another incarnation is left out: an earlier one is dead, and a later one will be connected. The core is
+// told again and again for a while; the counter and the core count each stop once.
+void Replica::poll_doubts(std::uint64_t now_ns) {
+  const auto stopped = [this](ReplicaIncarnation name) {
+    if (!segments_.takes_part(name)) return;
+    if (!doubted_.contains(name.id)) (*pages_.own)[ReplicaCounter::kDoubts].add(1);
+    doubted_.insert(name.id);
+    core_.peer_stopped(name);
+  };
+  const auto continued = [this](ReplicaIncarnation name) {
+    doubted_.erase(name.id);
+    if (segments_.takes_part(name)) core_.peer_continued(name);
+  };
+  doubts_.poll(now_ns, stopped, continued);
 }
 
 // Messages of the dead peer may still be in its channel; they are handled when they arrive.

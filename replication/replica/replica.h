@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "core/counters.h"
+#include "core/replica_set.h"
 #include "core/types.h"
+#include "replication/pages/doubt_watch.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/core.h"
 #include "replication/replica/outbox.h"
@@ -38,12 +40,13 @@ class Replica : public Pollable {
     std::vector<const ReplicaPage*> all;                   // by id
     std::function<void(ReplicaPage&)> publish_state = {};  // sets the gauges of the state machine; or none
   };
-  // How deaths are noticed.
+  // How deaths and stops are noticed.
   struct Deaths {
     std::vector<IncarnationSegments> segments{};  // by replica; none: no death is noticed here
     // Grows when a replica has died, so that this one polls the segments at once (as at each tick); or null.
     const Counter* reported = nullptr;
     const Counter* marks = nullptr;  // likewise, as soon as the kernel has marked a segment; or null
+    const DaemonPage* stops = nullptr;  // shows which replicas' processes are stopped (ProcessEntry::doubted); or null
   };
   struct Snapshots {
     // Slots below it are in a published snapshot, which outlives all replicas: a group that starts anew begins with it.
@@ -106,6 +109,7 @@ class Replica : public Pollable {
   std::uint64_t deaths_reported() const;
   void wake_receivers();
   void poll_deaths();
+  void poll_doubts(std::uint64_t now_ns);
   Slot published() const;
   void poll_keeper();
   void peer_died(ReplicaIncarnation name);
@@ -131,6 +135,8 @@ class Replica : public Pollable {
   ReplicaCore core_;
   SnapshotLoader loader_;  // uses the core, so it is declared after it and destroyed first
   std::uint64_t deaths_seen_ = 0;
+  DoubtWatch doubts_;
+  ReplicaSet doubted_;            // as of the last poll of doubts_
   int flushed_ = 0;               // messages of backlogs that were sent in this round
   bool fragments_wait_ = false;   // as of the last wake
   bool woke_ = true;  // receivers were woken since this round began and since the last message was sent

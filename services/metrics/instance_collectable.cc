@@ -173,6 +173,14 @@ void add_kept_segments(const DaemonPage& page, std::vector<MetricFamily>& famili
   for (MetricFamily* family : {&bytes, &number}) families.push_back(std::move(*family));
 }
 
+MetricFamily stops(const DaemonPage& page) {
+  MetricFamily family = counter_family(
+      "ingot_stops_total", "Stops of replicas that the kernel reported, by whether the others doubted them for it.");
+  add_value(family, {{"doubted", "yes"}}, static_cast<double>(page.doubted_stops.get()));
+  add_value(family, {{"doubted", "no"}}, static_cast<double>(page.undoubted_stops.get()));
+  return family;
+}
+
 void add_supervision(const DaemonPage& page, const control_v1::Supervisor& supervisor,
                      std::vector<MetricFamily>& families) {
   MetricFamily up = gauge_family("ingot_supervisor_up",
@@ -181,6 +189,7 @@ void add_supervision(const DaemonPage& page, const control_v1::Supervisor& super
   MetricFamily hangs = counter_family("ingot_front_end_hangs_total",
                                       "Front ends that the supervisor killed since they answered nothing.");
   add_value(hangs, {}, static_cast<double>(page.front_end_hangs.get()));
+  families.push_back(stops(page));
   for (MetricFamily* family : {&up, &hangs}) families.push_back(std::move(*family));
 }
 

@@ -120,6 +120,7 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   parts.channels.incarnations = incarnations_.get();
   parts.deaths.reported = &memory.view().daemon->deaths;
   parts.deaths.marks = process.marks;
+  parts.deaths.stops = memory.view().daemon;
   parts.pages.publish_state = [this](ReplicaPage& page) { publish_store(store_, page); };
   parts.op.log = log_warning;
   if (spec.config.fence) {

@@ -15,6 +15,7 @@
 
 #include "services/process/supervision_channel.h"
 #include "services/supervision/child_process.h"
+#include "services/supervision/stop_history.h"
 #include "services/supervision/told.h"
 #include "transport/host/descriptor.h"
 
@@ -57,6 +58,7 @@ class Child : public std::enable_shared_from_this<Child> {
   bool running = true;
   bool foreign = false;  // a former supervisor started it: SIGCHLD reports neither its end nor its stops
   bool stopped = false;  // as last seen; kept for foreign processes only
+  StopHistory stops;     // kept for others only
 
   SupervisionChannel channel;
   boost::asio::posix::stream_descriptor channel_ready;  // the channel's socket, to wait on; the channel closes it

@@ -167,12 +167,32 @@ void Children::standby_changed(int wait_status) {
 
 void Children::changed(Child& child, int wait_status) {
   if (WIFSTOPPED(wait_status)) {
-    note_state(child, ProcessState::kStopped);
+    was_stopped(child, WSTOPSIG(wait_status));
   } else if (WIFCONTINUED(wait_status)) {
+    child.stops.continued(Child::Clock::now());
     note_state(child, child.ready ? ProcessState::kUp : ProcessState::kStarting);
   } else {
     ended(child, how_it_ended(wait_status));
   }
+}
+
+// The others hear of it at once. Of replicas in one process none is left that could.
+void Children::was_stopped(Child& child, int signal) {
+  note_state(child, ProcessState::kStopped);
+  const bool doubted = child.stops.stopped(Child::Clock::now());
+  if (child.role.replicas.size() != 1) return;
+  DaemonPage& page = instance_.page();
+  const auto replica = static_cast<std::size_t>(child.role.replicas.front());
+  if (!doubted) {
+    page.undoubted_stops.add(1);
+    if (page.replicas[replica].doubted.get() != 0) note_doubt(page, replica, 0);
+    return;
+  }
+  page.doubted_stops.add(1);
+  note_doubt(page, replica, child.incarnation);
+  wake_all();
+  log_warning(absl::StrCat(child.name(), " was stopped by signal ", signal, "; `kill -CONT ", child.pid,
+                           "` lets it go on"));
 }
 
 void Children::ended(Child& child, const std::string& how) {
@@ -189,6 +209,10 @@ void Children::ended(Child& child, const std::string& how) {
 // request has to wait for it.
 void Children::tell_of_death() {
   instance_.page().deaths.add_release(1);  // pairs with the readers' acquire: the dead state above is visible to them
+  wake_all();
+}
+
+void Children::wake_all() {
   for (int id = 0; id < instance_.fabric().endpoints(); ++id) {
     instance_.fabric().notify(EndpointId(static_cast<std::uint16_t>(id)));
   }
@@ -209,9 +233,14 @@ void Children::note_state(Child& child, ProcessState state) {
 }
 
 void Children::note(const ChildRole& role, const NotedProcess& now) {
-  for (const int id : role.replicas) note_process(instance_.page().replicas[id], now);
-  if (role.front_end()) note_process(instance_.page().front_end, now);
-  standstill_.observe(any_replica_runs(instance_.page(), static_cast<std::size_t>(instance_.config().replicas)));
+  DaemonPage& page = instance_.page();
+  for (const int id : role.replicas) {
+    note_process(page.replicas[id], now);
+    const bool doubted = page.replicas[id].doubted.get() != 0;
+    if (doubted && now.state != ProcessState::kStopped) note_doubt(page, static_cast<std::size_t>(id), 0);
+  }
+  if (role.front_end()) note_process(page.front_end, now);
+  standstill_.observe(any_replica_runs(page, static_cast<std::size_t>(instance_.config().replicas)));
 }
 
 void Children::tell_all() {

@@ -76,10 +76,12 @@ class Children {
   void reap();
   void standby_changed(int wait_status);
   void changed(Child& child, int wait_status);
+  void was_stopped(Child& child, int signal);
   void ended(Child& child, const std::string& how);
   void note_state(Child& child, ProcessState state);
   void note(const ChildRole& role, const NotedProcess& now);
   void tell_of_death();
+  void wake_all();
 
   boost::asio::io_context& io_;
   Instance& instance_;

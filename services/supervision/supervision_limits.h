@@ -32,6 +32,10 @@ inline constexpr int kTraceTouchMs = 3'600'000;
 // How often the supervisor checks whether adopted processes are stopped: the kernel reports stops only to the parent.
 inline constexpr int kStoppedPollMs = 250;
 
+// How long a process must have run since its last stop for the next one to be a reason to doubt it. Of one that stops and
+// goes on in turns no stop after the first moves a role, unless its silence does.
+inline constexpr int kStutterMs = 10'000;
+
 // How long no replica must have run before the log says so.
 inline constexpr int kStandstillMs = 1'000;
 

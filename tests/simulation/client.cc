@@ -75,6 +75,9 @@ void Client::handle(const Notice& notice, TimeNs now) {
     newest = notice.name.incarnation;
   } else if (notice.kind == Notice::Kind::kDied && notice.name.incarnation == newest) {
     died(notice.name.id, now);
+  } else if (notice.name.incarnation == newest && transport_.is_open(notice.name.id)) {
+    if (notice.kind == Notice::Kind::kStopped) core_.replica_stopped(notice.name.id, now);
+    if (notice.kind == Notice::Kind::kContinued) core_.replica_continued(notice.name.id);
   }
 }
 
@@ -83,6 +86,7 @@ std::string Client::describe() const {
   std::string text = "client " + std::to_string(number_) + ": asks replica " + std::to_string(routing.leader().value());
   for (std::uint16_t id = 0; id < replicas_; ++id) {
     const EndpointId replica(id);
+    if (routing.doubted(replica)) text += ", doubts " + std::to_string(id);
     if (routing.dead(replica)) text += ", thinks that " + std::to_string(id) + " is dead";
     if (!transport_.is_open(replica)) text += ", has no channel to " + std::to_string(id);
     if (outbox_.waits_for(replica)) text += ", has a backlog to " + std::to_string(id);

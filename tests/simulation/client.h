@@ -61,7 +61,7 @@ class Client {
   bool may_flush() const;
   // For the report of a group that does not recover.
   std::string describe() const;
-  // A replica's death or its next incarnation; the client handles it at its next poll, which is due at once.
+  // A replica's death, its next incarnation, or a stop; the client handles it at its next poll, which is due at once.
   void note(const Notice& notice) {
     notices_.push_back(notice);
     next_poll_ = 0;

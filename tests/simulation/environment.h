@@ -24,6 +24,8 @@ using PublishedSnapshot = std::shared_ptr<const SnapshotServer::File>;
 struct Notice {
   enum class Kind : std::uint8_t {
     kDied,     // the kernel has marked the segment of `name`
+    kStopped,    // the kernel has reported the process of `name` stopped, truly or not, and perhaps late
+    kContinued,  // likewise, that it has gone on
     kBegins,   // `name` runs, with `segment`
     kSegment,  // the segment of `name` can be read, from `slot` on
     kHistory,  // likewise, but its writer may be alive

@@ -75,7 +75,7 @@ constexpr Mutant kMutants[] = {
      "", ""},
     {"salvage", "OnePaxosReconfiguration::act_as_leader", "a new leader does not read its dead acceptor's segment",
      "1paxos", 4, "liveness", 70, 1381, "change_both_dead", "trace"},
-    {"walk-back", "OnePaxosReconfiguration::tick_acceptor_watch", "a new leader waits for its stopped acceptor",
+    {"walk-back", "OnePaxosReconfiguration::replace_silent_acceptor", "a new leader waits for its stopped acceptor",
      "1paxos", 4, "", 0, 2788, "change_walk_back", "trace"},
     {"fence", "OnePaxosReconfiguration::fence_if_stuck",
      "a stopped replica that all wait for is not killed, with --fence", "1paxos", 4, "", 0, 2896, "change_both_stopped",

@@ -28,7 +28,8 @@ class Drawer {
         long_(options.seed ^ 0x6c6f6e67),
         kept_(options.seed ^ 0x6b657074),
         roles_(options.seed ^ 0x726f6c6573),
-        batches_(options.seed ^ 0x6261746368) {}
+        batches_(options.seed ^ 0x6261746368),
+        doubts_(options.seed ^ 0x646f756274) {}
 
   void draw() {
     draw_network();
@@ -57,6 +58,7 @@ class Drawer {
     plan_.replica.bounds.blocked_after_ns = 10 * kMs + long_.below(200 * kMs);
     if (long_.chance(0.08)) plan_.faults.push_back(stop_most());
     if (options_.kills && options_.agreement == "1paxos") draw_kept_segments();
+    if (doubts_.chance(0.7)) draw_doubts();
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -340,6 +342,25 @@ class Drawer {
     plan_.faults.push_back(end);
   }
 
+  // The kernel tells of stops: at once, late, not all processes, and now and then wrongly.
+  void draw_doubts() {
+    plan_.stops_told = doubts_.chance(0.6) ? 1 : doubts_.unit();
+    plan_.stop_notice_ns_max = doubts_.chance(0.6) ? 200 * kUs : kMs + doubts_.below(60 * kMs);
+    plan_.client.session.doubt_ms = 1 + doubts_.below(100);
+    while (doubts_.chance(0.4)) plan_.faults.push_back(doubt_wrongly());
+  }
+
+  Fault doubt_wrongly() {
+    Fault fault;
+    fault.kind = Kind::kDoubt;
+    fault.victims = doubts_.chance(0.5) ? Victims::kLeader : Victims::kAcceptor;
+    if (doubts_.chance(0.3)) fault.victims = doubts_.chance(0.5) ? Victims::kAnybody : Victims::kLeaderAndAcceptor;
+    fault.at = doubts_.below(horizon_ns_);
+    fault.lasts_ns = 10 * kUs + doubts_.below(40 * kMs);
+    fault.pick = doubts_();
+    return fault;
+  }
+
   void draw_trees() {
     constexpr const char* kShapes[] = {"two-level", "binary", "fibonacci"};
     plan_.tree_shape = kShapes[room_.below(std::size(kShapes))];
@@ -355,6 +376,7 @@ class Drawer {
   Prng kept_;    // likewise
   Prng roles_;   // likewise
   Prng batches_;  // likewise
+  Prng doubts_;   // likewise
   bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;
 };

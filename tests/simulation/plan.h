@@ -23,8 +23,9 @@ struct Fault {
     kMoveLeader,
     kMoveAcceptor,
     kPressure,   // segments report a sixth more use, so replicas trim what two of them hold
+    kDoubt,      // the victims are reported stopped, and are not
   };
-  static constexpr int kKinds = 6;
+  static constexpr int kKinds = 7;
 
   enum class Victims : std::uint8_t {
     kAnybody,
@@ -42,7 +43,7 @@ struct Fault {
   Kind kind = Kind::kStop;
   Victims victims = Victims::kAnybody;
   TimeNs at = 0;
-  TimeNs lasts_ns = 0;      // until restart, waking up, or the end of slowness or pressure
+  TimeNs lasts_ns = 0;      // until restart, waking up, or the end of slowness, pressure or doubt
   int steps = 0;            // that the victim still executes after `at`, before the fault strikes
   std::uint64_t pick = 0;   // chooses among the possible victims
   TimeNs slow_ns = 0;       // kSlowLink
@@ -78,6 +79,8 @@ struct Plan {
   ReplicaFaultSchedule replica;
   ClientSchedule client;
   TimeNs notice_ns_max = 0;    // from a death until a peer hears of it from the kernel
+  double stops_told = 0;       // chance that a process hears of a stop from the kernel, and then of its end
+  TimeNs stop_notice_ns_max = 0;  // until then: perhaps after the replica has gone on
   TimeNs write_ns_max = 0;     // from the beginning of writing a snapshot to its end
   TimeNs decode_ns_max = 0;    // likewise of decoding it
   TimeNs publish_ns_max = 0;   // from handing it to the supervisor until the supervisor keeps it

@@ -33,6 +33,8 @@ const char* name_of(Kind kind) {
       return "move acceptor";
     case Kind::kPressure:
       return "pressure";
+    case Kind::kDoubt:
+      return "doubt";
   }
   return "unknown";
 }

@@ -42,6 +42,7 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"leader and acceptor lost together", tally.both_lost},
                         {"everybody lost together", tally.everybody_lost},
                         {"refused moves", tally.refused_moves},
+                        {"stops told", tally.stops_told},
                         {"virtual us", tally.virtual_us}};
   for (std::size_t i = 0; i < tally.faults.size(); ++i) {
     rows.emplace_back(name_of(static_cast<Fault::Kind>(i)), tally.faults[i]);

@@ -234,6 +234,10 @@ void SimulatedWorld::inject(std::size_t number) {
     case FaultKind::kSlowLink:
       slow_down(fault);
       break;
+    case FaultKind::kDoubt:
+      doubt(number, Notice::Kind::kStopped);
+      ++tally_.faults[static_cast<std::size_t>(fault.kind)];
+      break;
     case FaultKind::kKill:
     case FaultKind::kStop:
       if (take_down(number)) return;
@@ -285,6 +289,12 @@ void SimulatedWorld::slow_down(const Fault& fault) {
   }
 }
 
+void SimulatedWorld::doubt(std::size_t number, Notice::Kind kind) {
+  for (const int victim : victims_[number]) {
+    if (group_.at(victim).runs()) tell_some_of(victim, kind);
+  }
+}
+
 void SimulatedWorld::move(std::size_t number, Role role) {
   const Fault& fault = plan_.faults[number];
   const int to = static_cast<int>(fault.pick % static_cast<std::uint64_t>(group_.voters()));
@@ -308,6 +318,7 @@ void SimulatedWorld::move_answered(std::size_t number, bool begun) {
 void SimulatedWorld::end(std::size_t number, int replica) {
   const Fault& fault = plan_.faults[number];
   if (fault.kind == FaultKind::kPressure) pressed = false;
+  if (fault.kind == FaultKind::kDoubt) doubt(number, Notice::Kind::kContinued);
   if (replica >= 0) {
     Place& place = group_.at(replica);
     if (!place.replica) take_sent(replica);
@@ -318,8 +329,7 @@ void SimulatedWorld::end(std::size_t number, int replica) {
     } else if (!place.replica) {
       restart(replica, fault.from_published);
     } else if (place.stopped) {
-      place.stopped = false;
-      trace("replica " + std::to_string(replica) + " goes on");
+      go_on(replica);
     }
   }
   if (--open_ends_[number] == 0) close(number);

@@ -21,24 +21,43 @@ void SimulatedWorld::kill(int replica, bool fresh_inbox) {
 void SimulatedWorld::stop(int replica) {
   trace("replica " + std::to_string(replica) + " is stopped");
   group_.at(replica).stopped = true;
+  tell_some_of(replica, Notice::Kind::kStopped);
   if (left_out != "salvage-the-dead") return;
   group_.at(replica).segment->marked_dead = true;
   tell_all_of(replica, Notice::Kind::kDied);
+}
+
+void SimulatedWorld::go_on(int replica) {
+  trace("replica " + std::to_string(replica) + " goes on");
+  group_.at(replica).stopped = false;
+  tell_some_of(replica, Notice::Kind::kContinued);
+}
+
+// The notices of one process need not come in the order of the events. It may so believe for good that a running
+// replica is stopped.
+void SimulatedWorld::tell_some_of(int replica, Notice::Kind kind) {
+  const Notice notice{.kind = kind, .name = group_.name_of(replica)};
+  for (int endpoint = 0; endpoint < group_.replicas() + static_cast<int>(clients_.size()); ++endpoint) {
+    const bool exists = endpoint >= group_.replicas() || group_.at(endpoint).replica;
+    if (endpoint == replica || !exists || !prng_.chance(plan_.stops_told)) continue;
+    tell(endpoint, notice, plan_.stop_notice_ns_max);
+    if (kind == Notice::Kind::kStopped) ++tally_.stops_told;
+  }
 }
 
 // Every other process gets the notice, each at its own time.
 void SimulatedWorld::tell_all_of(int replica, Notice::Kind kind) {
   const Notice notice{.kind = kind, .name = group_.name_of(replica), .segment = group_.at(replica).segment};
   for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (peer != replica && group_.at(peer).replica) tell(peer, notice);
+    if (peer != replica && group_.at(peer).replica) tell(peer, notice, plan_.notice_ns_max);
   }
   for (std::size_t client = 0; client < clients_.size(); ++client) {
-    tell(group_.replicas() + static_cast<int>(client), notice);
+    tell(group_.replicas() + static_cast<int>(client), notice, plan_.notice_ns_max);
   }
 }
 
-void SimulatedWorld::tell(int endpoint, Notice notice) {
-  post({.at = now_ + prng_.below(plan_.notice_ns_max),
+void SimulatedWorld::tell(int endpoint, Notice notice, TimeNs ns_max) {
+  post({.at = now_ + prng_.below(ns_max),
         .kind = Event::Kind::kNotice,
         .replica = endpoint,
         .receiver = endpoint < group_.replicas() ? group_.at(endpoint).incarnation : Incarnation(0),
@@ -66,7 +85,8 @@ void SimulatedWorld::restart(int replica, bool from_published) {
   tell_all_of(replica, Notice::Kind::kBegins);
   release_segments();
   for (int peer = 0; peer < group_.replicas(); ++peer) {
-    if (!group_.at(peer).replica) tell(replica, {.kind = Notice::Kind::kDied, .name = group_.name_of(peer)});
+    if (group_.at(peer).replica) continue;
+    tell(replica, {.kind = Notice::Kind::kDied, .name = group_.name_of(peer)}, plan_.notice_ns_max);
   }
 }
 

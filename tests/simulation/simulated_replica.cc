@@ -129,6 +129,10 @@ void SimulatedReplica::handle(const Notice& notice) {
     case Notice::Kind::kDied:
       if (segments_.newest(notice.name.id).incarnation == notice.name.incarnation) peer_died(notice.name);
       return;
+    case Notice::Kind::kStopped:
+      return takes_part(notice.name) ? core_.peer_stopped(notice.name) : void();
+    case Notice::Kind::kContinued:
+      return takes_part(notice.name) ? core_.peer_continued(notice.name) : void();
     case Notice::Kind::kBegins:
       return peer_begins(notice);
     case Notice::Kind::kSegment:
@@ -172,6 +176,10 @@ bool SimulatedReplica::is_move_answer(const Action& action) {
   environment_.move_answered(moves_.front(), answer && answer->ok());
   moves_.erase(moves_.begin());
   return true;
+}
+
+bool SimulatedReplica::takes_part(ReplicaIncarnation name) const {
+  return present_[name.id.value()] == name.incarnation && (dead_ & mask_of(name.id)) == 0;
 }
 
 void SimulatedReplica::peer_died(ReplicaIncarnation name) {

@@ -79,6 +79,7 @@ class SimulatedReplica final : private AppliedSink {
   bool may_flush() const;
   void handle(const Notice& notice);
   void peer_died(ReplicaIncarnation name);
+  bool takes_part(ReplicaIncarnation name) const;
   void peer_begins(const Notice& notice);
   void go_over_to_peers();
   void read_segment(const Notice& notice);

@@ -316,7 +316,8 @@ void Tally::add(const Tally& other) {
                       &tally.leaderships,
                       &tally.epochs,
                       &tally.virtual_us,
-                      &tally.refused_moves};
+                      &tally.refused_moves,
+                      &tally.stops_told};
   };
   Tally copy = other;
   const auto mine = fields(*this);

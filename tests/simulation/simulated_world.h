@@ -102,6 +102,7 @@ class SimulatedWorld final : public Environment {
   void inject(std::size_t fault);
   bool take_down(std::size_t fault);
   void slow_down(const Fault& fault);
+  void doubt(std::size_t fault, Notice::Kind kind);
   void move(std::size_t fault, Role role);
   void end(std::size_t fault, int replica);
   void close(std::size_t fault);
@@ -111,10 +112,12 @@ class SimulatedWorld final : public Environment {
   bool others_know(int replica) const;
   void kill(int replica, bool fresh_inbox);
   void stop(int replica);
+  void go_on(int replica);
   void restart(int replica, bool from_published);
   void take_sent(int replica);
-  void tell(int endpoint, Notice notice);
+  void tell(int endpoint, Notice notice, TimeNs ns_max);
   void tell_all_of(int replica, Notice::Kind kind);
+  void tell_some_of(int replica, Notice::Kind kind);
   void poll_roles(int replica);
 
   const Options options_;

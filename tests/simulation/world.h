@@ -44,6 +44,7 @@ struct Tally {
   std::uint64_t epochs = 0;          // likewise, of acceptors
   std::uint64_t virtual_us = 0;
   std::uint64_t refused_moves = 0;
+  std::uint64_t stops_told = 0;  // to one process each
   std::array<std::uint64_t, Fault::kKinds> faults{};
 
   void add(const Tally& other);

@@ -26,7 +26,8 @@ void MultiPaxos::settle(Effects& effects) {
 // Notes a ballot that is in use, or about to be.
 void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   if (ballot <= following_) return;
-  if (leader.id != leader_name_.id && peers_.up(leader_name_.id)) suspicion_.count_timeout();
+  const bool unexplained = peers_.up(leader_name_.id) && !peers_.doubted(leader_name_.id);
+  if (leader.id != leader_name_.id && unexplained) suspicion_.count_timeout();
   following_ = ballot;
   leader_name_ = leader;
   leader_.set_leader_hint(leader.id);
@@ -58,7 +59,8 @@ void MultiPaxos::on_abandon(EndpointId from, const Message& abandon, Effects& ef
 }
 
 bool MultiPaxos::nobody_leads() const {
-  return voter_.active() && !leader_.leading() && !prepare_.under_way() && leader_is_dead();
+  const bool gone = leader_is_dead() || leader_is_doubted();
+  return voter_.active() && !leader_.leading() && !prepare_.under_way() && gone;
 }
 
 // The named leader is dead or was an earlier incarnation of this replica, or this replica has given up its candidacy.
@@ -67,6 +69,11 @@ bool MultiPaxos::leader_is_dead() const {
   if (leader_name_.id == group_.self) return true;
   const bool known = leader_name_.incarnation > Incarnation(0);
   return known ? peers_.dead(leader_name_) : !peers_.up(leader_name_.id);
+}
+
+// The kernel has reported it stopped, and no message has come from it since.
+bool MultiPaxos::leader_is_doubted() const {
+  return leader_name_.id != group_.self && peers_.doubted(leader_name_.id);
 }
 
 // Voters that are alive and lie between the old leader and this one in the order of ids.
@@ -109,6 +116,18 @@ void MultiPaxos::peer_died(ReplicaIncarnation name, Effects& effects) {
 void MultiPaxos::peer_started(ReplicaIncarnation name, Effects& effects) {
   if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.note_alive(name)) return;
   settle(effects);
+}
+
+void MultiPaxos::peer_stopped(ReplicaIncarnation name, Effects& effects) {
+  const bool other = name.id.value() < group_.replicas && name.id != group_.self;
+  if (other && peers_.doubt(name)) settle(effects);
+}
+
+// A candidacy that has not begun is called off: should the leader not answer, a client that waits brings it back.
+void MultiPaxos::peer_continued(ReplicaIncarnation name, Effects&) {
+  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.doubted(name.id)) return;
+  peers_.end_doubt(name);
+  if (name.id == leader_name_.id && !peers_.doubted(name.id) && !prepare_.under_way()) campaign_.leader_alive();
 }
 
 void MultiPaxos::tell(EndpointId peer, Effects& effects) {

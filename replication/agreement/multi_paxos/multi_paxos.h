@@ -34,6 +34,8 @@ class MultiPaxos : public Agreement {
   void installed(Slot first_undecided, Effects& effects) override;
   void peer_died(ReplicaIncarnation name, Effects& effects) override;
   void peer_started(ReplicaIncarnation name, Effects& effects) override;
+  void peer_stopped(ReplicaIncarnation name, Effects& effects) override;
+  void peer_continued(ReplicaIncarnation name, Effects& effects) override;
   void client_waits(Effects& effects) override;
   [[nodiscard]] absl::Status move(Role role, EndpointId to, Effects& effects) override;
   AgreementStatus status() const override;
@@ -62,6 +64,7 @@ class MultiPaxos : public Agreement {
   void stand(Effects& effects);
   void take_over(Effects& effects);
   bool leader_is_dead() const;
+  bool leader_is_doubted() const;
   bool nobody_leads() const;
   int rank() const;
   void tell(EndpointId peer, Effects& effects);

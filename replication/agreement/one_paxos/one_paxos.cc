@@ -184,6 +184,15 @@ void OnePaxos::peer_started(ReplicaIncarnation name, Effects& effects) {
   settle(effects);
 }
 
+void OnePaxos::peer_stopped(ReplicaIncarnation name, Effects& effects) {
+  const bool other = name.id.value() < state_.group.replicas && name.id != state_.group.self;
+  if (other && state_.peers.doubt(name)) settle(effects);
+}
+
+void OnePaxos::peer_continued(ReplicaIncarnation name, Effects&) {
+  if (name.id.value() < state_.group.replicas && name.id != state_.group.self) state_.peers.end_doubt(name);
+}
+
 void OnePaxos::salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) {
   if (name.id.value() >= state_.group.replicas) return;
   state_.peers.died(name);

@@ -28,6 +28,8 @@ class OnePaxos : public Agreement {
   void installed(Slot first_undecided, Effects& effects) override;
   void peer_died(ReplicaIncarnation name, Effects& effects) override;
   void peer_started(ReplicaIncarnation name, Effects& effects) override;
+  void peer_stopped(ReplicaIncarnation name, Effects& effects) override;
+  void peer_continued(ReplicaIncarnation name, Effects& effects) override;
   void salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) override;
   void client_waits(Effects& effects) override;
   void history(const StableView& view, Effects& effects) override;

@@ -22,16 +22,28 @@ void OnePaxosReconfiguration::step(Effects& effects) {
   if (read_tip_ != state_.log.tip()) read_log(effects);
   takeover_.step(effects);
   if (state_.leads(state_.self())) act_as_leader(effects);
-  else if (state_.peers.dead(state_.now().leader) && rank_ticks_ >= rank() * state_.group.bounds.suspect_ticks / 2) {
-    campaign({}, effects);
+  else if (leader_is_gone() && rank_ticks_ >= rank() * state_.group.bounds.suspect_ticks / 2) {
+    const ReplicaIncarnation leader = state_.now().leader;
+    campaign(state_.peers.dead(leader) ? ReplicaIncarnation{} : leader, effects);
   }
+}
+
+// Dead, or stopped as the kernel says: it does not answer, whether or not a client waits.
+bool OnePaxosReconfiguration::leader_is_gone() const {
+  const ReplicaIncarnation leader = state_.now().leader;
+  return leader != state_.self() && (state_.peers.dead(leader) || state_.peers.doubted(leader.id));
+}
+
+// A role has moved though the replica that had it neither died nor was reported stopped.
+bool OnePaxosReconfiguration::moved_unexplained(ReplicaIncarnation last, ReplicaIncarnation now) const {
+  return now != last && !state_.peers.dead(last) && !state_.peers.doubted(last.id);
 }
 
 // Only the log determines the leader: neither proposals nor other replicas' opinions do.
 void OnePaxosReconfiguration::read_log(Effects& effects) {
   read_tip_ = state_.log.tip();
-  if (state_.now().leader != last_leader_ && !state_.peers.dead(last_leader_)) leader_watch_.count_timeout();
-  if (state_.now().acceptor != last_acceptor_ && !state_.peers.dead(last_acceptor_)) acceptor_watch_.count_timeout();
+  if (moved_unexplained(last_leader_, state_.now().leader)) leader_watch_.count_timeout();
+  if (moved_unexplained(last_acceptor_, state_.now().acceptor)) acceptor_watch_.count_timeout();
   deposed_ = deposed_ || last_leader_ == state_.self();
   last_leader_ = state_.now().leader;
   last_acceptor_ = state_.now().acceptor;
@@ -80,12 +92,18 @@ void OnePaxosReconfiguration::act_as_leader(Effects& effects) {
   if (state_.leader.leading() && recovery_.begun() && INGOT_RULE("found-is-forgotten")) recovery_.reset();
   if (state_.log.committed()) return;
   const bool dead = state_.peers.dead(state_.now().acceptor);
+  if (!dead && state_.peers.doubted(state_.now().acceptor.id)) replace_silent_acceptor(effects);
   if (dead && may_change_acceptor()) {
     change_acceptor(state_.group.self, {}, effects);
   } else if (takeover_.active()) {
     if (dead && INGOT_RULE("salvage")) recovery_.salvage(effects);
     if (recovery_.complete(effects)) change_acceptor(state_.group.self, {}, effects);
   }
+}
+
+void OnePaxosReconfiguration::replace_silent_acceptor(Effects& effects) {
+  if (may_change_acceptor()) change_acceptor(state_.group.self, state_.now().acceptor, effects);
+  else if (INGOT_RULE("walk-back")) recovery_.walk_back(effects);
 }
 
 // The best voter that is up: first one that is not suspected, then one that has caught up. A joining replica may still
@@ -162,12 +180,13 @@ bool OnePaxosReconfiguration::may_campaign() const {
   return state_.log.votes() && !accepts && state_.peers.caught_up(state_.group.self);
 }
 
-// How many voters campaign before this replica.
+// How many voters campaign before this replica: not those that are stopped.
 int OnePaxosReconfiguration::rank() const {
   int before = 0;
   for (std::uint16_t id = 0; id < state_.group.self.value() && id < state_.group.voters; ++id) {
     const EndpointId voter(id);
-    before += voter != state_.now().acceptor.id && voter != state_.now().leader.id && state_.peers.fit(voter) ? 1 : 0;
+    const bool other = voter != state_.now().acceptor.id && voter != state_.now().leader.id;
+    before += other && state_.peers.fit(voter) && !state_.peers.doubted(voter) ? 1 : 0;
   }
   return before;
 }
@@ -243,14 +262,14 @@ bool OnePaxosReconfiguration::wants_tick() const {
 }
 
 bool OnePaxosReconfiguration::waits_for_leader() const {
-  return !state_.leads(state_.self()) && state_.peers.dead(state_.now().leader) && state_.log.votes();
+  return !state_.leads(state_.self()) && leader_is_gone() && state_.log.votes();
 }
 
 void OnePaxosReconfiguration::tick(Effects& effects) {
   state_.log.tick(effects);
   takeover_.tick(effects);
   if (takeover_.active()) recovery_.tick(effects);
-  if (!state_.leads(state_.self()) && state_.peers.dead(state_.now().leader)) ++rank_ticks_;
+  rank_ticks_ = leader_is_gone() ? rank_ticks_ + 1 : 0;
   tick_leader_watch(effects);
   tick_acceptor_watch(effects);
   fence_if_stuck(effects);
@@ -320,8 +339,7 @@ void OnePaxosReconfiguration::tick_acceptor_watch(Effects& effects) {
   if (!state_.peers.suspected(acceptor.id)) effects.suspects.push_back(acceptor.id);
   state_.peers.suspect(acceptor.id);
   acceptor_silent_ = true;
-  if (may_change_acceptor()) change_acceptor(state_.group.self, acceptor, effects);
-  else if (INGOT_RULE("walk-back")) recovery_.walk_back(effects);
+  replace_silent_acceptor(effects);
 }
 
 // If the acceptor and the former leader that could report its entries have both been silent for long, only the death of

@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// Acts on a death at once, on silence after Suspicion's time and only while an answer is awaited. Replicas act in the
-// order of their ids, each a little after the one before. Not thread-safe.
+// Acts on a death or a doubt at once, on silence after Suspicion's time and only while an answer is awaited. Replicas
+// act in the order of their ids, each a little after the one before. Not thread-safe.
 class OnePaxosReconfiguration {
  public:
   OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover, OnePaxosStateRecovery& recovery);
@@ -39,10 +39,13 @@ class OnePaxosReconfiguration {
   void read_log(Effects& effects);
   void act_as_leader(Effects& effects);
   bool is_author() const;
+  bool leader_is_gone() const;
+  bool moved_unexplained(ReplicaIncarnation last, ReplicaIncarnation now) const;
   bool may_change_acceptor() const;
   bool may_campaign() const;
   int rank() const;
   void campaign(ReplicaIncarnation suspected, Effects& effects);
+  void replace_silent_acceptor(Effects& effects);
   bool change_acceptor(EndpointId preferred, ReplicaIncarnation suspected, Effects& effects);
   void check_candidates(Effects& effects);
   void check_leader(Effects& effects);
@@ -66,7 +69,7 @@ class OnePaxosReconfiguration {
   Suspicion acceptor_watch_;
   std::uint64_t read_tip_ = 1;        // tip of the log up to which entries are acted upon
   std::uint64_t renounced_ = 0;       // leaderships of ballots below it are given up for good
-  int rank_ticks_ = 0;                // since the leader is known dead
+  int rank_ticks_ = 0;                // since the leader is known dead, or is doubted
   ReplicaIncarnation suspected_{};    // its silence caused the proposal; incarnation 0: another reason
   ReplicaIncarnation last_leader_;    // of the entry read before
   ReplicaIncarnation last_acceptor_;  // likewise

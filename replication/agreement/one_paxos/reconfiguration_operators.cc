@@ -79,11 +79,12 @@ void OnePaxosReconfiguration::describe_leading(AgreementStatus& status) const {
 
 void OnePaxosReconfiguration::describe_takeover(AgreementStatus& status) const {
   const ReplicaIncarnation acceptor = state_.now().acceptor;
+  const bool silent = acceptor_silent_ || state_.peers.doubted(acceptor.id);
   if (recovery_.segment_missing()) {
     status.blocked = true;
     const EndpointId missing = recovery_.walking() ? recovery_.waits_for().id : acceptor.id;
     wait_for(status, Blocked::kSegmentMissing, ReplicaSet::of(missing));
-  } else if (acceptor_silent_ && recovery_.walking() && !state_.peers.dead(recovery_.waits_for())) {
+  } else if (silent && recovery_.walking() && !state_.peers.dead(recovery_.waits_for())) {
     status.blocked = true;
     const EndpointId awaited = recovery_.waits_for().id;
     wait_for(status, awaited == acceptor.id ? Blocked::kAcceptor : Blocked::kFormerLeader, ReplicaSet::of(awaited));

@@ -141,6 +141,18 @@ void Group::report_death_of(int replica, ReplicaIncarnation dead_name) {
   execute(replica, effects);
 }
 
+void Group::report_stop(int replica, int peer) {
+  Effects effects;
+  at(replica).peer_stopped(name(peer), effects);
+  execute(replica, effects);
+}
+
+void Group::report_continued(int replica, int peer) {
+  Effects effects;
+  at(replica).peer_continued(name(peer), effects);
+  execute(replica, effects);
+}
+
 void Group::client_waits(int replica) {
   Effects effects;
   at(replica).client_waits(effects);

@@ -58,6 +58,9 @@ class Group {
   // Tells `replica` that the last incarnation of `dead` died. REQUIRES: it did.
   void report_death(int replica, int dead);
   void report_death_of(int replica, ReplicaIncarnation dead);
+  // Tells `replica` that the kernel has reported `peer` stopped, or gone on, whether or not it is.
+  void report_stop(int replica, int peer);
+  void report_continued(int replica, int peer);
   void client_waits(int replica);
   absl::Status move(int replica, Role role, int to);
   // Makes the segments of all of a replica's incarnations so far unreadable.

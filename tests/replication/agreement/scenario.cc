@@ -104,11 +104,22 @@ class Runner {
     return out;
   }
 
+  // Whether a command that names R and then perhaps A... is for `who`.
+  static bool is_for(const Words& words, int who) {
+    const bool named =
+        words.size() == 2 || std::find(words.begin() + 2, words.end(), std::to_string(who)) != words.end();
+    return named && who != replica(words);
+  }
+
   void died(const Words& words) {
     for (int who = 0; who < group_->replicas(); ++who) {
-      const bool named =
-          words.size() == 2 || std::find(words.begin() + 2, words.end(), std::to_string(who)) != words.end();
-      if (named && who != replica(words) && group_->alive(who)) group_->report_death(who, replica(words));
+      if (is_for(words, who) && group_->alive(who)) group_->report_death(who, replica(words));
+    }
+  }
+
+  void stopped(const Words& words, void (Group::*report)(int, int)) {
+    for (int who = 0; who < group_->replicas(); ++who) {
+      if (is_for(words, who) && group_->runs(who)) (*group_.*report)(who, replica(words));
     }
   }
 
@@ -258,6 +269,8 @@ class Runner {
       {"lose", [this](const Words& w) { group_->lose_segments(replica(w)); }},
       {"release", [this](const Words& w) { group_->release_segments(replica(w), Slot(std::stoull(w.at(2)))); }},
       {"died", [this](const Words& w) { died(w); }},
+      {"stopped", [this](const Words& w) { stopped(w, &Group::report_stop); }},
+      {"continued", [this](const Words& w) { stopped(w, &Group::report_continued); }},
       {"waits", [this](const Words& w) { group_->client_waits(replica(w)); }},
       {"move", [this](const Words& w) { move(w); }},
       {"segment", [this](const Words& w) { segment(w); }},

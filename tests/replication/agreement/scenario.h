@@ -26,6 +26,8 @@
 //   release R SLOT            the segments of R's ended incarnations: a snapshot holds the slots below SLOT
 //   died R [A...]             tells A, or all living replicas, that R is dead
 //   stop R... | cont R...     "deliver all" and "run" skip stopped replicas
+//   stopped R [A...] | continued R [A...]
+//                             tells A, or all other running replicas, that the kernel says so of R, true or not
 //   run TICKS                 this many rounds: a tick for all replicas, then "deliver all"
 //   waits R                   a client asks R for a result that only a leader can give
 //   move R leader|acceptor N  as `ingotctl move`

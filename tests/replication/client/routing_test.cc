@@ -86,6 +86,44 @@ TEST_CASE("replicas that lag are better than dead ones, and dead ones better tha
   REQUIRE(routing.responder(0) == kZero);
 }
 
+TEST_CASE("a stopped leader is followed by another, and no hint brings it back until it goes on") {
+  Routing routing = three();
+  REQUIRE(routing.stopped(kZero));
+  REQUIRE_FALSE(routing.stopped(kZero));
+  REQUIRE(routing.leader() == kOne);
+  REQUIRE_FALSE(routing.follow(kZero));
+  routing.leads_not(kOne);
+  REQUIRE(routing.leader() == kTwo);
+  routing.leads_not(kTwo);
+  REQUIRE(routing.leader() == kOne);
+  routing.continued(kZero);
+  REQUIRE(routing.follow(kZero));
+}
+
+TEST_CASE("a stopped replica is not chosen as responder, nor asked, while another one runs") {
+  Routing routing = three();
+  REQUIRE(routing.stopped(kOne));
+  REQUIRE(routing.leader() == kZero);
+  REQUIRE(routing.responder(0) == kTwo);
+  REQUIRE(routing.target(RequestKind::kLocalQuery, ReplicaClient::kAnyReplica, 2) == kTwo);
+  REQUIRE(routing.next_to_ask() == kTwo);
+  REQUIRE(routing.next_to_ask() == kTwo);
+  REQUIRE(routing.stopped(kTwo));
+  REQUIRE(routing.responder(0) == kZero);
+  REQUIRE(routing.stopped(kZero));
+  REQUIRE(routing.responder(0) == kOne);  // all are stopped: as if none was
+}
+
+TEST_CASE("a stopped replica that dies is dead, and its next incarnation is not doubted") {
+  Routing routing = three();
+  REQUIRE(routing.stopped(kOne));
+  REQUIRE(routing.died(kOne));
+  REQUIRE_FALSE(routing.stopped(kOne));
+  routing.restarted(kOne, /*lags=*/false);
+  REQUIRE_FALSE(routing.doubted(kOne));
+  REQUIRE(routing.responder(0) == kOne);
+}
+
 TEST_CASE("every replica but the leader is asked in turn") {
   Routing routing = three();
   REQUIRE(routing.next_to_ask() == kOne);

@@ -179,6 +179,70 @@ TEST_CASE("requests to a dead replica are sent again at once, to another one") {
   REQUIRE(sent[0].request.sequence == 1);
 }
 
+TEST_CASE("requests to a stopped replica are sent again at once, to another one; its own answer still counts") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int put = session.submit();
+  session.take_sent();
+  session.core.replica_stopped(kZero, session.now_ns);
+  REQUIRE(session.core.deadline_ns() == session.now_ns);
+  session.pass(0);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kOne);
+  REQUIRE(sent[0].request.sequence == 1);
+  session.core.replica_stopped(kZero, session.now_ns);  // no news
+  session.pass(0);
+  REQUIRE(session.take_sent().empty());
+  session.respond(kZero, 1, kOk, kZero, "done");
+  REQUIRE(session.answers.at(put).payload == "done");
+  REQUIRE(session.core.routing().leader() == kZero);  // it has shown that it runs
+}
+
+TEST_CASE("a request that is refused while the leader is stopped goes round the others until one leads") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.take_sent();
+  session.core.replica_stopped(kZero, session.now_ns);
+  session.pass(0);
+  REQUIRE(session.take_sent().at(0).to == kOne);
+  session.respond(kOne, 1, kNotLeader, kZero);  // it has not heard of the stop
+  session.pass(1);
+  REQUIRE(session.take_sent().at(0).to == kTwo);
+  session.respond(kTwo, 1, kNotLeader, kZero);
+  session.pass(1);
+  REQUIRE(session.take_sent().at(0).to == kOne);
+  session.respond(kOne, 1, kNotLeader, kTwo);
+  REQUIRE(session.take_sent().at(0).to == kTwo);
+}
+
+TEST_CASE("a command that a stopped replica was to answer is sent again, for another one to answer") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit();
+  session.submit(RequestKind::kLinearizableQuery);
+  session.take_sent();
+  session.core.replica_stopped(kOne, session.now_ns);
+  session.pass(0);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kZero);
+  REQUIRE(sent[0].request.sequence == 1);
+  REQUIRE(sent[0].request.responder != kOne);
+}
+
+// The supervisor died before it could say that the replica had gone on, and no other replica could lead.
+TEST_CASE("a doubt that nothing ends is forgotten after a while: the others' word counts again") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.core.replica_stopped(kZero, session.now_ns);
+  session.submit();
+  REQUIRE(session.take_sent().at(0).to == kOne);
+  session.now_ns += kDoubtMs * kNsPerMs;
+  session.submit();
+  session.take_sent();
+  session.respond(kOne, 2, kNotLeader, kZero);
+  REQUIRE(session.core.routing().leader() == kZero);
+  REQUIRE(session.take_sent().at(0).to == kZero);
+}
+
 TEST_CASE("a message that waits for room is not sent again") {
   SessionOnPaper session(SessionOnPaper::options(1));
   session.submit();

@@ -42,7 +42,7 @@ class RandomReplicas {
     const auto choice = prng_.below(10);
     if (choice < 3 && submitted_.size() < kSubmissions) submit();
     else if (choice < 7 && !messages_.empty()) handle();
-    else if (choice == 7) die();
+    else if (choice == 7) die_or_stop();
     else session_.pass_ns(prng_.below(40) * kNsPerMs);
     collect();
   }
@@ -85,13 +85,24 @@ class RandomReplicas {
     session_.respond(message.at, message.request.sequence, status, any_replica(), "", Slot(++slot_));
   }
 
-  void die() {
+  // A stop may be told of a replica that runs, and its end never.
+  void die_or_stop() {
     const EndpointId replica = any_replica();
+    if (prng_.chance(0.5)) return stop(replica);
     if (session_.core.routing().dead(replica)) {
       session_.core.replica_restarted(replica, prng_.chance(0.5));
       session_.core.replica_applied(replica, Slot(slot_));
     } else {
       session_.core.replica_died(replica, session_.now_ns);
+      session_.execute();
+    }
+  }
+
+  void stop(EndpointId replica) {
+    if (session_.core.routing().doubted(replica) && prng_.chance(0.5)) {
+      session_.core.replica_continued(replica);
+    } else {
+      session_.core.replica_stopped(replica, session_.now_ns);
       session_.execute();
     }
   }

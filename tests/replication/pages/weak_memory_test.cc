@@ -97,6 +97,17 @@ std::string dead_in(const DaemonPage& page) {
   return dead ? std::to_string(*dead) + " is dead" : "none is dead";
 }
 
+void stop_twice(DaemonPage& page) {
+  note_doubt(page, 0, 1);
+  note_doubt(page, 0, 0);
+  note_doubt(page, 0, 2);
+}
+
+std::string doubted_in(const DaemonPage& page) {
+  const std::uint64_t doubts = doubts_in(page);
+  return std::to_string(doubts) + ": " + std::to_string(page.replicas[0].doubted.get());
+}
+
 void keep_segments(DaemonPage& page) {
   publish_kept(page, {KeptSegments::kMany, 5, 50});
   publish_kept(page, {KeptSegments::kFull, 9, 90});
@@ -131,6 +142,7 @@ const std::vector<Scenario<DaemonPage>>& daemon_scenarios() {
          return std::to_string(deaths) + ": " + dead_in(page);
        },
        {offsetof(DaemonPage, deaths)}},
+      {"a doubt that is counted is found", stop_twice, doubted_in, {offsetof(DaemonPage, doubts)}},
       {"an entry's pid comes with its start time",
        start,
        [](const DaemonPage& page) { return name_of(process_in(page.replicas[0])); },

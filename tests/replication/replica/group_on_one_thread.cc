@@ -10,6 +10,7 @@
 #include "core/enum_names.h"
 #include "core/limits.h"
 #include "replication/agreement/registry.h"
+#include "replication/pages/page_access.h"
 #include "replication/stable/limits.h"
 #include "replication/store/codec.h"
 #include "transport/host/host_transport.h"
@@ -140,6 +141,7 @@ void GroupOnOneThread::add_member(int id) {
   for (const Launch& each : launches_) parts.deaths.segments.push_back(each.incarnations);
   parts.channels.incarnations = member.incarnations.get();
   parts.deaths.reported = &daemon_.deaths;
+  parts.deaths.stops = &daemon_;
   parts.trees = tree_options(parts.protocol.group.voters);
   member.replica = std::make_unique<Replica>(std::move(parts));
   launch.page->incarnation.set_release(incarnation.value());
@@ -156,6 +158,16 @@ void GroupOnOneThread::kill(int replica, bool told) {
   if (!told) return;
   daemon_.replicas[replica].state.set(static_cast<std::uint64_t>(ProcessState::kDead));
   daemon_.deaths.set_release(daemon_.deaths.get() + 1);
+}
+
+void GroupOnOneThread::report_stop(int replica) {
+  set_running(replica, false);
+  note_doubt(daemon_, static_cast<std::size_t>(replica), incarnation(replica));
+}
+
+void GroupOnOneThread::report_continued(int replica) {
+  set_running(replica, true);
+  note_doubt(daemon_, static_cast<std::size_t>(replica), 0);
 }
 
 void GroupOnOneThread::restart(int replica) {

@@ -32,6 +32,10 @@ class GroupOnOneThread {
   // Whether the member is polled; without polls it is like a stopped process.
   void set_running(int replica, bool running) { members_[replica]->running = running; }
 
+  // Stops the member, or lets it go on, and the supervisor's page says that the kernel has reported so.
+  void report_stop(int replica);
+  void report_continued(int replica);
+
   // Whether the other members are told, as by a supervisor, that a member does not run.
   void set_reported(bool reported) { reported_ = reported; }
 

@@ -73,8 +73,9 @@ class DrillTest(WithDaemon):
         daemon = self.start()
         old = self.json(daemon, "drill", "stop", "leader", "--wait")["hits"][0]["id"]
         wait_until(lambda: self.holder(daemon, "leader") not in (None, old), "another one leads")
-        self.assertGreater(sum(metrics(daemon, "ingot_suspicions_total").values()), 0)
-        wait_until(lambda: any(f"suspects replica {old}" in line for line in daemon.log), "the log says who is suspected")
+        self.assertGreater(sum(metrics(daemon, "ingot_doubts_total").values()), 0)
+        wait_until(lambda: any(re.search(rf"replica {old} \(pid \d+\) was stopped", line) for line in daemon.log),
+                   "the log says who is stopped")
         self.assertEqual(self.json(daemon, "drill", "cont", f"replica={old}")["hits"][0]["id"], old)
         wait_until(lambda: self.state(daemon, old) == "up", "the old one is up")
         wait_until(lambda: [r["role"] for r in daemon.status()["replicas"]].count("leader") == 1, "one leads")

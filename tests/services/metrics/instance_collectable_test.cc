@@ -63,6 +63,19 @@ TEST_CASE("the group is blocked if no replica runs") {
   CHECK(gauges(pages, "ingot_replica_blocked") == Gauges{{"0", 0}, {"1", 0}});
 }
 
+TEST_CASE("stops that moved roles and stops that did not are counted apart") {
+  PagesInMemory pages(2);
+  pages.daemon.doubted_stops.add(2);
+  pages.daemon.undoubted_stops.add(7);
+  const InstanceCollectable collectable(pages.config, pages.view());
+  std::map<std::string, double> stops;
+  for (const auto& family : collectable.Collect()) {
+    if (family.name != "ingot_stops_total") continue;
+    for (const auto& metric : family.metric) stops[metric.label.at(0).value] = metric.counter.value;
+  }
+  CHECK(stops == Gauges{{"yes", 2}, {"no", 7}});
+}
+
 TEST_CASE("kept segments are shown from the first on, with their memory in bytes") {
   PagesInMemory pages(2);
   CHECK(gauges(pages, "ingot_kept_segments") == Gauges{{"", 0}});
