@@ -123,11 +123,13 @@ void MultiPaxos::peer_stopped(ReplicaIncarnation name, Effects& effects) {
   if (other && peers_.doubt(name)) settle(effects);
 }
 
-// A candidacy that has not begun is called off: should the leader not answer, a client that waits brings it back.
+// A candidacy that has not begun is called off: should the leader not answer, a client that waits brings it back. But a
+// leader of an earlier incarnation is dead for good.
 void MultiPaxos::peer_continued(ReplicaIncarnation name, Effects&) {
   if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.doubted(name.id)) return;
   peers_.end_doubt(name);
-  if (name.id == leader_name_.id && !peers_.doubted(name.id) && !prepare_.under_way()) campaign_.leader_alive();
+  const bool leads = name.id == leader_name_.id && !peers_.doubted(name.id) && !leader_is_dead();
+  if (leads && !prepare_.under_way()) campaign_.leader_alive();
 }
 
 void MultiPaxos::tell(EndpointId peer, Effects& effects) {

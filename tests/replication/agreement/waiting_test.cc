@@ -182,5 +182,18 @@ TEST_CASE("2PC: a participant that is asked in vain says that the coordinator is
   CHECK(scene.waits(1, Blocked::kNo, {}));
 }
 
+// A later incarnation stopped and went on: the one that led is dead all the same.
+TEST_CASE("a Multi-Paxos voter whose leader was started again stands in its turn, though that one stops and goes on") {
+  Group group({.kind = "multipaxos", .replicas = 3});
+  group.crash(0);
+  group.restart(0);
+  group.deliver(0, 2);  // its greeting
+  REQUIRE_FALSE(group.at(2).status().taking_over);  // voter 1 comes first
+  group.report_stop(2, 0);
+  group.report_continued(2, 0);
+  for (int i = 0; i < kLong && group.at(2).wants_tick(); ++i) group.tick(2);
+  CHECK(group.at(2).status().taking_over);
+}
+
 }  // namespace
 }  // namespace ingot::testing
