@@ -121,7 +121,8 @@ void Children::dispatch(Child& child, SupervisionChannel::Received received) {
   const SupervisionMessage& message = received.message;
   if (message.has_ready() || message.has_orphaned()) {  // orphaned: the child was stopped when it was adopted
     child.ready = true;
-    note_state(child, ProcessState::kUp);
+    // It may have been stopped since it sent that.
+    note_state(child, child.stops.is_stopped() ? ProcessState::kStopped : ProcessState::kUp);
     observer_.child_ready(child);
   } else if (message.has_pong()) {
     observer_.child_answered(child);

@@ -29,6 +29,9 @@ class StopHistory {
     last_ = now;
   }
 
+  // As last reported.
+  bool is_stopped() const { return stopped_; }
+
  private:
   bool stopped_ = false;
   std::optional<Time> last_;  // when it was last known to be stopped

@@ -12,9 +12,12 @@ constexpr StopHistory::Time kStart{std::chrono::hours(1)};
 
 TEST_CASE("the first stop is a reason to doubt, and one after kStutterMs of running") {
   StopHistory stops;
+  CHECK_FALSE(stops.is_stopped());
   CHECK(stops.stopped(kStart));
+  CHECK(stops.is_stopped());
   const auto end = kStart + milliseconds(5);
   stops.continued(end);
+  CHECK_FALSE(stops.is_stopped());
   CHECK(stops.stopped(end + milliseconds(kStutterMs)));
 }
 
