@@ -22,7 +22,8 @@ void OnePaxosReconfiguration::step(Effects& effects) {
   if (read_tip_ != state_.log.tip()) read_log(effects);
   takeover_.step(effects);
   if (state_.leads(state_.self())) act_as_leader(effects);
-  else if (leader_is_gone() && rank_ticks_ >= rank() * state_.group.bounds.suspect_ticks / 2) {
+  else if (!leader_is_gone()) rank_ticks_ = 0;
+  else if (rank_ticks_ >= rank() * state_.group.bounds.suspect_ticks / 2) {
     const ReplicaIncarnation leader = state_.now().leader;
     campaign(state_.peers.dead(leader) ? ReplicaIncarnation{} : leader, effects);
   }
@@ -92,13 +93,19 @@ void OnePaxosReconfiguration::act_as_leader(Effects& effects) {
   if (state_.leader.leading() && recovery_.begun() && INGOT_RULE("found-is-forgotten")) recovery_.reset();
   if (state_.log.committed()) return;
   const bool dead = state_.peers.dead(state_.now().acceptor);
-  if (!dead && state_.peers.doubted(state_.now().acceptor.id)) replace_silent_acceptor(effects);
+  if (!dead && acceptor_is_doubted()) replace_silent_acceptor(effects);
   if (dead && may_change_acceptor()) {
     change_acceptor(state_.group.self, {}, effects);
   } else if (takeover_.active()) {
     if (dead && INGOT_RULE("salvage")) recovery_.salvage(effects);
     if (recovery_.complete(effects)) change_acceptor(state_.group.self, {}, effects);
   }
+}
+
+// The kernel has reported it stopped, and not the replica that would be the next. Two that are both doubted, and run,
+// would get the role in turns for as long as the doubts are told; if they are stopped, no majority could change it.
+bool OnePaxosReconfiguration::acceptor_is_doubted() const {
+  return state_.peers.doubted(state_.now().acceptor.id) && !state_.peers.doubted(candidate().id);
 }
 
 void OnePaxosReconfiguration::replace_silent_acceptor(Effects& effects) {

@@ -40,6 +40,7 @@ class OnePaxosReconfiguration {
   void act_as_leader(Effects& effects);
   bool is_author() const;
   bool leader_is_gone() const;
+  bool acceptor_is_doubted() const;
   bool moved_unexplained(ReplicaIncarnation last, ReplicaIncarnation now) const;
   bool may_change_acceptor() const;
   bool may_campaign() const;
