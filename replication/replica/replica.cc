@@ -18,12 +18,13 @@ Replica::Replica(Parts parts)
       operator_(std::move(parts.op)),
       stable_(*parts.stable),
       segments_(parts.protocol.group.self, std::exchange(deaths_.segments, {})),
+      doubts_(deaths_.stops, replicas_,
+              ReplicaIncarnation{parts.protocol.group.self, parts.protocol.group.incarnation}),
       outbox_(*channels_.transport),
       writer_(snapshots_.fork ? SnapshotWriter::How::kFork : SnapshotWriter::How::kInline, snapshots_.helper_cores),
       core_(core_parts(parts)),
       loader_(snapshots_.load_in_background ? SnapshotLoader::How::kBackground : SnapshotLoader::How::kInline,
-              core_.applier(), snapshots_.helper_cores),
-      doubts_(deaths_.stops, replicas_) {
+              core_.applier(), snapshots_.helper_cores) {
   poll_deaths();
   run();
   publish();

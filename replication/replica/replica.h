@@ -129,13 +129,13 @@ class Replica : public Pollable {
   const Operator operator_;
   StableStore& stable_;
   PeerSegments segments_;
+  DoubtWatch doubts_;
   Outbox outbox_;
   SnapshotWriter writer_;
   std::shared_ptr<const PublishedSnapshot> newest_;  // written here
   ReplicaCore core_;
   SnapshotLoader loader_;  // uses the core, so it is declared after it and destroyed first
   std::uint64_t deaths_seen_ = 0;
-  DoubtWatch doubts_;
   ReplicaSet doubted_;            // as of the last poll of doubts_
   int flushed_ = 0;               // messages of backlogs that were sent in this round
   bool fragments_wait_ = false;   // as of the last wake

@@ -62,6 +62,22 @@ TEST_CASE("a stop that is over before the poll is not told") {
   CHECK(watched.poll(kNow).empty());
 }
 
+TEST_CASE("a reader that the page shows as doubted is told of no stop until the page is right again") {
+  Watched watched;
+  watched.watch = DoubtWatch(watched.page.get(), 3, ReplicaIncarnation{EndpointId(0), Incarnation(2)});
+  note_doubt(*watched.page, 1, 1);
+  CHECK(watched.poll(kNow) == Told{"stopped 1.1"});
+  note_doubt(*watched.page, 0, 2);
+  note_doubt(*watched.page, 2, 1);
+  CHECK(watched.poll(kNow + 1).empty());
+  note_doubt(*watched.page, 1, 0);
+  CHECK(watched.poll(kNow + 2) == Told{"continued 1.1"});
+  note_doubt(*watched.page, 0, 0);
+  CHECK(watched.poll(kNow + 3) == Told{"stopped 2.1"});
+  note_doubt(*watched.page, 0, 1);  // its predecessor
+  CHECK(watched.poll(kNow + 4) == Told{"stopped 2.1"});
+}
+
 TEST_CASE("a reader that starts late learns of the present doubts, and one without a page of none") {
   Watched watched;
   note_doubt(*watched.page, 2, 1);

@@ -113,9 +113,36 @@ TEST_CASE("a replica that is doubted and runs loses its role at most, and no wri
   group.set_running(victim, true);  // the supervisor does not say so
   load.run(60);
   load.wait();
+  CHECK(group.page(victim)[ReplicaCounter::kDoubts].get() == 0);  // of itself it is not told
   group.report_continued(victim);
   load.run(60);
   load.wait();
+  group.settle();
+  load.check();
+  require_equal_digests(group);
+}
+
+// The supervisor does not say that they went on: it is stopped itself, or late. Each role may move once, to a replica
+// that is not doubted; then none moves for as long as the doubts are told.
+TEST_CASE("two replicas that were stopped and went on together do not take roles from each other") {
+  const std::string agreement = GENERATE("1paxos", "multipaxos");
+  const int first = GENERATE(0, 1);
+  const int second = GENERATE(1, 2);
+  if (first == second) return;
+  CAPTURE(agreement, first, second);
+  GroupOnOneThread group(agreement, "nvp", 3, kSeed);
+  Load load(group);
+  load.run(60);
+  for (const int victim : {first, second}) group.report_stop(victim);
+  for (const int victim : {first, second}) group.set_running(victim, true);
+  load.run(60);
+  for (std::uint64_t ns = 0; ns < kDoubtRepeatNs; ns += kStepNs) group.round(kStepNs);
+  load.wait();
+  for (int id = 0; id < 3; ++id) CHECK(group.status(id).ballot.value() <= 3);
+  for (const int victim : {first, second}) {
+    CHECK(group.page(victim)[ReplicaCounter::kDoubts].get() == 0);
+    group.report_continued(victim);
+  }
   group.settle();
   load.check();
   require_equal_digests(group);
