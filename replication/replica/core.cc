@@ -87,11 +87,13 @@ void ReplicaCore::peer_died(ReplicaIncarnation peer) {
   agreement_->peer_died(peer, effects_);
 }
 
-// Silent: so the leader answers at once what the stopped replica was to answer.
+// Silent: so the leader answers at once what the stopped replica was to answer. It may have been silent before, and
+// agreement may now wait for its turn: a round without inputs would not start the ticks.
 void ReplicaCore::peer_stopped(ReplicaIncarnation peer) {
-  if (!peers_.silent(peer.id)) ++inputs_;
+  const bool news = !peers_.silent(peer.id);
   peers_.suspect(peer.id);
   agreement_->peer_stopped(peer, effects_);
+  if (news || (next_tick_ns_ == Pollable::kNever && agreement_->wants_tick())) ++inputs_;
 }
 
 void ReplicaCore::peer_continued(ReplicaIncarnation peer) {
