@@ -35,7 +35,8 @@ void Leader::propose_next(std::uint64_t id, std::shared_ptr<const std::string> c
 void Leader::learned(Slot slot, const std::string& command) {
   Proposal* proposal = window_.find(slot);
   if (!proposal) return;
-  if (proposal->command.get() != &command && *proposal->command != command) {
+  const bool other = proposal->command.get() != &command && *proposal->command != command;
+  if (other && proposal->id != 0) {  // no client waits here for what a predecessor proposed
     if (leading_) displaced_.push_back({proposal->id, proposal->command});
     else lost_.push_back(proposal->id);
   }

@@ -59,8 +59,8 @@ class Leader {
   void propose(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects);
   void read(std::uint64_t read_id, Effects& effects);
 
-  // The slot is decided. If with another command than the one proposed for it, that one gets a new slot; if this
-  // replica no longer leads, it is rejected.
+  // The slot is decided. If with another command than the one that a client of this replica proposed for it, that one
+  // gets a new slot; if this replica no longer leads, it is rejected.
   void learned(Slot slot, const std::string& command);
   // All slots below `decided` are decided here.
   void advance(Slot decided, Effects& effects);

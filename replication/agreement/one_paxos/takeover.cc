@@ -111,7 +111,9 @@ void OnePaxosTakeover::complete(Slot accepted_end, Effects& effects) {
   state_.leader.set_acceptor(state_.now().acceptor.id);
   if (!state_.leader.lead(state_.log.epoch(), ballot(), decided, recovered, effects)) return;
   active_ = false;
-  if (decided.value() > 0) state_.mailbox.broadcast({.type = MessageType::kCommitHint, .slot = decided}, effects);
+  // Decided slots above a gap count, too: they are not proposed again, so no other message need name them.
+  const Slot known = state_.learner.end();
+  if (known.value() > 0) state_.mailbox.broadcast({.type = MessageType::kCommitHint, .slot = known}, effects);
 }
 
 // The slots that voters may lack, then `recovered`, from the first undecided slot on, then the leadership itself.

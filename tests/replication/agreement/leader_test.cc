@@ -8,7 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include "core/prng.h"
+#include "replication/agreement/leader.h"
 #include "replication/agreement/limits.h"
+#include "replication/agreement/mailbox.h"
 #include "replication/agreement/messages.h"
 #include "replication/agreement/reads.h"
 #include "replication/agreement/registry.h"
@@ -64,6 +66,36 @@ TEST_CASE("the window is a map of open slots") {
       REQUIRE(expected == open.end());
     }
   }
+}
+
+// What a leader does with its slots, without an agreement around it.
+class BareLeader final : public Leader {
+ public:
+  using Leader::Leader;
+  std::vector<Slot> offered;
+
+ private:
+  void offer(Slot slot, const Proposal&, Effects&) override { offered.push_back(slot); }
+  void offer_again(Slot, const Proposal&, Effects&) override {}
+  void send_probe(Effects&) override {}
+};
+
+// Regression: messages_test, seed 2830043575. A leader that had not heard of its successor learned from another replica
+// what that one had decided instead of a no-op, and aborted when it proposed the no-op for a new slot.
+TEST_CASE("what a leader has recovered gets no other slot if its own is decided otherwise") {
+  const GroupConfig group{.self = EndpointId(1)};
+  Mailbox mailbox(group);
+  BareLeader leader(group, EndpointId(0), Epoch(1), Ballot(1), mailbox);
+  Effects effects;
+  const auto noop = std::make_shared<const std::string>();
+  REQUIRE(leader.lead(Epoch(1), Ballot(2), Slot(0), {{noop}, {command()}}, effects));
+  leader.propose(7, command(2), effects);
+  REQUIRE(leader.offered == std::vector{Slot(2)});
+  for (std::uint64_t slot = 0; slot < 3; ++slot) leader.learned(Slot(slot), "decided by the successor");
+  leader.advance(Slot(3), effects);
+  CHECK(leader.offered == std::vector{Slot(2), Slot(3)});  // the client's command only
+  CHECK(*leader.proposal(Slot(3))->command == "xx");
+  CHECK(effects.rejected.empty());
 }
 
 TEST_CASE("repetitions come at doubling distances up to a bound") {
