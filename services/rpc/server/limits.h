@@ -98,6 +98,11 @@ inline constexpr std::size_t kSpareStreamsMax = 1024;        // of a loop; more 
 inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed; then the heap is given back to the kernel
 inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // from then to the next time that it is given back
 
+// Free memory at the end of a thread's heap above kHeapTopBytes goes back to the kernel at once; buffers from
+// kHeapMapBytes on are mapped, and go back when they are freed.
+inline constexpr int kHeapTopBytes = 8 * 1024 * 1024;
+inline constexpr int kHeapMapBytes = 4 * 1024 * 1024;
+
 static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
 static_assert(kOutputBeginBytesMax < kOutputBytesMax);
 

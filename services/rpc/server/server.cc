@@ -32,6 +32,13 @@ std::size_t connections_max(const ServerBounds& bounds) {
   return std::min(wanted, std::max<std::size_t>(left, 1));
 }
 
+// The C library raises both bounds with each large buffer that is freed, and malloc_trim() does not look at the end of
+// the heap of another thread than the first. Together they would keep up to a whole heap (64 MiB) of a loop.
+void bound_free_heap() {
+  ::mallopt(M_TRIM_THRESHOLD, kHeapTopBytes);
+  ::mallopt(M_MMAP_THRESHOLD, kHeapMapBytes);
+}
+
 }  // namespace
 
 class Server::State final : public ConnectionHost {
@@ -45,6 +52,7 @@ class Server::State final : public ConnectionHost {
         pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }),
         trim_(this, [](void* self) { static_cast<State*>(self)->trim(); }) {
     shared_.now_ns = monotonic_ns();
+    bound_free_heap();
   }
 
   ~State() {
