@@ -70,10 +70,10 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   std::deque<grpc::ByteBuffer> waiting_;  // messages of the caller behind write_
   bool reading_ = false;
   bool writing_ = false;
-  bool half_closed_ = false;   // by the caller; WritesDone follows the last message
+  bool half_closed_ = false;  // by the caller; WritesDone follows the last message
   bool writes_done_ = false;
   bool made_room_ = false;
-  bool held_ = true;           // gRPC does not report the end yet (AddHold)
+  bool held_ = true;  // gRPC does not report the end yet (AddHold)
 };
 
 // The caller's side.

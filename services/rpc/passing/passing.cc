@@ -40,8 +40,8 @@ std::unique_ptr<StreamHandler> Passing::begin(Call caller, std::string_view path
   const Caller from = caller.caller();
   const auto mine = of_caller_.find(from.address);
   if (mine != of_caller_.end() && mine->second.open >= kPassedCallsPerCallerMax) {
-    return refuse(caller, absl::StrCat(mine->second.open,
-                                       " calls of this kind are open from here, which is the most; end some"));
+    return refuse(
+        caller, absl::StrCat(mine->second.open, " calls of this kind are open from here, which is the most; end some"));
   }
   if (!budget_.enter(from.door)) {
     if (!make_room(from.door)) {

@@ -45,11 +45,11 @@ class Passing {
   // A caller's calls.
   struct Share {
     Caller::Door door = Caller::Door::kTcp;
-    int open = 0;                  // with those that are about to end
+    int open = 0;                   // with those that are about to end
     std::list<InnerCall*> lasting;  // without them; the one that has been idle for longest comes first
   };
-  void used(InnerCall& call);      // it is not idle
-  void let_go(InnerCall& call);    // its caller's call is over
+  void used(InnerCall& call);    // it is not idle
+  void let_go(InnerCall& call);  // its caller's call is over
   void ended(InnerCall& call);
   bool make_room(Caller::Door door);
   int& held(Caller::Door door) { return held_[static_cast<std::size_t>(door)]; }

@@ -25,16 +25,16 @@ inline constexpr int kStreamsPerConnectionMax = 1024;  // concurrent calls of a 
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;       // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
-// Unary calls of a loop that have begun, and whose handlers have not ended their work, also for calls that were given up
-// meanwhile; others wait, by turns.
+// Unary calls of a loop that have begun, and whose handlers have not ended their work, also for calls that were given
+// up meanwhile; others wait, by turns.
 inline constexpr int kCallsTakenOnMax = 256;
 // While no call of the loop finishes for so long, as many again are taken on: a group without a majority answers
 // nothing, but its status can be asked.
 inline constexpr std::uint64_t kTakenOnStuckMs = 20;
 inline constexpr int kLargeCallsMax = 4;  // of those: of Weight::kLarge; others wait, by turns
 // Calls of Weight::kUnknown, whose answers may be large: a connection begins only so many at a time as give
-// kUnknownBytesMax in all, if each answer is as long as the longest of the last few. At first kAnswerBytesGuess stands for
-// these, and kSmallAnswerBytes is the least. While those are longer than that, such calls are large ones.
+// kUnknownBytesMax in all, if each answer is as long as the longest of the last few. At first kAnswerBytesGuess stands
+// for these, and kSmallAnswerBytes is the least. While those are longer than that, such calls are large ones.
 inline constexpr std::size_t kUnknownBytesMax = 8 * 1024 * 1024;
 inline constexpr std::size_t kAnswerBytesGuess = 1024 * 1024;
 inline constexpr std::size_t kSmallAnswerBytes = 64 * 1024;

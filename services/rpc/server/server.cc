@@ -55,10 +55,13 @@ class Server::State final : public ConnectionHost {
     bound_free_heap();
   }
 
-  ~State() {
+  // Waits that were cancelled keep closed connections, which use nothing of this any more.
+  ~State() { end(); }
+
+  void end() {
     for (const auto& listener : listeners_) listener->close();
     while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
-    // Waits that were cancelled keep closed connections, which use nothing of this any more.
+    shared_.handlers_over.clear();
   }
 
   absl::Status listen(Descriptor socket, Caller::Door door) {
@@ -240,6 +243,7 @@ bool Server::readable() { return state_->readable(); }
 std::uint64_t Server::deadline_ns() const { return state_->deadline_ns(); }
 void Server::flush() { state_->flush(); }
 void Server::drain() { state_->drain(); }
+void Server::end() { state_->end(); }
 bool Server::drained() const { return state_->drained(); }
 std::size_t Server::connections() const { return state_->connections(); }
 std::size_t Server::open_calls() const { return state_->open_calls(); }

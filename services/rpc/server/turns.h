@@ -2,14 +2,14 @@
 //
 // Small calls wait in their connection's line while calls_taken_on of the loop are running, or while their connection
 // has too much output that its peer does not take. Large calls wait besides while large_calls are running, or while all
-// output together is too much. A connection with small calls that wait for a place is not read, so each has only a few.
+// output together is too much. A connection with small calls that wait for a place is not read, so each has a few only.
 //
 // A call whose answer may be large or small (Weight::kUnknown) waits with the small ones. Of these a connection begins
 // only so many at a time as may be answered with kUnknownBytesMax, if the next answers are as long as its last ones. A
 // connection whose last answers were large makes large calls.
 //
-// A place is taken until the handler has ended its work, also for a call that its client has given up, and for one whose
-// connection has gone: else calls that are given up at once would make work without a bound.
+// A place is taken until the handler has ended its work, also for a call that its client has given up, and for one
+// whose connection has gone: else calls that are given up at once would make work without a bound.
 #pragma once
 
 #include <boost/intrusive/list.hpp>

@@ -104,7 +104,8 @@ TEST_CASE("beyond their bounds calls are refused with a sentence, and others go 
   CHECK_FALSE(one_more.read(none));
   const grpc::Status refused = one_more.finish();
   CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
-  CHECK_THAT(refused.error_message(), Catch::Contains(std::to_string(kPassedCallsPerCallerMax) + " calls of this kind are open"));
+  CHECK_THAT(refused.error_message(),
+             Catch::Contains(std::to_string(kPassedCallsPerCallerMax) + " calls of this kind are open"));
   CHECK_FALSE(TestCall(server.connect(), "Caller").exchange("").empty());
   open.clear();
   wait_until([&] { return server.budget.open() == 0; });
