@@ -93,9 +93,8 @@ int Turns::run_small(std::uint64_t now_ns) {
     take_on(line, stream, now_ns);
     line.begin(stream);
     ++begun;
-    if (!line.small_.empty()) continue;
-    static_cast<QueueHook&>(line).unlink();
-    line.nothing_small_waits();
+    if (line.small_.empty()) static_cast<QueueHook&>(line).unlink();
+    if (!wait_for_place(line)) line.nothing_small_waits();
   }
   return begun;
 }
@@ -126,7 +125,7 @@ int Turns::run_large(std::size_t output_bytes_all, std::uint64_t now_ns) {
 }
 
 bool Turns::ready(std::size_t output_bytes_all) const {
-  const auto small = [this](const Line& line) { return !line.small_.empty() && may_begin(line, line.small_.front()); };
+  const auto small = [this](const Line& line) { return wait_for_place(line); };
   const auto large = [](const Line& line) { return !line.large_.empty() && line.reader_reads(); };
   return (room() && std::any_of(small_lines_.begin(), small_lines_.end(), small)) ||
          (room_for_large(output_bytes_all) && std::any_of(large_lines_.begin(), large_lines_.end(), large));

@@ -32,9 +32,7 @@ class Line : public QueueHook {
 
   virtual bool reader_reads() const = 0;  // its peer takes its output
   virtual void begin(Stream& stream) = 0;
-  virtual void nothing_small_waits() = 0;  // told once the last one that waited has begun
-
-  bool small_wait() const { return !small_.empty(); }
+  virtual void nothing_small_waits() = 0;  // for a place: told once the last one that did has begun
 
   // Of calls of Weight::kUnknown: what their answers are.
   void answered(std::size_t bytes);
@@ -75,6 +73,8 @@ class Turns {
 
   // Whether run() would begin something.
   bool ready(std::size_t output_bytes_all) const;
+  // Whether small calls of the connection wait for a place, and for nothing else.
+  bool wait_for_place(const Line& line) const { return !line.small_.empty() && may_begin(line, line.small_.front()); }
   // Whether another call could begin.
   bool room() const { return running_ < limit_; }
   // When run() may begin calls although none is over.

@@ -148,13 +148,16 @@ TEST_CASE("reads of large values begin few at a time, and by turns once that is 
   for (int i = 0; i < 5; ++i) greedy->call("/t.T/Get", framed(""));
   harness.run(*greedy);
   CHECK(begun.size() == 4);
+  for (int i = 0; i < 3; ++i) greedy->call("/t.T/Get", framed(""));
+  harness.run(*greedy);
+  CHECK(harness.counters.calls_waited.get() == 4);  // the connection is read all the same
   begun[0].send_bytes(std::string(200'000, 'x'));
   begun[0].finish(grpc::Status::OK);
   harness.run(*greedy);
-  CHECK(begun.size() == 5);
+  CHECK(begun.size() == 8);
   for (int i = 0; i < 20; ++i) greedy->call("/t.T/Get", framed(""));
   harness.run(*greedy);
-  CHECK(begun.size() == 7);  // they are large ones now
+  CHECK(begun.size() == 10);  // they are large ones now
 }
 
 TEST_CASE("no call of a client begins that does not read; the client goes, its memory comes back") {
