@@ -124,7 +124,8 @@ TEST_CASE("rapid resets end their connection; calls that are answered earn reset
     harness.run(*attacker);
     attacker->reset(id);
     harness.run(*attacker);
-    for (const Call& call : harness.held) call.finish(grpc::Status::OK);  // else its places are taken, and it is not read
+    // Else its places stay taken, and it is not read.
+    for (const Call& call : harness.held) call.finish(grpc::Status::OK);
     harness.held.clear();
     ++begun;
   }
