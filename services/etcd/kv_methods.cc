@@ -30,23 +30,27 @@ bool parse(const rpc::Call& caller, std::string_view bytes, Request& message) {
   return false;
 }
 
+// One value may be as long as a request.
 rpc::Method::Weight weigh_range(std::string_view request) {
-  return may_be_large(request) ? rpc::Method::Weight::kLarge : rpc::Method::Weight::kSmall;
+  return may_be_large(request) ? rpc::Method::Weight::kLarge : rpc::Method::Weight::kUnknown;
 }
 
 }  // namespace
 
 void KvMethods::add_to(rpc::Methods& methods) {
-  const auto add = [&](const char* path, void (KvMethods::*serve)(rpc::Call, std::string_view)) {
+  using Weight = rpc::Method::Weight;
+  const auto add = [&](const char* path, void (KvMethods::*serve)(rpc::Call, std::string_view),
+                       Weight weight = Weight::kSmall) {
     rpc::Method method;
+    method.weight = weight;
     method.unary = [this, serve](rpc::Call caller, std::string_view bytes) { (this->*serve)(caller, bytes); };
     if (serve == &KvMethods::range) method.weigh = weigh_range;
     methods.add(path, std::move(method));
   };
   add("/etcdserverpb.KV/Range", &KvMethods::range);
   add("/etcdserverpb.KV/Put", &KvMethods::put);
-  add("/etcdserverpb.KV/DeleteRange", &KvMethods::delete_range);
-  add("/etcdserverpb.KV/Txn", &KvMethods::txn);
+  add("/etcdserverpb.KV/DeleteRange", &KvMethods::delete_range, Weight::kUnknown);
+  add("/etcdserverpb.KV/Txn", &KvMethods::txn, Weight::kUnknown);
   add("/etcdserverpb.KV/Compact", &KvMethods::compact);
 }
 

@@ -23,10 +23,12 @@ ServingLoop::ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::uniqu
                          std::shared_ptr<LoopTasks> tasks)
     : io_(std::move(io)), loop_(std::move(loop)), tasks_(std::move(tasks)) {}
 
-// The server's end cancels the calls that are passed on.
+// The end of the connections cancels the calls that are passed on. While these end, answers to other calls may come by
+// the loop's tasks, which still find the server.
 void ServingLoop::end() {
-  server_.reset();
+  if (server_ != nullptr) server_->end();
   passing_.reset();
+  server_.reset();
 }
 
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {

@@ -48,6 +48,7 @@ void InnerCall::start(OuterHandler& handler) {
 // ---- From the caller ------------------------------------------------------------------------------------------------
 
 void InnerCall::message(std::string_view bytes) {
+  passing_.used(*this);
   waiting_.push_back(buffer_of(bytes));
   write_next();
 }
@@ -75,6 +76,16 @@ void InnerCall::write_next() {
 
 void InnerCall::abandon() {
   handler_ = nullptr;
+  passing_.let_go(*this);
+  cancel();
+}
+
+void InnerCall::make_room() {
+  made_room_ = true;
+  passing_.let_go(*this);
+  if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
+  caller_.finish({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                  "this call was idle, and its place was needed for another; call again when it is needed"});
   cancel();
 }
 
@@ -88,6 +99,7 @@ void InnerCall::cancel() {
 void InnerCall::OnReadInitialMetadataDone(bool ok) {
   if (!ok) return;
   passing_.loop_.post([this] {
+    if (handler_ == nullptr) return;  // the caller's call is over, and its server may be gone
     const Metadata metadata = metadata_of(context_.GetServerInitialMetadata());
     for (const auto& [name, value] : metadata) caller_.add_initial_metadata(name, value);
     if (!metadata.empty()) caller_.send_initial_metadata();
@@ -118,6 +130,7 @@ void InnerCall::read() {
 void InnerCall::read_done(bool ok) {
   reading_ = false;
   if (!ok || handler_ == nullptr) return let_end();
+  passing_.used(*this);
   send(caller_, read_);
   read_.Clear();
   if (caller_.pending_bytes() < kStreamOutputLowBytes) read();

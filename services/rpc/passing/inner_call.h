@@ -2,6 +2,8 @@
 #pragma once
 
 #include <deque>
+#include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,8 +36,13 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
 
   // The caller's call is over, and its handler is no more.
   void abandon();
+  // Another call needs the place: ends the caller's call with RESOURCE_EXHAUSTED, and this one.
+  void make_room();
+  bool made_room() const { return made_room_; }
   // The loop has ended: the call shall end, too.
   void cancel();
+
+  std::optional<std::list<InnerCall*>::iterator> place;  // Passing's, in Share::lasting
 
   const Caller& from() const { return from_; }
 
@@ -63,9 +70,10 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   std::deque<grpc::ByteBuffer> waiting_;  // messages of the caller behind write_
   bool reading_ = false;
   bool writing_ = false;
-  bool half_closed_ = false;   // by the caller; WritesDone follows the last message
+  bool half_closed_ = false;  // by the caller; WritesDone follows the last message
   bool writes_done_ = false;
-  bool held_ = true;           // gRPC does not report the end yet (AddHold)
+  bool made_room_ = false;
+  bool held_ = true;  // gRPC does not report the end yet (AddHold)
 };
 
 // The caller's side.

@@ -6,14 +6,21 @@
 namespace ingot::rpc {
 
 // Calls that are passed on at a time, of all connections of one door (TCP, Unix socket), and of one caller (a TCP
-// connection, or a process at the Unix socket). Beyond, a call is refused with RESOURCE_EXHAUSTED. The doors are counted
-// apart, so that strangers cannot lock out whoever may use the socket.
+// connection, or a process at the Unix socket). Beyond the caller's bound a call is refused with RESOURCE_EXHAUSTED.
+// Beyond the door's it takes the place of another one, which ends with RESOURCE_EXHAUSTED: of the caller that has the
+// most of the loop, the one that has been idle for longest. So calls that last keep no place from a short one. The
+// doors are counted apart, so that strangers cannot lock out whoever may use the socket.
 inline constexpr int kPassedCallsMax = 1024;
 inline constexpr int kPassedCallsPerCallerMax = 256;
+// A loop takes on so many of a door in any case, whatever other loops hold.
+inline constexpr int kPassedCallsReserved = 64;
+// Of a loop: calls whose place was taken and which gRPC C++ has not ended yet. Then others are refused.
+inline constexpr int kPassedCallsEndingMax = 256;
 
 // Metadata of a client that is passed on with one call, in bytes of names and values; the rest is dropped.
 inline constexpr std::size_t kPassedMetadataBytesMax = 8 * 1024;
 
 static_assert(kPassedCallsPerCallerMax <= kPassedCallsMax);
+static_assert(kPassedCallsReserved <= kPassedCallsPerCallerMax);
 
 }  // namespace ingot::rpc

@@ -38,27 +38,64 @@ Passing::~Passing() {
 
 std::unique_ptr<StreamHandler> Passing::begin(Call caller, std::string_view path) {
   const Caller from = caller.caller();
-  int& open = of_caller_[from.address];
-  if (open >= kPassedCallsPerCallerMax) {
-    return refuse(caller, absl::StrCat(open, " calls of this kind are open from here, which is the most; end some"));
+  const auto mine = of_caller_.find(from.address);
+  if (mine != of_caller_.end() && mine->second.open >= kPassedCallsPerCallerMax) {
+    return refuse(
+        caller, absl::StrCat(mine->second.open, " calls of this kind are open from here, which is the most; end some"));
   }
   if (!budget_.enter(from.door)) {
-    if (open == 0) of_caller_.erase(from.address);
-    return refuse(caller, absl::StrCat(kPassedCallsMax, " calls of this kind are open, which is the most; try again"));
+    if (!make_room(from.door)) {
+      return refuse(caller,
+                    absl::StrCat(kPassedCallsMax, " calls of this kind are open, which is the most; try again"));
+    }
+    budget_.enter_anyway(from.door);
   }
-  ++open;
+  Share& share = of_caller_[from.address];
+  share.door = from.door;
+  ++share.open;
+  ++held(from.door);
   auto inner = std::make_unique<InnerCall>(*this, caller, path);
   InnerCall& call = *inner;
   calls_.emplace(&call, std::move(inner));
+  call.place = share.lasting.insert(share.lasting.end(), &call);
   auto handler = std::make_unique<OuterHandler>(call);
   call.start(*handler);
   return handler;
 }
 
+// Ends the call that has been idle for longest, of the caller that has the most.
+bool Passing::make_room(Caller::Door door) {
+  if (held(door) < kPassedCallsReserved) return true;
+  if (ending_ >= kPassedCallsEndingMax) return false;
+  Share* most = nullptr;
+  for (auto& [address, share] : of_caller_) {
+    if (share.door != door || share.lasting.empty()) continue;
+    if (most == nullptr || share.lasting.size() > most->lasting.size()) most = &share;
+  }
+  if (most == nullptr) return false;
+  ++ending_;
+  most->lasting.front()->make_room();
+  return true;
+}
+
+void Passing::used(InnerCall& call) {
+  if (!call.place) return;
+  auto& lasting = of_caller_.find(call.from().address)->second.lasting;
+  lasting.splice(lasting.end(), lasting, *call.place);
+}
+
+void Passing::let_go(InnerCall& call) {
+  if (call.place) of_caller_.find(call.from().address)->second.lasting.erase(*call.place);
+  call.place.reset();
+}
+
 void Passing::ended(InnerCall& call) {
+  let_go(call);
+  if (call.made_room()) --ending_;
   budget_.leave(call.from().door);
+  --held(call.from().door);
   const auto counted = of_caller_.find(call.from().address);
-  if (--counted->second == 0) of_caller_.erase(counted);
+  if (--counted->second.open == 0) of_caller_.erase(counted);
   calls_.erase(&call);
 }
 

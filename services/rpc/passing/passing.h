@@ -1,7 +1,9 @@
 // Calls of methods that no loop serves, passed on to a gRPC C++ server in this process.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,21 +34,33 @@ class Passing {
   // Cancels what is open, and waits for its end. REQUIRES: the loop has ended, or this is its thread.
   ~Passing();
 
-  // Begins to pass on a call of the method `path`; for Methods::set_fallback. Ends it with RESOURCE_EXHAUSTED if too
-  // many are open (services/rpc/passing/limits.h).
+  // Begins to pass on a call of the method `path`; for Methods::set_fallback. If too many are open, ends it or another
+  // one with RESOURCE_EXHAUSTED (services/rpc/passing/limits.h).
   std::unique_ptr<StreamHandler> begin(Call caller, std::string_view path);
 
   std::size_t open() const { return calls_.size(); }
 
  private:
   friend class InnerCall;
+  // A caller's calls.
+  struct Share {
+    Caller::Door door = Caller::Door::kTcp;
+    int open = 0;                   // with those that are about to end
+    std::list<InnerCall*> lasting;  // without them; the one that has been idle for longest comes first
+  };
+  void used(InnerCall& call);    // it is not idle
+  void let_go(InnerCall& call);  // its caller's call is over
   void ended(InnerCall& call);
+  bool make_room(Caller::Door door);
+  int& held(Caller::Door door) { return held_[static_cast<std::size_t>(door)]; }
 
   grpc::GenericStub stub_;
   LoopTasks& loop_;
   PassedCalls& budget_;
   std::map<InnerCall*, std::unique_ptr<InnerCall>> calls_;
-  std::map<std::string, int, std::less<>> of_caller_;  // by address: open calls
+  std::map<std::string, Share, std::less<>> of_caller_;  // by address
+  std::array<int, 2> held_{};                            // by door: open calls of this loop
+  int ending_ = 0;                                       // calls whose places others have taken
 };
 
 }  // namespace ingot::rpc

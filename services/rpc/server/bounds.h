@@ -16,6 +16,7 @@ struct ServerBounds {
   std::size_t message_bytes = kGrpcReceiveBytesMax;
   int calls_taken_on = kCallsTakenOnMax;
   int large_calls = kLargeCallsMax;
+  std::size_t unknown_bytes = kUnknownBytesMax;
   std::size_t received_bytes_low = kReceivedBytesLow;
   std::size_t received_bytes = kReceivedBytesMax;
   std::size_t received_bytes_all = kReceivedBytesAllMax;

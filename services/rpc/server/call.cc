@@ -69,7 +69,8 @@ void Call::send_initial_metadata() const {
 }
 
 void Call::finish(const grpc::Status& status) const {
-  if (Stream* to = stream()) to->session->finish(*to, status);
+  if (Stream* to = stream()) return to->session->finish(*to, status);
+  if (table_ != nullptr) table_->work_ended(*this);
 }
 
 void Call::resume() const {

@@ -56,7 +56,8 @@ class Call {
   // Sends the initial metadata now, without a message.
   void send_initial_metadata() const;
 
-  // The call is over; what was sent still reaches the client. A text above kStatusMessageBytesMax is cut off.
+  // The call is over; what was sent still reaches the client. A text above kStatusMessageBytesMax is cut off. For a
+  // unary call that is over already it says that the handler's work has ended (Method::unary).
   void finish(const grpc::Status& status) const;
 
   // Asks wants_more() of the call's handler again.

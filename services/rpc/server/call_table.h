@@ -3,17 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "services/rpc/server/call.h"
+#include "services/rpc/server/place.h"
 
 namespace ingot::rpc {
 
 struct Stream;
 
-// Not thread-safe.
+// Also the places of calls that are over while their handlers still work for them. Not thread-safe.
 class CallTable {
  public:
+  // `leave` gives a place back.
+  explicit CallTable(std::function<void(Place&)> leave) : leave_(std::move(leave)) {}
+
   Call open(Stream& stream) {
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(entries_.size()));
@@ -26,11 +32,21 @@ class CallTable {
     return Call(*this, slot, entries_[slot].generation);
   }
 
-  // The call is open.
-  void close(const Call& call) {
-    entries_[call.slot_] = {nullptr, call.generation_ + 1};
-    free_.push_back(call.slot_);
+  // The call is open. With a place the slot is used again only after work_ended().
+  void close(const Call& call, Place place = {}) {
+    Entry& entry = entries_[call.slot_];
+    entry.stream = nullptr;
     --open_;
+    if (place.works == nullptr) return release(call.slot_);
+    entry.place = std::move(place);
+  }
+
+  // Of a call that is over: the place that was given to close() is free, if that was not said before.
+  void work_ended(const Call& call) {
+    Entry& entry = entries_[call.slot_];
+    if (entry.generation != call.generation_ || entry.place.works == nullptr) return;
+    leave_(entry.place);
+    release(call.slot_);
   }
 
   // Null: the call is over.
@@ -45,8 +61,15 @@ class CallTable {
   struct Entry {
     Stream* stream = nullptr;
     std::uint32_t generation = 0;
+    Place place;  // once the call is over
   };
 
+  void release(std::uint32_t slot) {
+    ++entries_[slot].generation;
+    free_.push_back(slot);
+  }
+
+  const std::function<void(Place&)> leave_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
   std::size_t open_ = 0;

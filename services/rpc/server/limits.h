@@ -25,11 +25,19 @@ inline constexpr int kStreamsPerConnectionMax = 1024;  // concurrent calls of a 
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;       // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
-inline constexpr int kCallsTakenOnMax = 256;  // begun and unfinished unary calls of a loop; others wait, by turns
+// Unary calls of a loop that have begun, and whose handlers have not ended their work, also for calls that were given
+// up meanwhile; others wait, by turns.
+inline constexpr int kCallsTakenOnMax = 256;
 // While no call of the loop finishes for so long, as many again are taken on: a group without a majority answers
 // nothing, but its status can be asked.
 inline constexpr std::uint64_t kTakenOnStuckMs = 20;
-inline constexpr int kLargeCallsMax = 4;  // of Weight::kLarge, of a loop at a time; others wait, by turns
+inline constexpr int kLargeCallsMax = 4;  // of those: of Weight::kLarge; others wait, by turns
+// Calls of Weight::kUnknown, whose answers may be large: a connection begins only so many at a time as give
+// kUnknownBytesMax in all, if each answer is as long as the longest of the last few. At first kAnswerBytesGuess stands
+// for these, and kSmallAnswerBytes is the least. While those are longer than that, such calls are large ones.
+inline constexpr std::size_t kUnknownBytesMax = 8 * 1024 * 1024;
+inline constexpr std::size_t kAnswerBytesGuess = 1024 * 1024;
+inline constexpr std::size_t kSmallAnswerBytes = 64 * 1024;
 // That a connection's turn reads: while all places for calls are taken, while other connections wait for their turn,
 // and else. The loop has one such buffer.
 inline constexpr std::size_t kCrowdedTurnBytes = 2 * 1024;
@@ -67,7 +75,8 @@ inline constexpr int kIdleFramesPerSecond = 1000;
 inline constexpr int kIdleFramesPerCall = 8;
 inline constexpr int kIdleFramesPerKiB = 1;
 inline constexpr int kSettingsFrameWeight = 16;  // a SETTINGS frame changes up to kStreamsPerConnectionMax windows
-// Calls that the client resets, or makes the server reset by frames that break a rule. Allowed are so many at once, so many a second, and one for each call that is answered.
+// Calls that the client resets, or makes the server reset by frames that break a rule. Allowed are so many at once, so
+// many a second, and one for each call that is answered.
 inline constexpr int kResetsBurst = 2 * kStreamsPerConnectionMax;
 inline constexpr int kResetsPerSecond = 200;
 // Memory of a connection for HTTP/2: streams, header tables, queued frames. More ends it.
@@ -88,6 +97,11 @@ inline constexpr std::size_t kKeptCapacityBytes = 4 * 1024;  // of a buffer of a
 inline constexpr std::size_t kSpareStreamsMax = 1024;        // of a loop; more are freed
 inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed; then the heap is given back to the kernel
 inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // from then to the next time that it is given back
+
+// Free memory at the end of a thread's heap above kHeapTopBytes goes back to the kernel at once; buffers from
+// kHeapMapBytes on are mapped, and go back when they are freed.
+inline constexpr int kHeapTopBytes = 8 * 1024 * 1024;
+inline constexpr int kHeapMapBytes = 4 * 1024 * 1024;
 
 static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
 static_assert(kOutputBeginBytesMax < kOutputBytesMax);

@@ -34,6 +34,8 @@ struct Method {
     // The answer may be large: begun only while its reader reads, and by turns between connections, kLargeCallsMax of a
     // loop at a time.
     kLarge,
+    // The request does not tell how large the answer is: limits.h, kUnknownBytesMax.
+    kUnknown,
   };
 
   Weight weight = Weight::kSmall;
@@ -41,7 +43,8 @@ struct Method {
   std::function<Weight(std::string_view request)> weigh{};
 
   // One of the two. A unary handler is called with the one request, which is valid during the call, once the client has
-  // sent all of it; it finishes the call then or later.
+  // sent all of it. It calls finish() once, then or later, also if the call is over by then: only then its work has
+  // ended, and another call may take its place.
   std::function<void(Call, std::string_view request)> unary{};
   std::function<std::unique_ptr<StreamHandler>(Call)> stream{};
 };

@@ -32,6 +32,13 @@ std::size_t connections_max(const ServerBounds& bounds) {
   return std::min(wanted, std::max<std::size_t>(left, 1));
 }
 
+// The C library raises both bounds with each large buffer that is freed, and malloc_trim() does not look at the end of
+// the heap of another thread than the first. Together they would keep up to a whole heap (64 MiB) of a loop.
+void bound_free_heap() {
+  ::mallopt(M_TRIM_THRESHOLD, kHeapTopBytes);
+  ::mallopt(M_MMAP_THRESHOLD, kHeapMapBytes);
+}
+
 }  // namespace
 
 class Server::State final : public ConnectionHost {
@@ -45,12 +52,16 @@ class Server::State final : public ConnectionHost {
         pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }),
         trim_(this, [](void* self) { static_cast<State*>(self)->trim(); }) {
     shared_.now_ns = monotonic_ns();
+    bound_free_heap();
   }
 
-  ~State() {
+  // Waits that were cancelled keep closed connections, which use nothing of this any more.
+  ~State() { end(); }
+
+  void end() {
     for (const auto& listener : listeners_) listener->close();
     while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
-    // Waits that were cancelled keep closed connections, which use nothing of this any more.
+    shared_.handlers_over.clear();
   }
 
   absl::Status listen(Descriptor socket, Caller::Door door) {
@@ -232,6 +243,7 @@ bool Server::readable() { return state_->readable(); }
 std::uint64_t Server::deadline_ns() const { return state_->deadline_ns(); }
 void Server::flush() { state_->flush(); }
 void Server::drain() { state_->drain(); }
+void Server::end() { state_->end(); }
 bool Server::drained() const { return state_->drained(); }
 std::size_t Server::connections() const { return state_->connections(); }
 std::size_t Server::open_calls() const { return state_->open_calls(); }

@@ -59,6 +59,10 @@ class Server final : public Pollable {
   void drain();
   bool drained() const;  // no call is open and all output has left
 
+  // Stops listening and closes all connections. Calls that were open are lost, and using them does nothing, as long as
+  // the server is there. Idempotent; not within one of its handlers.
+  void end();
+
   std::size_t connections() const;
   std::size_t open_calls() const;
 

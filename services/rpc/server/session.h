@@ -51,8 +51,9 @@ class Session final : private Line {
 
   void drain();
 
-  // Whether calls wait here for a turn that does not depend on the peer: then it is not read.
-  bool hold_reading() const { return small_wait() && reader_reads(); }
+  // Whether calls wait here for others to end: then it is not read. What waits for this connection's own calls or for
+  // its peer is no reason.
+  bool hold_reading() const { return shared_.turns.wait_for_place(*this); }
   // Nothing is to be read or sent any more.
   bool over() const;
   std::size_t streams() const { return streams_number_; }

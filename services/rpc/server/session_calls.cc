@@ -72,7 +72,8 @@ void Session::request_complete(Stream& stream, std::string_view message) {
   if (!inflate(stream, message, inflated)) return;
   const Method& method = *stream.method;
   const Method::Weight weight = method.weigh == nullptr ? method.weight : method.weigh(message);
-  stream.large = weight == Method::Weight::kLarge;
+  stream.large = weight == Method::Weight::kLarge || (weight == Method::Weight::kUnknown && answers_are_large());
+  stream.unknown = weight == Method::Weight::kUnknown;
   if (shared_.turns.admit(*this, stream, shared_.output_bytes, shared_.now_ns)) return run_unary(stream, message);
   stream.phase = Stream::Phase::kWaiting;
   shared_.count(&ServerCounters::calls_waited);
@@ -127,6 +128,8 @@ void Session::refuse(Stream& stream, const grpc::Status& status, const char* htt
 void Session::finish(Stream& stream, const grpc::Status& status) {
   shared_.count(&ServerCounters::calls_finished);
   guard_.call_answered();
+  if (stream.unknown) answered(stream.output.size());
+  shared_.turns.over(stream, shared_.now_ns);
   end_call(stream);
   answer(stream, status, "200");
 }
@@ -138,11 +141,15 @@ void Session::overdue(Stream& stream) {
   answer(stream, {grpc::StatusCode::DEADLINE_EXCEEDED, "Deadline Exceeded"}, "200");
 }
 
-// The call's name names nothing any more, and its handler hears nothing more.
+// The call's name names nothing any more, and its handler hears nothing more. A place that a unary handler still works
+// at stays taken until it says that it has ended.
 void Session::end_call(Stream& stream) {
   stream.deadline.cancel();
-  shared_.turns.over(*this, stream, shared_.now_ns);
-  if (stream.phase == Stream::Phase::kRunning) shared_.calls.close(stream.call);
+  if (stream.phase == Stream::Phase::kRunning) {
+    shared_.calls.close(stream.call, std::move(stream.place));
+  } else {
+    shared_.turns.over(stream, shared_.now_ns);
+  }
   stream.phase = Stream::Phase::kAnswered;
   if (stream.handler != nullptr) shared_.handlers_over.push_back(std::move(stream.handler));
   stream.handler = nullptr;

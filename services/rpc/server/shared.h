@@ -20,7 +20,13 @@ namespace ingot::rpc {
 // Not thread-safe: the loop's thread only.
 struct Shared {
   Shared(const Methods& methods, const ServerBounds& bounds, ServerCounters* counters)
-      : methods(methods), bounds(bounds), counters(counters), turns(this->bounds) {}
+      : methods(methods),
+        bounds(bounds),
+        counters(counters),
+        calls([this](Place& place) { turns.leave(place, now_ns); }),
+        turns(this->bounds) {}
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
 
   void count(Counter ServerCounters::*counter, std::uint64_t number = 1) {
     if (counters != nullptr) (counters->*counter).add(number);

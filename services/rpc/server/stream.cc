@@ -18,7 +18,8 @@ void Stream::clear() {
   session = nullptr;
   phase = Phase::kHead;
   remote_ended = half_closed_told = has_request = response_begun = finished = deferred = over_low = false;
-  taken_on = large = delivering = false;
+  large = unknown = delivering = false;
+  place = {};
   head.clear();
   method = nullptr;
   call = {};

@@ -17,6 +17,7 @@
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/limits.h"
 #include "services/rpc/server/methods.h"
+#include "services/rpc/server/place.h"
 #include "services/rpc/server/request_head.h"
 #include "services/rpc/server/timers.h"
 #include "services/rpc/wire/framing.h"
@@ -76,12 +77,13 @@ struct Stream : QueueHook {
   bool finished = false;        // trailers follow what is in output
   bool deferred = false;        // HTTP/2 waits for more output
   bool over_low = false;        // output was above kStreamOutputLowBytes: writable() is due
-  bool taken_on = false;        // counted by Turns
-  bool large = false;           // Weight::kLarge, likewise
+  bool large = false;           // Weight::kLarge
+  bool unknown = false;         // Weight::kUnknown
   bool delivering = false;      // its handler is being given messages
 
   RequestHead head;
   const Method* method = nullptr;  // null: the fallback's
+  Place place;                     // of a unary call that runs
   Call call;                       // names it while it runs
   std::unique_ptr<StreamHandler> handler;
   Timer deadline;

@@ -9,18 +9,32 @@ constexpr std::uint64_t kStuckNs = kTakenOnStuckMs * 1'000'000;
 
 }  // namespace
 
+// One small answer among large ones does not make the next one small.
+void Line::answered(std::size_t bytes) {
+  answer_bytes_ = std::max({bytes, answer_bytes_ / 2, kSmallAnswerBytes});
+  has_answered_ = true;
+}
+
 void Turns::take_on(Line& line, Stream& stream, std::uint64_t now_ns) {
   if (++running_ == limit_) moved_ns_ = now_ns;
-  stream.taken_on = true;
+  stream.place = {line.works_, stream.large, stream.unknown};
+  if (stream.unknown) ++line.works_->unknown;
   if (!stream.large) return;
   ++large_running_;
-  ++line.large_running_;
+  ++line.works_->large;
+}
+
+// Its peer takes its output, and the answers to come are not too long together. One is never too long.
+bool Turns::may_begin(const Line& line, const Stream& stream) const {
+  if (!line.reader_reads()) return false;
+  const std::size_t before = line.works_->unknown;
+  return !stream.unknown || before == 0 || (before + 1) * line.answer_bytes_ <= bounds_.unknown_bytes;
 }
 
 bool Turns::admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns) {
   const bool room_here = stream.large ? room_for_large(output_bytes_all) && large_lines_.empty() : room();
   Line::Waiting& waiting = stream.large ? line.large_ : line.small_;
-  if (room_here && waiting.empty() && line.reader_reads()) {
+  if (room_here && waiting.empty() && may_begin(line, stream)) {
     take_on(line, stream, now_ns);
     return true;
   }
@@ -33,18 +47,24 @@ bool Turns::admit(Line& line, Stream& stream, std::size_t output_bytes_all, std:
   return false;
 }
 
-void Turns::over(Line& line, Stream& stream, std::uint64_t now_ns) {
+void Turns::over(Stream& stream, std::uint64_t now_ns) {
   if (static_cast<QueueHook&>(stream).is_linked()) static_cast<QueueHook&>(stream).unlink();
-  if (!stream.taken_on) return;
-  stream.taken_on = false;
+  leave(stream.place, now_ns);
+}
+
+void Turns::leave(Place& place, std::uint64_t now_ns) {
+  if (place.works == nullptr) return;
   --running_;
   moved_ns_ = now_ns;
   if (running_ < static_cast<std::size_t>(bounds_.calls_taken_on)) {
     limit_ = static_cast<std::size_t>(bounds_.calls_taken_on);
   }
-  if (!stream.large) return;
-  --large_running_;
-  --line.large_running_;
+  if (place.unknown) --place.works->unknown;
+  if (place.large) {
+    --large_running_;
+    --place.works->large;
+  }
+  place = {};
 }
 
 int Turns::run(std::size_t output_bytes_all, std::uint64_t now_ns) {
@@ -55,7 +75,7 @@ int Turns::run(std::size_t output_bytes_all, std::uint64_t now_ns) {
   return run_small(now_ns) + run_large(output_bytes_all, now_ns);
 }
 
-// One call of each line at a time. Lines whose peers do not read are passed over, once in a round.
+// One call of each line at a time. Lines that may begin nothing are passed over, once in a round.
 int Turns::run_small(std::uint64_t now_ns) {
   int begun = 0;
   const Line* passed_over = nullptr;  // the first
@@ -64,7 +84,7 @@ int Turns::run_small(std::uint64_t now_ns) {
     small_lines_.pop_front();
     if (line.small_.empty()) continue;  // its calls have ended
     small_lines_.push_back(line);
-    if (!line.reader_reads()) {
+    if (!may_begin(line, line.small_.front())) {
       if (passed_over == nullptr) passed_over = &line;
       continue;
     }
@@ -73,9 +93,8 @@ int Turns::run_small(std::uint64_t now_ns) {
     take_on(line, stream, now_ns);
     line.begin(stream);
     ++begun;
-    if (!line.small_.empty()) continue;
-    static_cast<QueueHook&>(line).unlink();
-    line.nothing_small_waits();
+    if (line.small_.empty()) static_cast<QueueHook&>(line).unlink();
+    if (!wait_for_place(line)) line.nothing_small_waits();
   }
   return begun;
 }
@@ -89,7 +108,7 @@ int Turns::run_large(std::size_t output_bytes_all, std::uint64_t now_ns) {
       Line& each = *line++;
       if (each.large_.empty()) {
         each.in_large_lines_.unlink();  // its calls have ended
-      } else if (each.reader_reads() && (next == nullptr || each.large_running_ < next->large_running_)) {
+      } else if (each.reader_reads() && (next == nullptr || each.works_->large < next->works_->large)) {
         next = &each;
       }
     }
@@ -106,7 +125,7 @@ int Turns::run_large(std::size_t output_bytes_all, std::uint64_t now_ns) {
 }
 
 bool Turns::ready(std::size_t output_bytes_all) const {
-  const auto small = [](const Line& line) { return !line.small_.empty() && line.reader_reads(); };
+  const auto small = [this](const Line& line) { return wait_for_place(line); };
   const auto large = [](const Line& line) { return !line.large_.empty() && line.reader_reads(); };
   return (room() && std::any_of(small_lines_.begin(), small_lines_.end(), small)) ||
          (room_for_large(output_bytes_all) && std::any_of(large_lines_.begin(), large_lines_.end(), large));

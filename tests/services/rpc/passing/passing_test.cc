@@ -1,4 +1,7 @@
 // Calls that a loop passes on: what reaches the inner server, what comes back, and what bounds them.
+#include <algorithm>
+
+#include "services/rpc/passing/limits.h"
 #include "tests/services/rpc/passing/passing_fixture.h"
 
 namespace ingot::rpc {
@@ -101,11 +104,40 @@ TEST_CASE("beyond their bounds calls are refused with a sentence, and others go 
   CHECK_FALSE(one_more.read(none));
   const grpc::Status refused = one_more.finish();
   CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
-  CHECK_THAT(refused.error_message(), Catch::Contains(std::to_string(kPassedCallsPerCallerMax) + " calls of this kind are open"));
+  CHECK_THAT(refused.error_message(),
+             Catch::Contains(std::to_string(kPassedCallsPerCallerMax) + " calls of this kind are open"));
   CHECK_FALSE(TestCall(server.connect(), "Caller").exchange("").empty());
   open.clear();
   wait_until([&] { return server.budget.open() == 0; });
   CHECK_FALSE(TestCall(crowded, "Caller").exchange("").empty());
+}
+
+TEST_CASE("calls that last keep no place from a short one: the idle one of the caller with the most ends") {
+  PassingServer server;
+  const auto modest = server.connect();
+  TestCall kept(modest, "Wait");  // older than all others
+  std::vector<std::unique_ptr<TestCall>> open;
+  const auto hold = [&](int number) {
+    const auto connection = server.connect();
+    for (int i = 0; i < number; ++i) {
+      const int before = static_cast<int>(open.size()) + 1;
+      wait_until([&] { return server.budget.open() == before; });
+      open.push_back(std::make_unique<TestCall>(connection, "Wait"));
+    }
+  };
+  hold(kPassedCallsPerCallerMax);
+  while (static_cast<int>(open.size()) + 1 < kPassedCallsMax) {
+    hold(std::min(kPassedCallsPerCallerMax - 1, kPassedCallsMax - 1 - static_cast<int>(open.size())));
+  }
+  wait_until([&] { return server.budget.open() == kPassedCallsMax; });
+  CHECK_FALSE(TestCall(modest, "Caller").exchange("").empty());
+  std::string none;
+  CHECK_FALSE(open.front()->read(none));
+  CHECK(open.front()->finish().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  wait_until([&] { return server.budget.open() == kPassedCallsMax - 1; });
+  CHECK(server.methods.cancelled.load() == 1);
+  kept.context.TryCancel();
+  CHECK(kept.finish().error_code() == grpc::StatusCode::CANCELLED);
 }
 
 TEST_CASE("a loop that ends takes its open calls with it") {

@@ -81,6 +81,85 @@ TEST_CASE("large calls begin few at a time, by turns, and small ones pass them")
   CHECK(large[2].first == "modest");  // not the greedy one's eight others
 }
 
+TEST_CASE("a call that was given up keeps its place until its handler has ended, also without its connection") {
+  ServerBounds bounds;
+  bounds.large_calls = 1;
+  bounds.calls_taken_on = 2;
+  Harness harness(bounds);
+  std::vector<Call> begun;
+  harness.methods.add("/t.T/Large", {.weight = Method::Weight::kLarge,
+                                     .unary = [&](Call call, std::string_view) { begun.push_back(call); }});
+  auto rapid = harness.client();
+  for (int i = 0; i < 50; ++i) {
+    const auto id = rapid->call("/t.T/Large", framed(""));
+    harness.run(*rapid);
+    rapid->reset(id);
+    harness.run(*rapid);
+  }
+  REQUIRE(begun.size() == 1);
+  CHECK_FALSE(begun[0].open());
+  CHECK(harness.server().open_calls() == 0);
+  rapid.reset();
+  harness.rounds();
+  auto other = harness.client();
+  const auto large = other->call("/t.T/Large", framed(""));
+  const auto small = other->call("/t.T/Echo", framed("small"));
+  harness.run(*other);
+  CHECK(other->answer(small).status() == 0);  // it waits for no large one
+  CHECK(begun.size() == 1);
+  begun[0].finish(grpc::Status::OK);
+  begun[0].finish(grpc::Status::OK);  // does nothing
+  harness.run(*other);
+  REQUIRE(begun.size() == 2);
+  begun[1].finish(grpc::Status::OK);
+  harness.run(*other);
+  CHECK(other->answer(large).status() == 0);
+}
+
+TEST_CASE("an overdue call keeps its place until its handler has ended its work") {
+  ServerBounds bounds;
+  bounds.calls_taken_on = 1;
+  Harness harness(bounds);
+  auto client = harness.client();
+  Headers headers = RawClient::grpc_headers("/t.T/Hold");
+  headers.emplace_back("grpc-timeout", "5m");
+  const auto late = client->call(headers, framed(""));
+  harness.run(*client);
+  harness.pass_ms(6);
+  harness.run(*client);
+  CHECK(client->answer(late).status() == static_cast<int>(grpc::StatusCode::DEADLINE_EXCEEDED));
+  const auto id = client->call("/t.T/Echo", framed("x"));
+  harness.run(*client);
+  CHECK_FALSE(client->answer(id).closed);
+  harness.held.at(0).finish(grpc::Status::OK);
+  harness.run(*client);
+  CHECK(client->answer(id).status() == 0);
+}
+
+TEST_CASE("reads of large values begin few at a time, and by turns once that is known") {
+  ServerBounds bounds;
+  bounds.unknown_bytes = 4 * kAnswerBytesGuess;
+  bounds.large_calls = 2;
+  Harness harness(bounds);
+  std::vector<Call> begun;
+  harness.methods.add("/t.T/Get", {.weight = Method::Weight::kUnknown,
+                                   .unary = [&](Call call, std::string_view) { begun.push_back(call); }});
+  auto greedy = harness.client();
+  for (int i = 0; i < 5; ++i) greedy->call("/t.T/Get", framed(""));
+  harness.run(*greedy);
+  CHECK(begun.size() == 4);
+  for (int i = 0; i < 3; ++i) greedy->call("/t.T/Get", framed(""));
+  harness.run(*greedy);
+  CHECK(harness.counters.calls_waited.get() == 4);  // the connection is read all the same
+  begun[0].send_bytes(std::string(200'000, 'x'));
+  begun[0].finish(grpc::Status::OK);
+  harness.run(*greedy);
+  CHECK(begun.size() == 8);
+  for (int i = 0; i < 20; ++i) greedy->call("/t.T/Get", framed(""));
+  harness.run(*greedy);
+  CHECK(begun.size() == 10);  // they are large ones now
+}
+
 TEST_CASE("no call of a client begins that does not read; the client goes, its memory comes back") {
   ServerBounds bounds;
   bounds.output_begin_bytes = 1'000'000;

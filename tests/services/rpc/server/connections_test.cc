@@ -234,5 +234,21 @@ TEST_CASE("a client that does not answer the first GOAWAY gets the second one af
   CHECK(goaway_in(read_all(client)).first == NGHTTP2_NO_ERROR);
 }
 
+TEST_CASE("a server that has ended has no connections, and its calls may still be used") {
+  Harness harness;
+  auto client = harness.client();
+  client->call("/t.T/Hold", framed(""));
+  harness.run(*client);
+  REQUIRE(harness.held.size() == 1);
+  harness.server().end();
+  harness.server().end();
+  CHECK(harness.server().connections() == 0);
+  CHECK_FALSE(harness.held[0].open());
+  harness.held[0].send_bytes("nothing");
+  harness.held[0].finish(grpc::Status::OK);
+  harness.rounds();
+  CHECK(harness.server().open_calls() == 0);
+}
+
 }  // namespace
 }  // namespace ingot::rpc

@@ -104,7 +104,7 @@ TEST_CASE("turns: whatever comes and ends, bounds hold, nothing is lost, and lin
         if (turns.admit(line, *streams.back(), 0, 1)) line.begun.push_back(streams.back().get());
       } else if (!running.empty()) {
         const std::size_t which = rng.below(running.size());
-        turns.over(*running[which].first, *running[which].second, 1);
+        turns.over(*running[which].second, 1);
         running.erase(running.begin() + static_cast<std::ptrdiff_t>(which));
       }
       turns.run(0, 1);
@@ -112,7 +112,7 @@ TEST_CASE("turns: whatever comes and ends, bounds hold, nothing is lost, and lin
       check();
     }
     while (!running.empty()) {
-      turns.over(*running.back().first, *running.back().second, 1);
+      turns.over(*running.back().second, 1);
       running.pop_back();
       turns.run(0, 1);
       collect();
@@ -135,8 +135,8 @@ TEST_CASE("turns: large calls wait while all output is too much, and that is pre
   CHECK(turns.run(bounds.output_bytes_all + 1, 1) == 0);
   CHECK(turns.ready(0));
   CHECK(turns.run(0, 1) == 1);
-  turns.over(line, large, 1);
-  turns.over(line, small, 1);
+  turns.over(large, 1);
+  turns.over(small, 1);
 }
 
 TEST_CASE("turns: a line whose peer does not read begins nothing, and holds up nobody") {
@@ -153,8 +153,65 @@ TEST_CASE("turns: a line whose peer does not read begins nothing, and holds up n
   CHECK(turns.ready(0));
   CHECK(turns.run(0, 1) == 1);
   CHECK(deaf.emptied == 1);
-  turns.over(deaf, waiting, 1);
-  turns.over(other, passing, 1);
+  turns.over(waiting, 1);
+  turns.over(passing, 1);
+}
+
+TEST_CASE("turns: a place outlives its connection, and is given back once") {
+  ServerBounds bounds;
+  bounds.large_calls = 1;
+  Turns turns(bounds);
+  auto gone = std::make_unique<TestLine>();
+  TestLine other;
+  Stream first(100), second(100);
+  first.large = second.large = true;
+  CHECK(turns.admit(*gone, first, 0, 1));
+  Place place = std::move(first.place);
+  turns.over(first, 1);
+  gone.reset();
+  CHECK_FALSE(turns.admit(other, second, 0, 1));
+  CHECK_FALSE(turns.ready(0));
+  turns.leave(place, 1);
+  turns.leave(place, 1);
+  CHECK(turns.run(0, 1) == 1);
+  CHECK_FALSE(turns.ready(0));
+  Stream third(100);
+  third.large = true;
+  CHECK_FALSE(turns.admit(other, third, 0, 1));
+  turns.over(third, 1);
+  turns.over(second, 1);
+}
+
+TEST_CASE("turns: calls whose answers may be long begin few at a time, until these are known to be short") {
+  ServerBounds bounds;
+  bounds.unknown_bytes = 4 * kAnswerBytesGuess;
+  Turns turns(bounds);
+  TestLine line, other;
+  std::vector<std::unique_ptr<Stream>> streams;
+  const auto ask = [&](TestLine& from, bool unknown = true) {
+    streams.push_back(std::make_unique<Stream>(std::size_t{100}));
+    streams.back()->unknown = unknown;
+    return turns.admit(from, *streams.back(), 0, 1);
+  };
+  for (int i = 0; i < 4; ++i) CHECK(ask(line));
+  CHECK_FALSE(ask(line));
+  CHECK_FALSE(turns.ready(0));
+  CHECK(ask(other, false));
+  CHECK(ask(other));
+  CHECK_FALSE(line.answers_are_large());  // not known
+  line.answered(10);
+  CHECK(turns.run(0, 1) == 1);
+  for (int i = 0; i < 10; ++i) line.answered(10);
+  CHECK_FALSE(line.answers_are_large());
+  for (int i = 5; i < 64; ++i) CHECK(ask(line));
+  CHECK_FALSE(ask(line));
+  line.answered(kSmallAnswerBytes + 1);
+  CHECK(line.answers_are_large());
+  for (const auto& stream : streams) turns.over(*stream, 1);
+  line.answered(bounds.unknown_bytes + 1);
+  CHECK(ask(line));  // one is never too long
+  CHECK_FALSE(ask(line));
+  for (const auto& stream : streams) turns.over(*stream, 1);
 }
 
 TEST_CASE("a header block is bounded, and can be used again") {
