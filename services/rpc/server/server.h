@@ -57,7 +57,7 @@ class Server final : public Pollable {
   // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,
   // which clients retry). Open calls may finish. Idempotent.
   void drain();
-  bool drained() const;  // no call is open and all output has left
+  bool drained() const;  // no call is open or waits for its turn, and all output has left
 
   std::size_t connections() const;
   std::size_t open_calls() const;

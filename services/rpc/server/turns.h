@@ -57,6 +57,8 @@ class Turns {
 
   // Whether run() would begin something.
   bool ready(std::size_t output_bytes_all) const;
+  // Whether calls wait, for whatever reason.
+  bool any_wait() const;
   // Whether another call could begin.
   bool room() const { return running_ < limit_; }
   // When run() may begin calls although none is over.
