@@ -122,16 +122,23 @@ absl::Status Serving::listen(ServingLoop& loop, const ListeningSockets& sockets)
   return absl::OkStatus();
 }
 
-// A loop that gets no duplicate takes no connections of the new socket.
-void Serving::listen_local(const Descriptor& local) {
+// A loop that gets no duplicate leaves the new socket's connections to the others.
+absl::Status Serving::listen_local(const Descriptor& local) {
+  absl::Status status;
+  std::size_t without = 0;
   for (const Served& each : loops_) {
     auto own = duplicate(local);
-    if (!own.ok()) continue;
+    if (!own.ok()) {
+      status = own.status();
+      ++without;
+      continue;
+    }
     const auto shared = std::make_shared<Descriptor>(*std::move(own));
     each.loop.tasks().post([&loop = each.loop, shared] {
       loop.listen(std::move(*shared), Caller::Door::kUnix).IgnoreError();
     });
   }
+  return without == loops_.size() ? status : absl::OkStatus();
 }
 
 bool Serving::wait_drained(std::chrono::milliseconds longest) const {

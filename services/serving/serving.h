@@ -60,8 +60,9 @@ class Serving {
   // To be called before the loops run. Errors: ALREADY_EXISTS if that one cannot be listened on, RESOURCE_EXHAUSTED.
   absl::Status start(const ListeningSockets& sockets);
 
-  // The Unix socket has been bound anew. Any thread. REQUIRES: start() has succeeded.
-  void listen_local(const Descriptor& local);
+  // The Unix socket has been bound anew. Any thread. REQUIRES: start() has succeeded. Errors: RESOURCE_EXHAUSTED (no loop
+  // has a descriptor left for it).
+  absl::Status listen_local(const Descriptor& local);
 
   // Ends the control plane's watches, lets running calls finish within kDrainTimeoutMs / 2, and refuses new ones.
   // Blocks while the loops run: not to be called from a thread that answers calls. REQUIRES: start() has succeeded.

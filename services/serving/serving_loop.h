@@ -78,8 +78,8 @@ class ServingLoop {
   void end_round();
 
   const std::unique_ptr<boost::asio::io_context> io_;
+  const std::shared_ptr<LoopTasks> tasks_;  // the loop waits for its bell
   const std::unique_ptr<EventLoop> loop_;
-  const std::shared_ptr<LoopTasks> tasks_;
   std::atomic<bool> drained_{false};
   bool draining_ = false;  // the loop's thread
   rpc::ServerCounters counters_;

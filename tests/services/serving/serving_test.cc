@@ -204,7 +204,7 @@ TEST_CASE("what is the owner's alone is refused over TCP and taken over the Unix
   auto again = UnixListener::bind(instance.pages.config.socket, {});
   REQUIRE(again.ok());
   instance.local = *std::move(again);
-  serving->serving().listen_local(Descriptor(::dup(instance.local.fd())));
+  REQUIRE(serving->serving().listen_local(Descriptor(::dup(instance.local.fd()))).ok());
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   control_v1::GetStatusResponse status;
