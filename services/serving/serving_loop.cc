@@ -23,10 +23,10 @@ ServingLoop::ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::uniqu
                          std::shared_ptr<LoopTasks> tasks)
     : io_(std::move(io)), tasks_(std::move(tasks)), loop_(std::move(loop)) {}
 
-// The server's end cancels the calls that are passed on.
+// The server goes last: while calls that were passed on end, tasks run that may still answer others.
 void ServingLoop::end() {
-  server_.reset();
   passing_.reset();
+  server_.reset();
 }
 
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {

@@ -82,6 +82,7 @@ void InnerCall::abandon() {
 }
 
 void InnerCall::cancel() {
+  if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
   context_.TryCancel();
   if (!reading_) let_end();
 }

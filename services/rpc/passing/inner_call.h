@@ -34,7 +34,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
 
   // The caller's call is over, and its handler is no more.
   void abandon();
-  // The loop has ended: the call shall end, too.
+  // The loop has ended: the call shall end, too. The caller's call hears no more of it.
   void cancel();
 
   const Caller& from() const { return from_; }

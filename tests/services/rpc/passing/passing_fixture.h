@@ -160,8 +160,8 @@ class PassingServer {
     if (!thread_.joinable()) return;
     loop_->stop();
     thread_.join();
-    server_.reset();
     passing_.reset();
+    server_.reset();
     inner_->Shutdown();
   }
 
