@@ -86,7 +86,7 @@ class FrontEnd {
   void run() {
     const auto receive = [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
       if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
-      if (message.has_socket() && !drainer_.joinable()) serving_.listen_local(fds[0]);
+      if (message.has_socket()) listen_local(fds[0]);
       if (message.has_ping()) self_check_->ask();
       if (message.has_drain()) drain();
       if (message.has_leave()) ::_exit(0);  // no answers are awaited any more
@@ -153,6 +153,11 @@ class FrontEnd {
     for (const auto& each : loops_) each->begin_incarnation(replica, incarnation, fds[0].get());
     if (fds.size() < 2) return;
     if (auto stable = map_stable_segment(fds[1].get()); stable.ok()) watch(replica, {incarnation, *std::move(stable)});
+  }
+
+  void listen_local(const Descriptor& socket) {
+    if (drainer_.joinable()) return;
+    if (auto status = serving_.listen_local(socket); !status.ok()) leave_after_loss(status);
   }
 
   void watch(EndpointId replica, const IncarnationSegment& started) {

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -36,12 +39,12 @@ absl::StatusOr<Descriptor> duplicate(const Descriptor& socket) {
   return absl::ResourceExhaustedError(absl::StrCat("a loop cannot listen: ", std::strerror(errno)));
 }
 
-// Of all loops: descriptors for the rest of the process are left over.
-int connections_max() {
+int connections_of_this_process() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  const rlim_t all = std::min<rlim_t>(limit.rlim_cur, rpc::kConnectionsMax + rpc::kDescriptorsReserved);
-  return static_cast<int>(all > 2 * rpc::kDescriptorsReserved ? all - rpc::kDescriptorsReserved : all / 2);
+  std::error_code error;
+  const std::filesystem::directory_iterator open("/proc/self/fd", error);
+  return connections_max(limit.rlim_cur, error ? 0 : static_cast<std::uint64_t>(std::distance(begin(open), end(open))));
 }
 
 std::vector<const rpc::ServerCounters*> counters_of(const std::vector<Serving::Served>& loops) {
@@ -51,6 +54,14 @@ std::vector<const rpc::ServerCounters*> counters_of(const std::vector<Serving::S
 }
 
 }  // namespace
+
+// What is open at the start grows with the instance's replicas and loops. Later come segments of further incarnations.
+int connections_max(std::uint64_t limit, std::uint64_t open) {
+  constexpr std::uint64_t kReserved = rpc::kDescriptorsReserved;
+  const std::uint64_t rest = std::max(kReserved, open + kReserved / 2);
+  const std::uint64_t left = limit > 2 * rest ? limit - rest : limit / 2;
+  return static_cast<int>(std::min<std::uint64_t>(left, rpc::kConnectionsMax));
+}
 
 Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vector<Served> loops,
                  FaultInjector* injector)
@@ -92,7 +103,7 @@ absl::Status Serving::start(const ListeningSockets& sockets) {
     exposer_ = std::move(*exposer);
   }
   if (auto status = start_server(); !status.ok()) return status;
-  const int connections = connections_max() / static_cast<int>(loops_.size());
+  const int connections = connections_of_this_process() / static_cast<int>(loops_.size());
   const ServingLoop::Parts parts{config_, view_, metrics_, rules_, passed_calls_, connections};
   for (const Served& each : loops_) {
     each.loop.serve(parts, each.client, server_->InProcessChannel(channel_arguments()));
@@ -122,16 +133,23 @@ absl::Status Serving::listen(ServingLoop& loop, const ListeningSockets& sockets)
   return absl::OkStatus();
 }
 
-// A loop that gets no duplicate takes no connections of the new socket.
-void Serving::listen_local(const Descriptor& local) {
+// A loop that gets no duplicate leaves the new socket's connections to the others.
+absl::Status Serving::listen_local(const Descriptor& local) {
+  absl::Status status;
+  std::size_t without = 0;
   for (const Served& each : loops_) {
     auto own = duplicate(local);
-    if (!own.ok()) continue;
+    if (!own.ok()) {
+      status = own.status();
+      ++without;
+      continue;
+    }
     const auto shared = std::make_shared<Descriptor>(*std::move(own));
     each.loop.tasks().post([&loop = each.loop, shared] {
       loop.listen(std::move(*shared), Caller::Door::kUnix).IgnoreError();
     });
   }
+  return without == loops_.size() ? status : absl::OkStatus();
 }
 
 bool Serving::wait_drained(std::chrono::milliseconds longest) const {

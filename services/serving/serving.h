@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,11 @@
 #include "transport/host/descriptor.h"
 
 namespace ingot {
+
+// Clients' connections that all loops together may have, in a process that may open `limit` files and has `open` of
+// them open. The rest is for the process itself: without it a front end whose clients hold all files could not be
+// told of a replica's next incarnation.
+int connections_max(std::uint64_t limit, std::uint64_t open);
 
 // Sockets that listen, non-blocking, for all loops. Either may be invalid: there is none.
 struct ListeningSockets {
@@ -60,8 +66,9 @@ class Serving {
   // To be called before the loops run. Errors: ALREADY_EXISTS if that one cannot be listened on, RESOURCE_EXHAUSTED.
   absl::Status start(const ListeningSockets& sockets);
 
-  // The Unix socket has been bound anew. Any thread. REQUIRES: start() has succeeded.
-  void listen_local(const Descriptor& local);
+  // The Unix socket has been bound anew. Any thread. REQUIRES: start() has succeeded. Errors: RESOURCE_EXHAUSTED (no
+  // loop has a descriptor left for it).
+  absl::Status listen_local(const Descriptor& local);
 
   // Ends the control plane's watches, lets running calls finish within kDrainTimeoutMs / 2, and refuses new ones.
   // Blocks while the loops run: not to be called from a thread that answers calls. REQUIRES: start() has succeeded.

@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<ServingLoop>> ServingLoop::create(WaitOptions wai
 
 ServingLoop::ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::unique_ptr<EventLoop> loop,
                          std::shared_ptr<LoopTasks> tasks)
-    : io_(std::move(io)), loop_(std::move(loop)), tasks_(std::move(tasks)) {}
+    : io_(std::move(io)), tasks_(std::move(tasks)), loop_(std::move(loop)) {}
 
 // The end of the connections cancels the calls that are passed on. While these end, answers to other calls may come by
 // the loop's tasks, which still find the server.

@@ -57,8 +57,8 @@ class ServingLoop {
   // go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
-  // Closes all connections, and waits until the calls that were passed on have ended. Once the loop has ended, or instead
-  // of running it.
+  // Waits until the calls that were passed on have ended, and closes all connections. Once the loop has ended, or
+  // instead of running it.
   void end();
 
   // Before the loop runs, or on its thread. REQUIRES: serve().
@@ -78,8 +78,8 @@ class ServingLoop {
   void end_round();
 
   const std::unique_ptr<boost::asio::io_context> io_;
+  const std::shared_ptr<LoopTasks> tasks_;  // the loop waits for its bell
   const std::unique_ptr<EventLoop> loop_;
-  const std::shared_ptr<LoopTasks> tasks_;
   std::atomic<bool> drained_{false};
   bool draining_ = false;  // the loop's thread
   rpc::ServerCounters counters_;

@@ -54,10 +54,11 @@ int bound_port(int fd) {
 // Invalid, with errno, if that cannot be.
 Descriptor bind_to(const sockaddr* address, socklen_t length) {
   Descriptor fd(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return fd;
   set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier run in TIME_WAIT do not block the address
   set(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // its connections inherit that
   if (address->sa_family == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  if (fd.valid() && ::bind(fd.get(), address, length) == 0) return fd;
+  if (::bind(fd.get(), address, length) == 0) return fd;
   return Descriptor();
 }
 

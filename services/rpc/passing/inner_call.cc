@@ -1,5 +1,6 @@
 #include "services/rpc/passing/inner_call.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@
 namespace ingot::rpc {
 
 namespace {
+
+// A deadline further away is as good as none; the clock's numbers would not hold it.
+constexpr std::uint64_t kLongestNs = 365ull * 24 * 3600 * 1'000'000'000;
 
 grpc::ByteBuffer buffer_of(std::string_view bytes) {
   const grpc::Slice slice(bytes.data(), bytes.size());
@@ -31,10 +35,9 @@ void send(const Call& call, const grpc::ByteBuffer& message) {
 InnerCall::InnerCall(Passing& passing, Call caller, std::string_view path)
     : passing_(passing), caller_(caller), from_(caller.caller()), path_(path) {
   pass_metadata(caller_, from_, context_);
-  if (const std::uint64_t deadline_ns = caller_.deadline_ns(); deadline_ns != Call::kNever) {
-    const auto left_ns = static_cast<std::int64_t>(deadline_ns - monotonic_ns());
-    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::nanoseconds(left_ns));
-  }
+  const std::uint64_t deadline_ns = caller_.deadline_ns(), now_ns = monotonic_ns();
+  const std::uint64_t left_ns = deadline_ns - std::min(deadline_ns, now_ns);
+  if (left_ns < kLongestNs) context_.set_deadline(std::chrono::system_clock::now() + std::chrono::nanoseconds(left_ns));
 }
 
 void InnerCall::start(OuterHandler& handler) {
@@ -90,6 +93,7 @@ void InnerCall::make_room() {
 }
 
 void InnerCall::cancel() {
+  if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
   context_.TryCancel();
   if (!reading_) let_end();
 }

@@ -39,7 +39,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   // Another call needs the place: ends the caller's call with RESOURCE_EXHAUSTED, and this one.
   void make_room();
   bool made_room() const { return made_room_; }
-  // The loop has ended: the call shall end, too.
+  // The loop has ended: the call shall end, too. The caller's call hears no more of it.
   void cancel();
 
   std::optional<std::list<InnerCall*>::iterator> place;  // Passing's, in Share::lasting

@@ -10,7 +10,8 @@
 namespace ingot::rpc {
 
 // Connections.
-inline constexpr int kDescriptorsReserved = 128;  // of RLIMIT_NOFILE, for all that is not a connection
+// Of RLIMIT_NOFILE, at least, for all that is not a connection (services/serving/serving.h: connections_max).
+inline constexpr int kDescriptorsReserved = 128;
 inline constexpr int kConnectionsMax = 60'000;  // of a loop, and no more than RLIMIT_NOFILE leaves; then new ones wait
 // At that number the oldest connection without any call is ended for a new one, if it is at least this old.
 inline constexpr std::uint64_t kUncalledGraceMs = 1'000;

@@ -123,7 +123,9 @@ class Server::State final : public ConnectionHost {
     for (const auto& connection : all) connection->drain();
   }
 
-  bool drained() const { return shared_.draining && open_calls() == 0 && unsent_bytes() == 0; }
+  bool drained() const {
+    return shared_.draining && open_calls() == 0 && !shared_.turns.any_wait() && unsent_bytes() == 0;
+  }
 
   std::size_t connections() const { return connections_.size(); }
   std::size_t open_calls() const { return shared_.calls.open_calls(); }

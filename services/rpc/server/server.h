@@ -57,7 +57,7 @@ class Server final : public Pollable {
   // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,
   // which clients retry). Open calls may finish. Idempotent.
   void drain();
-  bool drained() const;  // no call is open and all output has left
+  bool drained() const;  // no call is open or waits for its turn, and all output has left
 
   // Stops listening and closes all connections. Calls that were open are lost, and using them does nothing, as long as
   // the server is there. Idempotent; not within one of its handlers.

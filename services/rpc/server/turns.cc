@@ -131,6 +131,11 @@ bool Turns::ready(std::size_t output_bytes_all) const {
          (room_for_large(output_bytes_all) && std::any_of(large_lines_.begin(), large_lines_.end(), large));
 }
 
+bool Turns::any_wait() const {
+  return std::any_of(small_lines_.begin(), small_lines_.end(), [](const Line& line) { return !line.small_.empty(); }) ||
+         std::any_of(large_lines_.begin(), large_lines_.end(), [](const Line& line) { return !line.large_.empty(); });
+}
+
 std::uint64_t Turns::deadline_ns() const {
   return !room() && !(small_lines_.empty() && large_lines_.empty()) ? moved_ns_ + kStuckNs : Timer::kNever;
 }

@@ -75,6 +75,8 @@ class Turns {
   bool ready(std::size_t output_bytes_all) const;
   // Whether small calls of the connection wait for a place, and for nothing else.
   bool wait_for_place(const Line& line) const { return !line.small_.empty() && may_begin(line, line.small_.front()); }
+  // Whether calls wait, for whatever reason.
+  bool any_wait() const;
   // Whether another call could begin.
   bool room() const { return running_ < limit_; }
   // When run() may begin calls although none is over.

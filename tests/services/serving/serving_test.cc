@@ -2,6 +2,7 @@
 #include "services/serving/solo_serving.h"
 
 #include <arpa/inet.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -204,7 +205,7 @@ TEST_CASE("what is the owner's alone is refused over TCP and taken over the Unix
   auto again = UnixListener::bind(instance.pages.config.socket, {});
   REQUIRE(again.ok());
   instance.local = *std::move(again);
-  serving->serving().listen_local(Descriptor(::dup(instance.local.fd())));
+  REQUIRE(serving->serving().listen_local(Descriptor(::dup(instance.local.fd()))).ok());
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   control_v1::GetStatusResponse status;
@@ -281,6 +282,16 @@ TEST_CASE("metrics are served where they are asked for") {
   Instance second;
   second.pages.config.metrics_listen = instance.pages.config.metrics_listen;
   CHECK(second.make()->start(second.listening()).code() == absl::StatusCode::kAlreadyExists);
+}
+
+TEST_CASE("clients' connections leave the process the files that it needs, also of a large instance") {
+  CHECK(connections_max(1'024, 20) == 896);
+  for (const std::uint64_t open : {20, 100, 350}) {
+    CAPTURE(open);
+    CHECK(open + static_cast<std::uint64_t>(connections_max(1'024, open)) <= 1'024 - 64);
+  }
+  CHECK(connections_max(100, 60) == 50);  // too little for both
+  CHECK(connections_max(RLIM_INFINITY, 350) == rpc::kConnectionsMax);
 }
 
 TEST_CASE("draining ends the watches, and new calls are turned away") {

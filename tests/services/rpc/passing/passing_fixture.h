@@ -1,6 +1,10 @@
 // A loop's server that passes every call on to a gRPC C++ server with methods for tests, and a client of gRPC C++.
 #pragma once
 
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -156,8 +160,8 @@ class PassingServer {
     if (!thread_.joinable()) return;
     loop_->stop();
     thread_.join();
-    server_.reset();
     passing_.reset();
+    server_.reset();
     inner_->Shutdown();
   }
 
@@ -167,6 +171,18 @@ class PassingServer {
     arguments.SetMaxReceiveMessageSize(-1);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  // Likewise, for bytes by hand.
+  Descriptor connect_raw() const {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    INGOT_CHECK(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    INGOT_CHECK(::fcntl(socket.get(), F_SETFL, O_NONBLOCK) == 0);
+    return socket;
   }
 
   TestMethods methods;

@@ -3,6 +3,7 @@
 
 #include "services/rpc/passing/limits.h"
 #include "tests/services/rpc/passing/passing_fixture.h"
+#include "tests/services/rpc/server/raw_client.h"
 
 namespace ingot::rpc {
 namespace {
@@ -63,6 +64,23 @@ TEST_CASE("a deadline is passed on, and ends a call that waits") {
   CHECK_FALSE(waits.read(none));
   CHECK(waits.finish().error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
   wait_until([&] { return server.methods.cancelled.load() == 1 && server.budget.open() == 0; });
+}
+
+// Go's clients write the furthest deadline that they know as 2562047H, which is more than a clock of nanoseconds holds.
+TEST_CASE("a deadline that is as good as none ends nothing") {
+  PassingServer server;
+  for (const char* timeout : {"2562047H", "99999999H"}) {
+    CAPTURE(timeout);
+    RawClient client(server.connect_raw());
+    Headers headers = RawClient::grpc_headers("/test.Test/Caller");
+    headers.emplace_back("grpc-timeout", timeout);
+    const auto call = client.call(headers, framed(""));
+    wait_until([&] {
+      client.exchange();
+      return client.answer(call).closed;
+    });
+    CHECK(client.answer(call).status() == grpc::StatusCode::OK);
+  }
 }
 
 TEST_CASE("a call that its client gives up is cancelled at the inner server, and so is that of a lost connection") {

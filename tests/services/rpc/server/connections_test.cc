@@ -222,6 +222,28 @@ TEST_CASE("draining tells clients in two steps, refuses new calls and waits for 
   CHECK(harness.server().connections() == 0);
 }
 
+TEST_CASE("a call that waits for its turn while the server drains is carried out, too") {
+  ServerBounds bounds;
+  bounds.calls_taken_on = 1;
+  Harness harness(bounds);
+  auto client = harness.client();
+  client->call("/t.T/Hold", framed("first"));
+  const auto second = client->call("/t.T/Hold", framed("second"));
+  harness.run(*client);
+  REQUIRE(harness.held.size() == 1);
+  harness.server().drain();
+  harness.run(*client);
+  harness.held[0].finish(grpc::Status::OK);
+  harness.server().flush();  // all that has begun is over now
+  CHECK_FALSE(harness.server().drained());
+  harness.run(*client);
+  REQUIRE(harness.held.size() == 2);
+  harness.held[1].finish(grpc::Status::OK);
+  harness.run(*client);
+  CHECK(client->answer(second).status() == 0);
+  CHECK(harness.server().drained());
+}
+
 TEST_CASE("a client that does not answer the first GOAWAY gets the second one after a while") {
   Harness harness;
   const Descriptor client = harness.connect();
