@@ -45,23 +45,14 @@ TEST_CASE("every decision begins another wait") {
   }
 }
 
-// Regression: simulator seed 2613918280, with 6 replicas. After the death of all, a new leader gathered what it lacked
-// piece by piece; each piece counted as progress, and nothing said why clients waited.
-TEST_CASE("a leader that catches up for long says so") {
+// Regressions: simulator seed 2613918280, with 6 replicas: after the death of all, a new leader gathered what it lacked
+// piece by piece. And seed 1804343618, Multi-Paxos with 5 replicas: a candidate that waited for a majority installed a
+// snapshot, and later learned one more slot. Each piece counted as progress, and nothing said why clients waited.
+TEST_CASE("a leader or a candidate that catches up for long says so") {
+  const Blocked why = GENERATE(Blocked::kCatchingUp, Blocked::kNoMajority, Blocked::kLoading);
   StallWatch watch(1000 * kMs);
   for (std::uint64_t decided = 1; decided < 10; ++decided) {
-    AgreementStatus status = waiting(Blocked::kCatchingUp);
-    watch.observe(status, decided, decided * 200 * kMs);
-    CHECK(status.blocked == (decided >= 6));
-  }
-}
-
-// Regression: simulator seed 1804343618, Multi-Paxos with 5 replicas. A candidate that waited for a majority installed a
-// snapshot, and later learned one more slot; each time it waited anew before it said why clients waited.
-TEST_CASE("a candidate that catches up says what it waits for") {
-  StallWatch watch(1000 * kMs);
-  for (std::uint64_t decided = 1; decided < 10; ++decided) {
-    AgreementStatus status = waiting(Blocked::kNoMajority);
+    AgreementStatus status = waiting(why);
     watch.observe(status, decided, decided * 200 * kMs);
     CHECK(status.blocked == (decided >= 6));
   }
