@@ -9,7 +9,7 @@ namespace ingot::rpc {
 // connection, or a process at the Unix socket). Beyond the caller's bound a call is refused with RESOURCE_EXHAUSTED.
 // Beyond the door's it takes the place of another one, which ends with RESOURCE_EXHAUSTED: of the caller that has the
 // most of the loop, the one that has been idle for longest. So calls that last keep no place from a short one. The
-// doors are counted apart, so that strangers cannot lock out whoever may use the socket.
+// doors are counted apart, so that strangers cannot lock out the users of the socket.
 inline constexpr int kPassedCallsMax = 1024;
 inline constexpr int kPassedCallsPerCallerMax = 256;
 // A loop takes on so many of a door in any case, whatever other loops hold.

@@ -148,7 +148,7 @@ TEST_CASE("two replicas that were stopped and went on together do not take roles
   require_equal_digests(group);
 }
 
-TEST_CASE("2PC waits for a stopped replica, whoever reports it") {
+TEST_CASE("2PC waits for a stopped replica, whichever process reports it") {
   const int victim = GENERATE(0, 1, 2);
   GroupOnOneThread group("2pc", "nvp", 3, kSeed);
   group.put("a", "1");

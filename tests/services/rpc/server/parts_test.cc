@@ -139,7 +139,7 @@ TEST_CASE("turns: large calls wait while all output is too much, and that is pre
   turns.over(small, 1);
 }
 
-TEST_CASE("turns: a line whose peer does not read begins nothing, and holds up nobody") {
+TEST_CASE("turns: a line whose peer does not read begins nothing, and holds up no other line") {
   ServerBounds bounds;
   Turns turns(bounds);
   TestLine deaf, other;
