@@ -10,7 +10,7 @@
 #include "replication/agreement/messages.h"
 #include "replication/pages/pages.h"
 #include "replication/replica/snapshots/transfer.h"
-#include "tests/simulation/checkers.h"
+#include "tests/simulation/checkers/checkers.h"
 #include "tests/simulation/history/history.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/segments.h"

@@ -8,7 +8,7 @@
 #include "core/wire.h"
 #include "replication/store/kv_store.h"
 #include "replication/store/state_machine.h"
-#include "tests/simulation/effect_checker.h"
+#include "tests/simulation/checkers/effect.h"
 
 namespace ingot::simulation {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "bench/scc_measure.h"
+#include "bench/scc/measure.h"
 #include "core/planning/tree_prediction.h"
 #include "core/prng.h"
 #include "transport/scc/broadcast/async.h"

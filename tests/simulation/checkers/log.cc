@@ -1,4 +1,4 @@
-#include "tests/simulation/log_checker.h"
+#include "tests/simulation/checkers/log.h"
 
 #include <algorithm>
 

@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "bench/scc_flags.h"
-#include "bench/scc_measure.h"
+#include "bench/scc/flags.h"
+#include "bench/scc/measure.h"
 #include "services/cli/cli.h"
 #include "services/cli/table.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/history/virtual_time.h"
 
 namespace ingot::simulation {

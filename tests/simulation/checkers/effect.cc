@@ -1,4 +1,4 @@
-#include "tests/simulation/effect_checker.h"
+#include "tests/simulation/checkers/effect.h"
 
 namespace ingot::simulation {
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "bench/scc_flags.h"
+#include "bench/scc/flags.h"
 #include "services/cli/table.h"
 #include "transport/scc/chip.h"
 #include "transport/scc/interrupts/interrupts.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "bench/scc_flags.h"
-#include "bench/scc_links.h"
+#include "bench/scc/flags.h"
+#include "bench/scc/links.h"
 #include "services/cli/table.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/scc_links.h"
+#include "bench/scc/links.h"
 
 #include <algorithm>
 #include <cstring>

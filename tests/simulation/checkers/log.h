@@ -8,7 +8,7 @@
 
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
-#include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/checker.h"
 
 namespace ingot::simulation {
 

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "bench/scc_flags.h"
+#include "bench/scc/flags.h"
 #include "services/cli/cli.h"
 #include "services/cli/table.h"
 #include "transport/scc/apps/app.h"

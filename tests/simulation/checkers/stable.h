@@ -6,7 +6,7 @@
 
 #include "replication/agreement/agreement.h"
 #include "replication/stable/view.h"
-#include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/checker.h"
 
 namespace ingot::simulation {
 

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "tests/simulation/block_checker.h"
-#include "tests/simulation/digest_checker.h"
-#include "tests/simulation/effect_checker.h"
-#include "tests/simulation/log_checker.h"
-#include "tests/simulation/revision_checker.h"
-#include "tests/simulation/stable_checker.h"
+#include "tests/simulation/checkers/block.h"
+#include "tests/simulation/checkers/digest.h"
+#include "tests/simulation/checkers/effect.h"
+#include "tests/simulation/checkers/log.h"
+#include "tests/simulation/checkers/revision.h"
+#include "tests/simulation/checkers/stable.h"
 
 namespace ingot::simulation {
 

@@ -1,4 +1,4 @@
-#include "bench/scc_background.h"
+#include "bench/scc/background.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "bench/scc_measure.h"
+#include "bench/scc/measure.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "bench/scc_background.h"
+#include "bench/scc/background.h"
 #include "core/prng.h"
 
 namespace ingot::scc {

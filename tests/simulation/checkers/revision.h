@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/checker.h"
 #include "tests/simulation/history/history.h"
 
 namespace ingot::simulation {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/types.h"
-#include "tests/simulation/checker.h"
+#include "tests/simulation/checkers/checker.h"
 
 namespace ingot::simulation {
 
