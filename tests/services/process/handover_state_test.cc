@@ -19,64 +19,11 @@
 #include "absl/strings/str_cat.h"
 #include "services/process/adoption.h"
 #include "services/process/instance_sockets.h"
+#include "tests/services/process/made_instance.h"
 #include "transport/host/segment.h"
 
 namespace ingot {
 namespace {
-
-ino_t inode(int fd) {
-  struct stat info {};
-  REQUIRE(::fstat(fd, &info) == 0);
-  return info.st_ino;
-}
-
-// A NewIncarnation message with its descriptors.
-struct Start {
-  supervision_v1::NewIncarnation message;
-  std::vector<Descriptor> fds;
-};
-
-// An instance with `replicas` replicas and a segment for each of its descriptors, which the test owns.
-struct Made {
-  explicit Made(int replicas, int loops = 1) {
-    for (int i = 0; i < 1 + 2 * (replicas + loops); ++i) spec.fabric_fds.push_back(make());
-    spec.config.front_end_loops = loops;
-    spec.config.name = "made";
-    spec.config.replicas = replicas;
-    spec.daemon_page_fd = make();
-    spec.listen_fd = make();
-    spec.socket = {make(), 1, {7, 8}};
-    for (int id = 0; id < replicas; ++id) {
-      ReplicaLaunch launch;
-      launch.id = id;
-      launch.page_fd = make();
-      launch.stable_fd = make();
-      spec.replicas.push_back(launch);
-    }
-  }
-  int make() {
-    auto fd = create_segment("part", 1);
-    REQUIRE(fd.ok());
-    owned.push_back(*std::move(fd));
-    return owned.back().get();
-  }
-  // `kept`: all earlier ones, unless it is given.
-  Start start(int endpoint, std::uint32_t incarnation, std::optional<std::vector<std::uint32_t>> kept = {}) {
-    Start start;
-    if (!kept) {
-      kept.emplace();
-      for (std::uint32_t earlier = 1; earlier < incarnation; ++earlier) kept->push_back(earlier);
-    }
-    start.message.mutable_kept()->Add(kept->begin(), kept->end());
-    start.message.set_endpoint(endpoint);
-    start.message.set_incarnation(incarnation);
-    const int parts = endpoint < spec.config.replicas ? 2 : front_end_endpoints(spec.config);
-    for (int i = 0; i < parts; ++i) start.fds.emplace_back(::fcntl(make(), F_DUPFD_CLOEXEC, 0));
-    return start;
-  }
-  LaunchSpec spec;
-  std::vector<Descriptor> owned;
-};
 
 // The inodes of the memory behind the document's descriptors, in the document's order.
 std::vector<ino_t> parts(const LaunchSpec& spec) {
@@ -85,20 +32,6 @@ std::vector<ino_t> parts(const LaunchSpec& spec) {
   copy.for_each_descriptor([&](int& fd) { inodes.push_back(inode(fd)); });
   for (const int fd : spec.fabric_fds) inodes.push_back(inode(fd));
   return inodes;
-}
-
-bool begin(HandoverState& known, const Start& start) { return known.begin_incarnation(start.message, start.fds).ok(); }
-
-HandoverState copy(const LaunchSpec& spec) {
-  auto known = HandoverState::copy(spec);
-  REQUIRE(known.ok());
-  return *std::move(known);
-}
-
-supervision_v1::Orphaned described(const HandoverState& known) {
-  supervision_v1::Orphaned greeting;
-  known.describe(greeting);
-  return greeting;
 }
 
 std::vector<std::uint32_t> earlier(const HandoverState& known, int replica) {
@@ -113,21 +46,6 @@ void keep_snapshot(HandoverState& known, Made& made, std::uint64_t slot) {
   supervision_v1::Snapshot published;
   published.set_slot(slot);
   known.keep_snapshot(published, Descriptor(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)));
-}
-
-HandoverState sent_and_received(const HandoverState& known) {
-  int fds[2];
-  REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
-  SupervisionChannel left{Descriptor(fds[0])}, right{Descriptor(fds[1])};
-  REQUIRE(known.send(left).ok());
-  HandoverStateReceiver receiver;
-  for (;;) {
-    auto received = right.receive();
-    REQUIRE(received.outcome == SupervisionChannel::Received::Outcome::kMessage);
-    const auto complete = receiver.add(received.message, std::move(received.fds));
-    REQUIRE(complete.ok());
-    if (*complete) return receiver.take();
-  }
 }
 
 TEST_CASE("a handover state that is sent arrives with the same memory under other descriptor numbers") {
@@ -300,51 +218,6 @@ TEST_CASE("the newest snapshot is kept") {
   CHECK(parts(sent_and_received(known).spec()) == parts(known.spec()));
 }
 
-supervision_v1::NewSocket bound(std::uint32_t binding, std::uint64_t inode) {
-  supervision_v1::NewSocket message;
-  message.set_binding(binding);
-  message.set_device(7);
-  message.set_inode(inode);
-  return message;
-}
-
-TEST_CASE("a Unix socket that was bound anew replaces the one before, and is handed over") {
-  Made made(2);
-  HandoverState known = copy(made.spec);
-  CHECK(described(known).binding() == 1);
-  const Descriptor second(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0)), third(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
-  CHECK(absl::IsAlreadyExists(known.keep_socket(bound(1, 9), second)));
-  REQUIRE(known.keep_socket(bound(3, 9), third).ok());
-  CHECK(absl::IsAlreadyExists(known.keep_socket(bound(2, 10), second)));  // an older one
-  CHECK(inode(known.spec().socket.fd) == inode(third.get()));
-  const HandoverState received = sent_and_received(known);
-  CHECK(received.spec().socket.binding == 3);
-  CHECK(received.spec().socket.file == SocketFile{7, 9});
-  CHECK(inode(received.spec().socket.fd) == inode(third.get()));
-  CHECK(inode(received.spec().listen_fd) == inode(made.spec.listen_fd));
-}
-
-TEST_CASE("of two Unix sockets that processes know, the one that was bound last counts") {
-  Made made(2);
-  HandoverState one = copy(made.spec), other = copy(made.spec);
-  const Descriptor second(::fcntl(made.make(), F_DUPFD_CLOEXEC, 0));
-  REQUIRE(other.keep_socket(bound(2, 9), second).ok());
-  const bool first = GENERATE(true, false);
-  HandoverState merged = sent_and_received(first ? one : other);
-  merged.merge(sent_and_received(first ? other : one));
-  CHECK(described(merged).binding() == 2);
-  CHECK(inode(merged.spec().socket.fd) == inode(second.get()));
-  CHECK(merged.spec().socket.file == SocketFile{7, 9});
-}
-
-TEST_CASE("an instance without a Unix socket is handed over without one") {
-  Made made(1);
-  made.spec.socket = {};
-  const HandoverState received = sent_and_received(copy(made.spec));
-  CHECK(received.spec().socket.fd == -1);
-  CHECK(described(received).binding() == 0);
-}
-
 std::vector<Descriptor> descriptors(std::size_t count) {
   std::vector<Descriptor> fds;
   for (std::size_t i = 0; i < count; ++i) fds.emplace_back(::dup(0));
@@ -413,106 +286,6 @@ TEST_CASE("a supervisor finds a process that listens, and connects to it") {
   REQUIRE(received.message.has_orphaned());
   const supervision_v1::Orphaned& orphaned = received.message.orphaned();
   CHECK((orphaned.version() == "1.2.3" && orphaned.incarnations(0) == 17 && orphaned.orphan_ms() == 4000));
-}
-
-// ---- The launch document ----
-
-TEST_CASE("a launch document is read as it was written, whatever bytes its texts hold") {
-  Made made(3);
-  made.spec.config.machine = "odd \xff\xfe path";
-  made.spec.config.fence = true;
-  made.spec.config.orphan_grace_ms = 12345;
-  made.spec.config.cluster_id = ~std::uint64_t{0};
-  made.spec.control_fd = 4;
-  made.spec.replica = 2;
-  made.spec.shared_cores = false;
-  made.spec.front_end_incarnation = 7;
-  made.spec.snapshot_fd = 9;
-  made.spec.snapshot_slot = std::uint64_t{1} << 62;
-  made.spec.replicas[1].core = 5;
-  made.spec.replicas[1].earlier.push_back({made.spec.replicas[1].incarnation++, 8});
-  made.spec.trees = {std::string("\0\xc7", 2), "{}", {1, 0, 2}};
-  made.spec.trace_folders = {"/run/\xff", ""};
-  const auto read = decode_launch_spec(encode_launch_spec(made.spec));
-  REQUIRE(read.ok());
-  CHECK(read->config.name == "made");
-  CHECK(read->config.machine == made.spec.config.machine);
-  CHECK((read->config.fence && read->config.orphan_grace_ms == 12345 && read->config.cluster_id == ~std::uint64_t{0}));
-  CHECK((read->listen_fd == made.spec.listen_fd && read->socket.fd == made.spec.socket.fd));
-  CHECK((read->socket.binding == 1 && read->socket.file == SocketFile{7, 8}));
-  CHECK((read->control_fd == 4 && read->replica == 2 && !read->shared_cores && read->front_end_incarnation == 7));
-  CHECK((read->snapshot_fd == 9 && read->snapshot_slot == std::uint64_t{1} << 62));
-  const ReplicaLaunch& launch = read->replicas[1];
-  CHECK((launch.core == 5 && launch.incarnation == 2 && launch.earlier[0].stable_fd == 8));
-  CHECK((read->trees.initial == made.spec.trees.initial && read->trees.machine == "{}"));
-  CHECK(read->trees.cores == made.spec.trees.cores);
-  CHECK(read->trace_folders == made.spec.trace_folders);
-  CHECK(read->descriptors() == made.spec.descriptors());
-  CHECK(read->fabric_fds == made.spec.fabric_fds);
-}
-
-TEST_CASE("a launch document whose parts do not fit each other is refused") {
-  const auto accepted = [](void (*spoil)(LaunchSpec&)) {
-    Made made(3);
-    spoil(made.spec);
-    return decode_launch_spec(encode_launch_spec(made.spec)).ok();
-  };
-  CHECK(accepted([](LaunchSpec&) {}));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.config.replicas = 4; }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas.clear(); }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.fabric_fds.pop_back(); }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { std::swap(spec.replicas[0], spec.replicas[1]); }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replica = 3; }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replica = -2; }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].core = -1; }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].incarnation = 0; }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].earlier.push_back({1u, 3}); }));
-  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.front_end_incarnation = 0; }));
-}
-
-TEST_CASE("a launch document cut short is refused or keeps its fabric; an empty, too long or foreign one is refused") {
-  const Made made(2);
-  const std::string bytes = encode_launch_spec(made.spec);
-  for (std::size_t length = 0; length < bytes.size(); ++length) {
-    const auto read = decode_launch_spec(std::string_view(bytes).substr(0, length));
-    CHECK((!read.ok() || read->fabric_fds == made.spec.fabric_fds));
-  }
-  CHECK_FALSE(decode_launch_spec("").ok());
-  CHECK_FALSE(decode_launch_spec(R"({"config":{}})").ok());
-  const Descriptor empty(::memfd_create("empty", MFD_CLOEXEC));
-  CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
-  REQUIRE(::ftruncate(empty.get(), static_cast<off_t>(kLaunchDocumentBytesMax) + 1) == 0);
-  CHECK(absl::IsInvalidArgument(read_launch_spec(empty.get()).status()));
-}
-
-TEST_CASE("a front end of several loops begins and is handed over with all its inboxes at once") {
-  constexpr int kReplicas = 2, kLoops = 3;
-  Made made(kReplicas, kLoops);
-  HandoverState known = copy(made.spec), behind = copy(made.spec);
-  const auto inbox = [](const HandoverState& state, int endpoint) {
-    return inode(state.spec().fabric_fds[static_cast<std::size_t>(1 + endpoint)]);
-  };
-  Start next = made.start(kReplicas, 2, std::vector<std::uint32_t>{});
-  std::vector<ino_t> begun;
-  for (const Descriptor& each : next.fds) begun.push_back(inode(each.get()));
-  REQUIRE(begun.size() == kLoops);
-  REQUIRE(begin(known, next));
-  CHECK_FALSE(begin(known, next));  // it is known
-  for (int loop = 0; loop < kLoops; ++loop) {
-    CHECK(inbox(known, kReplicas + loop) == begun[static_cast<std::size_t>(loop)]);
-  }
-  CHECK(inbox(known, 0) == inbox(behind, 0));
-
-  Start too_few = made.start(kReplicas, 3, std::vector<std::uint32_t>{});
-  too_few.fds.pop_back();
-  CHECK_FALSE(begin(known, too_few));
-  CHECK(known.spec().front_end_incarnation == 2);
-
-  behind.merge(sent_and_received(known));
-  CHECK(behind.spec().front_end_incarnation == 2);
-  for (int loop = 0; loop < kLoops; ++loop) {
-    CHECK(inbox(behind, kReplicas + loop) == begun[static_cast<std::size_t>(loop)]);
-  }
 }
 
 }  // namespace
