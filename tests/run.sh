@@ -60,6 +60,7 @@ both='set(//tests/transport:contract_test //tests/transport:contract_faults_test
   //tests/replication/stable:writer_lock_test //tests/replication/replica:snapshot_group_test
   //tests/replication/replica/snapshots:all //tests/transport/host:all //tests/services/process:all
   //tests/services/serving:all //tests/services/control:control_service_test
+  //tests/services/control:control_drills_test
   //tests/services/ingot_load:load_engine_test //tests/services/ingot_load:target_search_test
   //tests/services/rpc/client:channel_test //tests/services/rpc/client:faulty_server_test
   //tests/replication/agreement:simulation_test //tests/replication/agreement:failover_test
