@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "replication/agreement/agreement.h"
@@ -24,6 +25,7 @@ class Peers {
     Peer& peer = at(name.id);
     peer.suspected = peer.doubted = false;
     if (name.incarnation <= peer.incarnation) return false;
+    peer.reported_stopped = false;
     peer.incarnation = name.incarnation;
     peer.caught_up = false;
     return true;
@@ -45,14 +47,22 @@ class Peers {
   // here. A doubted replica is suspected, too.
   bool doubt(ReplicaIncarnation name) {
     Peer& peer = at(name.id);
-    if (name.incarnation != peer.incarnation || dead(name) || peer.doubted) return false;
+    if (name.incarnation != peer.incarnation || dead(name)) return false;
+    peer.reported_stopped = true;
+    if (peer.doubted) return false;
     return peer.suspected = peer.doubted = true;
   }
-  // `name` has gone on. That it answers is not said.
-  void end_doubt(ReplicaIncarnation name) {
-    if (name.incarnation == at(name.id).incarnation) at(name.id).doubted = false;
+  // `name` has gone on. That it answers is not said. False: it was not doubted.
+  bool end_doubt(ReplicaIncarnation name) {
+    Peer& peer = at(name.id);
+    if (name.incarnation != peer.incarnation) return false;
+    peer.reported_stopped = false;
+    return std::exchange(peer.doubted, false);
   }
   bool doubted(EndpointId id) const { return at(id).doubted; }
+  // The kernel's last word is that it is stopped, whether or not messages have come since. A report that is repeated
+  // while its subject runs makes the doubt come and go; this stays.
+  bool reported_stopped(EndpointId id) const { return at(id).reported_stopped; }
 
   void suspect(EndpointId id) { at(id).suspected = true; }
   bool suspected(EndpointId id) const { return at(id).suspected; }
@@ -73,6 +83,7 @@ class Peers {
     bool caught_up = true;
     bool suspected = false;
     bool doubted = false;
+    bool reported_stopped = false;
   };
   Peer& at(EndpointId id) { return peers_[id.value()]; }
   const Peer& at(EndpointId id) const { return peers_[id.value()]; }

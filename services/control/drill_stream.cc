@@ -40,13 +40,21 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
     StartWrite(&message_);
   }
 
-  // The first write has reached the kernel: even if this process ends now, the caller knows the targets.
+  // The caller is to know the targets even if this process is one of them. A write that is done may still be on its way
+  // through this process; once the one behind it is done, it has left (services/rpc/passing).
   void OnWriteDone(bool ok) override {
-    if (advance(Phase::kTelling, ok ? Phase::kStriking : Phase::kFinished)) return ok ? inject() : end(kGone);
+    const Phase told = hits_this_process() ? Phase::kFollowing : Phase::kStriking;
+    if (advance(Phase::kTelling, ok ? told : Phase::kFinished)) {
+      if (!ok) return end(kGone);
+      if (told == Phase::kStriking) return inject();
+      message_.Clear();
+      return StartWrite(&message_);
+    }
+    if (advance(Phase::kFollowing, Phase::kStriking)) return inject();  // a caller that has gone knows them, too
     if (advance(Phase::kReporting, Phase::kFinished)) end(ok ? grpc::Status::OK : kGone);
   }
 
-  // In kTelling and kReporting a write is in flight and will end by itself; inject() checks cancelled_ when it is done.
+  // In kTelling, kFollowing and kReporting a write is in flight and will end by itself; inject() checks cancelled_ when it is done.
   void OnCancel() override {
     cancelled_ = true;
     if (advance(Phase::kMeasuring, Phase::kFinished)) end(kGone);
@@ -60,7 +68,13 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
   }
 
  private:
-  enum class Phase { kTelling, kStriking, kMeasuring, kReporting, kFinished };
+  enum class Phase { kTelling, kFollowing, kStriking, kMeasuring, kReporting, kFinished };
+
+  bool hits_this_process() const {
+    return std::any_of(targets_.begin(), targets_.end(),
+                       [](const Hit& each) { return each.process() == Hit::PROCESS_FRONT_END; });
+  }
+
 
   // Moves the phase from `from` to `to`; false if the phase was another.
   bool advance(Phase from, Phase to) {
@@ -124,7 +138,7 @@ class DrillStream final : public grpc::ServerWriteReactor<DrillResponse>,
   RequestTimer timer_;
   std::shared_ptr<DrillStream> self_;  // released in OnDone
   std::shared_ptr<AvailabilityProbe> probe_;
-  DrillResponse message_;  // owned by gRPC in kTelling and kReporting
+  DrillResponse message_;  // owned by gRPC in kTelling, kFollowing and kReporting
   grpc::Status status_;
   std::atomic<bool> cancelled_{false};
   std::mutex mutex_;

@@ -189,7 +189,6 @@ void add_supervision(const DaemonPage& page, const control_v1::Supervisor& super
   MetricFamily hangs = counter_family("ingot_front_end_hangs_total",
                                       "Front ends that the supervisor killed since they answered nothing.");
   add_value(hangs, {}, static_cast<double>(page.front_end_hangs.get()));
-  families.push_back(stops(page));
   for (MetricFamily* family : {&up, &hangs}) families.push_back(std::move(*family));
 }
 
@@ -223,6 +222,7 @@ std::vector<MetricFamily> InstanceCollectable::Collect() const {
                                         "Messages of the instance's processes that the supervisor refused: malformed.");
   add_value(refused, {}, static_cast<double>(view_.daemon->refused_messages.get()));
   families.push_back(std::move(refused));
+  families.push_back(stops(*view_.daemon));
   add_kept_segments(*view_.daemon, families);
   add_status(status, families);
   if (status.has_supervisor()) add_supervision(*view_.daemon, status.supervisor(), families);

@@ -38,7 +38,8 @@ bool well_formed_list(const Message& message, std::uint32_t below) {
 
 bool well_formed(const supervision_v1::NewIncarnation& started, std::size_t descriptors) {
   const std::size_t most = started.ended() ? 1 : std::max(2, kFrontEndLoopsMax);
-  return descriptors >= 1 && descriptors <= most && started.incarnation() > 0 && well_formed_list(started, started.incarnation());
+  return descriptors >= 1 && descriptors <= most && started.incarnation() > 0 &&
+         well_formed_list(started, started.incarnation());
 }
 
 bool well_formed(const SupervisionMessage& message, std::size_t descriptors) {

@@ -20,7 +20,7 @@ def text_of(path):
 def constants(text, known):
     """The values of the constants in a header, by name."""
     found = {}
-    for name, expression in re.findall(r"^inline constexpr [\w:]+ (k\w+) = ([^;]+);", text, flags=re.M):
+    for name, expression in re.findall(r"^inline constexpr [\w:]+ (k\w+) =\s+([^;]+);", text, flags=re.M):
         if re.fullmatch(r"[\w\s'*+/()-]+", expression):
             try:
                 found[name] = eval(expression.replace("'", ""), {}, {**known, **found})

@@ -26,7 +26,7 @@ void MultiPaxos::settle(Effects& effects) {
 // Notes a ballot that is in use, or about to be.
 void MultiPaxos::follow(Ballot ballot, ReplicaIncarnation leader) {
   if (ballot <= following_) return;
-  const bool unexplained = peers_.up(leader_name_.id) && !peers_.doubted(leader_name_.id);
+  const bool unexplained = peers_.up(leader_name_.id) && !peers_.reported_stopped(leader_name_.id);
   if (leader.id != leader_name_.id && unexplained) suspicion_.count_timeout();
   following_ = ballot;
   leader_name_ = leader;
@@ -126,9 +126,8 @@ void MultiPaxos::peer_stopped(ReplicaIncarnation name, Effects& effects) {
 // A candidacy that has not begun is called off: should the leader not answer, a client that waits brings it back. But a
 // leader of an earlier incarnation is dead for good.
 void MultiPaxos::peer_continued(ReplicaIncarnation name, Effects&) {
-  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.doubted(name.id)) return;
-  peers_.end_doubt(name);
-  const bool leads = name.id == leader_name_.id && !peers_.doubted(name.id) && !leader_is_dead();
+  if (name.id.value() >= group_.replicas || name.id == group_.self || !peers_.end_doubt(name)) return;
+  const bool leads = name.id == leader_name_.id && !leader_is_dead();
   if (leads && !prepare_.under_way()) campaign_.leader_alive();
 }
 

@@ -191,9 +191,7 @@ void OnePaxos::peer_stopped(ReplicaIncarnation name, Effects& effects) {
 
 // It may now get a role that another one, doubted still, has.
 void OnePaxos::peer_continued(ReplicaIncarnation name, Effects& effects) {
-  if (name.id.value() >= state_.group.replicas || !state_.peers.doubted(name.id)) return;
-  state_.peers.end_doubt(name);
-  settle(effects);
+  if (name.id.value() < state_.group.replicas && state_.peers.end_doubt(name)) settle(effects);
 }
 
 void OnePaxos::salvaged(ReplicaIncarnation name, const StableView* view, Effects& effects) {

@@ -37,7 +37,7 @@ bool OnePaxosReconfiguration::leader_is_gone() const {
 
 // A role has moved though the replica that had it neither died nor was reported stopped.
 bool OnePaxosReconfiguration::moved_unexplained(ReplicaIncarnation last, ReplicaIncarnation now) const {
-  return now != last && !state_.peers.dead(last) && !state_.peers.doubted(last.id);
+  return now != last && !state_.peers.dead(last) && !state_.peers.reported_stopped(last.id);
 }
 
 // Only the log determines the leader: neither proposals nor other replicas' opinions do.
@@ -105,7 +105,7 @@ void OnePaxosReconfiguration::act_as_leader(Effects& effects) {
 // The kernel has reported it stopped, and not the replica that would be the next. Two that are both doubted, and run,
 // would get the role in turns for as long as the doubts are told; if they are stopped, no majority could change it.
 bool OnePaxosReconfiguration::acceptor_is_doubted() const {
-  return state_.peers.doubted(state_.now().acceptor.id) && !state_.peers.doubted(candidate().id);
+  return state_.peers.doubted(state_.now().acceptor.id) && !state_.peers.reported_stopped(candidate().id);
 }
 
 void OnePaxosReconfiguration::replace_silent_acceptor(Effects& effects) {
@@ -193,7 +193,7 @@ int OnePaxosReconfiguration::rank() const {
   for (std::uint16_t id = 0; id < state_.group.self.value() && id < state_.group.voters; ++id) {
     const EndpointId voter(id);
     const bool other = voter != state_.now().acceptor.id && voter != state_.now().leader.id;
-    before += other && state_.peers.fit(voter) && !state_.peers.doubted(voter) ? 1 : 0;
+    before += other && state_.peers.fit(voter) && !state_.peers.reported_stopped(voter) ? 1 : 0;
   }
   return before;
 }

@@ -130,14 +130,17 @@ void InnerCall::read() {
   StartRead(&read_);
 }
 
-// The next message is read when the connection has taken this one.
+// The next message is read once this one was written to the connection, which is at the end of this round, and the
+// connection has taken it. So the inner server knows of a message that the one before it has left this process.
 void InnerCall::read_done(bool ok) {
   reading_ = false;
   if (!ok || handler_ == nullptr) return let_end();
   passing_.used(*this);
   send(caller_, read_);
   read_.Clear();
-  if (caller_.pending_bytes() < kStreamOutputLowBytes) read();
+  passing_.loop_.post([this] {
+    if (handler_ != nullptr && !reading_ && held_ && caller_.pending_bytes() < kStreamOutputLowBytes) read();
+  });
 }
 
 void InnerCall::write_done(bool ok) {

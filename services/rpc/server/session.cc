@@ -41,9 +41,6 @@ struct SessionCallbacks {
   static int frame_received(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return of(user).frame_received(*frame);
   }
-  static int frame_refused(nghttp2_session*, const nghttp2_frame*, int, void* user) {
-    return of(user).frame_refused();
-  }
   static int frame_sent(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     of(user).frame_sent(*frame);
     return 0;
@@ -65,7 +62,6 @@ struct SessionCallbacks {
       nghttp2_session_callbacks_set_on_header_callback(made, header);
       nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, data);
       nghttp2_session_callbacks_set_on_frame_recv_callback(made, frame_received);
-      nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(made, frame_refused);
       nghttp2_session_callbacks_set_on_frame_send_callback(made, frame_sent);
       nghttp2_session_callbacks_set_on_stream_close_callback(made, stream_closed);
       nghttp2_session_callbacks_set_send_data_callback(made, send_data);
@@ -189,14 +185,16 @@ int Session::frame_received(const nghttp2_frame& frame) {
   return flood == nullptr ? 0 : flooded(flood);
 }
 
-// A frame that breaks a rule of its stream makes the server reset the stream: a reset that the client has caused.
-int Session::frame_refused() {
-  const char* flood = failed_ ? nullptr : guard_.reset(shared_.now_ns);
-  return flood == nullptr ? 0 : flooded(flood);
+// nghttp2 resets the stream of a frame that breaks a rule: a reset that the client has caused.
+void Session::reset_sent(std::uint32_t code) {
+  const bool caused = code != NGHTTP2_NO_ERROR && !shared_.draining && !failed_;
+  const char* flood = caused ? guard_.reset(shared_.now_ns) : nullptr;
+  if (flood != nullptr) flooded(flood);
 }
 
 // A reset that is queued with the answer would overtake it. So it follows once the last frame of the answer has gone.
 void Session::frame_sent(const nghttp2_frame& frame) {
+  if (frame.hd.type == NGHTTP2_RST_STREAM) reset_sent(frame.rst_stream.error_code);
   const bool of_call = frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA;
   guard_.frame_sent(of_call);
   if (!of_call || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;

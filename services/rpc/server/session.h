@@ -95,7 +95,7 @@ class Session final : private Line {
   // session.cc: frames
   int frame_begins(const nghttp2_frame_hd& header);
   int frame_received(const nghttp2_frame& frame);
-  int frame_refused();
+  void reset_sent(std::uint32_t code);
   void frame_sent(const nghttp2_frame& frame);
   int flooded(const char* why);
   int begin_headers(std::int32_t id);

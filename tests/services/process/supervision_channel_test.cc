@@ -184,7 +184,7 @@ bool accepted(const SupervisionMessage& message, std::size_t descriptors) {
 
 // True if the message is accepted with these numbers of descriptors and no others.
 bool accepted_only_with(const SupervisionMessage& message, std::size_t least, std::size_t most) {
-  for (std::size_t descriptors = 0; descriptors < 5; ++descriptors) {
+  for (std::size_t descriptors = 0; descriptors <= kFrontEndLoopsMax + 1; ++descriptors) {
     if (accepted(message, descriptors) != (descriptors >= least && descriptors <= most)) return false;
   }
   return !accepted(message, kSupervisionDescriptorsMax + 1);
@@ -195,9 +195,10 @@ TEST_CASE("a message needs the descriptors of its kind") {
                               failed_message(absl::NotFoundError("gone"))}) {
     CHECK(accepted_only_with(message, 0, 0));
   }
-  CHECK(accepted_only_with(incarnation_message(47, 4294967295u), 1, 2));
+  // Two of a replica; of a front end an inbox for each of its loops.
+  CHECK(accepted_only_with(incarnation_message(47, 4294967295u), 1, kFrontEndLoopsMax));
   SupervisionMessage ended = incarnation_message(1, 9, std::vector{Incarnation(3), Incarnation(8)});
-  CHECK(accepted_only_with(ended, 1, 2));
+  CHECK(accepted_only_with(ended, 1, kFrontEndLoopsMax));
   ended.mutable_incarnation()->set_ended(true);
   CHECK(accepted_only_with(ended, 1, 1));
   CHECK(accepted_only_with(kept_message(1, std::vector{Incarnation(3), Incarnation(8)}), 0, 0));
