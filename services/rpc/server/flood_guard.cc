@@ -21,11 +21,19 @@ int weight_of(const nghttp2_frame_hd& header) {
 }  // namespace
 
 const char* FloodGuard::frame_begins(const nghttp2_frame_hd& header, std::uint64_t now_ns) {
-  if (header.type == NGHTTP2_HEADERS) header_block_bytes_ = header.length;
+  if (header.type == NGHTTP2_HEADERS) {
+    header_block_bytes_ = header.length;
+    unfolded_bytes_ = 0;
+  }
   if (header.type == NGHTTP2_CONTINUATION) header_block_bytes_ += header.length;
   if (header_block_bytes_ > kHeaderBlockBytesMax) return "too_large_header_block";
   const int weight = weight_of(header);
   return weight == 0 || frames_.take(weight, now_ns) ? nullptr : "too_many_frames";
+}
+
+const char* FloodGuard::field(std::size_t bytes) {
+  unfolded_bytes_ += bytes;
+  return unfolded_bytes_ > kHeaderBlockBytesMax ? "too_large_header_block" : nullptr;
 }
 
 const char* FloodGuard::ping(std::uint64_t now_ns) {

@@ -50,6 +50,8 @@ class FloodGuard {
         resets_(bounds.resets_burst, bounds.resets_per_second) {}
 
   const char* frame_begins(const nghttp2_frame_hd& header, std::uint64_t now_ns);
+  // A field of the block that has begun last, with so many bytes of name and value.
+  const char* field(std::size_t bytes);
   const char* ping(std::uint64_t now_ns);
   const char* reset(std::uint64_t now_ns) { return resets_.take(1, now_ns) ? nullptr : "too_many_resets"; }
 
@@ -65,6 +67,7 @@ class FloodGuard {
   Allowance frames_;
   Allowance resets_;
   std::size_t header_block_bytes_ = 0;
+  std::size_t unfolded_bytes_ = 0;  // of the same block
   std::size_t sent_bytes_ = 0;  // below a KiB
   std::uint64_t pinged_ns_ = 0;
   int ping_strikes_ = 0;

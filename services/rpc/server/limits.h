@@ -66,7 +66,7 @@ inline constexpr std::size_t kReadBytesMin = 64 * 1024;
 inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for such connections, under pressure
 
 // Frames. At each of these the connection ends with GOAWAY, ENHANCE_YOUR_CALM.
-inline constexpr std::size_t kHeaderBlockBytesMax = 64 * 1024;  // of one block with its continuations
+inline constexpr std::size_t kHeaderBlockBytesMax = 64 * 1024;  // of one block, before and after it is unfolded
 inline constexpr int kPingIntervalMinMs = 5000;  // as etcd; pings without data in between come no more often ...
 inline constexpr int kPingStrikesMax = 2;        // ... more often than this
 // Frames that carry nothing for a call: settings, pings, priorities, window updates, empty or unknown frames. Allowed
@@ -96,6 +96,7 @@ inline constexpr std::uint64_t kDrainNoticeMs = 200;  // for a client to answer 
 // Memory that is kept for reuse.
 inline constexpr std::size_t kKeptCapacityBytes = 4 * 1024;  // of a buffer of a call or a connection; more is freed
 inline constexpr std::size_t kSpareStreamsMax = 1024;        // of a loop; more are freed
+inline constexpr std::size_t kPassedCallBytes = 64 * 1024;   // that count as freed when a call that was passed on ends
 inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed; then the heap is given back to the kernel
 inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // from then to the next time that it is given back
 

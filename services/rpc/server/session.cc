@@ -23,7 +23,9 @@ struct SessionCallbacks {
     return frame->headers.cat == NGHTTP2_HCAT_REQUEST ? of(user).begin_headers(frame->hd.stream_id) : 0;
   }
   static int header(nghttp2_session* h2, const nghttp2_frame* frame, const std::uint8_t* name, std::size_t name_bytes,
-                    const std::uint8_t* value, std::size_t value_bytes, std::uint8_t, void*) {
+                    const std::uint8_t* value, std::size_t value_bytes, std::uint8_t, void* user) {
+    const char* flood = of(user).guard_.field(name_bytes + value_bytes);
+    if (flood != nullptr) return of(user).flooded(flood);
     Stream* call = stream(h2, frame->hd.stream_id);
     if (call == nullptr || call->phase != Stream::Phase::kHead) return 0;  // trailers of a request say nothing
     call->head.add({reinterpret_cast<const char*>(name), name_bytes},
@@ -227,6 +229,7 @@ int Session::stream_closed(std::int32_t id) {
 
 void Session::drop(Stream& stream) {
   if (stream.phase == Stream::Phase::kRunning) shared_.count(&ServerCounters::calls_cancelled);
+  if (stream.method == nullptr && stream.phase >= Stream::Phase::kRunning) shared_.freed_bytes += kPassedCallBytes;
   end_call(stream);
   stream.request.clear();
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);

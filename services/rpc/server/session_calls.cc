@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/rpc/server/session.h"
-#include "transport/host/event_loop.h"
 
 namespace ingot::rpc {
 namespace {
@@ -43,8 +42,7 @@ void Session::head_complete(Stream& stream) {
   if (const auto fault = stream.head.fault()) return refuse(stream, fault->status, fault->http_status);
   if (const grpc::Status status = find_method(stream); !status.ok()) return refuse(stream, status);
   if (const auto timeout_ns = stream.head.timeout_ns()) {
-    const std::uint64_t now_ns = monotonic_ns();  // the round may have begun before this call did
-    stream.deadline_ns = now_ns + std::min(*timeout_ns, Call::kNever - 1 - now_ns);
+    stream.deadline_ns = shared_.now_ns + std::min(*timeout_ns, Call::kNever - 1 - shared_.now_ns);
     if (*timeout_ns == 0) return overdue(stream);
     shared_.timers.set(stream.deadline, stream.deadline_ns);
   }

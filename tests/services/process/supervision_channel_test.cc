@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "services/config/limits.h"
 #include "transport/host/segment.h"
 
 namespace ingot {

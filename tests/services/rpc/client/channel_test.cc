@@ -104,9 +104,7 @@ TEST_CASE("a call whose time is over ends, here and at the server") {
   KvServer server;
   LoopClient client(server.address());
   client.connect();
-  const auto start = std::chrono::steady_clock::now();
   CHECK(client.call(kPut, put_of("wait"), {.timeout = 50ms}).status().error_code() == StatusCode::DEADLINE_EXCEEDED);
-  CHECK(std::chrono::steady_clock::now() - start >= 50ms);
   while (server.cancelled < server.waiting) std::this_thread::sleep_for(1ms);
   CHECK(client.call(kPut, put_of("key"), {.timeout = 1h}).status().ok());
 }

@@ -137,21 +137,29 @@ TEST_CASE("rapid resets end their connection; calls that are answered earn reset
 }
 
 TEST_CASE("streams that a client makes the server reset count as its own resets") {
-  Harness harness;
+  const std::string rule = GENERATE("a header's name is in lower case", "a request has a path");
+  CAPTURE(rule);
   Headers headers = RawClient::grpc_headers("/t.T/Hold");
-  headers.emplace_back("Upper-Case", "x");
-  auto attacker = harness.client();
+  if (rule == "a request has a path") {
+    std::erase_if(headers, [](const auto& each) { return each.first == ":path"; });
+  } else {
+    headers.emplace_back("Upper-Case", "x");
+  }
+  Harness harness;
+  const Descriptor attacker = harness.connect();
+  std::string received;
+  write_all(attacker, std::string(kClientPreface) + settings_frame());
   int begun = 0;
-  while (!attacker->lost() && attacker->goaways().empty() && begun < 20'000) {
-    attacker->call(headers, framed(""));
-    harness.run(*attacker);
-    ++begun;
+  for (; begun < 20'000 && goaway_in(received).first <= 0; ++begun) {
+    const auto id = static_cast<std::uint32_t>(2 * begun + 1);
+    write_all(attacker, frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, id, header_block(headers)));
+    harness.rounds();
+    received += read_all(attacker);
   }
   CHECK(begun > 1000);
   CHECK(begun <= kResetsBurst + 10);
-  REQUIRE(attacker->goaways().size() == 1);
-  CHECK(attacker->goaways()[0].first == NGHTTP2_ENHANCE_YOUR_CALM);
-  CHECK(attacker->goaways()[0].second == "too_many_resets");
+  CHECK(goaway_in(received) == std::pair<int, std::string>(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_resets"));
+  CHECK(harness.held.empty());
 }
 
 TEST_CASE("header blocks without end are refused by their bytes, in whatever frames") {
@@ -164,6 +172,19 @@ TEST_CASE("header blocks without end are refused by their bytes, in whatever fra
   CHECK(large.first > 0);
   CHECK(harness.echoed.empty());
   CHECK(harness.server().open_calls() == 0);
+}
+
+// A byte of the second block names the field that the first one left in the table.
+TEST_CASE("a small header block that unfolds to a large one ends its connection") {
+  Harness harness;
+  std::string first = header_block(RawClient::grpc_headers("/t.T/Echo"));
+  first += std::string("\x40\x01x\x7f\xa1\x1e", 6) + std::string(4000, 'v');  // kept in the table: x, 4,000 bytes
+  const std::string begin = frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 1, first);
+  const std::string second = header_block(RawClient::grpc_headers("/t.T/Echo")) + std::string(1000, '\xbe');
+  const auto [code, text] =
+      flood(harness, frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 3, second), 1, begin);
+  CHECK(code == NGHTTP2_ENHANCE_YOUR_CALM);
+  CHECK(text == "too_large_header_block");
 }
 
 TEST_CASE("bodies in frames of a byte end their connection after a while") {
