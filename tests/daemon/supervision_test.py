@@ -5,8 +5,8 @@ import contextlib
 import os
 import random
 import re
+import resource
 import signal
-import socket
 import subprocess
 import time
 import unittest
@@ -90,27 +90,19 @@ class Restarts(unittest.TestCase):
             ctl(daemon.endpoint, "put", "after", "death")
 
     def test_a_process_that_cannot_start_is_retried_and_reported_once(self):
-        with Daemon() as daemon, socket.socket() as taker:
-            host, port = daemon.endpoint.rsplit(":", 1)
-            taker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            daemon.process.send_signal(signal.SIGSTOP)  # until its port has been taken
-            front_end = daemon.children()["@front-end"][0]
+        with Daemon() as daemon:
+            front_end, standby = daemon.children()["@front-end"][0], daemon.children()["@standby"][0]
+            few = len(os.listdir(f"/proc/{daemon.process.pid}/fd")) + 3  # for itself, and too few for its child
+            usual = resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE)
+            for pid in (daemon.process.pid, standby):
+                resource.prlimit(pid, resource.RLIMIT_NOFILE, (few, usual[1]))
             os.kill(front_end, signal.SIGKILL)
-            def taken():  # its threads release it one after the other
-                try:
-                    taker.bind((host, int(port)))
-                    return True
-                except OSError:
-                    return False
-
-            wait_until(taken, "the front end's port is free")
-            taker.listen()
-            daemon.process.send_signal(signal.SIGCONT)
             wait_until(lambda: lines(daemon, "cannot start"), "the front end cannot start")
             time.sleep(1)  # some more attempts
-            taker.close()
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, usual)
             wait_until(lambda: lines(daemon, "is up as incarnation"), "the front end serves again")
             self.assertEqual(len(lines(daemon, "cannot start")), 1, daemon.log)
+            self.assertIn("Too many open files", lines(daemon, "cannot start")[0])
             ctl(daemon.endpoint, "put", "after", "all")
 
 
