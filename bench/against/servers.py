@@ -117,7 +117,8 @@ class Server:
                               env=environment(ETCDCTL_API="3"))
 
     def compact(self):
-        """Drops all versions but the last of each key, so that none of this work falls into a measurement."""
+        """Drops all versions but the last of each key. What is left to do then (ingotd frees memory in steps) falls
+        into this server's next measurement, not into another's."""
         if not self.keeps_versions:
             return
         got = self.ctl("get", KEY, "--write-out=json")
