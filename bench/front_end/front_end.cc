@@ -28,8 +28,9 @@ namespace {
 using namespace ingot;
 using namespace ingot::bench;
 
-constexpr const char* kEmptyServerRole = "@empty-server";  // first argument of the child, then its address
-constexpr const char* kEmptyLoopRole = "@empty-loop";      // likewise
+// First argument of the child, then its address; bench/against_etcd starts such servers, too.
+constexpr const char* kEmptyServerRole = "@empty-server";
+constexpr const char* kEmptyLoopRole = "@empty-loop";
 
 struct Flags {
   std::string ingotd;
