@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "services/rpc/wire/free_memory.h"
+
 namespace ingot::rpc {
 
 namespace asio = boost::asio;
@@ -140,7 +142,7 @@ void Connection::receive_http1(std::string_view bytes) {
   const bool whole = head_.find("\r\n\r\n") != std::string::npos;
   if (!whole && head_.size() <= kHttp1RequestBytesMax) return;
   unsent_ = host_.answer_http1(whole ? std::string_view(head_) : std::string_view());
-  head_ = std::string();
+  free_memory(head_);
   deadline_.cancel();
   end_soon();
 }
@@ -205,7 +207,7 @@ bool Connection::write_unsent() {
   if (unsent_.empty()) return true;
   if (waiting_writable_ || !write(unsent_)) return false;
   if (unsent_.capacity() > kKeptCapacityBytes) shared_.freed_bytes += unsent_.capacity();
-  unsent_ = std::string();
+  free_memory(unsent_);
   return true;
 }
 
@@ -260,7 +262,8 @@ void Connection::close() {
   deadline_.cancel();
   progress_.cancel();
   if (unsent_.capacity() > kKeptCapacityBytes) shared_.freed_bytes += unsent_.capacity();
-  unsent_ = head_ = std::string();
+  free_memory(unsent_);
+  free_memory(head_);
   error_code ignored;
   socket_.close(ignored);
   host_.closed(*this);

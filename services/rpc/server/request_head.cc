@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/rpc/server/limits.h"
 #include "services/rpc/wire/binary_metadata.h"
+#include "services/rpc/wire/free_memory.h"
 #include "services/rpc/wire/timeout.h"
 
 namespace ingot::rpc {
@@ -107,8 +108,11 @@ void RequestHead::clear() {
   path_.clear();
   text_.clear();
   fields_.clear();
-  if (path_.capacity() <= kKeptCapacityBytes) fresh.path_ = std::move(path_);
-  if (text_.capacity() <= kKeptCapacityBytes) fresh.text_ = std::move(text_);
+  for (std::string* each : {&path_, &text_}) {
+    if (each->capacity() > kKeptCapacityBytes) free_memory(*each);
+  }
+  fresh.path_ = std::move(path_);
+  fresh.text_ = std::move(text_);
   if (fields_.capacity() <= kKeptCapacityBytes / sizeof(Field)) fresh.fields_ = std::move(fields_);
   *this = std::move(fresh);
 }

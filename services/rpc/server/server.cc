@@ -14,6 +14,7 @@
 #include "services/rpc/server/connection.h"
 #include "services/rpc/server/listener.h"
 #include "services/rpc/server/shared.h"
+#include "services/rpc/wire/free_memory.h"
 #include "transport/host/event_loop.h"
 
 namespace ingot::rpc {
@@ -205,7 +206,7 @@ class Server::State final : public ConnectionHost {
 
   void trim() {
     shared_.freed_bytes = 0;
-    if (write_buffer_.capacity() > 2 * kWriteBytes) write_buffer_ = std::string();
+    if (write_buffer_.capacity() > 2 * kWriteBytes) free_memory(write_buffer_);
     ::malloc_trim(0);
   }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "services/rpc/server/session.h"
 #include "services/rpc/wire/compression.h"
+#include "services/rpc/wire/free_memory.h"
 
 namespace ingot::rpc {
 
@@ -117,7 +118,7 @@ bool Session::charge(Stream& stream) {
   if (kept <= before) return true;
   const bool own = received_bytes_ > shared_.bounds.received_bytes;
   if (!own && shared_.received_bytes <= shared_.bounds.received_bytes_all) return true;
-  stream.request = std::string();
+  free_memory(stream.request);
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
   charge(stream);
   const grpc::Status status(grpc::StatusCode::RESOURCE_EXHAUSTED,

@@ -1,11 +1,13 @@
 #include "services/rpc/server/stream.h"
 
+#include "services/rpc/wire/free_memory.h"
+
 namespace ingot::rpc {
 namespace {
 
 void empty(std::string& text) {
   text.clear();
-  if (text.capacity() > kKeptCapacityBytes) text = std::string();
+  if (text.capacity() > kKeptCapacityBytes) free_memory(text);
 }
 
 }  // namespace

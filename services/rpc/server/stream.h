@@ -21,6 +21,7 @@
 #include "services/rpc/server/request_head.h"
 #include "services/rpc/server/timers.h"
 #include "services/rpc/wire/framing.h"
+#include "services/rpc/wire/free_memory.h"
 
 namespace ingot::rpc {
 
@@ -45,7 +46,7 @@ class OutputBytes {
   void clear() {
     bytes_.clear();
     taken_ = 0;
-    if (bytes_.capacity() > kKeptCapacityBytes) bytes_ = std::string();
+    if (bytes_.capacity() > kKeptCapacityBytes) free_memory(bytes_);
   }
 
  private:

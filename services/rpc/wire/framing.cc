@@ -52,10 +52,12 @@ MessageReader::Result MessageReader::read(std::string_view& bytes) {
 }
 
 void MessageReader::reset(std::size_t message_bytes_max, std::size_t capacity_bytes) {
-  std::string kept = kept_.capacity() <= capacity_bytes ? std::move(kept_) : std::string();
-  *this = MessageReader(message_bytes_max);
+  std::string kept;
+  if (kept_.capacity() <= capacity_bytes) kept.swap(kept_);
   kept.clear();
-  kept_ = std::move(kept);
+  free_memory(kept_);
+  *this = MessageReader(message_bytes_max);
+  kept_.swap(kept);
 }
 
 }  // namespace ingot::rpc

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "services/rpc/wire/free_memory.h"
 #include "services/rpc/wire/limits.h"
 
 namespace ingot::rpc {
@@ -51,7 +52,7 @@ class MessageReader {
 
   // Forgets the message that was handed out, and frees what was kept of it.
   void reset_message() {
-    if (delivered_) kept_ = std::string();
+    if (delivered_) free_memory(kept_);
     delivered_ = false;
     message_ = {};
   }
