@@ -84,7 +84,8 @@ class CommandLine:
 
 
 class Grpcurl(CommandLine):
-    """Knows the messages by the server's reflection where there is one."""
+    """Knows the messages by the server's reflection where there is one, and that of the health service, which gRPC C++
+    does not describe, by the descriptors."""
 
     def __init__(self, name, descriptors):
         super().__init__(name, descriptors)
@@ -108,7 +109,7 @@ class Grpcurl(CommandLine):
     def source(self, endpoint):
         if endpoint not in self.reflection:
             self.reflection[endpoint] = not self.run([*self.words, "-plaintext", endpoint, "list"], "").returncode
-        return [] if self.reflection[endpoint] else ["-protoset", self.descriptors]
+        return ["-protoset", self.descriptors, f"-use-reflection={str(self.reflection[endpoint]).lower()}"]
 
     @staticmethod
     def answer(exit_code, output, errors):
@@ -119,18 +120,18 @@ class Grpcurl(CommandLine):
 
 
 class Etcdctl(CommandLine):
-    """Shows no code with etcd's own errors."""
+    """The code of an error is in its log, the text in what it prints last."""
 
     def play_one(self, endpoint, step, base):
         if step.etcdctl is None:
             return SKIPPED, ""
         done = self.run([*self.words, f"--endpoints={endpoint}", "--dial-timeout=100s", "--command-timeout=100s",
                          "--write-out=json", *shlex.split(step.command(base))], step.input)
-        refused = re.search(r"rpc error: code = (\w+) desc = (.*?)\)?$", done.stderr, re.M)
-        if refused:
-            return refused.groups()
-        said = re.search(r"Error: (.*)", done.stderr)
-        return (UNKNOWN_ERROR, said[1] if said else done.stderr) if done.returncode else ("OK", done.stdout)
+        code = re.search(r"code = (\w+) desc", done.stderr)
+        said = re.search(r"^Error: (?:.*desc = )?(.*?)\)?$", done.stderr, re.M)
+        if done.returncode == 0:
+            return "OK", done.stdout
+        return code[1] if code else UNKNOWN_ERROR, said[1] if said else done.stderr
 
 
 CLIENTS = {"go": Program, "etcd-client": Program, "python": Program, "java": Program, "grpcurl": Grpcurl,

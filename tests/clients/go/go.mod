@@ -4,7 +4,7 @@ go 1.19
 
 require (
 	github.com/fullstorydev/grpcurl v1.8.9
-	github.com/gogo/protobuf v1.3.2
+	github.com/golang/protobuf v1.5.3
 	go.etcd.io/etcd/api/v3 v3.5.9
 	go.etcd.io/etcd/client/v3 v3.5.9
 	google.golang.org/grpc v1.58.3
@@ -23,7 +23,7 @@ require (
 	github.com/coreos/go-systemd/v22 v22.3.2 // indirect
 	github.com/envoyproxy/go-control-plane v0.11.1 // indirect
 	github.com/envoyproxy/protoc-gen-validate v1.0.2 // indirect
-	github.com/golang/protobuf v1.5.3 // indirect
+	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/jhump/protoreflect v1.15.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.5.9 // indirect
 	go.uber.org/atomic v1.7.0 // indirect

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gogo/protobuf/jsonpb"
-	"github.com/gogo/protobuf/proto"
+	"github.com/golang/protobuf/jsonpb"
+	"github.com/golang/protobuf/proto"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -117,8 +117,8 @@ func compares(r *pb.TxnRequest) []clientv3.Cmp {
 	return made
 }
 
-func call(client *clientv3.Client, step steps.Step) steps.Answer {
-	ctx := metadata.NewOutgoingContext(context.Background(), metadata.New(step.Metadata))
+func call(ctx context.Context, client *clientv3.Client, step steps.Step) steps.Answer {
+	ctx = metadata.NewOutgoingContext(ctx, metadata.New(step.Metadata))
 	switch strings.TrimPrefix(step.Method, "etcdserverpb.") {
 	case "KV/Range":
 		var r pb.RangeRequest
@@ -151,7 +151,7 @@ func call(client *clientv3.Client, step steps.Step) steps.Answer {
 }
 
 func play(client *clientv3.Client, step steps.Step) steps.Answer {
-	again := func() steps.Answer { return call(client, step) }
+	again := func() steps.Answer { return call(context.Background(), client, step) }
 	switch {
 	case step.Path != "/"+step.Method || step.Gzip:
 		return steps.Answer{Code: "SKIPPED"}
@@ -164,7 +164,7 @@ func play(client *clientv3.Client, step steps.Step) steps.Answer {
 	case step.Do == "parallel":
 		return steps.Parallel(step.Count, again)
 	case step.Do == "until":
-		return steps.Until(step.Step, again)
+		return steps.Until(step.Step, func(ctx context.Context) steps.Answer { return call(ctx, client, step) })
 	}
 	return steps.Answer{Code: "SKIPPED"}
 }

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -21,7 +22,6 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"ingot/tests/clients/steps"
-	"strings"
 )
 
 const (
@@ -124,7 +124,7 @@ func (p *player) play(step steps.Step) steps.Answer {
 	case "parallel":
 		return steps.Parallel(step.Count, func() steps.Answer { return p.call(step) })
 	case "until":
-		return steps.Until(step.Step, func() steps.Answer { return p.call(step) })
+		return steps.Until(step.Step, func(context.Context) steps.Answer { return p.call(step) })
 	}
 	return steps.Answer{Code: "SKIPPED", Text: ""}
 }

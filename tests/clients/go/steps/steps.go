@@ -4,6 +4,7 @@ package steps
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -82,15 +83,19 @@ func Parallel(count int, call func() Answer) Answer {
 
 type tally struct {
 	sync.Mutex
-	completed int
-	failed    map[string]int
-	texts     map[string]int
-	revisions []int64
+	completed, unfinished int
+	failed                map[string]int
+	texts                 map[string]int
+	revisions             []int64
 }
 
-func (t *tally) add(name string, answer Answer) {
+func (t *tally) add(ctx context.Context, name string, answer Answer) {
 	t.Lock()
 	defer t.Unlock()
+	if answer.Code != "OK" && ctx.Err() != nil {
+		t.unfinished++
+		return
+	}
 	if answer.Code != "OK" {
 		t.failed[answer.Code]++
 		t.texts[answer.Text]++
@@ -109,25 +114,26 @@ func (t *tally) add(name string, answer Answer) {
 	}
 }
 
-// Until calls in loops, until a line comes on standard input, and prints how the calls ended.
-func Until(name string, call func() Answer) Answer {
+// Until calls in loops, until a line comes on standard input, and prints how the calls ended. A call that waits for a
+// server then is unfinished.
+func Until(name string, call func(context.Context) Answer) Answer {
 	counted := tally{failed: map[string]int{}, texts: map[string]int{}}
-	told := make(chan struct{})
-	go func() { bufio.NewReader(os.Stdin).ReadString('\n'); close(told) }()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { bufio.NewReader(os.Stdin).ReadString('\n'); cancel() }()
 	var wait sync.WaitGroup
 	for i := 0; i < loops; i++ {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
 			for {
-				answer := call()
-				counted.add(name, answer)
+				answer := call(ctx)
+				counted.add(ctx, name, answer)
 				pause := time.Duration(0)
 				if answer.Code != "OK" {
 					pause = afterFailure
 				}
 				select {
-				case <-told:
+				case <-ctx.Done():
 					return
 				case <-time.After(pause):
 				}
@@ -136,7 +142,7 @@ func Until(name string, call func() Answer) Answer {
 	}
 	wait.Wait()
 	text, err := json.Marshal(map[string]any{"completed": counted.completed, "failed": counted.failed,
-		"texts": counted.texts, "revisions": counted.revisions})
+		"texts": counted.texts, "unfinished": counted.unfinished, "revisions": counted.revisions})
 	Require(err)
 	return Answer{"OK", string(text)}
 }
