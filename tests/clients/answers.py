@@ -54,6 +54,8 @@ def normal(value, base, name=None):
         return [normal(each, base, name) for each in value]
     if name in BYTES and isinstance(value, str):
         return text_of(value)
+    if name == "code":
+        return code_in_capitals(value)
     value = number_of(value)
     return relative(value, base) if name in REVISIONS else value
 

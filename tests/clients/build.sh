@@ -48,11 +48,11 @@ python_player() {
 java_player() {
   needed javac default-jdk-headless
   needed mvn maven
-  folder_for java "$here/java/pom.xml" "$here/java/Player.java"
+  folder_for java "$here/java/pom.xml" "$here"/java/*.java
   if [ ! -e "$made/done" ]; then
     timeout 300 mvn -q -B -f "$here/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$made/lib" \
       -DincludeScope=runtime >&2 || not_here "Maven could not fetch grpc-java; is there a network?"
-    javac -cp "$made/lib/*" -d "$made/classes" "$here/java/Player.java" >&2 || exit 1
+    javac -cp "$made/lib/*" -d "$made/classes" "$here"/java/*.java >&2 || exit 1
     touch "$made/done"
   fi
   echo "java -cp $made/classes:$made/lib/* Player"

@@ -3,6 +3,7 @@
     call METHOD REQUEST        one call; the request in JSON, bytes as text
     parallel METHOD REQUEST    so many calls at once, on one channel (count)
     deadline METHOD REQUEST    opens a call and sends no request, until its deadline (deadline_ms)
+    headers METHOD REQUEST     the code, and the names of the headers and trailers, as the client shows them
     cancel METHOD REQUEST      opens a call and sends no request, then cancels it
     keepalive METHOD REQUEST   opens a call and sends the request later (wait_ms), on a channel that pings every 10 s
     until METHOD REQUEST       calls in loops until the runner ends it: the server leaves meanwhile
@@ -20,7 +21,7 @@ import base64
 import json
 import re
 
-KINDS = ("call", "parallel", "deadline", "cancel", "keepalive", "until")
+KINDS = ("call", "headers", "parallel", "deadline", "cancel", "keepalive", "until")
 NUMBERS = {"deadline_ms": "DeadlineMs", "wait_ms": "WaitMs", "count": "Count"}
 BYTES = ("key", "value", "range_end")
 FILL = "x"

@@ -1,5 +1,6 @@
 // Plays a scenario's steps with grpc-java over Netty; messages are dynamic. tests/clients/run.sh calls it with
 // HOST:PORT DESCRIPTORS STEPS.
+import com.google.gson.Gson;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -19,22 +20,15 @@ import io.grpc.protobuf.ProtoUtils;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 public final class Player {
-  private static final int LOOPS = 8; // of an "until" step
-  private static final int AFTER_FAILURE_MS = 20;
-  private static final int UNDER_WAY = 50; // calls after which the runner is told that the load runs
   private static final int CANCEL_AFTER_MS = 50;
   private static final int KEEP_ALIVE_S = 10; // the least that grpc-java allows
-
-  private record Answer(String code, String text) {}
 
   private final ManagedChannel channel;
   private final Map<String, FileDescriptor> files;
@@ -64,7 +58,7 @@ public final class Player {
     throw new IllegalArgumentException(name + " is in no descriptor");
   }
 
-  private static void line(String name, String code, String text) {
+  static void line(String name, String code, String text) {
     System.out.println(name + ": " + code + " " + text.replace('\n', ' '));
     System.out.flush();
   }
@@ -94,6 +88,8 @@ public final class Player {
     final ClientCall<DynamicMessage, DynamicMessage> call;
     private final DynamicMessage request;
     private DynamicMessage response;
+    Metadata headers = new Metadata();
+    Metadata trailers;
 
     Open(JsonObject step) throws Exception {
       MethodDescriptor method = method(step.get("Method").getAsString());
@@ -121,9 +117,12 @@ public final class Player {
       return this;
     }
 
+    @Override public void onHeaders(Metadata received) { headers = received; }
+
     @Override public void onMessage(DynamicMessage message) { response = message; }
 
-    @Override public void onClose(Status status, Metadata trailers) {
+    @Override public void onClose(Status status, Metadata received) {
+      trailers = received;
       try {
         String text = status.isOk()
             ? JsonFormat.printer().preservingProtoFieldNames().omittingInsignificantWhitespace().print(response)
@@ -148,51 +147,11 @@ public final class Player {
     return open.send().answer.get();
   }
 
-  private Answer parallel(JsonObject step) throws Exception {
-    List<Open> open = new ArrayList<>();
-    for (int i = 0; i < number(step, "Count"); i++) open.add(new Open(step).send());
-    for (Open each : open) {
-      if (!each.answer.get().code().equals("OK")) return each.answer.get();
-    }
-    return new Answer("OK", "{\"answered\": " + open.size() + "}");
-  }
-
-  private Answer until(JsonObject step) throws Exception {
-    AtomicBoolean told = new AtomicBoolean();
-    List<Long> revisions = new ArrayList<>();
-    Map<String, Integer> failed = new HashMap<>();
-    Map<String, Integer> texts = new HashMap<>();
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < LOOPS; i++) {
-      threads.add(new Thread(() -> {
-        try {
-          while (!told.get()) {
-            Answer answer = new Open(step).send().answer.get();
-            boolean good = answer.code().equals("OK");
-            synchronized (revisions) {
-              if (good) {
-                var header = JsonParser.parseString(answer.text()).getAsJsonObject().getAsJsonObject("header");
-                revisions.add(header.get("revision").getAsLong());
-                if (revisions.size() == UNDER_WAY) line(step.get("Step").getAsString(), "GOING", "");
-              } else {
-                failed.merge(answer.code(), 1, Integer::sum);
-                texts.merge(answer.text(), 1, Integer::sum);
-              }
-            }
-            if (!good) Thread.sleep(AFTER_FAILURE_MS);
-          }
-        } catch (Exception error) {
-          throw new IllegalStateException(error);
-        }
-      }));
-      threads.get(i).start();
-    }
-    while (System.in.read() != '\n') {}
-    told.set(true);
-    for (Thread thread : threads) thread.join();
-    var counted = new com.google.gson.Gson();
-    return new Answer("OK", counted.toJson(Map.of("completed", revisions.size(), "failed", failed, "texts", texts,
-        "revisions", revisions)));
+  private Answer headers(JsonObject step) throws Exception {
+    Open open = new Open(step).send();
+    String code = open.answer.get().code();
+    return new Answer("OK", new Gson().toJson(Map.of("code", code, "headers", new TreeSet<>(open.headers.keys()),
+        "trailers", new TreeSet<>(open.trailers.keys()))));
   }
 
   private Answer play(Player pinging, JsonObject step) throws Exception {
@@ -201,8 +160,9 @@ public final class Player {
       case "deadline" -> new Open(step).answer.get();
       case "cancel" -> cancel(step);
       case "keepalive" -> pinging.keepAlive(step);
-      case "parallel" -> parallel(step);
-      case "until" -> until(step);
+      case "parallel" -> Load.parallel(number(step, "Count"), () -> new Open(step).send().answer);
+      case "until" -> Load.until(step.get("Step").getAsString(), () -> new Open(step).send().answer);
+      case "headers" -> headers(step);
       default -> new Answer("SKIPPED", "");
     };
   }

@@ -83,6 +83,14 @@ class Player:
         future.cancel()
         return answered(future)
 
+    def headers(self, step):
+        """The names of what the server sends before and behind the answer, and the code."""
+        future = self.start(step)
+        code = answered(future)[0]
+        names = [sorted({name for name, _ in pairs or ()}) for pairs in
+                 (future.initial_metadata(), future.trailing_metadata())]
+        return "OK", json.dumps({"code": code, "headers": names[0], "trailers": names[1]})
+
     def parallel(self, step):
         answers = [answered(future) for future in [self.start(step) for _ in range(step["Count"])]]
         bad = [answer for answer in answers if answer[0] != "OK"]
@@ -120,7 +128,7 @@ class Player:
 def play(player, pinging, step):
     plays = {"call": player.call, "deadline": lambda step: answered(player.hold(step)), "cancel": player.cancel,
              "keepalive": lambda step: answered(pinging.hold(step, step["WaitMs"] / 1000)),
-             "parallel": player.parallel, "until": player.until}
+             "parallel": player.parallel, "until": player.until, "headers": player.headers}
     return plays[step["Do"]](step) if step["Do"] in plays else ("SKIPPED", "")
 
 

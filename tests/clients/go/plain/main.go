@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"sort"
 	"strings"
 	"time"
 
@@ -81,15 +83,32 @@ func (p *player) context(step steps.Step) (context.Context, context.CancelFunc) 
 	return context.WithCancel(ctx)
 }
 
-func (p *player) call(step steps.Step) steps.Answer {
+func (p *player) call(step steps.Step, options ...grpc.CallOption) steps.Answer {
 	ctx, cancel := p.context(step)
 	defer cancel()
-	options := []grpc.CallOption{}
 	if step.Gzip {
 		options = append(options, grpc.UseCompressor(gzip.Name))
 	}
 	request, response := p.messages(step)
 	return answer(response, p.channel.Invoke(ctx, step.Path, request, response, options...))
+}
+
+func names(received metadata.MD) []string {
+	found := []string{}
+	for name := range received {
+		found = append(found, name)
+	}
+	sort.Strings(found)
+	return found
+}
+
+// headers are the names of what the server sends before and behind the answer, and the code.
+func (p *player) headers(step steps.Step) steps.Answer {
+	var headers, trailers metadata.MD
+	code := p.call(step, grpc.Header(&headers), grpc.Trailer(&trailers)).Code
+	text, err := json.Marshal(map[string]any{"code": code, "headers": names(headers), "trailers": names(trailers)})
+	steps.Require(err)
+	return steps.Answer{Code: "OK", Text: string(text)}
 }
 
 // held opens a call and, once between has returned, sends the request; between may cancel.
@@ -115,6 +134,8 @@ func (p *player) play(step steps.Step) steps.Answer {
 	switch step.Do {
 	case "call":
 		return p.call(step)
+	case "headers":
+		return p.headers(step)
 	case "deadline":
 		return p.held(step, false, func(context.CancelFunc) {})
 	case "cancel":
