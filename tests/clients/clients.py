@@ -138,6 +138,8 @@ def parse(arguments):
     parser.add_argument("--target", choices=["ingotd", "etcd", "both"], default="ingotd")
     parser.add_argument("--client", action="append", metavar="NAME", choices=list(players.CLIENTS),
                         help=f"one of {', '.join(players.CLIENTS)}; can be repeated (all)")
+    parser.add_argument("--step", action="append", metavar="NAME", help="only this step of the scenario, such as drain; "
+                        "can be repeated. Many steps expect what those before them did (all)")
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
     parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # run.sh: first build what is needed
     parser.error = lambda message: parser.exit(2, f"{parser.prog}: {message}; see --help\n")
@@ -179,6 +181,10 @@ def main(arguments):
     flags = parse(arguments)
     with open(os.path.join(players.HERE, "scenario.txt")) as file:
         steps = scenario.parse(file.read())
+    for name in set(flags.step or ()) - {step.name for step in steps}:
+        print(f"tests/clients/run.sh: --step={name} is no step of scenario.txt; see --help", file=sys.stderr)
+        return 2
+    steps = [step for step in steps if flags.step is None or step.name in flags.step]
     here = clients_here(flags.client or players.CLIENTS)
     if not here:
         return NOT_HERE
