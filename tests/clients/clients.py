@@ -138,8 +138,8 @@ def parse(arguments):
     parser.add_argument("--target", choices=["ingotd", "etcd", "both"], default="ingotd")
     parser.add_argument("--client", action="append", metavar="NAME", choices=list(players.CLIENTS),
                         help=f"one of {', '.join(players.CLIENTS)}; can be repeated (all)")
-    parser.add_argument("--step", action="append", metavar="NAME", help="only this step of the scenario, such as drain; "
-                        "can be repeated. Many steps expect what those before them did (all)")
+    parser.add_argument("--step", action="append", metavar="NAME", help="only this step of the scenario, such as "
+                        "drain; can be repeated. Many steps expect what those before them did (all)")
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
     parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # run.sh: first build what is needed
     parser.error = lambda message: parser.exit(2, f"{parser.prog}: {message}; see --help\n")
