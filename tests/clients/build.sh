@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Builds one client of tests/clients/run.sh and prints the command that starts it. Fetches what it needs the first time,
+# in fixed versions: Go's modules by go.sum, Python's packages into a folder of their own, Java's from Maven.
+#
+#   tests/clients/build.sh go | etcd-client | grpcurl | python | java | etcdctl
+#   tests/clients/build.sh descriptors    the messages of the API, for all clients
+#
+# Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
+# network.
+set -uo pipefail
+
+here=$(dirname "$(readlink -f "$0")")
+root=$(readlink -f "$here/../..")
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+not_here() { echo "$1" >&2; exit 3; }
+needed() { command -v "$1" >/dev/null || not_here "there is no $1 here (apt install $2)"; }
+# build.sh's folder of one kind: a new one for each state of the files given, so that nothing old is used.
+folder_for() {
+  local kind=$1; shift
+  made=$cache/$kind-$(cat "$@" | sha256sum | cut -c1-16)
+  mkdir -p "$made" || not_here "$made cannot be made"
+}
+
+go_program() {
+  needed go golang-go
+  export GOPATH=$cache/go GOCACHE=$cache/go/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off
+  cd "$here/go" || exit 1
+  folder_for "$1" go.sum ./*/*.go
+  if [ ! -x "$made/program" ]; then
+    timeout 300 go mod download >&2 || not_here "Go's modules could not be fetched; is there a network?"
+    go build -p "${JOBS:-2}" -o "$made/program.$$" "$2" >&2 && mv "$made/program.$$" "$made/program" || exit 1
+  fi
+  echo "$made/program"
+}
+
+python_player() {
+  needed python3 python3-venv
+  folder_for python "$here/python/requirements.txt"
+  if [ ! -e "$made/done" ]; then
+    python3 -m venv "$made/venv" >&2 || not_here "python3 -m venv failed (apt install python3-venv)"
+    timeout 300 "$made/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: \
+      -r "$here/python/requirements.txt" >&2 || not_here "Python's packages could not be fetched; is there a network?"
+    touch "$made/done"
+  fi
+  echo "$made/venv/bin/python -B -u $here/python/player.py"
+}
+
+java_player() {
+  needed javac default-jdk-headless
+  needed mvn maven
+  folder_for java "$here/java/pom.xml" "$here"/java/*.java
+  if [ ! -e "$made/done" ]; then
+    timeout 300 mvn -q -B -f "$here/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$made/lib" \
+      -DincludeScope=runtime >&2 || not_here "Maven could not fetch grpc-java; is there a network?"
+    javac -cp "$made/lib/*" -d "$made/classes" "$here"/java/*.java >&2 || exit 1
+    touch "$made/done"
+  fi
+  echo "java -cp $made/classes:$made/lib/* Player"
+}
+
+descriptors() {
+  needed protoc protobuf-compiler
+  cd "$root" || exit 1
+  folder_for descriptors proto/etcd/*.proto "$here/health.proto"
+  [ -s "$made/set" ] || { protoc --include_imports --descriptor_set_out="$made/set.$$" proto/etcd/rpc.proto \
+    tests/clients/health.proto >&2 && mv "$made/set.$$" "$made/set"; } || exit 1
+  echo "$made/set"
+}
+
+case "${1:-}" in
+  --help | -h) usage; exit 0 ;;
+esac
+[ $# -eq 1 ] || { echo "tests/clients/build.sh: one client is needed; see --help" >&2; exit 2; }
+cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ingot/clients
+mkdir -p "$cache" || not_here "$cache cannot be made"
+case "$1" in
+  go) go_program go ./plain ;;
+  etcd-client) go_program etcd-client ./etcdclient ;;
+  grpcurl) go_program grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl ;;
+  python) python_player ;;
+  java) java_player ;;
+  etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;
+  descriptors) descriptors ;;
+  *) echo "tests/clients/build.sh: unknown client $1; see --help" >&2; exit 2 ;;
+esac
