@@ -48,6 +48,9 @@ std::vector<nghttp2_nv>& empty_fields() {
 void add_head(std::vector<nghttp2_nv>& fields, const char* http_status) {
   fields.push_back(constant_field(":status", http_status));
   fields.push_back(constant_field("content-type", "application/grpc"));
+}
+
+void add_accepted_encodings(std::vector<nghttp2_nv>& fields) {
   fields.push_back(constant_field("grpc-accept-encoding", kAcceptedEncodings));
 }
 
@@ -123,6 +126,7 @@ void Session::begin_response(Stream& stream) {
   stream.response_begun = true;
   std::vector<nghttp2_nv>& fields = empty_fields();
   add_head(fields, "200");
+  add_accepted_encodings(fields);
   add_metadata(fields, stream.initial_metadata);
   nghttp2_data_provider provider;
   provider.source.ptr = &stream;
@@ -155,6 +159,7 @@ void Session::trailers_only(Stream& stream, const char* http_status) {
   std::vector<nghttp2_nv>& fields = empty_fields();
   std::string number;
   add_head(fields, http_status);
+  if (stream.head.encoding() == Encoding::kUnknown) add_accepted_encodings(fields);  // what it should have been
   add_metadata(fields, stream.initial_metadata);
   add_status(fields, stream, number);
   nghttp2_submit_response(h2_, stream.id, fields.data(), fields.size(), nullptr);
