@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/seeds.h"
+#include "tests/simulation/plan.h"
 #include "tests/simulation/report.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
@@ -161,6 +162,21 @@ TEST_CASE("a leader with a narrow segment gets room by a snapshot") {
   for (const std::uint64_t seed : {34017, 42475, 92032}) {
     options.seed = seed;
     CHECK(run(options).violation == "");
+  }
+}
+
+// The simulator drew less room for prepared commands than one batch took, so that each participant refused it. The
+// clients repeated all their requests at one instant, and the leader put them into one batch again, for ever.
+TEST_CASE("2PC: an idle participant has room for a batch") {
+  Options options = options_of("2pc", 5, 5);
+  for (const std::uint64_t seed : {42094299, 42428130}) {
+    options.seed = seed;
+    CHECK(run(options).violation == "");
+  }
+  for (options.seed = 1; options.seed <= 1000; ++options.seed) {
+    const Plan plan(options);
+    CAPTURE(options.seed);
+    CHECK(plan.replica.bounds.batch_bytes <= plan.bounds.prepared_bytes);
   }
 }
 
