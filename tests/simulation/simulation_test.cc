@@ -180,6 +180,14 @@ TEST_CASE("2PC: an idle participant has room for a batch") {
   }
 }
 
+// A leader proposed again, one slot each time that a slow voter was asked again, what was decided before, and said
+// nothing meanwhile.
+TEST_CASE("a new leader that proposes again for long says what it waits for") {
+  Options options = options_of("multipaxos", 5, 5);
+  options.seed = 42146558;
+  CHECK(run(options).violation == "");
+}
+
 TEST_CASE("running a seed twice gives the same steps") {
   Options options = options_of("1paxos", 5, 5);
   options.seed = 42;
