@@ -8,9 +8,11 @@ namespace ingot {
 
 namespace {
 
-// What a replica learns before it can lead was decided long ago: that it catches up is no decision.
-bool learns_only(Blocked why) {
-  return why == Blocked::kCatchingUp || why == Blocked::kNoMajority || why == Blocked::kLoading;
+// What a replica learns before it can lead was decided long ago, and so, mostly, was what a new leader proposes again
+// before it takes a command: that it catches up is no decision.
+bool catches_up(const AgreementStatus& status) {
+  const Blocked why = status.why;
+  return status.taking_over || why == Blocked::kCatchingUp || why == Blocked::kNoMajority || why == Blocked::kLoading;
 }
 
 }  // namespace
@@ -18,7 +20,7 @@ bool learns_only(Blocked why) {
 void StallWatch::observe(AgreementStatus& status, std::uint64_t progress, std::uint64_t now_ns) {
   const bool moved = std::exchange(progress_, progress) != progress;
   const bool waited = std::exchange(waits_, status.why != Blocked::kNo);
-  const bool decided = moved && !status.blocked && !learns_only(status.why);
+  const bool decided = moved && !status.blocked && !catches_up(status);
   if (!waited || decided) since_ns_ = now_ns;
   const bool was_blocked = blocked_;
   const bool for_long = now_ns - since_ns_ >= blocked_after_ns_ && INGOT_RULE("long-waits-show");

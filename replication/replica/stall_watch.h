@@ -15,7 +15,7 @@ class StallWatch {
 
   // `progress`: another number than the last time if anything was decided in between. Completes the status: it is
   // blocked if it waits without progress for blocked_after_ns; a wait that changes its cause meanwhile is one wait, and
-  // what a replica decides while it catches up, before it can lead, is no progress.
+  // what a replica decides while it catches up, before it can lead, or while it takes over, is no progress.
   // What an operator sees does not flicker: another cause is shown once it has lasted as long itself, unless agreement
   // knows that waiting cannot help.
   void observe(AgreementStatus& status, std::uint64_t progress, std::uint64_t now_ns);

@@ -162,7 +162,7 @@ constexpr Mutant kMutants[] = {
      "a new leader proposes again what it found without asking for room", "multipaxos", 3, "", 0, 3845,
      "multi_paxos_room", "trace"},
     // 2PC.
-    {"no-is-no", "TwoPhaseCoordinator::on_vote", "the coordinator reads a no as a yes", "2pc", 3, "liveness", 6, 214,
+    {"no-is-no", "TwoPhaseCoordinator::on_vote", "the coordinator reads a no as a yes", "2pc", 3, "liveness", 10, 2000,
      "two_phase_commit_no_vote", "trace"},
     {"all-vote", "TwoPhaseCoordinator::on_vote", "a majority of votes commits", "2pc", 3, "revisions", 45, 900,
      "two_phase_commit_normal", "trace"},

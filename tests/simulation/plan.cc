@@ -127,7 +127,10 @@ class Drawer {
   // come together.
   void draw_batches(std::size_t commands) {
     if (batches_.chance(0.2)) commands = batches_.below(commands);
-    plan_.replica.bounds.batch_bytes = kCommandBytesMax * (commands + 2);
+    // An idle participant of 2PC has room for a batch, as with the real bounds. It would refuse a larger one each time,
+    // and requests that are always repeated at one instant would never come in smaller ones.
+    const std::size_t bytes = kCommandBytesMax * (commands + 2);
+    plan_.replica.bounds.batch_bytes = std::min(bytes, plan_.bounds.prepared_bytes);
   }
 
   Kind draw_kind() {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/seeds.h"
+#include "tests/simulation/plan.h"
 #include "tests/simulation/report.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
@@ -162,6 +163,29 @@ TEST_CASE("a leader with a narrow segment gets room by a snapshot") {
     options.seed = seed;
     CHECK(run(options).violation == "");
   }
+}
+
+// The simulator drew less room for prepared commands than one batch took, so that each participant refused it. The
+// clients repeated all their requests at one instant, and the leader put them into one batch again, for ever.
+TEST_CASE("2PC: an idle participant has room for a batch") {
+  Options options = options_of("2pc", 5, 5);
+  for (const std::uint64_t seed : {42094299, 42428130}) {
+    options.seed = seed;
+    CHECK(run(options).violation == "");
+  }
+  for (options.seed = 1; options.seed <= 1000; ++options.seed) {
+    const Plan plan(options);
+    CAPTURE(options.seed);
+    CHECK(plan.replica.bounds.batch_bytes <= plan.bounds.prepared_bytes);
+  }
+}
+
+// A leader proposed again, one slot each time that a slow voter was asked again, what was decided before, and said
+// nothing meanwhile.
+TEST_CASE("a new leader that proposes again for long says what it waits for") {
+  Options options = options_of("multipaxos", 5, 5);
+  options.seed = 42146558;
+  CHECK(run(options).violation == "");
 }
 
 TEST_CASE("running a seed twice gives the same steps") {

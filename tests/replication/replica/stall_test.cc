@@ -58,6 +58,21 @@ TEST_CASE("a leader or a candidate that catches up for long says so") {
   }
 }
 
+// Regression: simulator seed 42146558, Multi-Paxos with 5 replicas, of which two were stopped and one got its messages
+// late: a new leader proposed again, one by one, what its predecessor had decided. Each slot counted as progress.
+TEST_CASE("a new leader that proposes again for long says what it waits for") {
+  StallWatch watch(1000 * kMs);
+  for (std::uint64_t decided = 1; decided < 10; ++decided) {
+    AgreementStatus status = waiting(Blocked::kVoters, ReplicaSet::of(2));
+    status.taking_over = true;
+    watch.observe(status, decided, decided * 200 * kMs);
+    CHECK(status.blocked == (decided >= 6));
+  }
+  AgreementStatus leads = waiting(Blocked::kVoters, ReplicaSet::of(2));
+  watch.observe(leads, 10, 2000 * kMs);
+  CHECK(!leads.blocked);
+}
+
 TEST_CASE("another cause is shown once it has lasted, or if waiting cannot help") {
   StallWatch watch(1000 * kMs);
   const auto shown = [&](AgreementStatus status, std::uint64_t at_ms) {
