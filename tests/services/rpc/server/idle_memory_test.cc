@@ -1,12 +1,15 @@
-// What a connection without calls costs in resident memory.
+// What a connection without calls costs in memory, and what calls leave.
 #include <malloc.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "services/rpc/server/stream.h"
 #include "tests/services/rpc/server/harness.h"
 
 namespace ingot::rpc {
@@ -43,6 +46,28 @@ TEST_CASE("an idle connection that has made a call costs at most 20 KiB") {
   idle.clear();
   for (int i = 0; i < 8; ++i) harness.rounds();
   CHECK(harness.server().connections() == 0);
+}
+
+// Regression: streams are used again, and each kept the buffer of the largest answer that it had ever had.
+TEST_CASE("a stream that is cleared keeps no large buffer") {
+  constexpr std::size_t kLarge = 1'000'000;
+  constexpr int kStreams = 50;
+  const auto used = [] { return ::mallinfo2().uordblks + ::mallinfo2().hblkhd; };
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (int i = 0; i < kStreams; ++i) streams.push_back(std::make_unique<Stream>(2 * kLarge));
+  const std::size_t before = used();
+  for (const auto& stream : streams) {
+    stream->output.back().assign(kLarge, 'x');
+    stream->request.assign(kLarge, 'x');
+    stream->initial_metadata.assign(kLarge, 'x');
+    stream->status_details.assign(kLarge, 'x');
+    const std::string message = framed(std::string(kLarge, 'x'));
+    std::string_view part = std::string_view(message).substr(0, kLarge / 2);
+    CHECK(stream->reader.read(part) == MessageReader::Result::kMore);
+  }
+  CHECK(used() > before + 4 * kStreams * kLarge);
+  for (const auto& stream : streams) stream->clear();
+  CHECK(used() < before + kStreams * 10 * kKeptCapacityBytes);
 }
 
 }  // namespace

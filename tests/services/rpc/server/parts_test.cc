@@ -1,20 +1,15 @@
 // The parts of the server that are pure: timers, turns, header blocks, memory.
-#include <malloc.h>
-
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/prng.h"
 #include "services/rpc/server/request_head.h"
 #include "services/rpc/server/session_memory.h"
-#include "services/rpc/server/stream.h"
 #include "services/rpc/server/timers.h"
 #include "services/rpc/server/turns.h"
 #include "tests/seeds.h"
-#include "tests/services/rpc/server/raw_client.h"
 
 namespace ingot::rpc {
 namespace {
@@ -240,28 +235,6 @@ TEST_CASE("a header block is bounded, and can be used again") {
     CHECK(head.fault().has_value());  // an empty block is no call
     CHECK(head.all_metadata().empty());
   }
-}
-
-// Regression: streams are used again, and each kept the buffer of the largest answer that it had ever had.
-TEST_CASE("a stream that is cleared keeps no large buffer") {
-  constexpr std::size_t kLarge = 1'000'000;
-  constexpr int kStreams = 50;
-  const auto used = [] { return ::mallinfo2().uordblks + ::mallinfo2().hblkhd; };
-  std::vector<std::unique_ptr<Stream>> streams;
-  for (int i = 0; i < kStreams; ++i) streams.push_back(std::make_unique<Stream>(2 * kLarge));
-  const std::size_t before = used();
-  for (const auto& stream : streams) {
-    stream->output.back().assign(kLarge, 'x');
-    stream->request.assign(kLarge, 'x');
-    stream->initial_metadata.assign(kLarge, 'x');
-    stream->status_details.assign(kLarge, 'x');
-    const std::string message = framed(std::string(kLarge, 'x'));
-    std::string_view part = std::string_view(message).substr(0, kLarge / 2);
-    CHECK(stream->reader.read(part) == MessageReader::Result::kMore);
-  }
-  CHECK(used() > before + 4 * kStreams * kLarge);
-  for (const auto& stream : streams) stream->clear();
-  CHECK(used() < before + kStreams * 10 * kKeptCapacityBytes);
 }
 
 TEST_CASE("a session's memory is counted, and ends at its bound") {
