@@ -14,20 +14,5 @@ case "${1:-}" in
   ?*) echo "bench/against/build.sh: unknown argument $1; see --help" >&2; exit 2 ;;
 esac
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
-cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ingot/go
-mkdir -p "$cache" || { echo "$cache cannot be made" >&2; exit 3; }
-export GOPATH=$cache GOCACHE=$cache/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off GO111MODULE=on
-package=go.etcd.io/etcd/v3/tools/benchmark
-program=$cache/etcd-benchmark-$(cat go.sum | sha256sum | cut -c1-16)
-if [ ! -x "$program" ]; then
-  command -v go >/dev/null || {
-    echo "etcd's benchmark tool needs Go, and there is none here (apt install golang-go)" >&2
-    exit 3
-  }
-  # It reads each package's imports, so it fetches what the tool needs and no more.
-  timeout 600 go list -deps "$package" >/dev/null ||
-    { echo "etcd's benchmark tool could not be fetched from the Go module proxy; is there a network?" >&2; exit 3; }
-  go build -o "$program.$$" "$package" >&2 && mv "$program.$$" "$program" ||
-    { echo "etcd's benchmark tool does not build" >&2; exit 1; }
-fi
-echo "$program"
+. ../../tests/go_program.sh
+go_program etcd-benchmark go.etcd.io/etcd/v3/tools/benchmark "etcd's benchmark tool" go.sum

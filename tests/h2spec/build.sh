@@ -14,14 +14,5 @@ case "${1:-}" in
   ?*) echo "tests/h2spec/build.sh: unknown argument $1; see --help" >&2; exit 2 ;;
 esac
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
-command -v go >/dev/null || { echo "there is no Go here (apt install golang-go)" >&2; exit 3; }
-cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ingot/go
-mkdir -p "$cache" || { echo "$cache cannot be made" >&2; exit 3; }
-export GOPATH=$cache GOCACHE=$cache/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off GO111MODULE=on
-program=$cache/h2spec-$(cat go.sum | sha256sum | cut -c1-16)
-if [ ! -x "$program" ]; then
-  timeout 300 go mod download >&2 ||
-    { echo "h2spec could not be fetched from the Go module proxy; is there a network?" >&2; exit 3; }
-  go build -o "$program.$$" github.com/summerwind/h2spec/cmd/h2spec >&2 && mv "$program.$$" "$program" || exit 1
-fi
-echo "$program"
+. ../go_program.sh
+go_program h2spec github.com/summerwind/h2spec/cmd/h2spec h2spec go.sum

@@ -14,14 +14,5 @@ case "${1:-}" in
   ?*) echo "tests/chaos/porcupine/build.sh: unknown argument $1; see --help" >&2; exit 2 ;;
 esac
 cd "$(dirname "$(readlink -f "$0")")" || exit 1
-command -v go >/dev/null || { echo "there is no Go here (apt install golang-go)" >&2; exit 3; }
-cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ingot/go
-mkdir -p "$cache" || { echo "$cache cannot be made" >&2; exit 3; }
-export GOPATH=$cache GOCACHE=$cache/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off GO111MODULE=on
-judge=$cache/judge-$(cat go.sum main.go | sha256sum | cut -c1-16)
-if [ ! -x "$judge" ]; then
-  timeout 120 go mod download github.com/anishathalye/porcupine >&2 ||
-    { echo "Porcupine could not be fetched from the Go module proxy; is there a network?" >&2; exit 3; }
-  go build -o "$judge.$$" . >&2 && mv "$judge.$$" "$judge" || exit 1
-fi
-echo "$judge"
+. ../../go_program.sh
+go_program judge . Porcupine go.sum main.go
