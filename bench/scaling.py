@@ -17,31 +17,28 @@ longer for each message.
 
 Exit codes: 0 measured; 1 a program failed; 2 the command line is wrong.
 """
+import argparse
 import json
 import os
-import re
 import subprocess
 import sys
-import tempfile
-import time
 import typing
 
+from against.servers import Ingotd, ServerError, environment
 from command_line import Parser
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-START_S = 60  # in which the daemon must have taken a write
-POLL_S = 0.05
 
 
-class Failed(Exception):
-    """A program did not do what it was started for."""
+def whole(text):
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
 
 
 def counts(text):
-    values = [int(part) for part in text.split(",")]
-    if not all(value >= 1 for value in values):
-        raise ValueError
-    return values
+    return [whole(part) for part in text.split(",")]
 
 
 def arguments():
@@ -51,7 +48,7 @@ def arguments():
     parser.add_argument("--clients", type=counts, default=[256], metavar="N,...", help="closed loops (256)")
     parser.add_argument("--cores", type=counts, default=[2, 4, 8, 16], metavar="N,...",
                         help="to predict for (2,4,8,16)")
-    parser.add_argument("--seconds", type=counts, default=[5], metavar="N", help="of each measurement (5)")
+    parser.add_argument("--seconds", type=whole, default=5, metavar="N", help="of each measurement (5)")
     parser.add_argument("--bin", default=os.path.join(ROOT, "bazel-bin"), help="where Bazel's results are")
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
     return parser.parse_args()
@@ -71,48 +68,18 @@ class Spent(typing.NamedTuple):
         return Spent(self.ns - before.ns, self.turns - before.turns)
 
 
-class Daemon:
-    """Use as a context manager."""
+class Daemon(Ingotd):
+    """Use as a context manager. Writes and questions go by ingotctl, which is built with it."""
 
-    def __init__(self, flags, replicas, loops):
-        self.bin = flags.bin
-        self.command = [os.path.join(flags.bin, "services/ingotd/ingotd"), "--listen=127.0.0.1:0", "--metrics-listen=",
-                        f"--replicas={replicas}", f"--front-end-loops={loops}"]
-
-    def __enter__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="scaling-")
-        environment = {**os.environ, "XDG_RUNTIME_DIR": self.folder.name, "RUNTIME_DIRECTORY": self.folder.name}
-        with open(os.path.join(self.folder.name, "log"), "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            env=environment)
-        try:
-            self.endpoint = self.await_endpoint()
-            return self
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-        self.folder.cleanup()
-
-    def await_endpoint(self):
-        end = time.monotonic() + START_S
-        while self.process.poll() is None and time.monotonic() < end:
-            with open(os.path.join(self.folder.name, "log"), encoding="utf-8") as log:
-                text = log.read()
-            found = re.search(r" API on ([^\s,]+)", text)
-            if found:
-                return found[1]
-            time.sleep(POLL_S)
-        raise Failed(f"ingotd did not start: {(text.splitlines() or ['it said nothing'])[-1]}")
+    def ctl(self, *words):
+        return subprocess.run([os.path.join(self.flags.bin, "services/ingotctl/ingotctl"),
+                               f"--endpoint={self.endpoint}", *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
 
     def status(self):
-        done = subprocess.run([os.path.join(self.bin, "services/ingotctl/ingotctl"), f"--endpoint={self.endpoint}",
-                               "status", "-o", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = self.ctl("status", "-o", "json")
         if done.returncode != 0:
-            raise Failed(done.stderr.strip())
+            raise ServerError(done.stderr.strip())
         return json.loads(done.stdout)
 
     def threads(self):
@@ -153,22 +120,24 @@ def load(flags, daemon, clients):
     done = subprocess.run(
         [os.path.join(flags.bin, "services/ingot_load/ingot-load"), f"--endpoint={daemon.endpoint}",
          f"--clients={clients}", f"--connections={min(clients, 8)}", "--read-share=0",
-         f"--duration={flags.seconds[0]}s", "-o", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+         f"--duration={flags.seconds}s", "-o", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     after = os.times()
     if done.returncode != 0:
-        raise Failed(f"ingot-load failed: {done.stderr.strip()}")
+        raise ServerError(f"ingot-load failed: {done.stderr.strip()}")
     spent_s = after.children_user + after.children_system - before.children_user - before.children_system
     return json.loads(done.stdout.splitlines()[-1]), spent_s
 
 
 def measure(flags, replicas, loops, clients):
-    with Daemon(flags, replicas, loops) as daemon:
+    settings = argparse.Namespace(bin=flags.bin, ingotd=os.path.join(flags.bin, "services/ingotd/ingotd"),
+                                  replicas=replicas, daemon_flag=[f"--front-end-loops={loops}"], value_bytes=64)
+    with Daemon(settings, "/tmp") as daemon:  # the path of its Unix socket has at most 107 bytes
         load(flags, daemon, clients)  # a first one, which counts for nothing
         before = daemon.threads()
         result, client_s = load(flags, daemon, clients)
         after = daemon.threads()
     if before[0].keys() != after[0].keys():
-        raise Failed("a role has moved while ingot-load ran; again")
+        raise ServerError("a role has moved while ingot-load ran; again")
     puts = result["operations"]
     spent = {part: now.since(before[0][part]) for part, now in after[0].items()}
     # The busiest threads of the front end are its loops; the others are gRPC C++'s, which serves no puts.
@@ -214,7 +183,7 @@ def main():
                     rows.append(measure(flags, replicas, loops, clients))
                     if flags.output == "json":
                         print(json.dumps(rows[-1]), flush=True)
-    except (Failed, FileNotFoundError) as error:
+    except (ServerError, FileNotFoundError) as error:
         sys.exit(f"scaling.py: {error}; bazel build //services/ingotd //services/ingotctl "
                  "//services/ingot_load:ingot-load makes the programs")
     if flags.output == "table":
