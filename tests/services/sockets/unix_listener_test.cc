@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,28 +22,13 @@
 #include "absl/strings/str_cat.h"
 #include "services/config/daemon_config.h"
 #include "services/sockets/configured_socket.h"
+#include "tests/services/sockets/short_folder.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
-
-// A folder with a short path, which a test of Bazel's own need not have.
-class Folder {
- public:
-  Folder() {
-    char path[] = "/tmp/ingot-socket-XXXXXX";
-    REQUIRE(::mkdtemp(path) != nullptr);
-    path_ = path;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 Descriptor connect_to(const std::string& path) {
   sockaddr_un address{};
@@ -77,7 +61,7 @@ mode_t mode_of(const std::string& path) {
 void die_with(UnixListener listener) { listener.leave_file(); }
 
 TEST_CASE("the folder is made, clients connect, and nothing remains at the end") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "new/a.sock";
   {
     const ::mode_t mask = ::umask(077);
@@ -95,7 +79,7 @@ TEST_CASE("the folder is made, clients connect, and nothing remains at the end")
 }
 
 TEST_CASE("the file has the rights and the group that are asked for") {
-  const Folder folder;
+  const ShortFolder folder;
   const auto rights = socket_rights("0606", std::to_string(::getegid()));
   REQUIRE(rights.ok());
   const UnixListener listener = bound_at(folder / "a.sock", *rights);
@@ -108,7 +92,7 @@ TEST_CASE("the file has the rights and the group that are asked for") {
 }
 
 TEST_CASE("a group that this user may not give the file to leaves nothing behind") {
-  const Folder folder;
+  const ShortFolder folder;
   const pid_t child = ::fork();
   if (child == 0) {  // as root, a user without rights
     if (::geteuid() == 0 && (::chown(folder.path().c_str(), 61236, 61236) != 0 || ::setgroups(0, nullptr) != 0 ||
@@ -125,7 +109,7 @@ TEST_CASE("a group that this user may not give the file to leaves nothing behind
 }
 
 TEST_CASE("what a dead instance left behind is replaced, and what a living one has is not") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "a.sock";
   die_with(bound_at(path));
   CHECK(fs::is_socket(path));
@@ -140,7 +124,7 @@ TEST_CASE("what a dead instance left behind is replaced, and what a living one h
 
 // Its supervisor has died; other processes have the socket.
 TEST_CASE("a socket whose supervisor has died is in use as long as another process has it") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "a.sock";
   int fds[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds) == 0);
@@ -173,7 +157,7 @@ TEST_CASE("a socket whose supervisor has died is in use as long as another proce
 }
 
 TEST_CASE("files of other kinds and symbolic links are never replaced") {
-  const Folder folder;
+  const ShortFolder folder;
   std::ofstream(folder / "file") << "precious";
   fs::create_directory(folder / "folder");
   die_with(bound_at(folder / "stale"));
@@ -193,14 +177,14 @@ TEST_CASE("files of other kinds and symbolic links are never replaced") {
 }
 
 TEST_CASE("a folder that cannot be made is said") {
-  const Folder folder;
+  const ShortFolder folder;
   CHECK_THAT(refusal(folder / "a/b/c.sock"), Contains(folder / "a/b"));
   std::ofstream(folder / "file") << "x";
   CHECK_THAT(refusal(folder / "file/c.sock"), Contains("--socket=PATH"));
 }
 
 TEST_CASE("a file that was removed or replaced is no longer this socket's, and is left alone") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "a.sock";
   {
     const UnixListener listener = bound_at(path);
@@ -217,7 +201,7 @@ TEST_CASE("a file that was removed or replaced is no longer this socket's, and i
 }
 
 TEST_CASE("a listener that moves takes its file along") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "a.sock";
   UnixListener listener;
   CHECK_FALSE(listener.has_file());
@@ -234,7 +218,7 @@ TEST_CASE("a listener that moves takes its file along") {
 
 // Each holds what it has got until all have tried.
 TEST_CASE("of many processes that want one path, exactly one gets it") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "a.sock";
   for (int round = 0; round < 20; ++round) {
     if (round % 2 == 1) die_with(bound_at(path));  // a stale file, and none
@@ -268,7 +252,7 @@ TEST_CASE("of many processes that want one path, exactly one gets it") {
 }
 
 TEST_CASE("a lock that is held is waited for, and a dead process holds none") {
-  const Folder folder;
+  const ShortFolder folder;
   const std::string path = folder / "a.sock", lock = path + ".lock";
   const pid_t child = ::fork();
   if (child == 0) {
@@ -285,7 +269,7 @@ TEST_CASE("a lock that is held is waited for, and a dead process holds none") {
   CHECK_FALSE(fs::exists(folder / "elsewhere"));
 }
 
-DaemonConfig named(const std::string& socket, const Folder& folder) {
+DaemonConfig named(const std::string& socket, const ShortFolder& folder) {
   DaemonConfig config;
   config.name = absl::StrCat("socket-test-", ::getpid());
   config.socket = socket;
@@ -294,7 +278,7 @@ DaemonConfig named(const std::string& socket, const Folder& folder) {
 }
 
 TEST_CASE("the settings choose a path, the first default one that can be had, or none") {
-  const Folder folder;
+  const ShortFolder folder;
   DaemonConfig none = named("", folder);
   const auto nothing = open_configured_socket(none);
   REQUIRE(nothing.ok());
@@ -320,7 +304,7 @@ TEST_CASE("where no default path can be had, the log says why") {
     WARN("SKIPPED: only root can become a user without folders");
     return;
   }
-  const Folder folder;
+  const ShortFolder folder;
   const pid_t child = ::fork();
   if (child == 0) {
     if (::setgroups(0, nullptr) != 0 || ::setgid(61236) != 0 || ::setuid(61236) != 0) ::_exit(1);

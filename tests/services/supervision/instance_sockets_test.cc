@@ -16,26 +16,13 @@
 #include "services/process/supervision_channel.h"
 #include "services/sockets/tcp_listener.h"
 #include "services/supervision/instance.h"
+#include "tests/services/sockets/short_folder.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::Contains;
-
-class Folder {
- public:
-  Folder() {
-    char path[] = "/tmp/ingot-instance-XXXXXX";
-    REQUIRE(::mkdtemp(path) != nullptr);
-    path_ = path;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string socket() const { return path_ + "/a.sock"; }
-
- private:
-  std::string path_;
-};
 
 DaemonConfig config_with(const std::string& socket, const std::string& suffix = "") {
   DaemonConfig config;
@@ -90,17 +77,17 @@ SupervisionChannel::Received tell(const Instance& instance, Told told) {
 }  // namespace
 
 TEST_CASE("an instance listens by TCP and on its Unix socket, whose file ends with it") {
-  const Folder folder;
+  const ShortFolder folder;
   {
-    const auto instance = create(config_with(folder.socket()));
+    const auto instance = create(config_with(folder / "a.sock"));
     const LaunchSpec spec = instance->launch_spec();
     CHECK(listens(spec.listen_fd));
     CHECK(listens(spec.socket.fd));
     CHECK(spec.socket.binding == 1);
-    CHECK(connects(folder.socket()));
+    CHECK(connects(folder / "a.sock"));
     CHECK(instance->warnings().empty());
   }
-  CHECK_FALSE(fs::exists(folder.socket()));
+  CHECK_FALSE(fs::exists(folder / "a.sock"));
 }
 
 TEST_CASE("without a Unix socket an instance is made, and taken over, all the same") {
@@ -113,20 +100,20 @@ TEST_CASE("without a Unix socket an instance is made, and taken over, all the sa
 }
 
 TEST_CASE("an instance that cannot have its Unix socket is not made, and gives its port up") {
-  const Folder folder;
-  const auto first = create(config_with(folder.socket()));
-  DaemonConfig config = config_with(folder.socket(), "-b");
+  const ShortFolder folder;
+  const auto first = create(config_with(folder / "a.sock"));
+  DaemonConfig config = config_with(folder / "a.sock", "-b");
   const auto refused = Instance::create(config);
   CHECK(absl::IsAlreadyExists(refused.status()));
-  CHECK_THAT(std::string(refused.status().message()), Contains(folder.socket() + " is in use by process"));
-  CHECK(connects(folder.socket()));
+  CHECK_THAT(std::string(refused.status().message()), Contains(folder / "a.sock" + " is in use by process"));
+  CHECK(connects(folder / "a.sock"));
   config.socket = "";
   CHECK(Instance::create(config).ok());
 }
 
 TEST_CASE("the next supervisor takes both sockets over, and its processes need not be told") {
-  const Folder folder;
-  const auto first = create(config_with(folder.socket()));
+  const ShortFolder folder;
+  const auto first = create(config_with(folder / "a.sock"));
   const auto next = take_over(*first);
   const LaunchSpec spec = next->launch_spec();
   CHECK(listens(spec.listen_fd));
@@ -140,13 +127,13 @@ TEST_CASE("the next supervisor takes both sockets over, and its processes need n
 }
 
 TEST_CASE("a Unix socket whose file is gone is bound anew by the next supervisor, which tells the processes") {
-  const Folder folder;
-  const auto first = create(config_with(folder.socket()));
-  fs::remove(folder.socket());
+  const ShortFolder folder;
+  const auto first = create(config_with(folder / "a.sock"));
+  fs::remove(folder / "a.sock");
   const auto next = take_over(*first);
   const LaunchSpec spec = next->launch_spec();
   CHECK(spec.socket.binding == 2);
-  CHECK(connects(folder.socket()));
+  CHECK(connects(folder / "a.sock"));
   const auto told = tell(*next, first->all_told());
   REQUIRE(told.outcome == SupervisionChannel::Received::Outcome::kMessage);
   REQUIRE(told.message.has_socket());
@@ -159,30 +146,30 @@ TEST_CASE("a Unix socket whose file is gone is bound anew by the next supervisor
 
 // The supervisor was killed after it had refused connections, while its front end answered the last requests.
 TEST_CASE("an instance that was about to end and is taken over listens again on both sockets") {
-  const Folder folder;
-  const auto first = create(config_with(folder.socket()));
+  const ShortFolder folder;
+  const auto first = create(config_with(folder / "a.sock"));
   first->refuse_connections();
   CHECK_FALSE(listens(first->launch_spec().listen_fd));
-  CHECK_FALSE(fs::exists(folder.socket()));
+  CHECK_FALSE(fs::exists(folder / "a.sock"));
   const auto next = take_over(*first);
   CHECK(listens(first->launch_spec().listen_fd));
   CHECK(listens(next->launch_spec().listen_fd));
   CHECK(next->launch_spec().socket.binding == 2);
-  CHECK(connects(folder.socket()));
+  CHECK(connects(folder / "a.sock"));
 }
 
 TEST_CASE("an instance whose Unix socket's path was taken meanwhile goes on without it, and says so") {
-  const Folder folder;
-  const auto first = create(config_with(folder.socket()));
-  fs::remove(folder.socket());
-  const auto other = create(config_with(folder.socket(), "-b"));
+  const ShortFolder folder;
+  const auto first = create(config_with(folder / "a.sock"));
+  fs::remove(folder / "a.sock");
+  const auto other = create(config_with(folder / "a.sock", "-b"));
   {
     const auto next = take_over(*first);
     REQUIRE(next->warnings().size() == 1);
     CHECK_THAT(next->warnings()[0], Contains("is in use by process"));
     CHECK(next->launch_spec().socket.binding == 1);
   }
-  CHECK(connects(folder.socket()));  // the other one's
+  CHECK(connects(folder / "a.sock"));  // the other one's
 }
 
 TEST_CASE("a socket that is open to other machines is said loudly") {
