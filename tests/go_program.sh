@@ -9,7 +9,8 @@ go_program() {
   shift 3
   local cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/ingot/go
   mkdir -p "$cache" || { echo "$cache cannot be made" >&2; exit 3; }
-  export GOPATH=$cache GOCACHE=$cache/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off GO111MODULE=on
+  export GOPATH=$cache GOCACHE=$cache/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off
+  export GO111MODULE=on
   local program
   program=$cache/$name-$(cat "$@" | sha256sum | cut -c1-16)
   if [ ! -x "$program" ]; then

@@ -50,7 +50,7 @@ class Serving {
     ReplicaClient& client;
   };
   // The arguments outlive the object; it is destroyed when no loop runs any more. `injector` carries out the faults of
-  // drills; null: signals to processes. services/access decides which callers may ask for them. REQUIRES: there is a loop.
+  // drills; null: signals to processes. services/access decides which callers may drill. REQUIRES: there is a loop.
   Serving(const DaemonConfig& config, const InstanceView& view, std::vector<Served> loops,
           FaultInjector* injector = nullptr);
   ~Serving();
