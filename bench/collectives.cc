@@ -1,5 +1,5 @@
 // bench/collectives: the tree barrier compared with pthread's and GNU OpenMP's; broadcast, reduction, allreduce and
-// barrier compared with Open MPI's over shared memory; all in turns in one run. Flags and output only.
+// barrier compared with Open MPI's and MPICH's over shared memory; all in turns in one run. Flags and output only.
 #include <unistd.h>
 
 #include <climits>
@@ -16,7 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "bench/barrier_race.h"
-#include "bench/open_mpi.h"
+#include "bench/mpi.h"
 #include "bench/rank_race.h"
 #include "bench/statistics.h"
 #include "services/cli/cli.h"
@@ -33,6 +33,7 @@ struct Flags {
   RankOptions ranks;
   bool as_rank = false;
   bool skip_threads = false, skip_mpi = false;
+  std::string mpi = "open_mpi";
   std::string output = "table";
 };
 
@@ -78,10 +79,12 @@ void print_ranks(const RankOptions& options, const std::vector<RankSeries>& all)
                                      {"bytes", series.bytes},          {"contender", series.contender},
                                      {"transport", options.transport}, {"repetitions", options.repetitions}};
     add(object, "ns", quantiles_of(series.ns));
-    add(object, "ratio_to_open_mpi", quantiles_of(ratios(series.ns, all[0].ns)));
+    add(object, "ratio_to_mpi", quantiles_of(ratios(series.ns, all[0].ns)));
     std::cout << object.dump() << std::endl;
   }
 }
+
+const char* name_of(MpiKind kind) { return kind == MpiKind::kOpenMpi ? "open_mpi" : "mpich"; }
 
 Quantiles read(const nlohmann::json& object, const std::string& name) {
   return {object.at(name + "_p10"), object.at(name + "_median"), object.at(name + "_p90")};
@@ -91,34 +94,41 @@ std::string mpirun_command(const Flags& flags) {
   char self[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", self, sizeof self - 1);
   const std::string path(self, static_cast<std::size_t>(length < 0 ? 0 : length));
-  return absl::StrCat("mpirun -n 2 --bind-to core --map-by core --mca pml ob1 --mca btl self,vader ",
-                      ::geteuid() == 0 ? "--allow-run-as-root '" : "'", path, "' --as-rank --repetitions=",
-                      flags.ranks.repetitions, " --bytes=", absl::StrJoin(flags.ranks.bytes, ","),
+  const bool open = flags.ranks.mpi == MpiKind::kOpenMpi;
+  const std::string launcher =
+      open ? absl::StrCat("mpirun.openmpi -n 2 --bind-to core --map-by core --mca pml ob1 --mca btl self,vader",
+                          ::geteuid() == 0 ? " --allow-run-as-root" : "")
+           : "mpirun.mpich -n 2 -bind-to core";
+  return absl::StrCat(launcher, " '", path, "' --as-rank --mpi=", name_of(flags.ranks.mpi),
+                      " --repetitions=", flags.ranks.repetitions, " --bytes=", absl::StrJoin(flags.ranks.bytes, ","),
+                      " --one-copy-bytes=", flags.ranks.one_copy_bytes, " --chunk-bytes=", flags.ranks.chunk_bytes,
                       " --transport=", flags.ranks.transport);
 }
 
 absl::Status race_ranks(const Flags& flags) {
-  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) {
-    std::fprintf(stderr, "collectives: skipping Open MPI: there is no mpirun; ./deploy/install.sh --benches installs "
-                 "it\n");
+  const bool open = flags.ranks.mpi == MpiKind::kOpenMpi;
+  const char* const launcher = open ? "mpirun.openmpi" : "mpirun.mpich";
+  if (std::system(absl::StrCat("command -v ", launcher, " >/dev/null 2>&1").c_str()) != 0) {
+    std::fprintf(stderr, "collectives: skipping %s: there is no %s; ./deploy/install.sh --benches installs it\n",
+                 name_of(flags.ranks.mpi), launcher);
     return absl::OkStatus();
   }
-  if (const auto mpi = open_mpi(); !mpi.ok()) {
-    std::fprintf(stderr, "collectives: skipping Open MPI: %s\n", std::string(mpi.status().message()).c_str());
+  if (const auto mpi = load_mpi(flags.ranks.mpi); !mpi.ok()) {
+    std::fprintf(stderr, "collectives: skipping it: %s\n", std::string(mpi.status().message()).c_str());
     return absl::OkStatus();
   }
-  std::fprintf(stderr, "collectives of two ranks under mpirun\n");
+  std::fprintf(stderr, "collectives of two ranks under %s\n", launcher);
   const auto right = Table::Align::kRight;
-  Table table({{"operation"}, {"bytes", right}, {"contender"}, {"ns", right}, {"to open mpi", right}});
+  Table table({{"operation"}, {"bytes", right}, {"contender"}, {"ns", right}, {"to mpi", right}});
   FILE* const pipe = ::popen(mpirun_command(flags).c_str(), "r");
   if (pipe == nullptr) return absl::InternalError("mpirun cannot be started");
   char line[4096];
   while (std::fgets(line, sizeof line, pipe) != nullptr) {
     if (flags.output == "json") std::cout << line << std::flush;
     const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (object.is_discarded()) continue;  // a message of Open MPI's own
+    if (object.is_discarded()) continue;  // a message of the MPI's own
     table.add_row({object.at("operation"), absl::StrCat(object.at("bytes").get<std::size_t>()), object.at("contender"),
-                   cell(read(object, "ns"), 0), cell(read(object, "ratio_to_open_mpi"), 2)});
+                   cell(read(object, "ns"), 0), cell(read(object, "ratio_to_mpi"), 2)});
   }
   if (::pclose(pipe) != 0) return absl::InternalError("mpirun failed; what it said is above");
   if (flags.output == "table") {
@@ -135,7 +145,12 @@ absl::Status run(Flags& flags) {
   if (!flags.skip_threads) {
     if (absl::Status status = race_threads(flags); !status.ok()) return status;
   }
-  return flags.skip_mpi ? absl::OkStatus() : race_ranks(flags);
+  for (const MpiKind kind : {MpiKind::kOpenMpi, MpiKind::kMpich}) {
+    flags.ranks.mpi = kind;
+    if (flags.skip_mpi) break;
+    if (absl::Status status = race_ranks(flags); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 void add_flags(CLI::App& app, Flags& flags) {
@@ -146,11 +161,16 @@ void add_flags(CLI::App& app, Flags& flags) {
   app.add_option("--barriers", flags.barrier.barriers, "between threads in one repetition")
       ->check(whole_number(1, 1'000'000))->capture_default_str();
   app.add_option("--bytes", flags.ranks.bytes, "sizes of collectives: multiples of 8")
-      ->delimiter(',')->check(whole_number(8, 4'000'000))->capture_default_str();
+      ->delimiter(',')->check(whole_number(8, 64 * 1024 * 1024))->capture_default_str();
+  app.add_option("--one-copy-bytes", flags.ranks.one_copy_bytes, "payloads that are copied from memory to memory")
+      ->check(whole_number(1, 64 * 1024 * 1024))->capture_default_str();
+  app.add_option("--chunk-bytes", flags.ranks.chunk_bytes, "of these")
+      ->check(whole_number(1, 4'000'000))->capture_default_str();
   app.add_option("--transport", flags.ranks.transport, "of our collectives")
       ->check(one_of({"nvp", "srbp"}))->capture_default_str();
   app.add_flag("--skip-threads", flags.skip_threads, "no barriers between threads");
-  app.add_flag("--skip-mpi", flags.skip_mpi, "nothing beside Open MPI");
+  app.add_flag("--skip-mpi", flags.skip_mpi, "nothing beside Open MPI and MPICH");
+  app.add_option("--mpi", flags.mpi, "with --as-rank: whose rank")->check(one_of({"open_mpi", "mpich"}));
   app.add_flag("--as-rank", flags.as_rank, "be one of the two processes that mpirun starts");
   app.add_option("-o,--output", flags.output, "table or json (one object per line)")
       ->check(one_of({"table", "json"}))->capture_default_str();
@@ -159,7 +179,7 @@ void add_flags(CLI::App& app, Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Barriers and collectives, beside those of pthread, GNU OpenMP and Open MPI in the same run.",
+  CLI::App app("Barriers and collectives, beside those of pthread, GNU OpenMP, Open MPI and MPICH in the same run.",
                "collectives");
   Flags flags;
   add_flags(app, flags);
@@ -168,6 +188,7 @@ int main(int argc, char** argv) {
       if (bytes % 8 != 0) return absl::InvalidArgumentError("--bytes takes multiples of 8, the size of a double");
     }
     flags.barrier.repetitions = flags.ranks.repetitions;
+    flags.ranks.mpi = flags.mpi == "mpich" ? MpiKind::kMpich : MpiKind::kOpenMpi;
     return run(flags);
   });
 }

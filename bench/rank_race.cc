@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "bench/open_mpi.h"
+#include "bench/mpi.h"
 #include "core/check.h"
 #include "core/enum_names.h"
 #include "core/planning/tree.h"
@@ -20,6 +20,7 @@
 #include "transport/collectives/progress_engine.h"
 #include "transport/collectives/tree_barrier.h"
 #include "transport/collectives/tree_collectives.h"
+#include "transport/host/cross_memory.h"
 #include "transport/host/host_memory.h"
 #include "transport/host/host_transport.h"
 
@@ -41,7 +42,7 @@ Tree tree_from(int root) {
   return tree;
 }
 
-// Both sides spin without sleeping, as Open MPI's do.
+// Both sides spin without sleeping, as those of MPIs do.
 struct Spin {
   template <typename Done>
   void until(Done&& done) {
@@ -54,10 +55,10 @@ struct Spin {
 // Ingot's side of one rank: a transport over memory that both ranks map, and the engine.
 class OurRank {
  public:
-  OurRank(const std::string& kind, std::vector<std::span<std::byte>> inboxes, int rank)
+  OurRank(const std::string& kind, std::vector<std::span<std::byte>> inboxes, int rank, OneCopy one_copy)
       : rank_(rank),
         transport_(make_transport(*value_of<TransportKind>(kind), std::move(inboxes), endpoint(rank), waker_, {})),
-        engine_(*transport_, kRanks) {}
+        engine_(*transport_, kRanks, {}, one_copy) {}
 
   TreeSeat seat(int root) const {
     const std::array members = {endpoint(0), endpoint(1)};
@@ -74,7 +75,7 @@ class OurRank {
     }
   }
 
-  // A send is complete when the transport has accepted it; all messages must have left before this rank calls Open MPI.
+  // A send is complete when the transport has accepted it; all messages must have left before this rank calls MPI.
   void drain() {
     while (transport_->flush()) {
     }
@@ -108,16 +109,21 @@ struct Contender {
 // One rank's race.
 class Race {
  public:
-  Race(const OpenMpi& mpi, const RankOptions& options, int rank) : mpi_(mpi), options_(options), rank_(rank) {
+  Race(Mpi& mpi, const RankOptions& options) : mpi_(mpi), options_(options), rank_(mpi.rank()) {
     inbox_bytes_ = (ingot::inbox_bytes(*value_of<TransportKind>(options.transport), kRanks) + kPageBytes - 1) /
                    kPageBytes * kPageBytes;
     const auto shares = allocate();
-    std::vector<std::span<std::byte>> inboxes, lines;
+    std::vector<std::span<std::byte>> inboxes, more_inboxes, lines;
     for (std::byte* share : shares) {
       inboxes.push_back({share, inbox_bytes_});
-      lines.push_back({share + inbox_bytes_, kLinesBytes});
+      more_inboxes.push_back({share + inbox_bytes_, inbox_bytes_});
+      lines.push_back({share + 2 * inbox_bytes_, kLinesBytes});
     }
-    ours_ = std::make_unique<OurRank>(options.transport, inboxes, rank);
+    const int rank = rank_;
+    copies_.emplace(std::span(shares[0] + 2 * inbox_bytes_ + kLinesBytes, kPageBytes), endpoint(rank));
+    ours_ = std::make_unique<OurRank>(options.transport, inboxes, rank, OneCopy());
+    copying_ = std::make_unique<OurRank>(options.transport, more_inboxes, rank,
+                                         OneCopy{&*copies_, options.one_copy_bytes});
     const HostMemory memory(endpoint(rank), lines);
     lines_.emplace(memory, tree_from(0));
     const std::uint32_t first = tree_barrier_lines(1);
@@ -138,6 +144,7 @@ class Race {
 
  private:
   static constexpr std::size_t kPageBytes = 4096;
+  static_assert(cross_memory_bytes(kRanks) <= kPageBytes);
   static constexpr std::uint32_t kRingLines = 512;
   static constexpr std::size_t kLinesBytes =
       (HostMemory::kLineBytes * (tree_barrier_lines(1) + 2 * tree_collectives_lines(1, kRingLines)) + kPageBytes - 1) /
@@ -145,21 +152,13 @@ class Race {
 
   // Zero-filled memory of both ranks, as mapped here.
   std::array<std::byte*, kRanks> allocate() {
-    void *window = nullptr, *own = nullptr;
-    const std::size_t bytes = inbox_bytes_ + kLinesBytes + kPageBytes;
-    mpi_.allocate_shared(static_cast<long>(bytes), 1, mpi_.no_info, mpi_.world, &own, &window);
-    std::memset(own, 0, bytes);
     std::array<std::byte*, kRanks> shares{};
-    for (int i = 0; i < kRanks; ++i) {
-      long size = 0;
-      int unit = 0;
-      std::byte* share = nullptr;
-      mpi_.query_shared(window, i, &size, &unit, &share);
+    const auto unaligned = mpi_.share(2 * inbox_bytes_ + kLinesBytes + 2 * kPageBytes);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
       // Rounded up to a page, which is the same place in both mappings, since these begin at a page boundary.
-      const std::uintptr_t over = reinterpret_cast<std::uintptr_t>(share) % kPageBytes;
-      shares[static_cast<std::size_t>(i)] = share + (over == 0 ? 0 : kPageBytes - over);
+      const std::uintptr_t over = reinterpret_cast<std::uintptr_t>(unaligned[i]) % kPageBytes;
+      shares[i] = unaligned[i] + (over == 0 ? 0 : kPageBytes - over);
     }
-    mpi_.barrier(mpi_.world);
     return shares;
   }
 
@@ -170,14 +169,22 @@ class Race {
 
   std::vector<Contender> barriers() {
     auto schedule = std::make_shared<Schedule>(built(make_barrier(ours_->seat(0))));
-    return {{"open_mpi", [this](int) { mpi_.barrier(mpi_.world); }},
+    return {{mpi_name(), [this](int) { mpi_.barrier(); }},
             {"schedule", [this, schedule](int) { ours_->run(*schedule); }},
             {"tree_lines", [this](int) { lines_->wait(Spin()); }}};
   }
 
-  // Ingot's contender: a schedule for each root, on data of its own. `make` builds it.
+  // Ingot's contenders: a schedule for each root, on data of its own. `make` builds it of seat, data and chunk size.
   template <typename Make>
   Contender scheduled(std::size_t bytes, Make make) {
+    return scheduled("schedule", *ours_, bytes, kLineChunkBytes, make);
+  }
+  template <typename Make>
+  Contender copied(std::size_t bytes, Make make) {
+    return scheduled("one_copy", *copying_, bytes, options_.chunk_bytes, make);
+  }
+  template <typename Make>
+  Contender scheduled(const std::string& name, OurRank& rank, std::size_t bytes, std::size_t chunk_bytes, Make make) {
     struct State {
       std::vector<double> values;
       std::vector<Schedule> by_root;
@@ -185,9 +192,9 @@ class Race {
     auto state = std::make_shared<State>();
     state->values = values_for(bytes);
     for (int root = 0; root < kRanks; ++root) {
-      state->by_root.push_back(built(make(ours_->seat(root), bytes_of(state->values, bytes))));
+      state->by_root.push_back(built(make(rank.seat(root), bytes_of(state->values, bytes), chunk_bytes)));
     }
-    return {"schedule", [this, state](int i) { ours_->run(state->by_root[static_cast<std::size_t>(i % kRanks)]); }};
+    return {name, [&rank, state](int i) { rank.run(state->by_root[static_cast<std::size_t>(i % kRanks)]); }};
   }
 
   // Ingot's contender without an engine, over lines: `run` does it on the collectives of a root.
@@ -201,67 +208,68 @@ class Race {
 
   std::vector<Contender> broadcasts(std::size_t bytes) {
     auto values = std::make_shared<std::vector<double>>(values_for(bytes));
-    const auto run = [this, values, bytes](int i) {
-      mpi_.broadcast(values->data(), static_cast<int>(bytes), mpi_.byte_type, i % kRanks, mpi_.world);
+    const auto make = [](const TreeSeat& seat, std::span<std::byte> data, std::size_t chunk_bytes) {
+      return make_broadcast(seat, data, chunk_bytes);
     };
-    return {
-        {"open_mpi", run},
-        scheduled(bytes, [](const TreeSeat& seat, std::span<std::byte> data) { return make_broadcast(seat, data); }),
-        on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.broadcast(data, Spin()); })};
+    return {{mpi_name(), [this, values, bytes](int i) { mpi_.broadcast(bytes_of(*values, bytes), i % kRanks); }},
+            scheduled(bytes, make),
+            copied(bytes, make),
+            on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.broadcast(data, Spin()); })};
   }
 
   std::vector<Contender> reductions(std::size_t bytes) {
     auto values = std::make_shared<std::vector<double>>(values_for(bytes));
-    const auto run = [this, values, count = static_cast<int>(bytes / 8)](int i) {
-      const bool root = i % kRanks == rank_;
-      mpi_.reduce(root ? OpenMpi::kInPlace : values->data(), root ? values->data() : nullptr, count, mpi_.double_type,
-                  mpi_.sum, i % kRanks, mpi_.world);
+    const auto make = [](const TreeSeat& seat, std::span<std::byte> data, std::size_t chunk_bytes) {
+      return make_reduction(seat, reducer<double>(ReduceOperation::kSum), data, chunk_bytes);
     };
-    return {{"open_mpi", run}, scheduled(bytes, [](const TreeSeat& seat, std::span<std::byte> data) {
-              return make_reduction(seat, reducer<double>(ReduceOperation::kSum), data);
-            }),
+    auto scratch = std::make_shared<std::vector<double>>(values_for(bytes));
+    return {{mpi_name(), [this, values, scratch](int i) { mpi_.reduce(*values, *scratch, i % kRanks); }},
+            scheduled(bytes, make),
+            copied(bytes, make),
             on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.reduce(data, add_doubles, Spin()); })};
   }
 
   std::vector<Contender> allreduces(std::size_t bytes) {
     auto values = std::make_shared<std::vector<double>>(values_for(bytes));
-    const auto run = [this, values, count = static_cast<int>(bytes / 8)](int) {
-      mpi_.allreduce(OpenMpi::kInPlace, values->data(), count, mpi_.double_type, mpi_.sum, mpi_.world);
+    const auto make = [](const TreeSeat& seat, std::span<std::byte> data, std::size_t chunk_bytes) {
+      return make_allreduce(seat, reducer<double>(ReduceOperation::kSum), data, chunk_bytes);
     };
     return {
-        {"open_mpi", run},
-        scheduled(bytes,
-                  [](const TreeSeat& seat, std::span<std::byte> data) {
-                    return make_allreduce(seat, reducer<double>(ReduceOperation::kSum), data);
-                  }),
+        {mpi_name(), [this, values](int) { mpi_.allreduce(*values); }},
+        scheduled(bytes, make),
+        copied(bytes, make),
         on_lines(bytes, [](auto& lines, std::span<std::byte> data) { lines.allreduce(data, add_doubles, Spin()); })};
   }
 
   // Checks the results of Ingot's contenders before any measurement.
   absl::Status check(std::size_t bytes) {
-    std::vector<double> values((bytes + 7) / 8, rank_ == 1 ? 2.5 : 0);
-    Schedule broadcast = built(make_broadcast(ours_->seat(1), bytes_of(values, bytes)));
-    ours_->run(broadcast);
-    if (values.front() != 2.5 || values.back() != 2.5) return absl::InternalError("a broadcast brought something else");
-    const Reducer add = reducer<double>(ReduceOperation::kSum);
-    Schedule sum = built(make_allreduce(ours_->seat(0), add, bytes_of(values, bytes)));
-    ours_->run(sum);
-    ours_->drain();
-    if (values.front() != 5 || values.back() != 5) return absl::InternalError("an allreduce summed up something else");
+    std::vector<double> values((bytes + 7) / 8);
+    for (OurRank* rank : {&*ours_, &*copying_}) {
+      std::fill(values.begin(), values.end(), rank_ == 1 ? 2.5 : 0);
+      Schedule broadcast = built(make_broadcast(rank->seat(1), bytes_of(values, bytes)));
+      rank->run(broadcast);
+      if (values.front() != 2.5 || values.back() != 2.5) {
+        return absl::InternalError("a broadcast brought something else");
+      }
+      const Reducer add = reducer<double>(ReduceOperation::kSum);
+      Schedule sum = built(make_allreduce(rank->seat(0), add, bytes_of(values, bytes)));
+      rank->run(sum);
+      rank->drain();
+      if (values.front() != 5 || values.back() != 5) return wrong_sum();
+    }
     std::fill(values.begin(), values.end(), rank_ == 1 ? 2.5 : 0);
     on_lines_[1].broadcast(bytes_of(values, bytes), Spin());
     on_lines_[0].allreduce(bytes_of(values, bytes), add_doubles, Spin());
-    if (values.front() != 5 || values.back() != 5) {
-      return absl::InternalError("an allreduce over lines summed up something else");
-    }
-    return absl::OkStatus();
+    return values.front() == 5 && values.back() == 5 ? absl::OkStatus() : wrong_sum();
   }
+  static absl::Status wrong_sum() { return absl::InternalError("an allreduce summed up something else"); }
 
   double time_ns(const Contender& contender, int count) {
-    mpi_.barrier(mpi_.world);
+    mpi_.barrier();
     const std::uint64_t start = now_ns();
     for (int i = 0; i < count; ++i) contender.run(i);
     ours_->drain();
+    copying_->drain();
     return static_cast<double>(now_ns() - start) / count;
   }
 
@@ -271,7 +279,7 @@ class Race {
     time_ns(contender, count);
     const double ns = time_ns(contender, count);
     count = std::clamp(static_cast<int>(1e3 * options_.sample_us / ns), 4, 4096) / kRanks * kRanks;
-    mpi_.broadcast(&count, sizeof count, mpi_.byte_type, 0, mpi_.world);
+    mpi_.broadcast(std::as_writable_bytes(std::span(&count, 1)), 0);
     return count;
   }
 
@@ -289,11 +297,15 @@ class Race {
     if (rank_ == 0) report(series);
   }
 
-  const OpenMpi& mpi_;
+  std::string mpi_name() const { return options_.mpi == MpiKind::kOpenMpi ? "open_mpi" : "mpich"; }
+
+  Mpi& mpi_;
   const RankOptions& options_;
   const int rank_;
   std::size_t inbox_bytes_ = 0;
-  std::unique_ptr<OurRank> ours_;
+  std::optional<CrossMemory> copies_;
+  std::unique_ptr<OurRank> ours_;     // through lines
+  std::unique_ptr<OurRank> copying_;  // with copies_
   std::optional<TreeBarrier<HostMemory>> lines_;
   std::vector<TreeCollectives<HostMemory>> on_lines_;  // by root
 };
@@ -302,15 +314,13 @@ class Race {
 
 absl::Status race_as_rank(const RankOptions& options,
                           absl::FunctionRef<void(const std::vector<RankSeries>&)> report) {
-  const auto mpi = open_mpi();
-  if (!mpi.ok()) return mpi.status();
-  mpi->init(nullptr, nullptr);
-  int rank = 0, size = 0;
-  mpi->rank(mpi->world, &rank);
-  mpi->size(mpi->world, &size);
-  absl::Status status = absl::FailedPreconditionError(absl::StrCat("--as-rank needs two ranks, not ", size));
-  if (size == kRanks) status = Race(*mpi, options, rank).run(report);
-  mpi->finalize();
+  auto loaded = load_mpi(options.mpi);
+  if (!loaded.ok()) return loaded.status();
+  Mpi& mpi = **loaded;
+  mpi.init();
+  absl::Status status = absl::FailedPreconditionError(absl::StrCat("--as-rank needs two ranks, not ", mpi.size()));
+  if (mpi.size() == kRanks) status = Race(mpi, options).run(report);
+  mpi.finalize();
   return status;
 }
 

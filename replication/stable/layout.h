@@ -37,8 +37,8 @@
 #include "replication/requests/limits.h"
 #include "replication/stable/limits.h"
 #include "replication/stable/write.h"
-#include "replication/stable/writer_lock.h"
 #include "transport/host/limits.h"
+#include "transport/host/writer_lock.h"
 
 namespace ingot {
 

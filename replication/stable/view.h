@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/types.h"
-#include "replication/stable/writer_lock.h"
+#include "transport/host/writer_lock.h"
 
 namespace ingot {
 

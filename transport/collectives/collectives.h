@@ -39,7 +39,8 @@ struct TreeSeat {
 
 // For all functions below: `data` is 0 to kCollectiveBytesMax bytes long, equally long at all members, and outlives the
 // schedule. A payload longer than `chunk_bytes`, which is the same at all members, travels in chunks of about that
-// size. Errors: INVALID_ARGUMENT with one sentence.
+// size; where no engine copies from memory to memory, kLineChunkBytes is faster. Errors: INVALID_ARGUMENT with one
+// sentence.
 
 // Copies the root's data into every member's.
 absl::StatusOr<Schedule> make_broadcast(const TreeSeat& seat, std::span<std::byte> data,

@@ -23,11 +23,12 @@ class HeldMessages {
   struct Message {
     EndpointId from{};
     std::uint16_t tag = 0;
+    bool offer = false;  // the payload is a PayloadOffer
     std::vector<std::byte> payload;
     std::uint32_t next = kNone;
   };
 
-  std::uint32_t put(EndpointId from, std::uint16_t tag, std::span<const std::byte> payload) {
+  std::uint32_t put(EndpointId from, std::uint16_t tag, bool offer, std::span<const std::byte> payload) {
     if (free_ == kNone) {
       messages_.emplace_back();
       messages_.back().payload.reserve(kHeldOverheadBytes);
@@ -38,6 +39,7 @@ class HeldMessages {
     free_ = message.next;
     message.from = from;
     message.tag = tag;
+    message.offer = offer;
     message.payload.assign(payload.begin(), payload.end());
     message.next = kNone;
     return index;
@@ -87,6 +89,12 @@ struct EngineGroup {
   EngineGroup(GroupId group, int endpoints) : id(group), peers(static_cast<std::size_t>(endpoints)) {}
 
   Place& place_of(OperationSequence sequence) { return places[sequence.value() % kOperationsInFlightMax]; }
+
+  // The operation of the messages held at that place.
+  OperationSequence awaited_at(const Place& place) const {
+    const auto index = static_cast<std::uint32_t>(&place - places.data());
+    return OperationSequence(next.value() + (index - next.value()) % kOperationsInFlightMax);
+  }
 
   // The operation of that number, or null if it is not running.
   Schedule* running(OperationSequence sequence) { return place_of(sequence).running; }

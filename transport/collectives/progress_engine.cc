@@ -16,15 +16,18 @@ constexpr std::uint32_t kFarOperations = 1u << 22;    // sequences further apart
 
 }  // namespace
 
-ProgressEngine::ProgressEngine(Transport& transport, int endpoints, Handler other)
+ProgressEngine::ProgressEngine(Transport& transport, int endpoints, Handler other, OneCopy one_copy)
     : transport_(transport),
       endpoints_(endpoints),
       other_(std::move(other)),
+      one_copy_(one_copy),
       groups_(kGroupIdsMax),
       retired_(kGroupIdsMax),
       blocked_(static_cast<std::size_t>(endpoints)),
-      gone_(static_cast<std::size_t>(endpoints)) {
+      gone_(static_cast<std::size_t>(endpoints)),
+      refuses_(static_cast<std::size_t>(endpoints)) {
   INGOT_CHECK(endpoints >= 1 && endpoints <= kChannelEndpointsMax && transport.self().value() < endpoints);
+  INGOT_CHECK(one_copy.bytes_min >= 1);
 }
 
 ProgressEngine::~ProgressEngine() {
@@ -81,6 +84,7 @@ absl::Status ProgressEngine::start(GroupId id, Schedule& schedule) {
     return absl::ResourceExhaustedError(absl::StrCat("an operation of group ", id.value(), " that is ",
                                                      kOperationsInFlightMax, " older is not finished"));
   }
+  if (one_copy_.by != nullptr) schedule.mark_eager_offers(one_copy_.bytes_min);
   begin(group, schedule);
   run_ready();
   return absl::OkStatus();
@@ -93,6 +97,7 @@ void ProgressEngine::begin(EngineGroup& group, Schedule& schedule) {
   schedule.group_ = group.id;
   schedule.sequence_ = group.next;
   schedule.nodes_left_ = static_cast<std::uint32_t>(schedule.nodes_.size());
+  schedule.offers_left_ = 0;
   for (auto& node : schedule.nodes_) node.blockers_left = node.blockers;
   group.place_of(group.next).running = &schedule;
   group.next = group.next.next();
@@ -113,31 +118,34 @@ void ProgressEngine::take_held(EngineGroup& group, Schedule& schedule) {
     auto& message = held_[index];
     next = message.next;
     group.peers[message.from.value()].held_bytes -= message.payload.size() + kHeldOverheadBytes;
+    std::vector<std::byte> payload = std::move(message.payload);  // further messages may be held meanwhile
+    const ScheduleHeader header{message.offer ? ScheduleClass::kOffer : ScheduleClass::kData, group.id, message.tag,
+                                sequence};
     // Only its own last message ends the operation, so it still runs unless a member breaks the rules.
     if (schedule.state_ == Schedule::State::kRunning && schedule.sequence_ == sequence) {
-      std::vector<std::byte> payload = std::move(message.payload);  // further messages may be held meanwhile
-      deliver(schedule, message.from, message.tag, payload);
-      held_[index].payload = std::move(payload);
+      deliver(schedule, message.from, header, payload);
     } else {
-      ++counters_.stray;
+      drop(message.from, header);
     }
+    held_[index].payload = std::move(payload);
     held_.free(index);
   }
 }
 
 bool ProgressEngine::receive(EndpointId from, std::span<const std::byte> message) {
   if (message.empty()) return false;
-  const auto first = static_cast<ScheduleClass>(message.front());
-  if (first != ScheduleClass::kData && first != ScheduleClass::kStarted) return false;
+  if (!is_schedule_class(message.front())) return false;
   const bool whole = message.size() >= kScheduleHeaderBytes && from.value() < static_cast<unsigned>(endpoints_);
   const ScheduleHeader header = whole ? ScheduleHeader::decode(message) : ScheduleHeader{};
   EngineGroup* group = whole ? group_of(header.group) : nullptr;
   if (group == nullptr) {
-    ++counters_.stray;
-  } else if (first == ScheduleClass::kStarted) {
+    drop(from, header);
+  } else if (header.message_class == ScheduleClass::kStarted) {
     note_started(*group, from, header.sequence);
-  } else {
+  } else if (header.message_class == ScheduleClass::kData || header.message_class == ScheduleClass::kOffer) {
     receive_data(*group, from, header, message.subspan(kScheduleHeaderBytes));
+  } else {
+    receive_answer(*group, from, header);
   }
   run_ready();
   return true;
@@ -145,6 +153,10 @@ bool ProgressEngine::receive(EndpointId from, std::span<const std::byte> message
 
 void ProgressEngine::receive_data(EngineGroup& group, EndpointId from, const ScheduleHeader& header,
                                   std::span<const std::byte> payload) {
+  if (header.message_class == ScheduleClass::kOffer && payload.size() != sizeof(PayloadOffer)) {
+    ++counters_.stray;
+    return;
+  }
   ++counters_.received;
   note_started(group, from, header.sequence.next());
   if (header.sequence.after(group.next) >= 0) {
@@ -152,11 +164,14 @@ void ProgressEngine::receive_data(EngineGroup& group, EndpointId from, const Sch
     return;
   }
   Schedule* schedule = group.running(header.sequence);
-  if (schedule == nullptr || schedule->sequence_ != header.sequence) {
-    ++counters_.stray;  // of an operation that has failed here
-    return;
-  }
-  deliver(*schedule, from, header.tag, payload);
+  if (schedule == nullptr || schedule->sequence_ != header.sequence) return drop(from, header);
+  deliver(*schedule, from, header, payload);
+}
+
+// Of an operation that has failed here, or of no group. An offer is answered, since its sender waits.
+void ProgressEngine::drop(EndpointId from, ScheduleHeader header) {
+  ++counters_.stray;
+  if (header.message_class == ScheduleClass::kOffer) answer(from, header, ScheduleClass::kTaken);
 }
 
 void ProgressEngine::hold(EngineGroup& group, EndpointId from, const ScheduleHeader& header,
@@ -170,7 +185,8 @@ void ProgressEngine::hold(EngineGroup& group, EndpointId from, const ScheduleHea
   }
   held_bytes += bytes;
   ++counters_.held;
-  const std::uint32_t index = held_.put(from, header.tag, payload);
+  const std::uint32_t index =
+      held_.put(from, header.tag, header.message_class == ScheduleClass::kOffer, payload);
   auto& place = group.place_of(header.sequence);
   if (place.held_first == HeldMessages::kNone) {
     place.held_first = index;
@@ -180,25 +196,27 @@ void ProgressEngine::hold(EngineGroup& group, EndpointId from, const ScheduleHea
   place.held_last = index;
 }
 
-void ProgressEngine::deliver(Schedule& schedule, EndpointId from, std::uint16_t tag,
+void ProgressEngine::deliver(Schedule& schedule, EndpointId from, const ScheduleHeader& header,
                              std::span<const std::byte> payload) {
-  const std::uint32_t key = Schedule::key_of(from, tag);
-  const auto found = std::lower_bound(schedule.receives_.begin(), schedule.receives_.end(), key,
-                                      [](const auto& receive, std::uint32_t k) { return receive.key < k; });
-  const auto who = [&] {
-    return absl::StrCat("endpoint ", from.value(), " sent ", payload.size(), " bytes with tag ", tag);
+  if (header.message_class == ScheduleClass::kOffer) return deliver_offer(schedule, from, header, payload);
+  Schedule::Node* node = expected(schedule, from, header.tag, payload.size());
+  if (node == nullptr) return;
+  node->blockers_left = 1;  // it has its message
+  if (!payload.empty()) std::memcpy(node->target.data(), payload.data(), payload.size());
+  complete(schedule, *node);
+}
+
+// The receive of that message. If there is none, the run fails, and the result is null.
+Schedule::Node* ProgressEngine::expected(Schedule& schedule, EndpointId from, std::uint16_t tag, std::size_t bytes) {
+  Schedule::Node* node = Schedule::find(schedule.nodes_, schedule.receives_, from, tag);
+  const auto fails = [&](std::string why) {
+    fail(schedule, absl::StrCat("endpoint ", from.value(), " sent ", bytes, " bytes with tag ", tag, why));
+    return nullptr;
   };
-  if (found == schedule.receives_.end() || found->key != key) {
-    return fail(schedule, absl::StrCat(who(), ", which this endpoint's schedule does not expect"));
-  }
-  Schedule::Node& node = schedule.nodes_[found->node];
-  if (node.blockers_left != 0) return fail(schedule, absl::StrCat(who(), " twice"));
-  if (node.target.size() != payload.size()) {
-    return fail(schedule, absl::StrCat(who(), ", where ", node.target.size(), " are expected"));
-  }
-  node.blockers_left = 1;  // it has its message
-  if (!payload.empty()) std::memcpy(node.target.data(), payload.data(), payload.size());
-  complete(schedule, node);
+  if (node == nullptr) return fails(", which this endpoint's schedule does not expect");
+  if (node->blockers_left != 0) return fails(" twice");
+  if (node->target.size() != bytes) return fails(absl::StrCat(", where ", node->target.size(), " are expected"));
+  return node;
 }
 
 // Runs ready nodes, and those that become ready, up to kNodesPerRound; returns how many.
@@ -217,7 +235,7 @@ int ProgressEngine::run_ready() {
 
 void ProgressEngine::run(NodeRef ref) {
   if (ref.node == kNoNode) return end(*ref.schedule, Schedule::State::kDone);
-  const Schedule::Node& node = ref.schedule->nodes_[ref.node];
+  Schedule::Node& node = ref.schedule->nodes_[ref.node];
   if (node.kind == Schedule::Kind::kSend) return send(ref);
   node.computation.function(node.computation.context, node.target, node.source);
   complete(*ref.schedule, node);
@@ -265,69 +283,6 @@ void ProgressEngine::end(Schedule& schedule, Schedule::State state) {
   schedule.state_ = state;
   if (state == Schedule::State::kDone) ++counters_.operations;
   if (schedule.on_end_) schedule.on_end_(schedule);
-}
-
-void ProgressEngine::fail(Schedule& schedule, std::string why) {
-  forget(schedule);
-  schedule.failure_ = std::move(why);
-  end(schedule, Schedule::State::kFailed);
-}
-
-// Takes the schedule's nodes out of every queue. Places of ready_ stay, since run_ready may be iterating over them.
-void ProgressEngine::forget(const Schedule& schedule) {
-  for (auto& ref : ready_) {
-    if (ref.schedule == &schedule) ref.schedule = nullptr;
-  }
-  std::erase_if(groups_[schedule.group_.value()]->too_soon,
-                [&](const NodeRef& ref) { return ref.schedule == &schedule; });
-  for (const EndpointId peer : blocked_peers_) {
-    auto& entries = blocked_[peer.value()].entries;
-    // These entries become announcements that this endpoint has started more operations, without a schedule.
-    for (auto& entry : entries) {
-      if (entry.schedule == &schedule) entry.schedule = nullptr;
-    }
-  }
-}
-
-void ProgressEngine::cancel(Schedule& schedule) {
-  if (schedule.state() == Schedule::State::kRunning) fail(schedule, "it was cancelled");
-}
-
-void ProgressEngine::retire(GroupId id) {
-  if (id.value() >= kGroupIdsMax) return;
-  retired_[id.value()] = true;
-  EngineGroup* group = groups_[id.value()].get();
-  if (group == nullptr) return;
-  for (auto& place : group->places) {
-    if (place.running != nullptr) fail(*place.running, absl::StrCat("group ", id.value(), " was retired"));
-    for (std::uint32_t i = place.held_first; i != HeldMessages::kNone;) {
-      const std::uint32_t next = held_[i].next;
-      held_.free(i);
-      i = next;
-    }
-  }
-  buried_.push_back(std::move(groups_[id.value()]));
-  --groups_in_use_;
-}
-
-void ProgressEngine::endpoint_gone(EndpointId endpoint) {
-  if (endpoint.value() >= gone_.size()) return;
-  gone_[endpoint.value()] = any_gone_ = true;
-  const auto exchanges = [&](const Schedule& schedule) {
-    return std::any_of(schedule.nodes_.begin(), schedule.nodes_.end(), [&](const Schedule::Node& node) {
-      return node.kind != Schedule::Kind::kCompute && node.peer == endpoint;
-    });
-  };
-  for (const auto& group : groups_) {
-    if (group == nullptr) continue;
-    for (auto& place : group->places) {
-      if (place.running != nullptr && exchanges(*place.running)) {
-        fail(*place.running, absl::StrCat("endpoint ", endpoint.value(), " is gone"));
-      }
-    }
-  }
-  blocked_[endpoint.value()] = {};
-  std::erase(blocked_peers_, endpoint);
 }
 
 }  // namespace ingot

@@ -10,6 +10,10 @@
 // kAnnounceOperations operations, with a message of its own. A send waits only for the receiver to start operations in
 // their order; so no operation waits for a later one.
 //
+// Where endpoints can copy from one another's memory, a long payload is offered instead of sent: its receiver copies it
+// straight to where it belongs. Such a send is done when the receiver has answered. A run that ends otherwise withdraws
+// its offers first.
+//
 // The engine makes no system call and reads no clock: poll's argument is its only time. It runs on any Transport.
 #pragma once
 
@@ -28,6 +32,7 @@
 #include "transport/collectives/schedule.h"
 #include "transport/collectives/schedule_limits.h"
 #include "transport/collectives/schedule_wire.h"
+#include "transport/direct_copy.h"
 #include "transport/pollable.h"
 #include "transport/transport.h"
 
@@ -43,6 +48,15 @@ struct ProgressCounters {
   std::uint64_t full = 0;           // sends that found the channel full or behind others
   std::uint64_t too_soon = 0;       // sends that had to wait for their receiver's progress
   std::uint64_t stray = 0;          // unexpected messages, dropped
+  std::uint64_t copied = 0;         // payloads copied from their senders' memory
+  std::uint64_t offers_refused = 0;    // own offers that the receiver could not copy; their payloads were sent
+  std::uint64_t offers_withdrawn = 0;  // own offers that were made again, since another run was withdrawn meanwhile
+};
+
+// How an engine moves long payloads.
+struct OneCopy {
+  DirectCopy* by = nullptr;             // outlives the engine; null: offers are neither made nor taken
+  std::size_t bytes_min = kOneCopyBytes;  // payloads that are offered, 1 or more; each engine may have its own
 };
 
 // One endpoint's engine. Used by the thread of its loop only.
@@ -52,7 +66,7 @@ class ProgressEngine final : public Pollable {
 
   // `transport` outlives the engine; `endpoints` is the number of endpoints of its fabric. `other` gets messages that
   // are not the engine's; without it they are dropped as stray.
-  ProgressEngine(Transport& transport, int endpoints, Handler other = {});
+  ProgressEngine(Transport& transport, int endpoints, Handler other = {}, OneCopy one_copy = {});
   ~ProgressEngine() override;
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
@@ -89,11 +103,12 @@ class ProgressEngine final : public Pollable {
   const ProgressCounters& counters() const { return counters_; }
 
  private:
-  // A message to an endpoint whose channel was full; without a schedule: an announcement of this endpoint's progress.
+  // A message to an endpoint whose channel was full: a node's or, if `header` is not 0, one that consists of a header.
+  // Such a one may be without schedule; otherwise the node is done when it has left.
   struct Blocked {
     Schedule* schedule;
     std::uint32_t node;
-    GroupId group;
+    std::uint64_t header;
   };
   struct BlockedQueue {
     std::vector<Blocked> entries;
@@ -109,14 +124,21 @@ class ProgressEngine final : public Pollable {
 
   void receive_data(EngineGroup& group, EndpointId from, const ScheduleHeader& header,
                     std::span<const std::byte> payload);
+  void receive_answer(EngineGroup& group, EndpointId from, const ScheduleHeader& header);
   void hold(EngineGroup& group, EndpointId from, const ScheduleHeader& header, std::span<const std::byte> payload);
-  void deliver(Schedule& schedule, EndpointId from, std::uint16_t tag, std::span<const std::byte> payload);
+  void deliver(Schedule& schedule, EndpointId from, const ScheduleHeader& header, std::span<const std::byte> payload);
+  void deliver_offer(Schedule& schedule, EndpointId from, ScheduleHeader header, std::span<const std::byte> payload);
+  Schedule::Node* expected(Schedule& schedule, EndpointId from, std::uint16_t tag, std::size_t bytes);
+  void answer(EndpointId to, ScheduleHeader header, ScheduleClass answer_class);
+  void drop(EndpointId from, ScheduleHeader header);
   void note_started(EngineGroup& group, EndpointId peer, OperationSequence started);
 
   int run_ready();
   void run(NodeRef ref);
   void send(NodeRef ref);
-  bool transmit(const Schedule& schedule, const Schedule::Node& node);
+  bool offers(const Schedule::Node& node) const;
+  bool transmit(Schedule& schedule, Schedule::Node& node);
+  void complete_sent(Schedule& schedule, const Schedule::Node& node);
   bool transmit_started(EngineGroup& group, EndpointId peer);
   void block(EndpointId peer, Blocked entry);
   int advance();
@@ -131,6 +153,7 @@ class ProgressEngine final : public Pollable {
   Transport& transport_;
   const int endpoints_;
   const Handler other_;
+  const OneCopy one_copy_;
   std::vector<std::unique_ptr<EngineGroup>> groups_;  // by id; null: not in use
   std::vector<bool> retired_;                         // by id
   int groups_in_use_ = 0;
@@ -142,7 +165,7 @@ class ProgressEngine final : public Pollable {
   std::vector<BlockedQueue> blocked_;       // by endpoint
   std::vector<EndpointId> blocked_peers_;   // those with a queue that is not empty
   std::vector<bool> gone_;                  // by endpoint
-  std::vector<std::byte> long_message_;     // buffer to build one in
+  std::vector<bool> refuses_;               // by endpoint: it cannot copy from here
   bool any_gone_ = false;
   RetryTimer retry_;
   ProgressCounters counters_;

@@ -1,14 +1,14 @@
 // The engine's sending half: windows, full channels, and announcements of this endpoint's progress.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "core/gathered_message.h"
 #include "transport/collectives/progress_engine.h"
 
 namespace ingot {
 namespace {
 
-constexpr std::size_t kShortMessageBytes = 256;  // built on the stack
+constexpr std::size_t kJoinedBytes = 256;  // a longer message is not copied into one piece
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void ProgressEngine::announce(EngineGroup& group, const Schedule& schedule) {
     const auto behind = static_cast<std::uint32_t>(group.next.after(group.peers[source.peer.value()].announced));
     if (!source.waits_for_start && behind < kAnnounceOperations) continue;
     if (!blocked_[source.peer.value()].empty() || !transmit_started(group, source.peer)) {
-      block(source.peer, {nullptr, 0, group.id});
+      block(source.peer, {nullptr, 0, ScheduleHeader{ScheduleClass::kStarted, group.id, 0, {}}.encode()});
     }
   }
 }
@@ -38,33 +38,48 @@ void ProgressEngine::note_started(EngineGroup& group, EndpointId peer, Operation
 
 void ProgressEngine::send(NodeRef ref) {
   Schedule& schedule = *ref.schedule;
-  const Schedule::Node& node = schedule.nodes_[ref.node];
+  Schedule::Node& node = schedule.nodes_[ref.node];
   EngineGroup& group = *groups_[schedule.group_.value()];
   const std::int32_t ahead = schedule.sequence_.after(group.peers[node.peer.value()].started);
-  if (ahead >= (node.eager ? static_cast<std::int32_t>(kEagerOperations) : 0)) {
+  const bool eager = one_copy_.by != nullptr && !refuses_[node.peer.value()] ? node.eager_offer : node.eager;
+  if (ahead >= (eager ? static_cast<std::int32_t>(kEagerOperations) : 0)) {
     ++counters_.too_soon;
     group.too_soon.push_back(ref);
   } else if (!blocked_[node.peer.value()].empty() || !transmit(schedule, node)) {
-    block(node.peer, {&schedule, ref.node, schedule.group_});
+    block(node.peer, {&schedule, ref.node, 0});
   } else {
-    complete(schedule, node);
+    complete_sent(schedule, node);
   }
 }
 
-bool ProgressEngine::transmit(const Schedule& schedule, const Schedule::Node& node) {
-  const std::uint64_t header =
-      ScheduleHeader{ScheduleClass::kData, schedule.group_, node.tag, schedule.sequence_}.encode();
-  const std::size_t bytes = kScheduleHeaderBytes + node.source.size();
-  std::array<std::byte, kShortMessageBytes> short_message;
-  std::byte* message = short_message.data();
-  if (bytes > short_message.size()) {
-    if (long_message_.size() < bytes) long_message_.resize(bytes);
-    message = long_message_.data();
+// An offered payload is complete when it is answered.
+void ProgressEngine::complete_sent(Schedule& schedule, const Schedule::Node& node) {
+  if (node.blockers_left != Schedule::kOffered) complete(schedule, node);
+}
+
+bool ProgressEngine::offers(const Schedule::Node& node) const {
+  return one_copy_.by != nullptr && node.source.size() >= one_copy_.bytes_min && !refuses_[node.peer.value()];
+}
+
+bool ProgressEngine::transmit(Schedule& schedule, Schedule::Node& node) {
+  const bool offered = offers(node);
+  const ScheduleClass message_class = offered ? ScheduleClass::kOffer : ScheduleClass::kData;
+  const std::uint64_t word = ScheduleHeader{message_class, schedule.group_, node.tag, schedule.sequence_}.encode();
+  const auto header = std::as_bytes(std::span(&word, 1));
+  const PayloadOffer offer = offered ? one_copy_.by->offer(node.source) : PayloadOffer{};
+  const GatheredMessage message(header, offered ? std::as_bytes(std::span(&offer, 1)) : node.source);
+  if (message.size() > kJoinedBytes) {
+    if (!transport_.send_gathered(node.peer, message)) return false;
+  } else {
+    std::array<std::byte, kJoinedBytes> joined;
+    message.copy_to(joined.data());
+    if (!transport_.send(node.peer, std::span(joined).first(message.size()))) return false;
   }
-  std::memcpy(message, &header, sizeof header);
-  if (!node.source.empty()) std::memcpy(message + sizeof header, node.source.data(), node.source.size());
-  if (!transport_.send(node.peer, {message, bytes})) return false;
   ++counters_.sent;
+  if (offered) {
+    node.blockers_left = Schedule::kOffered;
+    ++schedule.offers_left_;
+  }
   OperationSequence& announced = groups_[schedule.group_.value()]->peers[node.peer.value()].announced;
   if (schedule.sequence_.next().after(announced) > 0) announced = schedule.sequence_.next();
   return true;
@@ -104,14 +119,19 @@ int ProgressEngine::retry_blocked() {
 }
 
 bool ProgressEngine::retry(EndpointId peer, Blocked entry) {
-  if (entry.schedule == nullptr) {
-    EngineGroup* group = groups_[entry.group.value()].get();
+  const ScheduleHeader header = ScheduleHeader::decode(entry.header);
+  if (header.message_class == ScheduleClass::kStarted) {
+    EngineGroup* group = groups_[header.group.value()].get();
     return group == nullptr || transmit_started(*group, peer);
   }
-  Schedule& schedule = *entry.schedule;
-  const Schedule::Node& node = schedule.nodes_[entry.node];
-  if (!transmit(schedule, node)) return false;
-  complete(schedule, node);
+  if (entry.header != 0) {
+    if (!transport_.send(peer, std::as_bytes(std::span(&entry.header, 1)))) return false;
+    if (entry.schedule != nullptr) complete(*entry.schedule, entry.schedule->nodes_[entry.node]);
+    return true;
+  }
+  Schedule::Node& node = entry.schedule->nodes_[entry.node];
+  if (!transmit(*entry.schedule, node)) return false;
+  complete_sent(*entry.schedule, node);
   return true;
 }
 

@@ -64,8 +64,14 @@ void combine_vectors(std::span<std::byte> target, std::span<const std::byte> sou
   T* const to = reinterpret_cast<T*>(target.data());
   const T* const from = reinterpret_cast<const T*>(source.data());
   const std::size_t elements = target.size() / sizeof(T);
+  // Blocks of a constant length: at -O2 GCC vectorizes no other loop.
+  constexpr std::size_t kBlock = 256 / sizeof(T) > 0 ? 256 / sizeof(T) : 1;
+  std::size_t i = 0;
+  for (; i + kBlock <= elements; i += kBlock) {
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < elements; ++i) to[i] = combine(to[i], from[i]);
+    for (std::size_t j = 0; j < kBlock; ++j) to[i + j] = combine(to[i + j], from[i + j]);
+  }
+  for (; i < elements; ++i) to[i] = combine(to[i], from[i]);
 }
 
 template <ReduceOperation kOperation, typename T>

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "transport/collectives/progress_engine.h"
+#include "transport/direct_copy.h"
 #include "transport/limits.h"
 
 namespace ingot {
@@ -23,11 +24,26 @@ Schedule& Schedule::operator=(Schedule&& other) noexcept {
   successors_ = std::move(other.successors_);
   first_ = std::move(other.first_);
   receives_ = std::move(other.receives_);
+  sends_ = std::move(other.sends_);
   sources_ = std::move(other.sources_);
   buffers_ = std::move(other.buffers_);
+  offered_bytes_ = other.offered_bytes_;
   on_end_ = std::move(other.on_end_);
   failure_ = std::move(other.failure_);
   return *this;
+}
+
+// As mark_eager, where payloads of `offered_bytes` and more are offered: an offer is short.
+void Schedule::mark_eager_offers(std::size_t offered_bytes) {
+  if (offered_bytes_ == offered_bytes) return;
+  offered_bytes_ = offered_bytes;
+  std::vector<std::size_t> held(static_cast<std::size_t>(endpoints_));
+  for (Node& node : nodes_) {
+    if (node.kind != Kind::kSend) continue;
+    std::size_t& total = held[node.peer.value()];
+    total += (node.source.size() >= offered_bytes ? sizeof(PayloadOffer) : node.source.size()) + kHeldOverheadBytes;
+    node.eager_offer = total <= kEagerBytes + kHeldOverheadBytes;
+  }
 }
 
 Schedule::~Schedule() {
@@ -86,7 +102,7 @@ absl::StatusOr<Schedule> ScheduleBuilder::build() {
   if (auto status = check_nodes(); !status.ok()) return status;
   if (auto status = link(); !status.ok()) return status;
   if (auto status = check_acyclic(); !status.ok()) return status;
-  index_receives();
+  index_messages();
   for (std::size_t i = 1; i < schedule_.receives_.size(); ++i) {
     if (schedule_.receives_[i - 1].key == schedule_.receives_[i].key) {
       const Node& node = schedule_.nodes_[schedule_.receives_[i].node];
@@ -202,16 +218,18 @@ absl::Status ScheduleBuilder::check_acyclic() const {
       absl::StrCat("the schedule has a cycle: ", nodes.size() - taken, " of its nodes wait for one another"));
 }
 
-void ScheduleBuilder::index_receives() {
+void ScheduleBuilder::index_messages() {
   std::map<EndpointId, std::size_t> bytes;
   for (std::uint32_t i = 0; i < schedule_.nodes_.size(); ++i) {
     const Node& node = schedule_.nodes_[i];
+    if (node.kind == Kind::kSend) schedule_.sends_.push_back({Schedule::key_of(node.peer, node.tag), i});
     if (node.kind != Kind::kReceive) continue;
     schedule_.receives_.push_back({Schedule::key_of(node.peer, node.tag), i});
     bytes[node.peer] += node.target.size() + kHeldOverheadBytes;
   }
-  std::sort(schedule_.receives_.begin(), schedule_.receives_.end(),
-            [](const auto& a, const auto& b) { return a.key < b.key; });
+  const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
+  std::sort(schedule_.receives_.begin(), schedule_.receives_.end(), by_key);
+  std::sort(schedule_.sends_.begin(), schedule_.sends_.end(), by_key);
   for (const auto& [peer, total] : bytes) {
     schedule_.sources_.push_back({peer, total > kEagerBytes + kHeldOverheadBytes});
   }

@@ -6,6 +6,7 @@
 // ScheduleBuilder::buffer's). It outlives the schedule, and the user does not touch it during a run.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -63,22 +64,25 @@ class Schedule {
   friend class ScheduleReader;
 
   enum class Kind : std::uint8_t { kSend, kReceive, kCompute };
+  static constexpr std::uint32_t kOffered = ~std::uint32_t{0};
 
   struct Node {
     Kind kind = Kind::kCompute;
     bool eager = true;         // send: may leave before the receiver is known to have started the operation
+    bool eager_offer = true;   // likewise, if long payloads are offered: see mark_eager_offers
     EndpointId peer{};         // of a send or receive
     std::uint16_t tag = 0;     // likewise
     std::uint32_t blockers = 0;         // nodes before this one
-    std::uint32_t blockers_left = 0;    // in this run; kReceived for a receive that has its message
+    // In this run; then 1 for a receive that has its message, and kOffered for a send that awaits its answer.
+    std::uint32_t blockers_left = 0;
     std::uint32_t successors_begin = 0; // in successors_
     std::uint32_t successors_end = 0;
     std::span<std::byte> target{};        // receive, compute
     std::span<const std::byte> source{};  // send, compute
     Computation computation{};
   };
-  // A message's receive node. Sorted by key.
-  struct ReceiveKey {
+  // A message's node.
+  struct MessageKey {
     std::uint32_t key;   // peer << 16 | tag
     std::uint32_t node;
   };
@@ -96,6 +100,17 @@ class Schedule {
     return std::uint32_t{peer.value()} << 16 | tag;
   }
 
+  // The node of a message in receives_ or sends_, or null.
+  template <typename Nodes>
+  static auto* find(Nodes& nodes, const std::vector<MessageKey>& index, EndpointId peer, std::uint16_t tag) {
+    const std::uint32_t key = key_of(peer, tag);
+    const auto found = std::lower_bound(index.begin(), index.end(), key,
+                                        [](const MessageKey& message, std::uint32_t k) { return message.key < k; });
+    return found != index.end() && found->key == key ? &nodes[found->node] : nullptr;
+  }
+
+  void mark_eager_offers(std::size_t offered_bytes);
+
   Schedule() = default;
 
   EndpointId self_{};
@@ -104,7 +119,8 @@ class Schedule {
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> successors_;
   std::vector<std::uint32_t> first_;  // nodes that can run at once: sends and computations without blockers
-  std::vector<ReceiveKey> receives_;
+  std::vector<MessageKey> receives_;  // by key
+  std::vector<MessageKey> sends_;     // likewise
   std::vector<Source> sources_;
   std::vector<Buffer> buffers_;
   std::function<void(Schedule&)> on_end_;
@@ -113,6 +129,8 @@ class Schedule {
   // State of the present run, which the engine owns.
   ProgressEngine* engine_ = nullptr;
   std::uint32_t nodes_left_ = 0;
+  std::uint32_t offers_left_ = 0;   // not answered
+  std::size_t offered_bytes_ = 0;   // for which eager_offer was computed; 0: not yet
   GroupId group_{};
   OperationSequence sequence_{};
 };
@@ -157,7 +175,7 @@ class ScheduleBuilder {
   absl::Status check_node(std::size_t index) const;
   absl::Status link();
   absl::Status check_acyclic() const;
-  void index_receives();
+  void index_messages();
   void mark_eager();
 
   Schedule schedule_;

@@ -31,10 +31,7 @@ class ScheduleReader {
 
   // The receive of the message with that tag, or null.
   const Node* receive_of(const Schedule& schedule, EndpointId from, std::uint16_t tag) const {
-    const std::uint32_t key = Schedule::key_of(from, tag);
-    const auto found = std::lower_bound(schedule.receives_.begin(), schedule.receives_.end(), key,
-                                        [](const auto& receive, std::uint32_t k) { return receive.key < k; });
-    return found != schedule.receives_.end() && found->key == key ? &schedule.nodes_[found->node] : nullptr;
+    return Schedule::find(schedule.nodes_, schedule.receives_, from, tag);
   }
 
   absl::Status check_sends() {

@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kAnnounceOperations = kEagerOperations / 2;
 // Further messages wait at the sender. A message counts kHeldOverheadBytes more than its payload.
 inline constexpr std::size_t kEagerBytes = 4096;
 inline constexpr std::size_t kHeldOverheadBytes = 64;
+// A longer payload, or one of this size, is offered for a copy where endpoints can copy from one another. Below that
+// sending it through lines is faster (docs/benchmarks.md).
+inline constexpr std::size_t kOneCopyBytes = 6 * 1024;
 
 // Nodes that one round runs; the rest run in the next.
 inline constexpr int kNodesPerRound = 4096;
@@ -42,8 +45,10 @@ inline constexpr std::size_t kHeldBytesMax =
     std::size_t{kGroupsMax} * kEndpointsMax * kEagerOperations * (kEagerBytes + kHeldOverheadBytes);
 
 // ---- Collectives ----------------------------------------------------------------------------------------------------
-// A longer payload travels in chunks of this size, so that a subtree starts to forward before it has received all.
-inline constexpr std::size_t kChunkBytes = 8 * 1024;
+// A longer payload travels in chunks of this size, so that a subtree starts to forward before it has received all. So
+// large that one copy pays, so small that it stays in the cache of a core.
+inline constexpr std::size_t kChunkBytes = 128 * 1024;
+inline constexpr std::size_t kLineChunkBytes = 8 * 1024;  // the best size through lines
 inline constexpr std::size_t kChunksMax = 4096;   // of one payload; a longer payload has longer chunks
 inline constexpr std::size_t kChunksAhead = 4;    // chunks of a reduction that a child may be ahead of its parent
 inline constexpr std::size_t kCollectiveBytesMax = std::size_t{256} * 1024 * 1024;  // a longer payload is refused

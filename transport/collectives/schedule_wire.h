@@ -1,12 +1,17 @@
 // The first eight bytes of each message between progress engines, as one little-endian word:
 //
-//   bits  0..7    class: kData or kStarted; other first bytes than MessageClass (replication/agreement/agreement.h)
+//   bits  0..7    class: ScheduleClass; other first bytes than MessageClass (replication/agreement/agreement.h)
 //         8..23   group
-//        24..39   tag: which message of the operation between these two endpoints; 0 in kStarted
+//        24..39   tag: which message of the operation from the one endpoint to the other; 0 in kStarted
 //        40..63   sequence: number of the operation in its group, modulo 2^24
 //
 // kData: the payload follows. The sender has started operation `sequence` and all before it. kStarted: the sender has
 // started every operation of the group before `sequence`. Nothing follows.
+//
+// A payload may be offered for a copy in place of being sent (transport/direct_copy.h). kOffer: like kData, but a
+// PayloadOffer follows. The receiver answers with the same group, tag and sequence; nothing follows. kTaken: it does not
+// need the payload any more. kRefused: it cannot copy from this sender; send this payload, and all others. kWithdrawn:
+// the offer's epoch was over; offer it again.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +32,16 @@ using GroupId = Id<struct GroupTag, std::uint16_t>;
 enum class ScheduleClass : std::uint8_t {
   kData = 0x40,
   kStarted = 0x41,
+  kOffer = 0x44,
+  kTaken = 0x45,
+  kRefused = 0x46,
+  kWithdrawn = 0x47,
 };
+
+constexpr bool is_schedule_class(std::byte first) {
+  const auto value = static_cast<std::uint8_t>(first);
+  return value == 0x40 || value == 0x41 || (value >= 0x44 && value <= 0x47);
+}
 
 // Number of an operation in its group, modulo 2^24. Two compared numbers are less than 2^23 apart, which the windows of
 // schedule_limits.h ensure.
@@ -65,6 +79,9 @@ struct ScheduleHeader {
   static ScheduleHeader decode(std::span<const std::byte> message) {
     std::uint64_t word;
     std::memcpy(&word, message.data(), sizeof word);
+    return decode(word);
+  }
+  static constexpr ScheduleHeader decode(std::uint64_t word) {
     return {static_cast<ScheduleClass>(word & 0xff), GroupId(static_cast<std::uint16_t>(word >> 8)),
             static_cast<std::uint16_t>(word >> 24), OperationSequence(static_cast<std::uint32_t>(word >> 40))};
   }

@@ -157,7 +157,10 @@ bool barrier_holds(const Operation& operation) {
 void run_random(std::string_view kind, std::uint64_t seed) {
   Prng random(seed);
   const int endpoints = 1 + static_cast<int>(random.below(random.chance(0.2) ? 24 : 7));
-  World world(kind, endpoints, random());
+  std::vector<std::size_t> offered_bytes;  // some offer little, some much, some nothing and copy nothing
+  const bool offers = random.chance(0.6);
+  for (int i = 0; offers && i < endpoints; ++i) offered_bytes.push_back(random.chance(0.8) ? 1 + random.below(500) : 0);
+  World world(kind, endpoints, random(), offered_bytes);
   const GroupId group(static_cast<std::uint16_t>(random.below(kGroupIdsMax)));
   std::vector<std::unique_ptr<Operation>> operations;
   const std::size_t count = 20 + random.below(100);

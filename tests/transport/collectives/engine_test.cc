@@ -197,7 +197,7 @@ TEST_CASE("foreign and malformed messages are counted and dropped") {
   for (int i = 0; i < 5000; ++i) {
     std::vector<std::uint8_t> noise(1 + random.below(40));
     for (auto& byte : noise) byte = static_cast<std::uint8_t>(random());
-    noise[0] = static_cast<std::uint8_t>(0x40 + random.below(2));
+    noise[0] = static_cast<std::uint8_t>(random.chance(0.5) ? 0x40 + random.below(2) : 0x44 + random.below(4));
     if (noise.size() > 1) noise[1] = 1;
     if (noise.size() > 2) noise[2] = 0;
     REQUIRE(world.transport(0).send(EndpointId(1), std::as_bytes(std::span(noise))));

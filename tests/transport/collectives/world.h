@@ -19,6 +19,7 @@
 #include "core/types.h"
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/progress_engine.h"
+#include "transport/host/cross_memory.h"
 #include "transport/host/fabric.h"
 #include "transport/host/host_transport.h"
 
@@ -71,11 +72,23 @@ inline Tree random_tree(Prng& random, int cores, std::uint64_t reach) {
 
 class World {
  public:
-  World(std::string_view kind, int endpoints, std::uint64_t seed)
-      : random_(seed), fabric_(make_fabric(kind, endpoints)), stopped_(static_cast<std::size_t>(endpoints)) {
+  // `offered_bytes`, by endpoint: payloads that it offers for a copy; 0 or beyond the end: it neither offers nor copies.
+  World(std::string_view kind, int endpoints, std::uint64_t seed, std::vector<std::size_t> offered_bytes = {})
+      : random_(seed),
+        fabric_(make_fabric(kind, endpoints)),
+        entries_(static_cast<std::size_t>(endpoints)),
+        stopped_(static_cast<std::size_t>(endpoints)) {
+    offered_bytes.resize(static_cast<std::size_t>(endpoints));
+    const auto directory = std::as_writable_bytes(std::span(entries_));
     for (const EndpointId id : first_endpoints(endpoints)) {
       transports_.push_back(make_endpoint(kind, fabric_, id));
-      engines_.push_back(std::make_unique<ProgressEngine>(*transports_.back(), endpoints));
+      OneCopy one_copy;
+      if (const std::size_t bytes = offered_bytes[id.value()]; bytes > 0) {
+        copies_.push_back(std::make_unique<CrossMemory>(directory, id));
+        one_copy = {copies_.back().get(), bytes};
+      }
+      engines_.push_back(
+          std::make_unique<ProgressEngine>(*transports_.back(), endpoints, ProgressEngine::Handler(), one_copy));
     }
   }
 
@@ -113,8 +126,10 @@ class World {
  private:
   Prng random_;
   Fabric fabric_;
+  std::vector<CrossMemoryEntry> entries_;  // by endpoint
   std::vector<bool> stopped_;
   std::vector<std::unique_ptr<Transport>> transports_;
+  std::vector<std::unique_ptr<CrossMemory>> copies_;
   std::vector<std::unique_ptr<ProgressEngine>> engines_;
   std::uint64_t now_ns_ = 1;
 };

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/check.h"
 #include "core/modelled_memory.h"
 #include "core/prng.h"
 #include "tests/seeds.h"
@@ -54,6 +55,8 @@ class FabricCells final : public MemoryModel {
     const bool dropped = weakened_ == Weakened::kNotifyFence && machine_.running() == accepts_;
     if (!dropped) machine_.fence(machine_.running());
   }
+
+  void store_store_fence() override { INGOT_CHECK(false, "the fabric has none"); }
 
   // This core is in Fabric::accept at most, whose fence is that of Fabric::notify; -1: none is.
   void accepts(int core) { accepts_ = core; }

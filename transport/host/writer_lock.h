@@ -1,8 +1,8 @@
 // Tells whether a segment's writer thread still exists: a robust mutex that the one writer holds until it ends.
 //
-// When a thread ends, however it ends, the kernel marks the robust mutexes that it held, after its last instruction and
-// before it frees the process's memory: within a tenth of a millisecond of a kill. From then on the segment is final. A
-// timeout proves less: a stopped or starved writer still holds its lock.
+// When a thread ends, however it ends, or calls exec, the kernel marks the robust mutexes that it held, after its last
+// instruction and before it frees the process's memory or number: within a tenth of a millisecond of a kill. From then
+// on the segment is final. A timeout proves less: a stopped or starved writer still holds its lock.
 //
 // The lock lies in the writer's own segment, which the others map read-only. They do not lock it: they read the mutex's
 // futex word, whose values are part of the kernel's interface (futex(2), robust lists): 0, the owner's thread id, or

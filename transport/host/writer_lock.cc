@@ -1,4 +1,4 @@
-#include "replication/stable/writer_lock.h"
+#include "transport/host/writer_lock.h"
 
 #include <linux/futex.h>
 

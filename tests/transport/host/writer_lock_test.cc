@@ -1,5 +1,5 @@
 // The writer's lock: readers without write access see its holder's death at once, and no other event looks like it.
-#include "replication/stable/writer_lock.h"
+#include "transport/host/writer_lock.h"
 
 #include <sched.h>
 
