@@ -28,6 +28,7 @@ class MemoryModel {
   // An atomic read-modify-write, relaxed. Stores next(old value), also at `at`, and returns the old value.
   virtual std::uint64_t update(void* at, std::size_t bytes, const Update& next) = 0;
   virtual void store_load_fence() = 0;
+  virtual void store_store_fence() = 0;
 };
 
 // Null: accesses go to the real memory.
@@ -107,6 +108,10 @@ inline std::string_view view_of_shared(const void* at, std::size_t bytes, std::s
   scratch.resize(bytes);
   copy_from_shared(scratch.data(), at, bytes);
   return scratch;
+}
+
+inline void store_store_fence() {
+  if (memory_model != nullptr) memory_model->store_store_fence();
 }
 
 }  // namespace ingot

@@ -31,6 +31,16 @@ inline std::string_view view_of_shared(const void* at, std::size_t bytes, std::s
   return {static_cast<const char*>(at), bytes};
 }
 
+// No store behind it is seen without the stores before it, by loads with acquire. For the compiler, too: a later
+// plain store may move before a release store, but not before this.
+inline void store_store_fence() {
+#if defined(__SANITIZE_THREAD__)
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // ThreadSanitizer has no fences; x86 keeps the stores' order
+#else
+  std::atomic_thread_fence(std::memory_order_release);
+#endif
+}
+
 }  // namespace ingot
 
 #endif

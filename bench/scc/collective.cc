@@ -63,7 +63,10 @@ absl::Status run(const Flags& flags) {
 int main(int argc, char** argv) {
   CLI::App app("Collective operations on one word among cores of the simulated SCC, in core cycles.");
   Flags flags;
-  app.add_option("--protocol", flags.protocols, "nvp, srbp, rcce, rckmpi")->delimiter(',')->capture_default_str();
+  app.add_option("--protocol", flags.protocols,
+                 "nvp, srbp, srbp-plain (without its precautions against deaths), rcce, rckmpi")
+      ->delimiter(',')
+      ->capture_default_str();
   app.add_option("--cores", flags.cores, "how many take part, 2 to 48: core 0 and so on")
       ->delimiter(',')
       ->capture_default_str();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "bench/scc/plain_srbp.h"
 #include "core/check.h"
 #include "core/enum_names.h"
 #include "transport/scc/chip_transport.h"
@@ -45,6 +46,20 @@ class RckmpiLink : public Link {
 
  private:
   RckmpiChannel channel_;
+};
+
+class PlainSrbpLink : public Link {
+ public:
+  PlainSrbpLink(Core& core, const Group& group) : ring_(core, group) {}
+  void send(int to_core, std::span<const std::byte> message) override { ring_.send(to_core, message); }
+  void receive(int from_core, std::span<std::byte> out) override {
+    const std::vector<std::byte> message = ring_.receive(from_core);
+    INGOT_CHECK(message.size() == out.size(), "both sides agree on sizes");
+    std::memcpy(out.data(), message.data(), out.size());
+  }
+
+ private:
+  PlainSrbp ring_;
 };
 
 class ChannelLink : public Link {
@@ -149,6 +164,7 @@ std::uint64_t binomial_reduction(Link& link, int rank, const Group& group, std::
 absl::StatusOr<std::unique_ptr<LinkProtocol>> LinkProtocol::create(std::string_view name, const Group& group) {
   std::unique_ptr<LinkProtocol> protocol;
   if (name == "rcce") protocol = std::make_unique<PlainProtocol<RcceLink>>(group);
+  if (name == "srbp-plain") protocol = std::make_unique<PlainProtocol<PlainSrbpLink>>(group);
   if (name == "rckmpi") protocol = std::make_unique<PlainProtocol<RckmpiLink>>(group);
   if (name == "nvp" || name == "srbp") {
     auto fabric = lay_out(*value_of<TransportKind>(name), group.cores());
@@ -156,8 +172,8 @@ absl::StatusOr<std::unique_ptr<LinkProtocol>> LinkProtocol::create(std::string_v
     protocol = std::make_unique<ChannelProtocol>(group, *std::move(fabric));
   }
   if (protocol != nullptr) return protocol;
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no protocol \"", std::string(name), "\": nvp, srbp, rcce and rckmpi are possible"));
+  return absl::InvalidArgumentError(absl::StrCat("there is no protocol \"", std::string(name),
+                                                 "\": nvp, srbp, srbp-plain, rcce and rckmpi are possible"));
 }
 
 std::uint64_t collective(Link& link, Core& core, const Group& group, CollectiveOperation operation,

@@ -34,7 +34,7 @@ enum class CollectiveOperation : std::uint8_t { kBroadcast, kReduction, kBarrier
 
 class LinkProtocol {
  public:
-  // "nvp", "srbp", "rcce" or "rckmpi", for a group on one chip. Errors: INVALID_ARGUMENT.
+  // "nvp", "srbp", "srbp-plain", "rcce" or "rckmpi", for a group on one chip. Errors: INVALID_ARGUMENT.
   static absl::StatusOr<std::unique_ptr<LinkProtocol>> create(std::string_view name, const Group& group);
   virtual ~LinkProtocol() = default;
   virtual std::unique_ptr<Link> make(Core& core) const = 0;

@@ -61,7 +61,10 @@ absl::Status run(Flags& flags) {
 int main(int argc, char** argv) {
   CLI::App app("A small message there and back between two cores of the simulated SCC, in core cycles.");
   Flags flags;
-  app.add_option("--protocol", flags.protocols, "nvp, srbp, rcce, rckmpi")->delimiter(',')->capture_default_str();
+  app.add_option("--protocol", flags.protocols,
+                 "nvp, srbp, srbp-plain (without its precautions against deaths), rcce, rckmpi")
+      ->delimiter(',')
+      ->capture_default_str();
   app.add_option("--from", flags.trip.from, "the core that begins")->capture_default_str();
   app.add_option("--to", flags.to, "the core that answers; several: one after another")
       ->delimiter(',')

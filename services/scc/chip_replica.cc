@@ -89,7 +89,7 @@ Replica::Parts ChipReplica::parts(const ChipContext& context) {
 void ChipReplica::run(const ChipContext& context, scc::Core& core) {
   INGOT_CHECK(stable_ != nullptr, "a core that was killed stays dead");
   const std::unique_ptr<StableSegment> stable = std::move(stable_);
-  kv::KvStore store;
+  kv::KvStore store(kv::Quota(context.config.quota_backend_bytes));
   const auto transport = scc::make_chip_transport(context.fabric, core, id_, link_hooks());
   RoomWatch watched(*transport, static_cast<int>(context.fabric.cores.size()));
   Replica::Parts all = parts(context);

@@ -47,6 +47,7 @@ template <typename Config>
 void get_settings(const nlohmann::ordered_json& head, Config& config) {
   visit_settings(config, [&](const auto& setting) {
     if (!setting.has(settings::kRecorded)) return;
+    if (setting.has(settings::kRecordedLater) && !head.contains(setting.key)) return;
     config.*setting.member = recorded_value(head.at(setting.key), setting.range, setting.initial);
   });
 }

@@ -62,6 +62,7 @@ ChipState::ChipState(const ChipOptions& chip_options)
   test_and_set.fill(kNobody);
   for (std::size_t i = 0; i < kTiles; ++i) mpb_ports[i] = {0, costs.mpb_port, &statistics.mpb_ports[i]};
   for (std::size_t i = 0; i < kControllers; ++i) memory_ports[i] = {0, costs.memory_port, &statistics.memory_ports[i]};
+  fpga_port = {0, costs.fpga_port, &statistics.fpga_port};
 }
 
 Chip::Chip(const ChipOptions& options) : state_(std::make_unique<ChipState>(options)) {}

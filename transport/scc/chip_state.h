@@ -89,6 +89,7 @@ struct ChipState {
   Statistics statistics;
   std::array<Port, kTiles> mpb_ports;
   std::array<Port, kControllers> memory_ports;
+  Port fpga_port;
   std::array<std::array<std::byte, kTileStride>, kTiles> mpb{};
   PhysicalMemory memory;
   Watchers watchers;

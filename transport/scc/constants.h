@@ -26,6 +26,7 @@ enum class Constant : std::size_t {
   kMemoryPortMemoryCycles,  // how long a line occupies a memory controller
   // ---- The FPGA, in nanoseconds: it has its own clock ----
   kFpgaOneWayNs,
+  kFpgaServiceNs,         // how long an access occupies the FPGA, which serves one at a time
   kInterruptControllerNs,
   kInterruptCoreCycles,   // from the pin to the handler's first instruction: trap, kernel, signal
   kInterruptReturnCoreCycles,

@@ -89,7 +89,7 @@ void Core::flush_caches() {
 bool Core::test_and_set(int core) {
   INGOT_CHECK(is_core(core), "there are 48 test-and-set registers");
   state_->next_instruction();
-  if (!state_->access_register(costs().uncached_read, tile_of(core), 0, Access::kRegister)) return false;
+  if (!state_->access_register(costs().uncached_read, tile_of(core))) return false;
   std::int8_t& holder = state_->chip.test_and_set[static_cast<std::size_t>(core)];
   if (holder >= 0) return false;
   holder = static_cast<std::int8_t>(id_);
@@ -99,7 +99,7 @@ bool Core::test_and_set(int core) {
 void Core::clear_test_and_set(int core) {
   INGOT_CHECK(is_core(core), "there are 48 test-and-set registers");
   state_->next_instruction();
-  if (!state_->access_register(costs().uncached_write, tile_of(core), 0, Access::kRegister)) return;
+  if (!state_->access_register(costs().uncached_write, tile_of(core))) return;
   state_->chip.test_and_set[static_cast<std::size_t>(core)] = -1;
   const std::uint64_t key = WatchKey::kRegisters + static_cast<std::uint64_t>(core);
   state_->chip.watchers.for_each(key, key + 1, [&](int watcher, std::uint64_t, std::uint64_t) {
@@ -116,14 +116,14 @@ void Core::lock(int core) {
 std::uint32_t Core::fetch_increment(int counter) {
   INGOT_CHECK(counter >= 0 && counter < 2 * kCores, "the FPGA has 96 counters");
   state_->next_instruction();
-  if (!state_->access_register(costs().uncached_read, kFpgaTile, costs().fpga_one_way, Access::kFpga)) return 0;
+  if (!state_->access_fpga(costs().uncached_read)) return 0;
   return state_->chip.counters[static_cast<std::size_t>(counter)]++;
 }
 
 void Core::write_counter(int counter, std::uint32_t value) {
   INGOT_CHECK(counter >= 0 && counter < 2 * kCores, "the FPGA has 96 counters");
   state_->next_instruction();
-  if (!state_->access_register(costs().uncached_write, kFpgaTile, costs().fpga_one_way, Access::kFpga)) return;
+  if (!state_->access_fpga(costs().uncached_write)) return;
   state_->chip.counters[static_cast<std::size_t>(counter)] = value;
 }
 
@@ -132,7 +132,7 @@ void Core::write_counter(int counter, std::uint32_t value) {
 void Core::interrupt(std::uint64_t targets) {
   INGOT_CHECK((targets >> kCores) == 0, "an interrupt goes to cores 0 to 47");
   state_->next_instruction();
-  if (!state_->access_register(costs().uncached_write, kFpgaTile, costs().fpga_one_way, Access::kFpga)) return;
+  if (!state_->access_fpga(costs().uncached_write)) return;
   const Picoseconds leaves = state_->served_ps + costs().interrupt_controller + costs().fpga_one_way;
   for (int target = 0; target < kCores; ++target) {
     if ((targets >> target & 1) == 0) continue;
@@ -183,7 +183,7 @@ absl::Status Core::set_lut(int entry, LutEntry value) {
   state_->next_instruction();
   state_->drain();
   state_->flush_caches(entry);
-  if (!state_->access_register(costs().uncached_write, tile_of(id_), 0, Access::kRegister)) return absl::OkStatus();
+  if (!state_->access_register(costs().uncached_write, tile_of(id_))) return absl::OkStatus();
   state_->lut[static_cast<std::size_t>(entry)] = value;
   state_->routes[static_cast<std::size_t>(entry)] = state_->chip.route_of(*state_, value);
   return absl::OkStatus();

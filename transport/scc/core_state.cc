@@ -107,11 +107,7 @@ bool CoreState::access(const Route& route, const Path& path, Access kind) {
   begin_access(path, route.routers);
   sync();
   first_arrival = std::min(first_arrival, clock);
-  Port& port = *route.port;
-  served_ps = std::max(clock, port.free_ps);
-  port.counts->queued_ps += served_ps - clock;
-  ++port.counts->lines;
-  port.free_ps = served_ps + port.service_ps;
+  served_ps = route.port->serve(clock);
   clock = served_ps + path.reply[route.routers];
   Statistics& statistics = chip.statistics;
   if (route.target == LutEntry::Target::kMpb) {
@@ -123,22 +119,32 @@ bool CoreState::access(const Route& route, const Path& path, Access kind) {
   return true;
 }
 
-bool CoreState::access_register(const Path& path, int to_tile, Picoseconds beyond, Access kind) {
+bool CoreState::access_register(const Path& path, int to_tile) {
   if (unwinding) return false;
   const Picoseconds from = clock;
   const int distance = chip.costs.posted_writes && to_tile == tile ? 0 : routers(tile, to_tile);
   begin_access(path, distance);
-  clock += beyond;
   sync();
   first_arrival = std::min(first_arrival, clock);
   served_ps = clock;
-  clock += beyond + path.reply[static_cast<std::size_t>(distance)];
-  if (kind == Access::kFpga) {
-    ++chip.statistics.tile_to_fpga[static_cast<std::size_t>(tile)];
-  } else {
-    ++chip.statistics.tile_to_tile[static_cast<std::size_t>(tile)][static_cast<std::size_t>(to_tile)];
-  }
-  record(kind, from);
+  clock += path.reply[static_cast<std::size_t>(distance)];
+  ++chip.statistics.tile_to_tile[static_cast<std::size_t>(tile)][static_cast<std::size_t>(to_tile)];
+  record(Access::kRegister, from);
+  return true;
+}
+
+bool CoreState::access_fpga(const Path& path) {
+  if (unwinding) return false;
+  const Picoseconds from = clock;
+  const int distance = chip.costs.posted_writes && kFpgaTile == tile ? 0 : routers(tile, kFpgaTile);
+  begin_access(path, distance);
+  clock += chip.costs.fpga_one_way;
+  sync();
+  first_arrival = std::min(first_arrival, clock);
+  served_ps = chip.fpga_port.serve(clock);
+  clock = served_ps + chip.costs.fpga_one_way + path.reply[static_cast<std::size_t>(distance)];
+  ++chip.statistics.tile_to_fpga[static_cast<std::size_t>(tile)];
+  record(Access::kFpga, from);
   return true;
 }
 

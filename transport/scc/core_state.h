@@ -5,6 +5,7 @@
 // order of their arrival at the ports. Between two calls of sync a core does nothing that others can see.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +30,20 @@ struct WatchKey;
 // Unwinds the stack of a program that was ended from outside.
 struct ProgramEnded {};
 
-// The port of a tile's MPB or of a memory controller: one line at a time, first come first served.
+// The port of a tile's MPB, of a memory controller or of the FPGA: one access at a time, first come first served.
 struct Port {
   Picoseconds free_ps = 0;
   Picoseconds service_ps = 0;
   PortCounts* counts = nullptr;
+
+  // An access reaches the port at `arrived`; returns when it is served. In the order of arrivals.
+  Picoseconds serve(Picoseconds arrived) {
+    const Picoseconds served = std::max(arrived, free_ps);
+    counts->queued_ps += served - arrived;
+    ++counts->lines;
+    free_ps = served + service_ps;
+    return served;
+  }
 };
 
 // A resolved entry of the translation table.
@@ -78,9 +88,10 @@ struct CoreState {
   void sync();
   // Between two instructions: takes interrupts, and bounds how far private work runs ahead of the others.
   void next_instruction();
-  // An access to a register of that tile, `beyond` its router. If it returns true, the caller performs the effect;
-  // false: the program is ending, and must have no effect any more.
-  [[nodiscard]] bool access_register(const Path& path, int tile, Picoseconds beyond, Access kind);
+  // An access to a register of that tile, or to the FPGA. If it returns true, the caller performs the effect; false:
+  // the program is ending, and must have no effect any more.
+  [[nodiscard]] bool access_register(const Path& path, int tile);
+  [[nodiscard]] bool access_fpga(const Path& path);
 
   // ---- Memory: parts of one line (memory_path.cc) ----
 

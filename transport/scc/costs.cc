@@ -70,6 +70,7 @@ Costs::Costs(const ChipOptions& options)
   poll = core(kPollCoreCycles);
   mpb_port = clock.round(clock.mesh(clock.value(kMpbPortMeshCycles)));
   memory_port = clock.round(clock.memory(clock.value(kMemoryPortMemoryCycles)));
+  fpga_port = clock.round(clock.value(kFpgaServiceNs) * 1e3);
   fpga_one_way = clock.round(clock.value(kFpgaOneWayNs) * 1e3);
   interrupt_controller = clock.round(clock.value(kInterruptControllerNs) * 1e3);
   interrupt_entry = core(kInterruptCoreCycles);

@@ -54,6 +54,7 @@ struct Costs {
   Picoseconds poll;
   Picoseconds mpb_port;       // service times
   Picoseconds memory_port;
+  Picoseconds fpga_port;
   Picoseconds fpga_one_way;
   Picoseconds interrupt_controller;
   Picoseconds interrupt_entry;

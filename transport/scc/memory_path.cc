@@ -134,11 +134,7 @@ void CoreState::post(const Route& route, const WriteCombiningBuffer& line, const
   record(kind, from);
   ++chip.statistics.tile_to_tile[static_cast<std::size_t>(tile)][route.server];
   chip.scheduler.at(arrival, [this, route, line, arrival] {
-    Port& port = *route.port;
-    const Picoseconds served = std::max(arrival, port.free_ps);
-    port.counts->queued_ps += served - arrival;
-    ++port.counts->lines;
-    port.free_ps = served + port.service_ps;
+    const Picoseconds served = route.port->serve(arrival);
     next_access_ps += served - arrival;
     apply(route, line, served);
   });

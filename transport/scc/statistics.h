@@ -28,6 +28,7 @@ struct Statistics {
   std::array<CoreCounts, kCores> cores{};
   std::array<PortCounts, kTiles> mpb_ports{};
   std::array<PortCounts, kControllers> memory_ports{};
+  PortCounts fpga_port;
   // Accesses from a tile to another tile's MPB or registers, to a controller, and to the FPGA.
   std::array<std::array<std::uint64_t, kTiles>, kTiles> tile_to_tile{};
   std::array<std::array<std::uint64_t, kControllers>, kTiles> tile_to_controller{};

@@ -42,6 +42,7 @@ DaemonConfig played() {
   config.replicas = 4;
   config.voters = 2;
   config.fence = true;
+  config.quota_backend_bytes = 123'456;
   return config;
 }
 
@@ -63,8 +64,8 @@ TEST_CASE("a recording's head holds what decides the course of a run, and gives 
   const nlohmann::json head = head_of(path);
   for (const auto& [key, value] : head.items()) keys.insert(key);
   CHECK(keys == std::set<std::string>{"record", "version", "agreement", "transport", "tree", "replicas", "voters",
-                                      "fence", "cores", "gateway", "clocks", "cost_model", "seed",
-                                      "cycles_per_message"});
+                                      "fence", "quota_backend_bytes", "cores", "gateway", "clocks", "cost_model",
+                                      "seed", "cycles_per_message"});
   const auto read = read_recording(path);
   REQUIRE(read.ok());
   visit_settings(played(), [&](const auto& setting) {
@@ -85,6 +86,7 @@ TEST_CASE("a head from before the table of settings is read, whatever the order 
   CHECK(read->config.agreement == AgreementKind::kMultiPaxos);
   CHECK(read->scc.gateway == -1);  // placement's choice
   CHECK(read->scc.seed == 5);
+  CHECK(read->config.quota_backend_bytes == 0);  // recorded before there was a quota: none
 }
 
 TEST_CASE("a head with a value that no flag takes, or without a setting, is refused") {
