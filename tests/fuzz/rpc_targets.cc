@@ -144,7 +144,7 @@ void run_http2(std::string_view bytes) {
       held.pop_back();
     }
     shared.now_ns += 1'000'000;
-    shared.timers.run(shared.now_ns);
+    shared.timers.run(shared.now_ns, rpc::kTimersPerRound);
     shared.handlers_over.clear();
     INGOT_CHECK(shared.received_bytes <= bounds.received_bytes, "what is kept has a bound");
   }

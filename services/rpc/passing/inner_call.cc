@@ -33,19 +33,20 @@ void send(const Call& call, const grpc::ByteBuffer& message) {
 
 // A hold, since reads and writes begin outside of gRPC's reactions.
 InnerCall::InnerCall(Passing& passing, Call caller, std::string_view path)
-    : passing_(passing), caller_(caller), from_(caller.caller()), path_(path) {
-  pass_metadata(caller_, from_, context_);
+    : passing_(passing), caller_(caller), from_(caller.caller()), path_(path) {}
+
+void InnerCall::start() {
+  grpc::ClientContext& context = context_.emplace();
+  pass_metadata(caller_, from_, context);
   const std::uint64_t deadline_ns = caller_.deadline_ns(), now_ns = monotonic_ns();
   const std::uint64_t left_ns = deadline_ns - std::min(deadline_ns, now_ns);
-  if (left_ns < kLongestNs) context_.set_deadline(std::chrono::system_clock::now() + std::chrono::nanoseconds(left_ns));
-}
-
-void InnerCall::start(OuterHandler& handler) {
-  handler_ = &handler;
-  passing_.stub_.PrepareBidiStreamingCall(&context_, path_, grpc::StubOptions(), this);
+  if (left_ns < kLongestNs) context.set_deadline(std::chrono::system_clock::now() + std::chrono::nanoseconds(left_ns));
+  passing_.stub_.PrepareBidiStreamingCall(&context, path_, grpc::StubOptions(), this);
   AddHold();
+  held_ = true;
   StartCall();
   read();
+  write_next();
 }
 
 // ---- From the caller ------------------------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ void InnerCall::write_next() {
 void InnerCall::abandon() {
   handler_ = nullptr;
   passing_.let_go(*this);
-  cancel();
+  end_in_turn();
 }
 
 void InnerCall::make_room() {
@@ -89,12 +90,17 @@ void InnerCall::make_room() {
   if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
   caller_.finish({grpc::StatusCode::RESOURCE_EXHAUSTED,
                   "this call was idle, and its place was needed for another; call again when it is needed"});
-  cancel();
+  end_in_turn();
+}
+
+void InnerCall::end_in_turn() {
+  started() ? passing_.wait_for_cancel(*this) : passing_.ended(*this);
 }
 
 void InnerCall::cancel() {
   if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
-  context_.TryCancel();
+  if (!started()) return passing_.ended(*this);
+  context_->TryCancel();
   if (!reading_) let_end();
 }
 
@@ -104,7 +110,7 @@ void InnerCall::OnReadInitialMetadataDone(bool ok) {
   if (!ok) return;
   passing_.loop_.post([this] {
     if (handler_ == nullptr) return;  // the caller's call is over, and its server may be gone
-    const Metadata metadata = metadata_of(context_.GetServerInitialMetadata());
+    const Metadata metadata = metadata_of(context_->GetServerInitialMetadata());
     for (const auto& [name, value] : metadata) caller_.add_initial_metadata(name, value);
     if (!metadata.empty()) caller_.send_initial_metadata();
   });
@@ -158,7 +164,7 @@ void InnerCall::let_end() {
 void InnerCall::done(const grpc::Status& status) {
   if (handler_ != nullptr) {
     std::exchange(handler_, nullptr)->forget();
-    for (const auto& [name, value] : metadata_of(context_.GetServerTrailingMetadata())) {
+    for (const auto& [name, value] : metadata_of(context_->GetServerTrailingMetadata())) {
       caller_.add_trailing_metadata(name, value);
     }
     caller_.finish(status);

@@ -26,7 +26,10 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
  public:
   InnerCall(Passing& passing, Call caller, std::string_view path);
 
-  void start(OuterHandler& handler);
+  // The caller's side. To be called once, before all else.
+  void handled_by(OuterHandler& handler) { handler_ = &handler; }
+  // gRPC gets the call, and what the caller has sent of it.
+  void start();
 
   // From the caller, as in StreamHandler.
   void message(std::string_view bytes);
@@ -34,15 +37,21 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void writable();
   bool wants_more() const { return !writing_ && waiting_.empty(); }
 
-  // The caller's call is over, and its handler is no more.
+  // abandon(), make_room() and cancel() delete a call that has not started.
+
+  // The caller's call is over, and its handler is no more. gRPC hears of it in its turn.
   void abandon();
-  // Another call needs the place: ends the caller's call with RESOURCE_EXHAUSTED, and this one.
+  // Another call needs the place: ends the caller's call with RESOURCE_EXHAUSTED, and in its turn this one.
   void make_room();
+  // The same of a call that is about to end anyway.
+  void gives_room() { made_room_ = true; }
   bool made_room() const { return made_room_; }
-  // The loop has ended: the call shall end, too. The caller's call hears no more of it.
+  // Ends the call. The caller's call hears no more of it.
   void cancel();
 
-  std::optional<std::list<InnerCall*>::iterator> place;  // Passing's, in Share::lasting
+  std::optional<std::list<InnerCall*>::iterator> place;    // Passing's, in Share::lasting
+  std::optional<std::list<InnerCall*>::iterator> in_line;  // Passing's, in Share::waiting
+  std::optional<std::list<InnerCall*>::iterator> leaving;  // Passing's, in cancels_
 
   const Caller& from() const { return from_; }
 
@@ -52,6 +61,8 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
+  bool started() const { return context_.has_value(); }
+  void end_in_turn();
   void read();
   void read_done(bool ok);
   void write_next();
@@ -63,7 +74,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   const Call caller_;
   const Caller from_;
   const std::string path_;
-  grpc::ClientContext context_;
+  std::optional<grpc::ClientContext> context_;  // once gRPC has the call
   OuterHandler* handler_ = nullptr;  // null once the caller's call is over
   grpc::ByteBuffer read_;
   grpc::ByteBuffer write_;
@@ -73,7 +84,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   bool half_closed_ = false;  // by the caller; WritesDone follows the last message
   bool writes_done_ = false;
   bool made_room_ = false;
-  bool held_ = true;  // gRPC does not report the end yet (AddHold)
+  bool held_ = false;  // gRPC does not report the end yet (AddHold)
 };
 
 // The caller's side.

@@ -1,6 +1,7 @@
 #include "services/rpc/passing/passing.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "services/rpc/passing/inner_call.h"
@@ -29,8 +30,10 @@ Passing::Passing(std::shared_ptr<grpc::Channel> channel, LoopTasks& loop, Passed
     : stub_(std::move(channel)), loop_(loop), budget_(budget) {}
 
 Passing::~Passing() {
-  for (const auto& [call, owned] : calls_) call->cancel();
-  while (!calls_.empty()) {
+  std::vector<InnerCall*> open;
+  for (const auto& [call, owned] : calls_) open.push_back(call);
+  for (InnerCall* call : open) call->cancel();
+  while (!calls_.empty() || round_posted_) {
     loop_.wait();
     loop_.poll(0);
   }
@@ -59,14 +62,68 @@ std::unique_ptr<StreamHandler> Passing::begin(Call caller, std::string_view path
   calls_.emplace(&call, std::move(inner));
   call.place = share.lasting.insert(share.lasting.end(), &call);
   auto handler = std::make_unique<OuterHandler>(call);
-  call.start(*handler);
+  call.handled_by(*handler);
+  wait_for_turn(share, call);
   return handler;
 }
+
+// ---- Turns ----------------------------------------------------------------------------------------------------------
+
+void Passing::wait_for_turn(Share& share, InnerCall& call) {
+  if (share.waiting.empty()) turns_.push_back(&share);
+  call.in_line = share.waiting.insert(share.waiting.end(), &call);
+  post_round();
+}
+
+void Passing::leave_line(InnerCall& call) {
+  if (!call.in_line) return;
+  Share& share = of_caller_.find(call.from().address)->second;
+  share.waiting.erase(*call.in_line);
+  call.in_line.reset();
+  if (share.waiting.empty()) turns_.remove(&share);
+}
+
+void Passing::post_round() {
+  if (std::exchange(round_posted_, true)) return;
+  loop_.post([this] {
+    round_posted_ = false;
+    round();
+  });
+}
+
+void Passing::wait_for_cancel(InnerCall& call) {
+  call.leaving = cancels_.insert(cancels_.end(), &call);
+  post_round();
+}
+
+void Passing::round() {
+  for (int canceled = 0; canceled < kPassedCancelsPerRound && !cancels_.empty(); ++canceled) {
+    InnerCall& call = *cancels_.front();
+    cancels_.pop_front();
+    call.leaving.reset();
+    call.cancel();
+  }
+  for (int started = 0; started < kPassedStartsPerRound && !turns_.empty(); ++started) {
+    turns_.splice(turns_.end(), turns_, turns_.begin());
+    InnerCall& call = *turns_.back()->waiting.front();
+    leave_line(call);
+    call.start();
+  }
+  if (!turns_.empty() || !cancels_.empty()) post_round();
+}
+
+// ---- Places ---------------------------------------------------------------------------------------------------------
 
 // Ends the call that has been idle for longest, of the caller that has the most.
 bool Passing::make_room(Caller::Door door) {
   if (held(door) < kPassedCallsReserved) return true;
   if (ending_ >= kPassedCallsEndingMax) return false;
+  for (InnerCall* call : cancels_) {  // its caller's call is over: its place is as good as free
+    if (call->from().door != door || call->made_room()) continue;
+    ++ending_;
+    call->gives_room();
+    return true;
+  }
   Share* most = nullptr;
   for (auto& [address, share] : of_caller_) {
     if (share.door != door || share.lasting.empty()) continue;
@@ -91,6 +148,8 @@ void Passing::let_go(InnerCall& call) {
 
 void Passing::ended(InnerCall& call) {
   let_go(call);
+  leave_line(call);
+  if (call.leaving) cancels_.erase(*call.leaving);
   if (call.made_room()) --ending_;
   budget_.leave(call.from().door);
   --held(call.from().door);

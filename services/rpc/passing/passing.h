@@ -47,7 +47,13 @@ class Passing {
     Caller::Door door = Caller::Door::kTcp;
     int open = 0;                   // with those that are about to end
     std::list<InnerCall*> lasting;  // without them; the one that has been idle for longest comes first
+    std::list<InnerCall*> waiting;  // of them: gRPC C++ does not have these yet
   };
+  void wait_for_turn(Share& share, InnerCall& call);
+  void leave_line(InnerCall& call);
+  void wait_for_cancel(InnerCall& call);
+  void round();  // gives gRPC C++ some calls, and takes some from it
+  void post_round();
   void used(InnerCall& call);    // it is not idle
   void let_go(InnerCall& call);  // its caller's call is over
   void ended(InnerCall& call);
@@ -61,6 +67,9 @@ class Passing {
   std::map<std::string, Share, std::less<>> of_caller_;  // by address
   std::array<int, 2> held_{};                            // by door: open calls of this loop
   int ending_ = 0;                                       // calls whose places others have taken
+  std::list<Share*> turns_;                              // callers with calls that wait; the next one comes first
+  std::list<InnerCall*> cancels_;                        // calls that gRPC C++ has, and shall end
+  bool round_posted_ = false;                            // round() is a task of the loop
 };
 
 }  // namespace ingot::rpc

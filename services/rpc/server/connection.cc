@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "services/rpc/wire/free_memory.h"
+#include "services/sockets/passed_descriptors.h"
+#include "transport/host/event_loop.h"
 
 namespace ingot::rpc {
 
@@ -36,7 +38,8 @@ Connection::Connection(asio::io_context& io, Descriptor socket, Caller caller, S
       host_(host),
       deadline_(this, [](void* self) { static_cast<Connection*>(self)->time_is_up(); }),
       progress_(this, [](void* self) { static_cast<Connection*>(self)->look_at_progress(); }),
-      accepted_ns_(shared.now_ns) {}
+      accepted_ns_(shared.now_ns),
+      may_pass_descriptors_(caller_.door == Caller::Door::kUnix && watch_for_descriptors(socket_.native_handle())) {}
 
 Connection::~Connection() = default;
 
@@ -49,7 +52,7 @@ void Connection::wait_readable() {
   if (std::exchange(waiting_readable_, true)) return;
   socket_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const error_code& error) {
     self->waiting_readable_ = false;
-    if (!error && self->open()) self->host_.readable(self);
+    if (!error && self->open()) self->wait_turn(false);
   });
 }
 
@@ -66,7 +69,18 @@ void Connection::has_output() {
 }
 
 void Connection::read_on() {
-  if (std::exchange(unread_, false)) host_.readable(shared_from_this());
+  if (std::exchange(unread_, false)) wait_turn(false);
+}
+
+// It may be read without having been in line, when its time is up.
+void Connection::wait_turn(bool backlogged) {
+  if (std::exchange(in_line_, true)) return;
+  backlogged ? host_.backlogged(shared_from_this()) : host_.readable(shared_from_this());
+}
+
+void Connection::turn() {
+  in_line_ = false;
+  read();
 }
 
 void Connection::read() {
@@ -75,19 +89,27 @@ void Connection::read() {
     unread_ = true;
     return;
   }
-  const std::span<char> buffer = host_.read_buffer();
-  const ssize_t bytes = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const std::span<char> whole = host_.read_buffer();
+  const std::span<char> buffer = whole.first(std::min(whole.size(), turn_size_.bytes()));
+  const std::uint64_t began_ns = monotonic_ns();
+  const ssize_t bytes = receive(buffer);
   shared_.count(&ServerCounters::reads);
   if (bytes < 0 && would_block(errno)) return wait_readable();
   if (bytes <= 0) return close();  // a peer that has ended its sending awaits no answer
   shared_.count(&ServerCounters::received_bytes, static_cast<std::uint64_t>(bytes));
   received({buffer.data(), static_cast<std::size_t>(bytes)});
   if (!open()) return;
+  turn_size_.took(static_cast<std::size_t>(bytes), monotonic_ns() - began_ns);
   if (static_cast<std::size_t>(bytes) < buffer.size()) {
     wait_readable();
   } else {
-    host_.readable(shared_from_this());  // at its next turn
+    wait_turn(true);
   }
+}
+
+ssize_t Connection::receive(std::span<char> buffer) {
+  if (may_pass_descriptors_) return receive_bytes(socket_.native_handle(), buffer);
+  return ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
 }
 
 void Connection::received(std::string_view bytes) {
@@ -227,8 +249,14 @@ void Connection::receive_lingering(std::size_t bytes) {
   if (lingered_bytes_ > kLingerBytesMax) close();
 }
 
+// What the peer has sent in time may still be unread: the loop may have had no processor for as long, or more newcomers
+// than a round reads.
 void Connection::time_is_up() {
-  if (phase_ != Phase::kLingering) shared_.count(&ServerCounters::ended_silent);
+  if (phase_ != Phase::kLingering) {
+    read();
+    if (!open() || ending_ || (session_ != nullptr && session_->greeted())) return;
+    shared_.count(&ServerCounters::ended_silent);
+  }
   close();
 }
 
@@ -265,7 +293,8 @@ void Connection::close() {
   free_memory(unsent_);
   free_memory(head_);
   error_code ignored;
-  socket_.close(ignored);
+  if (may_pass_descriptors_) close_unread(Descriptor(socket_.release()));
+  else socket_.close(ignored);
   host_.closed(*this);
 }
 

@@ -7,6 +7,8 @@
 // take is kept.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/intrusive/list_hook.hpp>
 #include <cstddef>
@@ -20,6 +22,7 @@
 #include "services/rpc/server/session.h"
 #include "services/rpc/server/shared.h"
 #include "services/rpc/server/timers.h"
+#include "services/rpc/server/turn_size.h"
 #include "transport/host/descriptor.h"
 
 namespace ingot::rpc {
@@ -30,6 +33,7 @@ class Connection;
 class ConnectionHost {
  public:
   virtual void readable(std::shared_ptr<Connection> connection) = 0;
+  virtual void backlogged(std::shared_ptr<Connection> connection) = 0;  // its turn was over before its bytes were
   virtual void dirty(std::shared_ptr<Connection> connection) = 0;
   virtual void closed(Connection& connection) = 0;
   virtual std::string answer_http1(std::string_view head) const = 0;
@@ -51,8 +55,9 @@ class Connection final
 
   void start();
 
-  // One read. Nothing happens while calls wait for a turn; then it is told again.
-  void read();
+  // Its turn, after readable() or backlogged(): one read. Nothing happens while calls wait for a turn; then it is told
+  // again.
+  void turn();
   // One write, or some if the socket takes all of much.
   void flush();
   void drain();
@@ -74,8 +79,11 @@ class Connection final
  private:
   enum class Phase : std::uint8_t { kDetecting, kHttp2, kHttp1, kLingering, kClosed };
 
+  void read();
+  void wait_turn(bool backlogged);
   void wait_readable();
   void wait_writable();
+  ssize_t receive(std::span<char> buffer);
   void received(std::string_view bytes);
   void detect();
   void begin_http2();
@@ -108,12 +116,15 @@ class Connection final
   std::size_t taken_bytes_ = 0;    // since progress_ was set
   std::size_t owed_then_ = 0;      // when progress_ was set
   std::size_t lingered_bytes_ = 0;
+  TurnSize turn_size_;
+  const bool may_pass_descriptors_;  // its peer, which must not stop the loop by them
   Phase phase_ = Phase::kDetecting;
   bool waiting_readable_ = false;
   bool waiting_writable_ = false;
-  bool unread_ = false;  // the socket may have more; read_on() tells the server
-  bool dirty_ = false;   // the server knows of output
-  bool ending_ = false;  // once all is sent
+  bool in_line_ = false;  // of connections that are to be read
+  bool unread_ = false;   // the socket may have more; read_on() tells the server
+  bool dirty_ = false;    // the server knows of output
+  bool ending_ = false;   // once all is sent
 };
 
 }  // namespace ingot::rpc

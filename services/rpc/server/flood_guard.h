@@ -56,6 +56,7 @@ class FloodGuard {
   const char* reset(std::uint64_t now_ns) { return resets_.take(1, now_ns) ? nullptr : "too_many_resets"; }
 
   void call_begins() { frames_.give(kIdleFramesPerCall); }
+  void message_sent() { frames_.give(kIdleFramesPerMessage); }
   void call_answered() { resets_.give(1); }
   void frame_sent(bool of_call) {
     if (of_call) ping_strikes_ = 0, pinged_ns_ = 0;  // as gRPC C++: data in between forgives

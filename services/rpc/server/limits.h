@@ -16,7 +16,7 @@ inline constexpr int kConnectionsMax = 60'000;  // of a loop, and no more than R
 // At that number the oldest connection without any call is ended for a new one, if it is at least this old.
 inline constexpr std::uint64_t kUncalledGraceMs = 1'000;
 inline constexpr std::uint64_t kServerAcceptRetryMs = 100;  // between two tries to accept without a descriptor
-inline constexpr int kAcceptsPerTurn = 64;                  // of a listening socket; others wait for the next round
+inline constexpr int kAcceptsPerRound = 16;                 // of a listening socket; others wait for the next round
 inline constexpr std::uint64_t kPrefaceTimeoutMs =
     10'000;                                // from accepting to the first whole frame or request; closed
 inline constexpr int kTcpKeepAliveS = 60;  // idle time after which the kernel asks whether the peer lives
@@ -44,7 +44,18 @@ inline constexpr std::size_t kSmallAnswerBytes = 64 * 1024;
 inline constexpr std::size_t kCrowdedTurnBytes = 2 * 1024;
 inline constexpr std::size_t kTurnBytes = 16 * 1024;
 inline constexpr std::size_t kLoneTurnBytes = 64 * 1024;
-inline constexpr int kTurnsPerRound = 64;  // reads of a round; other connections wait for the next one
+// Besides, a turn reads about as much as makes work for kTurnUs, by the connection's turns before (turn_size.h), and
+// never less than kTurnBytesMin; the first one reads kFirstTurnBytes. A round's reads of each kind end after kRoundUs.
+inline constexpr std::uint64_t kTurnUs = 200;
+inline constexpr std::size_t kTurnBytesMin = 512;
+inline constexpr std::size_t kFirstTurnBytes = 4 * 1024;
+inline constexpr std::uint64_t kRoundUs = 500;
+// Reads of a round, of connections that have made a call, those that have not, and those that had more to read than
+// their last turn took; others wait for the next one. A connection that begins costs as much as many calls, so clients
+// that are there already wait for few of them; and a client with one call at a time waits for none that sends many.
+inline constexpr int kTurnsPerRound = 64;
+inline constexpr int kNewcomerTurnsPerRound = 16;
+inline constexpr int kTimersPerRound = 64;  // that are due; others are called in the next round
 
 // What is received and not yet given to a handler.
 inline constexpr int kConnectionWindowBytes = 1024 * 1024;          // HTTP/2's window of a connection
@@ -70,10 +81,11 @@ inline constexpr std::size_t kHeaderBlockBytesMax = 64 * 1024;  // of one block,
 inline constexpr int kPingIntervalMinMs = 5000;  // as etcd; pings without data in between come no more often ...
 inline constexpr int kPingStrikesMax = 2;        // ... more often than this
 // Frames that carry nothing for a call: settings, pings, priorities, window updates, empty or unknown frames. Allowed
-// are so many at once, so many a second, and some for each call and for each KiB sent.
+// are so many at once, so many a second, and some for each call, each message of a stream and each KiB sent.
 inline constexpr int kIdleFramesBurst = 4096;
 inline constexpr int kIdleFramesPerSecond = 1000;
 inline constexpr int kIdleFramesPerCall = 8;
+inline constexpr int kIdleFramesPerMessage = 2;  // a client gives window for the stream and for the connection
 inline constexpr int kIdleFramesPerKiB = 1;
 inline constexpr int kSettingsFrameWeight = 16;  // a SETTINGS frame changes up to kStreamsPerConnectionMax windows
 // Calls that the client resets, or makes the server reset by frames that break a rule. Allowed are so many at once, so

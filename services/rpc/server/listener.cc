@@ -67,7 +67,7 @@ bool of_one_connection(int error) {
 
 Listener::Listener(asio::io_context& io, Descriptor socket, Caller::Door door, Shared& shared, Host host)
     : socket_(io, socket.release()), door_(door), shared_(shared), host_(std::move(host)), retry_(this, [](void* self) {
-        static_cast<Listener*>(self)->accept();
+        static_cast<Listener*>(self)->ready_ = true;
       }) {}
 
 void Listener::start() { wait(); }
@@ -77,43 +77,56 @@ void Listener::wait() {
   socket_.async_wait(asio::posix::stream_descriptor::wait_read,
                      [self = shared_from_this()](const boost::system::error_code& error) {
                        self->waiting_ = false;
-                       if (!error) self->accept();
+                       if (!error) self->ready_ = !self->closed_;
                      });
 }
 
 void Listener::resume() {
   if (!retry_.set()) return;
   retry_.cancel();
-  accept();
+  ready_ = true;
 }
 
-void Listener::delay() {
-  shared_.count(&ServerCounters::accepts_delayed);
-  shared_.timers.set(retry_, shared_.now_ns + kServerAcceptRetryMs * 1'000'000);
-}
-
-void Listener::accept() {
-  for (int i = 0; i < kAcceptsPerTurn && !closed_; ++i) {
-    pollfd listening{socket_.native_handle(), POLLIN, 0};
-    if (::poll(&listening, 1, 0) == 0) break;  // all are here: no connection waits for room
-    if (!host_.room()) return delay();
-    sockaddr_storage peer{};
-    socklen_t size = sizeof peer;
-    Descriptor fd(
-        ::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!fd.valid()) {
-      if (of_one_connection(errno)) continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK) break;  // another loop has taken it
-      return delay();                                      // no descriptor, or no memory: it waits in the kernel
+// Not within the handler of the wait: a socket where more connections wait would be found ready again at once, and the
+// round would last until all are here.
+int Listener::accept() {
+  int taken = 0;
+  for (int i = 0; i < kAcceptsPerRound && ready_; ++i) {
+    const Step step = accept_one();
+    if (step == Step::kTaken) ++taken;
+    if (step == Step::kAllHere) {
+      ready_ = false;
+      wait();
+    } else if (step == Step::kNoRoom) {
+      ready_ = false;
+      shared_.count(&ServerCounters::accepts_delayed);
+      shared_.timers.set(retry_, shared_.now_ns + kServerAcceptRetryMs * 1'000'000);
     }
-    Caller caller = door_ == Caller::Door::kUnix ? caller_by_unix(fd.get()) : caller_by_tcp(fd.get(), peer);
-    host_.accepted(std::move(fd), std::move(caller));
   }
-  wait();
+  return taken;
+}
+
+Listener::Step Listener::accept_one() {
+  pollfd listening{socket_.native_handle(), POLLIN, 0};
+  if (::poll(&listening, 1, 0) == 0) return Step::kAllHere;  // no connection waits for room
+  if (!host_.room()) return Step::kNoRoom;
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  Descriptor fd(
+      ::accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!fd.valid()) {
+    if (of_one_connection(errno)) return Step::kLost;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Step::kAllHere;  // another loop has taken it
+    return Step::kNoRoom;  // no descriptor, or no memory: it waits in the kernel
+  }
+  Caller caller = door_ == Caller::Door::kUnix ? caller_by_unix(fd.get()) : caller_by_tcp(fd.get(), peer);
+  host_.accepted(std::move(fd), std::move(caller));
+  return Step::kTaken;
 }
 
 void Listener::close() {
   closed_ = true;
+  ready_ = false;
   retry_.cancel();
   boost::system::error_code ignored;
   socket_.close(ignored);

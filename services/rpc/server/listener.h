@@ -26,14 +26,19 @@ class Listener final : public std::enable_shared_from_this<Listener> {
   Listener(boost::asio::io_context& io, Descriptor socket, Caller::Door door, Shared& shared, Host host);
 
   void start();
+  // Takes up to kAcceptsPerRound connections, if some may wait; called once in a round. Returns how many it took.
+  int accept();
+  // Whether accept() may take some.
+  bool ready() const { return ready_; }
   // A descriptor or room may be free again.
   void resume();
   void close();
 
  private:
+  enum class Step : std::uint8_t { kTaken, kLost, kAllHere, kNoRoom };
+
   void wait();
-  void accept();
-  void delay();
+  Step accept_one();
 
   boost::asio::posix::stream_descriptor socket_;
   const Caller::Door door_;
@@ -41,6 +46,7 @@ class Listener final : public std::enable_shared_from_this<Listener> {
   const Host host_;
   Timer retry_;
   bool waiting_ = false;
+  bool ready_ = false;  // connections may wait, and may be taken
   bool closed_ = false;
 };
 

@@ -92,15 +92,22 @@ class Server::State final : public ConnectionHost {
     shared_.now_ns = now_ns;
     if (io_.stopped()) io_.restart();
     std::size_t work = io_.poll();
-    work += static_cast<std::size_t>(shared_.timers.run(now_ns));
+    work += static_cast<std::size_t>(shared_.timers.run(now_ns, kTimersPerRound));
     work += static_cast<std::size_t>(shared_.turns.run(shared_.output_bytes, now_ns));
-    work += read_some();
+    work += read_some(ready_, kTurnsPerRound);
+    work += read_some(newcomers_, kNewcomerTurnsPerRound);
+    work += read_some(backlogged_, kTurnsPerRound);
+    for (const auto& listener : listeners_) work += static_cast<std::size_t>(listener->accept());
+    work += static_cast<std::size_t>(shared_.turns.run(shared_.output_bytes, now_ns));  // large calls that were read
     look_for_pressure();
     shared_.handlers_over.clear();
     return static_cast<int>(work);
   }
 
-  bool readable() const { return !dirty_.empty() || !ready_.empty() || shared_.turns.ready(shared_.output_bytes); }
+  bool readable() const {
+    return !dirty_.empty() || anything_to_read() || shared_.turns.ready(shared_.output_bytes) ||
+           std::any_of(listeners_.begin(), listeners_.end(), [](const auto& listener) { return listener->ready(); });
+  }
 
   std::uint64_t deadline_ns() const { return std::min(shared_.timers.nearest_ns(), shared_.turns.deadline_ns()); }
 
@@ -132,13 +139,20 @@ class Server::State final : public ConnectionHost {
   std::size_t open_calls() const { return shared_.calls.open_calls(); }
 
  private:
+  using ConnectionLine = std::deque<std::shared_ptr<Connection>>;
+
   // ConnectionHost
-  void readable(std::shared_ptr<Connection> connection) override { ready_.push_back(std::move(connection)); }
+  void readable(std::shared_ptr<Connection> connection) override {
+    (connection->uncalled() ? newcomers_ : ready_).push_back(std::move(connection));
+  }
+  void backlogged(std::shared_ptr<Connection> connection) override {
+    (connection->uncalled() ? newcomers_ : backlogged_).push_back(std::move(connection));
+  }
   void dirty(std::shared_ptr<Connection> connection) override { dirty_.push_back(std::move(connection)); }
   std::string answer_http1(std::string_view head) const override { return rpc::answer_http1(head, options_.http1); }
   std::span<char> read_buffer() override {
     if (!shared_.turns.room()) return std::span(read_buffer_).first(kCrowdedTurnBytes);
-    return std::span(read_buffer_).first(ready_.empty() ? kLoneTurnBytes : kTurnBytes);
+    return std::span(read_buffer_).first(anything_to_read() ? kTurnBytes : kLoneTurnBytes);
   }
   std::string& write_buffer() override { return write_buffer_; }
   void closed(Connection& connection) override {
@@ -155,13 +169,17 @@ class Server::State final : public ConnectionHost {
     if (shared_.counters != nullptr) shared_.counters->connections_open.set(connections_.size());
   }
 
-  // By turns: a connection that has more goes to the end of the line.
-  std::size_t read_some() {
+  bool anything_to_read() const { return !ready_.empty() || !newcomers_.empty() || !backlogged_.empty(); }
+
+  // By turns: a connection that has more goes to the end of its line. Returns how many there were.
+  static std::size_t read_some(ConnectionLine& line, std::size_t turns_max) {
+    if (line.empty()) return 0;
+    const std::uint64_t until_ns = monotonic_ns() + kRoundUs * 1'000;
     std::size_t turns = 0;
-    for (; turns < kTurnsPerRound && !ready_.empty(); ++turns) {
-      const std::shared_ptr<Connection> connection = std::move(ready_.front());
-      ready_.pop_front();
-      connection->read();
+    for (; turns < turns_max && !line.empty() && (turns == 0 || monotonic_ns() < until_ns); ++turns) {
+      const std::shared_ptr<Connection> connection = std::move(line.front());
+      line.pop_front();
+      connection->turn();
     }
     return turns;
   }
@@ -224,7 +242,9 @@ class Server::State final : public ConnectionHost {
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>>
       uncalled_;  // and some that have called
-  std::deque<std::shared_ptr<Connection>> ready_;
+  ConnectionLine ready_;       // to be read, of those that have made a call
+  ConnectionLine backlogged_;  // likewise, and their last turn left something
+  ConnectionLine newcomers_;   // to be read, of others, and of those that the server has ended
   std::vector<std::shared_ptr<Connection>> dirty_;
   std::vector<std::shared_ptr<Connection>> flushing_;
   std::vector<char> read_buffer_;

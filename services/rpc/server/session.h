@@ -87,8 +87,8 @@ class Session final : private Line {
 
   Session(Shared& shared, SessionHost& host);
 
-  // Line
-  bool reader_reads() const override { return output_bytes_ <= shared_.bounds.output_begin_bytes; }
+  // Line. After a flood, too, calls are there that wait, and nothing of them will be sent.
+  bool reader_reads() const override { return !failed_ && output_bytes_ <= shared_.bounds.output_begin_bytes; }
   void begin(Stream& stream) override;
   void nothing_small_waits() override { host_.read_on(); }
 

@@ -74,9 +74,11 @@ void Session::request_complete(Stream& stream, std::string_view message) {
   const Method::Weight weight = method.weigh == nullptr ? method.weight : method.weigh(message);
   stream.large = weight == Method::Weight::kLarge || (weight == Method::Weight::kUnknown && answers_are_large());
   stream.unknown = weight == Method::Weight::kUnknown;
-  if (shared_.turns.admit(*this, stream, shared_.output_bytes, shared_.now_ns)) return run_unary(stream, message);
+  if (shared_.turns.admit(*this, stream, shared_.now_ns)) return run_unary(stream, message);
   stream.phase = Stream::Phase::kWaiting;
-  shared_.count(&ServerCounters::calls_waited);
+  if (!stream.large || !shared_.turns.room_for_large(shared_.output_bytes)) {
+    shared_.count(&ServerCounters::calls_waited);
+  }
   if (message.data() != stream.request.data()) stream.request.assign(message);
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
   charge(stream);

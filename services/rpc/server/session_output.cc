@@ -114,6 +114,7 @@ void Session::send(Stream& stream, const google::protobuf::MessageLite& message)
 void Session::sent(Stream& stream, std::size_t bytes) {
   output_added(stream, bytes);
   if (stream.handler == nullptr && stream.method != nullptr && stream.method->unary != nullptr) return;
+  guard_.message_sent();
   begin_response(stream);
 }
 

@@ -47,14 +47,15 @@ class Timers {
 
   std::uint64_t nearest_ns() const { return timers_.empty() ? Timer::kNever : timers_.begin()->when_ns_; }
 
-  // Calls what is due, each once: a callback that sets its timer to a time that has passed is called in the next round.
-  int run(std::uint64_t now_ns) {
+  // Calls what is due, earliest first, each once and no more than `most`: others, and a callback that sets its timer to
+  // a time that has passed, are called in the next round.
+  int run(std::uint64_t now_ns, int most) {
     int called = 0;
     Tree due;
-    while (!timers_.empty() && timers_.begin()->when_ns_ <= now_ns) {
+    for (int i = 0; i < most && !timers_.empty() && timers_.begin()->when_ns_ <= now_ns; ++i) {
       Timer& timer = *timers_.begin();
       timer.unlink();
-      due.insert(timer);
+      due.insert(due.end(), timer);
     }
     while (!due.empty()) {  // a callback may cancel those that are still in it
       Timer& timer = *due.begin();

@@ -31,19 +31,18 @@ bool Turns::may_begin(const Line& line, const Stream& stream) const {
   return !stream.unknown || before == 0 || (before + 1) * line.answer_bytes_ <= bounds_.unknown_bytes;
 }
 
-bool Turns::admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns) {
-  const bool room_here = stream.large ? room_for_large(output_bytes_all) && large_lines_.empty() : room();
-  Line::Waiting& waiting = stream.large ? line.large_ : line.small_;
-  if (room_here && waiting.empty() && may_begin(line, stream)) {
+bool Turns::admit(Line& line, Stream& stream, std::uint64_t now_ns) {
+  if (stream.large) {
+    line.large_.push_back(stream);
+    if (!line.in_large_lines_.is_linked()) large_lines_.push_back(line);
+    return false;
+  }
+  if (room() && line.small_.empty() && may_begin(line, stream)) {
     take_on(line, stream, now_ns);
     return true;
   }
-  waiting.push_back(stream);
-  if (stream.large) {
-    if (!line.in_large_lines_.is_linked()) large_lines_.push_back(line);
-  } else if (!line.is_linked()) {
-    small_lines_.push_back(line);
-  }
+  line.small_.push_back(stream);
+  if (!line.is_linked()) small_lines_.push_back(line);
   return false;
 }
 

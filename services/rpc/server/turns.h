@@ -3,6 +3,7 @@
 // Small calls wait in their connection's line while calls_taken_on of the loop are running, or while their connection
 // has too much output that its peer does not take. Large calls wait besides while large_calls are running, or while all
 // output together is too much. A connection with small calls that wait for a place is not read, so each has a few only.
+// A large call never begins before the bytes that came with it have been read: one that they give up makes no work.
 //
 // A call whose answer may be large or small (Weight::kUnknown) waits with the small ones. Of these a connection begins
 // only so many at a time as may be answered with kUnknownBytesMax, if the next answers are as long as its last ones. A
@@ -61,7 +62,7 @@ class Turns {
       : bounds_(bounds), limit_(static_cast<std::size_t>(bounds.calls_taken_on)) {}
 
   // Whether the call may begin now; then it has a place. Otherwise it waits: Line::begin is called later.
-  bool admit(Line& line, Stream& stream, std::size_t output_bytes_all, std::uint64_t now_ns);
+  bool admit(Line& line, Stream& stream, std::uint64_t now_ns);
 
   // The call has been answered by its handler, or has ended before it began.
   void over(Stream& stream, std::uint64_t now_ns);
@@ -77,18 +78,18 @@ class Turns {
   bool wait_for_place(const Line& line) const { return !line.small_.empty() && may_begin(line, line.small_.front()); }
   // Whether calls wait, for whatever reason.
   bool any_wait() const;
-  // Whether another call could begin.
+  // Whether another call could begin, and another large one.
   bool room() const { return running_ < limit_; }
+  bool room_for_large(std::size_t output_bytes_all) const {
+    return room() && large_running_ < static_cast<std::size_t>(bounds_.large_calls) &&
+           output_bytes_all <= bounds_.output_bytes_all;
+  }
   // When run() may begin calls although none is over.
   std::uint64_t deadline_ns() const;
   // Whether large calls wait for others to take their output.
   bool pressed(std::size_t output_bytes_all) const;
 
  private:
-  bool room_for_large(std::size_t output_bytes_all) const {
-    return room() && large_running_ < static_cast<std::size_t>(bounds_.large_calls) &&
-           output_bytes_all <= bounds_.output_bytes_all;
-  }
   bool may_begin(const Line& line, const Stream& stream) const;
   void take_on(Line& line, Stream& stream, std::uint64_t now_ns);
   int run_small(std::uint64_t now_ns);

@@ -35,6 +35,8 @@ MessageReader::Result MessageReader::read(std::string_view& bytes) {
   compressed_ = prefix_[0] == 1;
   const std::size_t missing = announced_ - kept_.size();
   if (bytes.size() < missing) {
+    // A long message gets its room at once: by doubling, the smaller buffers before it would be left as holes.
+    if (kept_.size() + bytes.size() > kReserveBytes) kept_.reserve(announced_);
     kept_.append(bytes);
     bytes = {};
     return Result::kMore;

@@ -59,11 +59,15 @@ class TestMethods final : public grpc::CallbackGenericService {
  public:
   static constexpr std::size_t kPouredBytes = 64 * 1024;
 
+  std::atomic<int> begun{0};
+  std::atomic<int> asked{0};  // of them: Caller
   std::atomic<int> cancelled{0};
   std::atomic<int> poured{0};
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
-    return new Reactor(*this, *context);
+    auto* const reactor = new Reactor(*this, *context);
+    ++begun;
+    return reactor;
   }
 
  private:
@@ -78,20 +82,20 @@ class TestMethods final : public grpc::CallbackGenericService {
         StartSendInitialMetadata();
         StartRead(&in_);
       } else if (name_ == "Caller") {
-        const auto caller = decode_caller(metadata(kCallerKey));
-        answer_and_finish((caller ? caller->address : "none") + "," + metadata("x-test"));
+        ++methods.asked;
+        StartRead(&in_);
       } else if (name_ == "Fail") {
         Finish({grpc::StatusCode::DATA_LOSS, "lost: 100 % of \xc3\xbc", std::string("details\x00\x01", 9)});
       } else if (name_ == "Left") {
-        const auto left = context.deadline() - std::chrono::system_clock::now();
-        answer_and_finish(
-            std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(left).count()));
+        StartRead(&in_);
       } else if (name_ == "Pour") {
         pour();
       }
     }
 
     void OnReadDone(bool ok) override {
+      // Not before the client has sent all: it could not write to a call that is over.
+      if (name_ == "Caller" || name_ == "Left") return ok ? StartRead(&in_) : answer();
       if (!ok) return Finish(grpc::Status::OK);
       out_ = in_;
       StartWrite(&out_);
@@ -112,8 +116,14 @@ class TestMethods final : public grpc::CallbackGenericService {
       if (found == context_.client_metadata().end()) return "";
       return {found->second.data(), found->second.size()};
     }
-    void answer_and_finish(const std::string& answer) {
-      out_ = buffer(answer);
+    void answer() {
+      if (name_ == "Caller") {
+        const auto caller = decode_caller(metadata(kCallerKey));
+        out_ = buffer((caller ? caller->address : "none") + "," + metadata("x-test"));
+      } else {
+        const auto left = context_.deadline() - std::chrono::system_clock::now();
+        out_ = buffer(std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(left).count()));
+      }
       StartWriteAndFinish(&out_, grpc::WriteOptions(), grpc::Status::OK);
     }
     void pour() {

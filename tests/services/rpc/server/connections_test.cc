@@ -111,6 +111,26 @@ TEST_CASE("a preface that is not completed ends with its time, and so does a sil
   CHECK(harness.counters.ended_silent.get() == 4);
 }
 
+// Regression: on a busy machine a client's first connection was closed, although its preface had come.
+TEST_CASE("a preface that came in time counts, also if the loop could not read it before the time was up") {
+  Harness harness;
+  const Descriptor silent = harness.connect();
+  const Descriptor half = harness.connect();
+  auto client = harness.client();
+  const Descriptor request = harness.connect();
+  write_all(half, kClientPreface.substr(0, 20));
+  write_all(request, "GET /health HTTP/1.1\r\n\r\n");
+  const auto id = client->call("/t.T/Echo", framed("x"));
+  client->exchange();
+  harness.pass_ms(kPrefaceTimeoutMs + 1);
+  harness.run(*client);
+  CHECK(client->answer(id).status() == 0);
+  CHECK(read_all(request).starts_with("HTTP/1.1 "));
+  CHECK(at_end(silent));
+  CHECK(at_end(half));
+  CHECK(harness.counters.ended_silent.get() == 2);
+}
+
 TEST_CASE("a peer that has gone before its answer is written ends its connection, and nothing else") {
   Harness harness;
   auto other = harness.client();
@@ -182,6 +202,47 @@ TEST_CASE("a full server makes room by ending the oldest connection that never c
   CHECK_FALSE(used.lost());
   CHECK(at_end(idle));
   CHECK_FALSE(at_end(later));
+}
+
+// Regression: a round went on until every connection that waited was accepted, and clients waited for as long.
+TEST_CASE("a round accepts few of the connections that wait, and the next ones the others") {
+  Harness harness;
+  Listening listening;
+  REQUIRE(harness.server().listen(Descriptor(::dup(listening.fd.get())), Caller::Door::kTcp).ok());
+  harness.rounds();
+  std::vector<Descriptor> waiting;
+  for (int i = 0; i < 5 * kAcceptsPerRound; ++i) waiting.push_back(listening.connect());
+  std::size_t before = 0;
+  for (int round = 0; harness.server().connections() < waiting.size() && round < 100; ++round) {
+    harness.rounds(1);
+    CHECK(harness.server().connections() <= before + kAcceptsPerRound);
+    CHECK((harness.server().readable() || harness.server().connections() == waiting.size()));  // it does not sleep
+    before = harness.server().connections();
+  }
+  CHECK(before == waiting.size());
+}
+
+// Regression: a client waited for its turn behind all connections that had just been made, each of which costs as much
+// as many calls.
+TEST_CASE("a client that has called is read before connections that have not, few of which a round reads") {
+  Harness harness;
+  auto ordinary = harness.client();
+  ordinary->call("/t.T/Echo", framed("first"));
+  harness.run(*ordinary);
+  REQUIRE(harness.echoed.size() == 1);
+  std::vector<Descriptor> fresh;
+  for (int i = 0; i < 10 * kNewcomerTurnsPerRound; ++i) {
+    fresh.push_back(harness.connect());
+    write_all(fresh.back(), std::string(kClientPreface) + settings_frame());
+  }
+  ordinary->call("/t.T/Echo", framed("second"));
+  ordinary->exchange();
+  const std::uint64_t reads = harness.counters.reads.get();
+  harness.rounds(1);
+  CHECK(harness.echoed.size() == 2);
+  CHECK(harness.counters.reads.get() <= reads + kNewcomerTurnsPerRound + 1);
+  harness.rounds(40);
+  for (const Descriptor& each : fresh) CHECK_FALSE(read_all(each).empty());  // and all have their turn
 }
 
 TEST_CASE("a caller by TCP has its address, and one by a Unix socket its credentials") {

@@ -74,6 +74,9 @@ TEST_CASE("the allowance of frames comes back with time, with calls and with wha
   guard.call_begins();
   guard.bytes_sent(10 * 1024);
   CHECK(std::abs(use_up() - kIdleFramesPerCall - 10 * kIdleFramesPerKiB) <= 4);
+  // A stream of small messages that a quick client read was ended after some 15,000 of them: it gives window for each.
+  for (int i = 0; i < 1000; ++i) guard.message_sent();
+  CHECK(std::abs(use_up() - 1000 * kIdleFramesPerMessage) <= 4);
 }
 
 TEST_CASE("pings come every five seconds, or after data; two strikes are forgiven, the third ends the connection") {
@@ -134,6 +137,41 @@ TEST_CASE("rapid resets end their connection; calls that are answered earn reset
   REQUIRE(attacker->goaways().size() == 1);
   CHECK(attacker->goaways()[0].first == NGHTTP2_ENHANCE_YOUR_CALM);
   CHECK(attacker->goaways()[0].second == "too_many_resets");
+}
+
+// Regression: each began before the bytes behind it were read, and the replicas made answers that no client awaits.
+TEST_CASE("large calls that are given up in the same bytes never begin") {
+  Harness harness;
+  int begun = 0;
+  harness.methods.add("/t.T/Large", {.weight = Method::Weight::kLarge, .unary = [&](Call call, std::string_view) {
+                                       ++begun;
+                                       call.finish(grpc::Status::OK);
+                                     }});
+  auto attacker = harness.client();
+  harness.run(*attacker);
+  const std::string block = header_block(RawClient::grpc_headers("/t.T/Large"));
+  std::string bytes;
+  for (std::uint32_t id = 1; id < 100; id += 2) {
+    bytes += frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, id, block) +
+             frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, id, framed("")) +
+             frame(NGHTTP2_RST_STREAM, 0, id, std::string("\0\0\0\x8", 4));
+  }
+  REQUIRE(write_all(attacker->socket(), bytes) == bytes.size());
+  harness.rounds();
+  CHECK(begun == 0);
+  // Nor do those that stand before the frame that ends the connection.
+  bytes = frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 101, block) +
+          frame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, 101, framed(""));
+  for (int i = 0; i <= kIdleFramesBurst / kSettingsFrameWeight; ++i) bytes += settings_frame();
+  REQUIRE(write_all(attacker->socket(), bytes) == bytes.size());
+  harness.rounds();
+  CHECK(harness.counters.ended_flooding.get() == 1);
+  CHECK(begun == 0);
+  auto other = harness.client();
+  const auto id = other->call("/t.T/Large", framed(""));
+  harness.run(*other);
+  CHECK(other->answer(id).status() == 0);
+  CHECK(begun == 1);
 }
 
 TEST_CASE("streams that a client makes the server reset count as its own resets") {

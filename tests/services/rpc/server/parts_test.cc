@@ -8,6 +8,7 @@
 #include "services/rpc/server/request_head.h"
 #include "services/rpc/server/session_memory.h"
 #include "services/rpc/server/timers.h"
+#include "services/rpc/server/turn_size.h"
 #include "services/rpc/server/turns.h"
 #include "tests/seeds.h"
 
@@ -32,12 +33,12 @@ TEST_CASE("timers are called in order, once, and not when cancelled or destroyed
   timers.set(four->timer, 15);
   CHECK(timers.nearest_ns() == 10);
   four.reset();
-  CHECK(timers.run(9) == 0);
-  CHECK(timers.run(20) == 2);
+  CHECK(timers.run(9, kTimersPerRound) == 0);
+  CHECK(timers.run(20, kTimersPerRound) == 2);
   CHECK(called == std::vector<int>{1, 2});
   three.timer.cancel();
   CHECK(timers.nearest_ns() == Timer::kNever);
-  CHECK(timers.run(100) == 0);
+  CHECK(timers.run(100, kTimersPerRound) == 0);
 }
 
 TEST_CASE("a timer may set itself again and cancel others while it is called") {
@@ -53,9 +54,30 @@ TEST_CASE("a timer may set itself again and cancel others while it is called") {
   other = &two;
   timers.set(one, 1);
   timers.set(two, 2);
-  CHECK(timers.run(10) == 1);
+  CHECK(timers.run(10, kTimersPerRound) == 1);
   CHECK(first == 1);
   CHECK(second == 0);
+}
+
+// Regression: connections that are to be closed at one instant were, all in one round.
+TEST_CASE("of timers that are due together a round calls some, the earliest first, and the next round others") {
+  Timers timers;
+  static std::vector<int> called;
+  called.clear();
+  struct Owner {
+    explicit Owner(int number) : number(number) {}
+    int number;
+    Timer timer{this, [](void* self) { called.push_back(static_cast<Owner*>(self)->number); }};
+  };
+  std::vector<std::unique_ptr<Owner>> owners;
+  for (int i = 0; i < 10; ++i) owners.push_back(std::make_unique<Owner>(i));
+  for (int i = 9; i >= 0; --i) timers.set(owners[static_cast<std::size_t>(i)]->timer, static_cast<std::uint64_t>(i));
+  CHECK(timers.run(100, 4) == 4);
+  CHECK(called == std::vector<int>{0, 1, 2, 3});
+  CHECK(timers.nearest_ns() == 4);
+  CHECK(timers.run(100, 4) == 4);
+  CHECK(timers.run(100, 4) == 2);
+  CHECK(called.size() == 10);
 }
 
 // A connection's line that notes what begins.
@@ -101,7 +123,7 @@ TEST_CASE("turns: whatever comes and ends, bounds hold, nothing is lost, and lin
       if (rng.chance(0.6)) {
         streams.push_back(std::make_unique<Stream>(std::size_t{100}));
         streams.back()->large = rng.chance(0.3);
-        if (turns.admit(line, *streams.back(), 0, 1)) line.begun.push_back(streams.back().get());
+        if (turns.admit(line, *streams.back(), 1)) line.begun.push_back(streams.back().get());
       } else if (!running.empty()) {
         const std::size_t which = rng.below(running.size());
         turns.over(*running[which].second, 1);
@@ -128,10 +150,10 @@ TEST_CASE("turns: large calls wait while all output is too much, and that is pre
   TestLine line;
   Stream large(100), small(100);
   large.large = true;
-  CHECK_FALSE(turns.admit(line, large, bounds.output_bytes_all + 1, 1));
+  CHECK_FALSE(turns.admit(line, large, 1));
   CHECK(turns.pressed(bounds.output_bytes_all + 1));
   CHECK_FALSE(turns.pressed(bounds.output_bytes_all));
-  CHECK(turns.admit(line, small, bounds.output_bytes_all + 1, 1));
+  CHECK(turns.admit(line, small, 1));
   CHECK(turns.run(bounds.output_bytes_all + 1, 1) == 0);
   CHECK(turns.ready(0));
   CHECK(turns.run(0, 1) == 1);
@@ -145,8 +167,8 @@ TEST_CASE("turns: a line whose peer does not read begins nothing, and holds up n
   TestLine deaf, other;
   deaf.reads = false;
   Stream waiting(100), passing(100);
-  CHECK_FALSE(turns.admit(deaf, waiting, 0, 1));
-  CHECK(turns.admit(other, passing, 0, 1));
+  CHECK_FALSE(turns.admit(deaf, waiting, 1));
+  CHECK(turns.admit(other, passing, 1));
   CHECK(turns.run(0, 1) == 0);
   CHECK_FALSE(turns.ready(0));
   deaf.reads = true;
@@ -165,11 +187,12 @@ TEST_CASE("turns: a place outlives its connection, and is given back once") {
   TestLine other;
   Stream first(100), second(100);
   first.large = second.large = true;
-  CHECK(turns.admit(*gone, first, 0, 1));
+  CHECK_FALSE(turns.admit(*gone, first, 1));  // what came with it is read first
+  CHECK(turns.run(0, 1) == 1);
   Place place = std::move(first.place);
   turns.over(first, 1);
   gone.reset();
-  CHECK_FALSE(turns.admit(other, second, 0, 1));
+  CHECK_FALSE(turns.admit(other, second, 1));
   CHECK_FALSE(turns.ready(0));
   turns.leave(place, 1);
   turns.leave(place, 1);
@@ -177,7 +200,7 @@ TEST_CASE("turns: a place outlives its connection, and is given back once") {
   CHECK_FALSE(turns.ready(0));
   Stream third(100);
   third.large = true;
-  CHECK_FALSE(turns.admit(other, third, 0, 1));
+  CHECK_FALSE(turns.admit(other, third, 1));
   turns.over(third, 1);
   turns.over(second, 1);
 }
@@ -191,7 +214,7 @@ TEST_CASE("turns: calls whose answers may be long begin few at a time, until the
   const auto ask = [&](TestLine& from, bool unknown = true) {
     streams.push_back(std::make_unique<Stream>(std::size_t{100}));
     streams.back()->unknown = unknown;
-    return turns.admit(from, *streams.back(), 0, 1);
+    return turns.admit(from, *streams.back(), 1);
   };
   for (int i = 0; i < 4; ++i) CHECK(ask(line));
   CHECK_FALSE(ask(line));
@@ -234,6 +257,24 @@ TEST_CASE("a header block is bounded, and can be used again") {
     head.clear();
     CHECK(head.fault().has_value());  // an empty block is no call
     CHECK(head.all_metadata().empty());
+  }
+}
+
+TEST_CASE("a turn is as long as its work allows") {
+  constexpr std::uint64_t kTurnNs = kTurnUs * 1'000;
+  Prng prng(testing::drawn_seed());
+  for (int connection = 0; connection < 100; ++connection) {
+    TurnSize size;
+    CHECK(size.bytes() == kFirstTurnBytes);
+    for (int kind = 0; kind < 5; ++kind) {
+      const std::uint64_t ns_per_kib = std::uint64_t{1} << prng.below(20);  // up to a millisecond
+      for (int turn = 0; turn < 10; ++turn) size.took(size.bytes(), size.bytes() * ns_per_kib / 1024);
+      CHECK((size.bytes() * ns_per_kib / 1024 <= kTurnNs || size.bytes() == kTurnBytesMin));
+      CHECK((4 * (size.bytes() + 1024) * ns_per_kib / 1024 >= kTurnNs || size.bytes() == kLoneTurnBytes));
+      const std::size_t before = size.bytes();
+      size.took(size.bytes() - 1, 0);  // there was no more to read
+      CHECK(size.bytes() == before);
+    }
   }
 }
 
