@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/process/instance_sockets.h"
+#include "services/sockets/passed_descriptors.h"
 
 namespace ingot {
 
@@ -26,7 +27,11 @@ absl::StatusOr<Descriptor> accept_supervisor(int listener) {
       return absl::ResourceExhaustedError(absl::StrCat("cannot accept a supervisor: ", std::strerror(errno)));
     }
     pid_t ignored = 0;
-    if (same_user(fd.get(), ignored)) return fd;
+    if (same_user(fd.get(), ignored)) {
+      allow_passed_descriptors(fd.get());
+      return fd;
+    }
+    close_unread(std::move(fd));
   }
   return Descriptor();
 }

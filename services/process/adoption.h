@@ -28,9 +28,10 @@ inline constexpr int kSupervisorsWaitingMax = 16;
 // made).
 absl::StatusOr<Descriptor> listen_for_supervisor(const std::string& instance, const std::string& child);
 
-// Accepts the next connection of this process's user. Connections of other users before it are closed: one call closes
-// at most kSupervisorsWaitingMax + 1 of them. Invalid if there is none. Never blocks. Errors: RESOURCE_EXHAUSTED (one
-// waits, and this process has no descriptor or memory for it: `listener` remains readable).
+// Accepts the next connection of this process's user, which may pass descriptors from then on. Connections of other
+// users before it are closed: one call closes at most kSupervisorsWaitingMax + 1 of them. Invalid if there is none.
+// Never blocks. Errors: RESOURCE_EXHAUSTED (one waits, and this process has no descriptor or memory for it: `listener`
+// remains readable).
 absl::StatusOr<Descriptor> accept_supervisor(int listener);
 
 }  // namespace ingot

@@ -80,8 +80,8 @@ absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessa
   return change;
 }
 
-HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable)
-    : page_segment_(std::move(page)), stable_(std::move(stable)) {}
+HostedReplica::HostedReplica(Segment page, std::unique_ptr<StableSegment> stable, kv::Quota quota)
+    : page_segment_(std::move(page)), stable_(std::move(stable)), store_(quota) {}
 
 absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const LaunchSpec& spec,
                                                                      const ReplicaLaunch& launch,
@@ -93,7 +93,8 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
   if (!stable.ok()) return stable.status();
   auto trees = read_trees(spec.trees, spec.config, memory.view().daemon);
   if (!trees.ok()) return trees.status();
-  std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable)));
+  std::unique_ptr<HostedReplica> hosted(new HostedReplica(std::move(*page), std::move(*stable),
+                                                          kv::Quota(spec.config.quota_backend_bytes)));
   begin_incarnation(hosted->page());
   hosted->wire(spec, launch, memory, *std::move(trees), process);
   return hosted;

@@ -72,7 +72,7 @@ class HostedReplica {
   void announce(std::uint32_t incarnation);
 
  private:
-  HostedReplica(Segment page, std::unique_ptr<StableSegment> stable);
+  HostedReplica(Segment page, std::unique_ptr<StableSegment> stable, kv::Quota quota);
 
   void wire(const LaunchSpec& spec, const ReplicaLaunch& launch, InstanceMemory& memory,
             std::optional<TreeOptions> trees, const ProcessParts& process);

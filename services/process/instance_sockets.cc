@@ -25,6 +25,7 @@
 #include "core/limits.h"
 #include "services/process/listening_sockets.h"
 #include "services/process/process_signal.h"
+#include "services/sockets/passed_descriptors.h"
 
 namespace ingot {
 
@@ -85,7 +86,12 @@ struct SocketAddress {
   socklen_t length;
 };
 
-Descriptor make_socket() { return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+// Any user may connect to it, or may have bound the name to which it connects.
+Descriptor make_socket() {
+  Descriptor fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  refuse_passed_descriptors(fd.get());
+  return fd;
+}
 
 absl::Status failure(const char* what) {
   return absl::ResourceExhaustedError(absl::StrCat("cannot ", what, ": ", std::strerror(errno)));
@@ -156,7 +162,11 @@ absl::StatusOr<InstanceConnection> connect_to(const InstanceSocket& socket,
     if (error != EAGAIN || std::chrono::steady_clock::now() >= until) return not_connected(error, holders);
     std::this_thread::yield();
   }
-  if (!same_user(connection.fd.get(), connection.pid)) return absl::PermissionDeniedError("it runs as another user");
+  if (!same_user(connection.fd.get(), connection.pid)) {
+    close_unread(std::move(connection.fd));
+    return absl::PermissionDeniedError("it runs as another user");
+  }
+  allow_passed_descriptors(connection.fd.get());
   return connection;
 }
 

@@ -7,6 +7,9 @@
 // (services/process/listening_sockets.h). Every user of the machine can bind any free name. So no process needs a
 // certain name: it takes one that cannot be guessed, and is found by the part in front of the tag. Sockets of other
 // users are passed over. Two users may have instances of one name.
+//
+// Every user can connect to them, too. What strangers pass must not stop a process
+// (services/sockets/passed_descriptors.h).
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +36,7 @@ struct InstanceSocket {
 // All functions REQUIRE that fault_in_instance_name finds no fault in `instance`, which is not empty.
 
 struct Listener {
-  Descriptor fd;  // non-blocking, closed on exec
+  Descriptor fd;  // non-blocking, closed on exec, takes no passed descriptors; to be closed by close_unread()
   std::string name;
 };
 
@@ -46,7 +49,7 @@ absl::StatusOr<Listener> listen_as(const std::string& instance, const std::strin
 absl::StatusOr<std::vector<InstanceSocket>> find_sockets(const std::string& instance);
 
 struct InstanceConnection {
-  Descriptor fd;
+  Descriptor fd;  // takes passed descriptors
   pid_t pid = 0;  // of the process that called listen(2)
 };
 

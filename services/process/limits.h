@@ -8,6 +8,10 @@ inline constexpr int kDrainTimeoutMs = 10'000;  // for children to leave after S
 // The pause before an orphan that has no descriptor left for a supervisor's connection tries again.
 inline constexpr int kAcceptRetryMs = 100;
 
+// Open files for which the kernel's table of a process that serves has room from its start, if its limit is not lower; 8
+// bytes of the kernel's memory each.
+inline constexpr unsigned kDescriptorTableMax = 64 * 1024;
+
 // Threads of the front end for which there must be room before gRPC starts, which ends the process if it cannot start
 // one: its own, and gRPC's, which grow with the machine's cores.
 inline constexpr int kFrontEndTasks = 16;

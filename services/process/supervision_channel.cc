@@ -30,6 +30,7 @@ absl::Status send_failure(int error) {
     case ENOBUFS:
     case ENOMEM:
     case ETOOMANYREFS:  // too many descriptors of this user are in flight
+    case EPERM:         // a stopped child has not accepted the connection, and takes no descriptors until then
       return absl::UnavailableError("the supervision channel is full");
     case EPIPE:
     case ECONNRESET:

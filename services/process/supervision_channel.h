@@ -47,7 +47,8 @@ class SupervisionChannel {
 
   // Sends one datagram, whole or not at all. The descriptors are duplicated; the caller's stay open. Errors:
   // UNAVAILABLE (the channel is full, or the kernel has no memory or does not let this user have more descriptors in
-  // flight: try again when it is writable), FAILED_PRECONDITION (closed at this end or the other), INTERNAL (anything
+  // flight, or the other end has not accepted the connection and so takes no descriptors yet: try again when it is
+  // writable, after a pause), FAILED_PRECONDITION (closed at this end or the other), INTERNAL (anything
   // else, for example a descriptor that is not open).
   absl::Status send(const SupervisionMessage& message, std::span<const int> fds = {});
 

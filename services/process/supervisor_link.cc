@@ -15,6 +15,7 @@
 #include "services/process/adoption.h"
 #include "services/process/limits.h"
 #include "services/process/stopped_siblings.h"
+#include "services/sockets/passed_descriptors.h"
 
 namespace ingot {
 
@@ -49,7 +50,7 @@ SupervisorLink::SupervisorLink(HandoverState known, SupervisionChannel channel, 
       listener_(std::move(listener)),
       timers_(std::move(timers)) {}
 
-SupervisorLink::~SupervisorLink() = default;
+SupervisorLink::~SupervisorLink() { close_unread(std::move(listener_)); }
 
 // A new supervisor that does not find a process takes it for dead and starts its next incarnation. So a process that
 // did not listen yet when its supervisor died must not start. Therefore it first listens, then checks whether its

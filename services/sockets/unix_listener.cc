@@ -18,6 +18,7 @@
 #include "core/check.h"
 #include "services/config/limits.h"
 #include "services/sockets/limits.h"
+#include "services/sockets/passed_descriptors.h"
 #include "services/sockets/socket_lock.h"
 
 namespace ingot {
@@ -38,7 +39,11 @@ sockaddr_un address_of(const std::string& path) {
 
 const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
-Descriptor make_socket() { return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+Descriptor make_socket() {
+  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  refuse_passed_descriptors(fd.get());  // it listens, or looks who listens
+  return fd;
+}
 
 absl::Status failure(const std::string& what, int error) {
   return absl::FailedPreconditionError(absl::StrCat("cannot ", what, ": ", std::strerror(error), "; ", kChoose));
@@ -176,7 +181,9 @@ UnixListener& UnixListener::operator=(UnixListener&& other) noexcept {
 }
 
 void UnixListener::listen_again() {
-  if (fd_.valid()) ::listen(fd_.get(), kListenBacklog);
+  if (!fd_.valid()) return;
+  refuse_passed_descriptors(fd_.get());
+  ::listen(fd_.get(), kListenBacklog);
 }
 
 bool UnixListener::has_file() const { return fd_.valid() && !path_.empty() && socket_file_at(path_) == file_; }

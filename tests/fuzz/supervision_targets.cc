@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "replication/pages/pages.h"
 #include "services/process/handover_state.h"
 #include "services/process/launch_spec.h"
 #include "services/process/supervision_channel.h"
@@ -16,7 +17,7 @@ constexpr int kReplicas = 2;
 
 // The memory behind every descriptor of the instance.
 int memory() {
-  static const Descriptor fd = *create_segment("fuzz", 1);
+  static const Descriptor fd = *create_segment("fuzz", sizeof(DaemonPage));
   return fd.get();
 }
 

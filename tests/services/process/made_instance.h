@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "replication/pages/pages.h"
 #include "services/process/handover_state.h"
 #include "services/process/launch_spec.h"
 #include "services/process/supervision_channel.h"
@@ -43,7 +44,7 @@ struct Made {
     }
   }
   int make() {
-    auto fd = create_segment("part", 1);
+    auto fd = create_segment("part", sizeof(DaemonPage));
     REQUIRE(fd.ok());
     owned.push_back(*std::move(fd));
     return owned.back().get();

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "replication/pages/pages.h"
 #include "services/process/instance_sockets.h"
 #include "transport/host/segment.h"
 
@@ -54,7 +55,7 @@ class Child final : private Pollable {
     int fds[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
     supervisor = SupervisionChannel(Descriptor(fds[0]));
-    auto page = create_segment("page", 1);
+    auto page = create_segment("page", sizeof(DaemonPage));
     REQUIRE(page.ok());
     page_ = *std::move(page);
     LaunchSpec spec;
