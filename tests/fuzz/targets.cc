@@ -11,7 +11,7 @@ namespace {
 
 // A store with some history, the same each time.
 kv::KvStore used_store() {
-  kv::KvStore store;
+  kv::KvStore store(kv::Quota(8000));
   kv::RandomRequests requests(1);
   for (int i = 0; i < 50; ++i) store.apply(Slot(0), encode(requests.next(store.revision())));
   return store;
@@ -41,7 +41,7 @@ void run_request(std::string_view bytes) {
   if (store.digest() != digest) INGOT_CHECK(store.load(original).ok() && store.digest() == digest);
 }
 
-std::string sample_request(Prng& rng) { return encode(kv::RandomRequests(rng()).next(20)); }
+std::string sample_request(Prng& rng) { return encode(kv::RandomRequests(rng()).next_or_alarm(20)); }
 
 void run_result(std::string_view bytes) {
   const auto result = kv::decode_result(bytes);

@@ -52,6 +52,14 @@ std::string sample_snapshot_message(Prng& rng);
 void run_snapshot_file(std::string_view bytes);
 std::string sample_snapshot_file(Prng& rng);
 
+// Words of a store's memory that are changed before a replica adopts it.
+void run_heap(std::string_view bytes);
+std::string sample_heap(Prng& rng);
+
+// Words of an ordered tree's nodes that are changed before it is read and written.
+void run_tree(std::string_view bytes);
+std::string sample_tree(Prng& rng);
+
 // A message of the supervision channel, as a process and as a new supervisor take it. The first byte says how many
 // descriptors come with it.
 void run_supervision_message(std::string_view bytes);
@@ -80,6 +88,8 @@ inline const std::vector<Target>& targets() {
       {"agreement", run_agreement, sample_agreement},
       {"snapshot_message", run_snapshot_message, sample_snapshot_message},
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
+      {"heap", run_heap, sample_heap},
+      {"tree", run_tree, sample_tree},
       {"supervision_message", run_supervision_message, sample_supervision_message},
       {"launch_document", run_launch_document, sample_launch_document},
       {"framing", run_framing, sample_framing},
