@@ -173,7 +173,7 @@ absl::StatusOr<std::unique_ptr<FailoverDaemon>> FailoverDaemon::start(const Opti
   auto server = ChildServer::start(command, endpoint);
   if (!server.ok()) return server.status();
   std::unique_ptr<FailoverDaemon> daemon(new FailoverDaemon(options, name, *std::move(server)));
-  if (auto status = fill(daemon->server_, options.state_mib); !status.ok()) return status;
+  if (auto status = fill_mib(daemon->server_, options.state_mib); !status.ok()) return status;
   if (auto status = daemon->wait_until_published(); !status.ok()) return status;
   return daemon;
 }

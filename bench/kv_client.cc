@@ -91,7 +91,7 @@ absl::Status KvClient::compact(std::int64_t revision) {
   return to_absl(channel_->call(load::kCompactPath, request, reply, {.timeout = kCompactTimeout}));
 }
 
-absl::Status fill(const ChildServer& server, int mib) {
+absl::Status fill_mib(const ChildServer& server, int mib) {
   if (mib == 0) return absl::OkStatus();
   KvClient kv(server.endpoint());
   const std::string value(kFillBytes, 'x');

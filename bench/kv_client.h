@@ -32,6 +32,6 @@ class KvClient {
 // Puts values of 64 KiB under new keys until there are this many MiB, with progress on standard error. A put that fails
 // is repeated: a server that makes a snapshot of a large state may delay writes beyond a request's timeout. Errors:
 // UNAVAILABLE if the server has ended or has acknowledged nothing for ten minutes.
-absl::Status fill(const ChildServer& server, int mib);
+absl::Status fill_mib(const ChildServer& server, int mib);
 
 }  // namespace ingot::bench

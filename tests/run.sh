@@ -57,7 +57,7 @@ both='set(//tests/transport:contract_test //tests/transport:contract_faults_test
   //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test
   //tests/transport/collectives:tree_barrier_test //tests/transport/collectives:tree_collectives_test
   //tests/replication/client:session_client_test //tests/replication/stable:death_test
-  //tests/replication/stable:writer_lock_test //tests/replication/replica:snapshot_group_test
+  //tests/transport/host:writer_lock_test //tests/replication/replica:snapshot_group_test
   //tests/replication/replica/snapshots:all //tests/transport/host:all //tests/services/process:all
   //tests/services/serving:all //tests/services/control:control_service_test
   //tests/services/control:control_drills_test
@@ -88,7 +88,7 @@ if [ "$quick" -eq 0 ]; then
     //tests/transport:contract_test //tests/transport/host:event_loop_test \
     //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test \
     //tests/transport/collectives:tree_barrier_test //tests/transport/collectives:tree_collectives_test \
-    //tests/replication/stable:writer_lock_test //tests/replication/client:session_client_test \
+    //tests/transport/host:writer_lock_test //tests/replication/client:session_client_test \
     //tests/replication/replica/snapshots:loader_test //tests/services/process:death_watch_test
   script "model" tests/model/run.sh
   script "fuzz" tests/fuzz/run.sh

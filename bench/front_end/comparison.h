@@ -53,7 +53,7 @@ struct Comparison {
 };
 
 // Puts every key once, so that gets find a value. An error if a put fails.
-absl::Status fill(const ChildServer& server, int value_bytes);
+absl::Status put_keys(const ChildServer& server, int value_bytes);
 
 // Measures each server `repetitions` times for `duration`; which one comes first changes from turn to turn.
 absl::StatusOr<Comparison> compare(const Setting& setting, const OfEach<const ChildServer*>& servers, int repetitions,

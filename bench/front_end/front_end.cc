@@ -173,7 +173,7 @@ absl::Status run(const Flags& flags) {
   if (!empty.ok()) return empty.status();
   const auto loop = start_empty(kEmptyLoopRole);
   if (!loop.ok()) return loop.status();
-  absl::Status filled = fill(*ingotd, flags.value_bytes);
+  absl::Status filled = put_keys(*ingotd, flags.value_bytes);
   if (!filled.ok()) return filled;
 
   const auto right = Table::Align::kRight;

@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 5;
+inline constexpr std::uint64_t kPageLayoutVersion = 6;
 
 // Counters of one replica: X(id, metric name, kind, unit, help). The name becomes ingot_NAME{replica="N"}.
 #define INGOT_REPLICA_COUNTERS(X)                                                                                     \
@@ -58,6 +58,14 @@ inline constexpr std::uint64_t kPageLayoutVersion = 5;
   X(kStoreCompactRevision, "store_compact_revision", kGauge, kNumber, "Compacted revision of the store here.")        \
   X(kStoreKeys, "store_keys", kGauge, kNumber, "Live keys in the store here.")                                        \
   X(kStoreBytes, "store_bytes", kGauge, kBytes, "Bytes of keys and values, history included, in the store here.")     \
+  X(kStoreLiveBytes, "store_live_bytes", kGauge, kBytes,                                                              \
+    "Bytes that the quota counts of the keys that exist here, with their newest values.")                             \
+  X(kStoreHistoryBytes, "store_history_bytes", kGauge, kBytes,                                                        \
+    "Bytes that the quota counts of older values and of deletions that are not compacted.")                           \
+  X(kStoreQuotaBytes, "store_quota_bytes", kGauge, kBytes,                                                            \
+    "Beyond this sum of live and history bytes puts are refused; 0: there is no quota.")                              \
+  X(kStoreNoSpace, "store_no_space", kGauge, kNumber,                                                                 \
+    "1 while the NOSPACE alarm stands, and puts are refused.")                                                        \
   X(kTreeVersion, "tree_version", kGauge, kNumber,                                                                    \
     "Version of the broadcast trees in force here; each change adds one.")                                            \
   X(kTreeParent, "tree_parent", kGauge, kNumber,                                                                      \
@@ -142,6 +150,14 @@ struct ProcessEntry {
   Counter core;         // core that placement chose
 };
 
+// The store's revision at a time: CLOCK_MONOTONIC, which all processes of a machine share. Time 0: there is none. The
+// time is 0 while the revision changes.
+struct RevisionSample {
+  Counter steady_ms;
+  Counter revision;
+};
+inline constexpr std::size_t kRevisionSamplesMax = 108;
+
 // Written by the supervisor. One page an instance.
 struct DaemonPage {
   Counter layout_version;
@@ -171,6 +187,10 @@ struct DaemonPage {
   Counter refused_messages;  // malformed or too long ones from the instance's processes, counted by the supervisor
   Counter log_lines_lost;    // by all supervisors
   Counter front_end_hangs;   // front ends that the supervisor killed since they answered nothing
+  // Automatic compaction: the front end compacts to this revision; 0: to none yet. Supervisors find it by the samples,
+  // which are the newest ones, in no order; each goes on with those of the one before.
+  Counter compact_to;
+  std::array<RevisionSample, kRevisionSamplesMax> revision_samples;
 };
 
 }  // namespace ingot

@@ -16,7 +16,7 @@
 
 namespace ingot {
 
-// A replica is dead when the kernel has marked its segment (replication/stable/writer_lock.h), or when its next
+// A replica is dead when the kernel has marked its segment (transport/host/writer_lock.h), or when its next
 // incarnation begins; silence proves nothing. Not thread-safe; used by one loop only.
 class PeerSegments {
  public:

@@ -97,10 +97,18 @@ struct HashRequest {
   bool operator==(const HashRequest&) const = default;
 };
 
-using Request =
-    std::variant<RangeRequest, PutRequest, DeleteRangeRequest, TxnRequest, CompactRequest, HashRequest>;
+// Asks for the NOSPACE alarm, raises or disarms it. While it stands, every put is refused.
+struct AlarmRequest {
+  enum class Action : std::uint8_t { kGet = 0, kActivate = 1, kDeactivate = 2 };
+  Action action = Action::kGet;
+  bool operator==(const AlarmRequest&) const = default;
+};
 
-// Why a request was not carried out; the store is then unchanged. services maps each code to etcd's code and text.
+using Request = std::variant<RangeRequest, PutRequest, DeleteRangeRequest, TxnRequest, CompactRequest, HashRequest,
+                             AlarmRequest>;
+
+// Why a request was not carried out; the store is then unchanged, but for the alarm that kNoSpace raises. services maps
+// each code to etcd's code and text.
 enum class Code : std::uint8_t {
   kOk = 0,
   kEmptyKey,
@@ -115,8 +123,9 @@ enum class Code : std::uint8_t {
   kMalformed,          // the request does not decode: a bug or a hostile peer
   kTooDeep,            // nested deeper than kTxnDepthMax
   kResultTooLarge,     // the answer would have exceeded kResultBytesMax
+  kNoSpace,            // beyond the quota (replication/store/quota.h), or a put while the NOSPACE alarm stands
 };
-inline constexpr Code kCodeLast = Code::kResultTooLarge;  // keep it the last one
+inline constexpr Code kCodeLast = Code::kNoSpace;  // keep it the last one
 
 // `revision` is the one for the response's own header. Inside a transaction it is the revision that the operation saw
 // or made; for a nested transaction it is 0, as in etcd.
@@ -151,15 +160,24 @@ struct HashResult {
   Revision compact_revision = 0;
 };
 
+struct AlarmResult {
+  bool no_space = false;  // the alarm stands; of kDeactivate: it stood until now
+};
+
 struct Result {
   Code code = Code::kOk;
   Revision revision = 0;  // the store's revision after the request, for the header
-  std::variant<std::monostate, RangeResult, PutResult, DeleteRangeResult, TxnResult, CompactResult, HashResult> body;
+  std::variant<std::monostate, RangeResult, PutResult, DeleteRangeResult, TxnResult, CompactResult, HashResult,
+               AlarmResult>
+      body;
 };
 
 // True if the request changes the store when it succeeds (a transaction: if any branch holds a put or delete), and so
 // must be a command.
 bool is_mutating(const Request& request);
+
+// True for a put and for a transaction with a put in any branch, nested ones included.
+bool has_puts(const Request& request);
 
 // The check that needs no state: empty keys, too many operations, duplicate keys, contradictory flags. etcd checks this
 // before anything else; the store repeats it.

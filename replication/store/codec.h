@@ -12,6 +12,7 @@
 //     4 txn      u32 n  n compares  u32 n  n operations (success)  u32 n  n operations (failure)
 //     5 compact  i64 revision
 //     6 hash     i64 revision
+//     7 alarm    u8 action
 //   compare    u8 result  u8 target  u8 flags  bytes key  ?1 bytes range_end  (target value: bytes, else: i64)
 //   operation  a request of kind 1 to 4
 //
@@ -22,6 +23,7 @@
 //     4 txn      i64 revision  u8 succeeded  u32 n  n (u8 kind 1 to 4, body)
 //     5 compact  nothing
 //     6 hash     u32 hash  i64 compact_revision
+//     7 alarm    u8 no_space
 //   key_value  bytes key  bytes value  i64 create_revision  i64 mod_revision  i64 version  i64 lease
 #pragma once
 
@@ -34,7 +36,16 @@
 namespace ingot::kv {
 
 // Kinds of requests and of the results that answer them.
-enum class Kind : std::uint8_t { kNone = 0, kRange = 1, kPut = 2, kDelete = 3, kTxn = 4, kCompact = 5, kHash = 6 };
+enum class Kind : std::uint8_t {
+  kNone = 0,
+  kRange = 1,
+  kPut = 2,
+  kDelete = 3,
+  kTxn = 4,
+  kCompact = 5,
+  kHash = 6,
+  kAlarm = 7,
+};
 
 // A key and value stored elsewhere.
 struct KeyValueView {

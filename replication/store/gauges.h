@@ -13,6 +13,10 @@ inline void publish_store(const kv::KvStore& store, ReplicaPage& page) {
   page[ReplicaCounter::kStoreCompactRevision].set(std::max<kv::Revision>(store.compact_revision(), 0));
   page[ReplicaCounter::kStoreKeys].set(store.live_keys());
   page[ReplicaCounter::kStoreBytes].set(store.bytes());
+  page[ReplicaCounter::kStoreLiveBytes].set(store.counted().live);
+  page[ReplicaCounter::kStoreHistoryBytes].set(store.counted().history);
+  page[ReplicaCounter::kStoreQuotaBytes].set(store.quota().bytes());
+  page[ReplicaCounter::kStoreNoSpace].set(store.no_space());
 }
 
 }  // namespace ingot

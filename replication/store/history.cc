@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "core/stable_hash.h"
+#include "replication/store/quota.h"
 
 namespace ingot::kv {
 namespace {
@@ -41,9 +42,17 @@ void KeyRecord::drop_oldest() {
   if (versions_.capacity() > 4 * versions_.size()) versions_.shrink_to_fit();
 }
 
-const KeyRecord* History::find(std::string_view key) const {
-  const auto it = records_.find(key);
-  return it == records_.end() ? nullptr : it->second.get();
+KeyRecord& History::add_record(std::string_view key) {
+  auto record = std::make_unique<KeyRecord>(key);
+  KeyRecord& added = *record;
+  index_.insert(&added);
+  records_.emplace(added.key(), std::move(record));
+  return added;
+}
+
+void History::erase_record(KeyRecord* record) {
+  index_.erase(record);
+  records_.erase(record->key());
 }
 
 void History::count(const KeyRecord& record, const Version& version, int sign) {
@@ -54,18 +63,22 @@ void History::count(const KeyRecord& record, const Version& version, int sign) {
 }
 
 History::Change History::append(std::string_view key, std::unique_ptr<Version> version) {
-  auto it = records_.lower_bound(key);
-  if (it == records_.end() || it->first != key) {
-    INGOT_CHECK(!version->tombstone(), "only what exists is deleted");
-    auto record = std::make_unique<KeyRecord>(key);
-    const std::string_view own_key = record->key();
-    it = records_.emplace_hint(it, own_key, std::move(record));
-  }
-  KeyRecord& record = *it->second;
+  KeyRecord* const known = index_.find(key);
+  INGOT_CHECK(known != nullptr || !version->tombstone(), "only what exists is deleted");
+  KeyRecord& record = known != nullptr ? *known : add_record(key);
   const bool existed = record.size() > 0 && !record.newest().tombstone();
   INGOT_CHECK(existed || !version->tombstone(), "only what exists is deleted");
-  if (existed) superseded_.push_back({version->mod_revision, &record});
-  if (version->tombstone()) superseded_.push_back({version->mod_revision, &record});
+  if (existed) {
+    const std::int64_t counted = counted_version(record.newest().value.size());
+    live_counted_ -= counted;
+    supersede(version->mod_revision, record, counted);
+  }
+  if (version->tombstone()) {
+    live_counted_ -= counted_key(key.size());
+    supersede(version->mod_revision, record, counted_tombstone(key.size()));
+  } else {
+    live_counted_ += counted_version(version->value.size()) + (existed ? 0 : counted_key(key.size()));
+  }
   live_keys_ += (version->tombstone() ? 0 : 1) - (existed ? 1 : 0);
   count(record, *version, 1);
   record.append(std::move(version));
@@ -73,14 +86,42 @@ History::Change History::append(std::string_view key, std::unique_ptr<Version> v
 }
 
 void History::undo(Change record) {
-  const bool tombstone = record->newest().tombstone();
-  count(*record, record->newest(), -1);
+  const Version& newest = record->newest();
+  const std::int64_t key = counted_key(record->key().size());
+  const bool tombstone = newest.tombstone();
+  if (!tombstone) live_counted_ -= counted_version(newest.value.size());
+  count(*record, newest, -1);
   record->drop_newest();
   const bool existed = record->size() > 0 && !record->newest().tombstone();
-  if (tombstone) superseded_.pop_back();
-  if (existed) superseded_.pop_back();
+  if (tombstone) {
+    undo_supersede(counted_tombstone(record->key().size()));
+    live_counted_ += key;
+  } else if (!existed) {
+    live_counted_ -= key;
+  }
+  if (existed) {
+    const std::int64_t counted = counted_version(record->newest().value.size());
+    undo_supersede(counted);
+    live_counted_ += counted;
+  }
   live_keys_ -= (tombstone ? 0 : 1) - (existed ? 1 : 0);
-  if (record->size() == 0) records_.erase(records_.find(record->key()));
+  if (record->size() == 0) erase_record(record);
+}
+
+void History::supersede(Revision at, KeyRecord& record, std::int64_t counted) {
+  superseded_counted_ += counted;
+  superseded_.push_back({at, &record, superseded_counted_});
+}
+
+void History::undo_supersede(std::int64_t counted) {
+  superseded_counted_ -= counted;
+  superseded_.pop_back();
+}
+
+void History::release(Revision compacted) {
+  const auto later = [](Revision revision, const Superseded& each) { return revision < each.at; };
+  const auto first_kept = std::upper_bound(superseded_.begin(), superseded_.end(), compacted, later);
+  if (first_kept != superseded_.begin()) released_counted_ = std::prev(first_kept)->counted_to;
 }
 
 bool History::compact_some(Revision compacted, int limit) {
@@ -89,7 +130,7 @@ bool History::compact_some(Revision compacted, int limit) {
     superseded_.pop_front();
     count(*record, (*record)[0], -1);
     record->drop_oldest();
-    if (record->size() == 0) records_.erase(records_.find(record->key()));
+    if (record->size() == 0) erase_record(record);
   }
   return !superseded_.empty() && superseded_.front().at <= compacted;
 }

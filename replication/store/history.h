@@ -14,6 +14,7 @@
 #include "core/wire.h"
 #include "replication/store/api.h"
 #include "replication/store/codec.h"
+#include "replication/store/key_index.h"
 #include "replication/store/state_machine.h"
 
 namespace ingot::kv {
@@ -73,6 +74,15 @@ inline KeyValueView view_of(const KeyRecord& record, const Version& version) {
   return {record.key(), version.value, version.create_revision, version.mod_revision, version.version, version.lease};
 }
 
+// What the quota (replication/store/quota.h) counts of a store, in bytes.
+struct CountedBytes {
+  std::int64_t live = 0;     // of keys that exist, with their newest versions
+  std::int64_t history = 0;  // of versions that are superseded and not compacted, tombstones with their keys
+
+  std::int64_t sum() const { return live + history; }
+  bool operator==(const CountedBytes&) const = default;
+};
+
 // All versions of all keys. A superseded version (one with a newer version of its key, or a tombstone) is kept until
 // compaction reaches the revision that superseded it. A queue in the order of that revision makes the cost of
 // compaction proportional to what it removes.
@@ -83,7 +93,7 @@ class History {
   // The record that a change went to, so that the change can be undone.
   using Change = KeyRecord*;
 
-  const KeyRecord* find(std::string_view key) const;
+  const KeyRecord* find(std::string_view key) const { return index_.find(key); }
 
   // Calls visit(record, version) for the keys of the range that exist at the revision, in key order; stops when it
   // returns false.
@@ -108,8 +118,12 @@ class History {
   Change append(std::string_view key, std::unique_ptr<Version> version);
 
   // Takes back the newest change.
-  // REQUIRES: undo calls come in reverse order of append; no compact_some in between.
+  // REQUIRES: undo calls come in reverse order of append; no release or compact_some in between.
   void undo(Change change);
+
+  // Versions that were superseded at or below `compacted` count no more, though compact_some has yet to free them.
+  // Takes time in proportion to the logarithm of their number. REQUIRES: calls come with ascending revisions.
+  void release(Revision compacted);
 
   // Frees at most `limit` versions that were superseded at or below `compacted`. Returns true if such versions are
   // left.
@@ -126,6 +140,7 @@ class History {
   std::int64_t live_keys() const { return live_keys_; }
   std::int64_t bytes() const { return bytes_; }  // of keys and values of all versions held
   std::int64_t versions() const { return versions_; }
+  CountedBytes counted() const { return {live_counted_, superseded_counted_ - released_counted_}; }
 
   // Writes every record, for snapshots.
   void save(StateMachine::Sink sink) const;
@@ -136,18 +151,27 @@ class History {
   struct Superseded {
     Revision at = 0;
     KeyRecord* record = nullptr;  // its oldest version is the superseded one when this entry reaches the front
+    std::int64_t counted_to = 0;  // bytes counted of all that were superseded before, and of this one
   };
 
+  KeyRecord& add_record(std::string_view key);  // without a version; REQUIRES: the key has none
+  void erase_record(KeyRecord* record);
   void count(const KeyRecord& record, const Version& version, int sign);
+  void supersede(Revision at, KeyRecord& record, std::int64_t counted);
+  void undo_supersede(std::int64_t counted);
   bool rebuild_superseded();  // false if two changes claim the same place
 
   // The key views point into the records.
   absl::btree_map<std::string_view, std::unique_ptr<KeyRecord>> records_;
+  KeyIndex<KeyRecord> index_;  // of the same records
   std::deque<Superseded> superseded_;  // ascending by `at`
   std::uint64_t digest_ = 0;
   std::int64_t live_keys_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t versions_ = 0;
+  std::int64_t live_counted_ = 0;
+  std::int64_t superseded_counted_ = 0;  // of all versions that were ever superseded, since this object began
+  std::int64_t released_counted_ = 0;    // of those among them that were released
 };
 
 }  // namespace ingot::kv

@@ -38,19 +38,23 @@ std::string KvStore::failure(Code code) const {
 // ---- Mutating requests ----
 
 std::string KvStore::write(Request& request) {
+  if (no_space_ && has_puts(request)) return failure(Code::kNoSpace);
   Result result;
-  Writer writer(history_, revision_);
+  Writer writer(history_, revision_, quota_);
   if (auto* put = std::get_if<PutRequest>(&request)) {
     result.code = writer.put(*put, result.body.emplace<PutResult>());
   } else if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) {
     result.code = writer.remove(*del, result.body.emplace<DeleteRangeResult>());
   } else if (auto* txn = std::get_if<TxnRequest>(&request)) {
     result.code = Txn(writer, read_point()).run(*txn, result.body.emplace<TxnResult>());
+  } else if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
+    result.body = change_alarm(alarm->action);
   } else {
     result.code = compact(std::get<CompactRequest>(request).revision);
     result.body = CompactResult{};
   }
   if (result.code != Code::kOk) writer.undo();
+  if (result.code == Code::kNoSpace) no_space_ = true;
   revision_ = writer.revision();
   result.revision = revision_;
   return encode(result);
@@ -60,7 +64,14 @@ Code KvStore::compact(Revision revision) {
   if (revision <= compacted_) return Code::kCompacted;
   if (revision > revision_) return Code::kFutureRevision;
   compacted_ = revision;
+  history_.release(compacted_);
   return Code::kOk;
+}
+
+AlarmResult KvStore::change_alarm(AlarmRequest::Action action) {
+  const bool stood = no_space_;
+  no_space_ = action == AlarmRequest::Action::kActivate;
+  return {no_space_ || stood};
 }
 
 // ---- Reads ----
@@ -68,7 +79,15 @@ Code KvStore::compact(Revision revision) {
 std::string KvStore::read(Request& request) const {
   if (const auto* range = std::get_if<RangeRequest>(&request)) return read(*range);
   if (const auto* hash = std::get_if<HashRequest>(&request)) return read(*hash);
+  if (std::holds_alternative<AlarmRequest>(request)) return read_alarm();
   return read(std::get<TxnRequest>(request));
+}
+
+std::string KvStore::read_alarm() const {
+  Result result;
+  result.revision = revision_;
+  result.body = AlarmResult{no_space_};
+  return encode(result);
 }
 
 std::string KvStore::read(const RangeRequest& request) const {
@@ -105,7 +124,9 @@ std::string KvStore::read(TxnRequest& request) const {
 // ---- Digest ----
 
 std::uint64_t KvStore::digest_of(std::uint64_t history_digest) const {
-  return mix(mix(history_digest, static_cast<std::uint64_t>(revision_)), static_cast<std::uint64_t>(compacted_));
+  const std::uint64_t digest =
+      mix(mix(history_digest, static_cast<std::uint64_t>(revision_)), static_cast<std::uint64_t>(compacted_));
+  return no_space_ ? mix(digest, 1) : digest;
 }
 
 std::uint64_t KvStore::digest() const { return digest_of(history_.digest()); }

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "replication/store/api.h"
 #include "replication/store/history.h"
+#include "replication/store/quota.h"
 #include "replication/store/range.h"
 #include "replication/store/state_machine.h"
 
@@ -16,11 +17,14 @@ namespace ingot::kv {
 // Commands and queries are encoded Requests, results encoded Results (replication/store/api.h). Not thread-safe.
 class KvStore final : public StateMachine {
  public:
+  // REQUIRES: all replicas have the same quota.
+  explicit KvStore(Quota quota = Quota()) : quota_(quota) {}
+
   // Carries out any request; a read-only one changes nothing. Each call also frees up to kCompactionStepVersions of
   // compacted versions, so that no single command pays for all of them.
   std::string apply(Slot slot, std::string_view command) override;
 
-  // Answers a range, a hash, or a transaction that cannot write; any other request is kMalformed.
+  // Answers a range, a hash, the alarm's state, or a transaction that cannot write; any other request is kMalformed.
   std::string query(std::string_view query) const override;
 
   using StateMachine::save;
@@ -34,6 +38,9 @@ class KvStore final : public StateMachine {
   std::int64_t live_keys() const { return history_.live_keys(); }
   std::int64_t bytes() const { return history_.bytes(); }        // of keys and values, history included
   std::int64_t versions() const { return history_.versions(); }  // held, including those still to be freed
+  const Quota& quota() const { return quota_; }
+  CountedBytes counted() const { return history_.counted(); }  // what the quota bounds
+  bool no_space() const { return no_space_; }                  // the NOSPACE alarm stands
 
   // digest() computed from all versions held: equal unless the store is broken.
   std::uint64_t compute_digest() const;
@@ -42,17 +49,21 @@ class KvStore final : public StateMachine {
   ReadPoint read_point() const { return {revision_, compacted_}; }
   std::string write(Request& request);
   Code compact(Revision revision);
+  AlarmResult change_alarm(AlarmRequest::Action action);
   std::string read(Request& request) const;
   std::string read(const RangeRequest& request) const;
   std::string read(const HashRequest& request) const;
   std::string read(TxnRequest& request) const;
+  std::string read_alarm() const;
   std::uint64_t digest_of(std::uint64_t history_digest) const;
   std::string failure(Code code) const;
   static absl::StatusOr<KvStore> read_snapshot(std::string_view snapshot);
 
+  Quota quota_;
   History history_;
   Revision revision_ = 1;
   Revision compacted_ = -1;
+  bool no_space_ = false;
 };
 
 }  // namespace ingot::kv

@@ -102,6 +102,10 @@ void write(WireWriter& out, const HashRequest& r) {
   out.u8(static_cast<std::uint8_t>(Kind::kHash)).i64(r.revision);
 }
 
+void write(WireWriter& out, const AlarmRequest& r) {
+  out.u8(static_cast<std::uint8_t>(Kind::kAlarm)).u8(static_cast<std::uint8_t>(r.action));
+}
+
 // ---- Decoding. A flag whose field is zero or empty fails: encode sets no such flag. ----
 
 template <typename Enum>
@@ -239,6 +243,7 @@ Request read_request(WireReader& in) {
   const auto kind = static_cast<Kind>(in.u8());
   if (kind == Kind::kCompact) return CompactRequest{in.i64()};
   if (kind == Kind::kHash) return HashRequest{in.i64()};
+  if (kind == Kind::kAlarm) return AlarmRequest{read_enum(in, AlarmRequest::Action::kDeactivate)};
   Request request;
   read_operation(in, kind, 1, [&](auto read) { request = std::move(read); });
   return request;

@@ -42,6 +42,7 @@ void write_body(WireWriter& out, const TxnResult& r) {
 
 void write_body(WireWriter&, const CompactResult&) {}
 void write_body(WireWriter& out, const HashResult& r) { out.u32(r.hash).i64(r.compact_revision); }
+void write_body(WireWriter& out, const AlarmResult& r) { out.u8(r.no_space); }
 void write_body(WireWriter&, const std::monostate&) {}
 
 bool read_bool(WireReader& in) {
@@ -148,6 +149,9 @@ void read_body(WireReader& in, Result& result) {
       result.body = HashResult{hash, in.i64()};
       break;
     }
+    case Kind::kAlarm:
+      result.body = AlarmResult{read_bool(in)};
+      break;
     default:
       read_operation(in, kind, 1, [&](auto body) { result.body = std::move(body); });
   }

@@ -1,6 +1,6 @@
 // The store as bytes:
 //
-//   snapshot  u64 magic  i64 revision  i64 compacted  u64 digest  u64 keys  keys x record
+//   snapshot  u64 magic  i64 revision  i64 compacted  u8 no_space  u64 digest  u64 keys  keys x record
 //   record    bytes key  u32 versions  versions x version      (keys ascend)
 //   version   i64 mod_revision  u32 sub  i64 create_revision  i64 version  i64 lease  bytes value   (oldest first)
 //
@@ -13,11 +13,12 @@
 #include "core/wire.h"
 #include "replication/store/history.h"
 #include "replication/store/kv_store.h"
+#include "replication/store/quota.h"
 
 namespace ingot::kv {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32'56'4b'54'4f'47'4e'49;  // "INGOTKV2"
+constexpr std::uint64_t kMagic = 0x33'56'4b'54'4f'47'4e'49;  // "INGOTKV3"
 constexpr std::size_t kPartBytes = 64 * 1024;  // given to the sink at a time, approximately
 
 constexpr std::int64_t kVersionBytesMax = 48;  // of a version and its share of a record, without key and value
@@ -98,6 +99,7 @@ absl::StatusOr<History> History::load(WireReader& in, Revision revision) {
     for (std::size_t i = 0; i < record->size(); ++i) history.count(*record, (*record)[i], 1);
     if (!record->newest().tombstone()) ++history.live_keys_;
     const std::string_view key = record->key();
+    history.index_.insert(record.get());
     history.records_.emplace_hint(history.records_.end(), key, std::move(record));
   }
   if (in.failed()) return refused("it is cut short");
@@ -111,29 +113,37 @@ bool History::rebuild_superseded() {
     Revision revision;
     std::uint32_t sub;
     KeyRecord* record;
-    int superseded;  // versions that the change superseded, including itself if it is a tombstone
+    const Version* replaced;  // the version that it superseded, or null
+    bool tombstone;           // it superseded itself, too
   };
   std::vector<Changed> changes;
   for (const auto& [key, record] : records_) {
     for (std::size_t i = 0; i < record->size(); ++i) {
       const Version& v = (*record)[i];
       const bool replaces = i > 0 && !(*record)[i - 1].tombstone();
-      changes.push_back({v.mod_revision, v.sub, record.get(), (replaces ? 1 : 0) + (v.tombstone() ? 1 : 0)});
+      changes.push_back(
+          {v.mod_revision, v.sub, record.get(), replaces ? &(*record)[i - 1] : nullptr, v.tombstone()});
     }
+    if (record->newest().tombstone()) continue;
+    live_counted_ += counted_key(key.size()) + counted_version(record->newest().value.size());
   }
   const auto place = [](const Changed& c) { return std::make_pair(c.revision, c.sub); };
   std::sort(changes.begin(), changes.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   const auto same = [&](const auto& a, const auto& b) { return place(a) == place(b); };
   if (std::adjacent_find(changes.begin(), changes.end(), same) != changes.end()) return false;
   for (const Changed& change : changes) {
-    for (int i = 0; i < change.superseded; ++i) superseded_.push_back({change.revision, change.record});
+    KeyRecord& record = *change.record;
+    if (change.replaced != nullptr) {
+      supersede(change.revision, record, counted_version(change.replaced->value.size()));
+    }
+    if (change.tombstone) supersede(change.revision, record, counted_tombstone(record.key().size()));
   }
   return true;
 }
 
 void KvStore::save(Sink sink) const {
   WireWriter first;
-  first.u64(kMagic).i64(revision_).i64(compacted_).u64(digest());
+  first.u64(kMagic).i64(revision_).i64(compacted_).u8(no_space_).u64(digest());
   sink(first.view());
   history_.save(sink);
 }
@@ -149,14 +159,18 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
   KvStore loaded;
   loaded.revision_ = in.i64();
   loaded.compacted_ = in.i64();
+  const std::uint8_t no_space = in.u8();
+  loaded.no_space_ = no_space == 1;
   const std::uint64_t digest = in.u64();
   if (loaded.revision_ < 1 || loaded.compacted_ < -1 || loaded.compacted_ > loaded.revision_) {
     return refused("its revisions are impossible");
   }
+  if (no_space > 1) return refused("its alarm is neither raised nor not");
   absl::StatusOr<History> history = History::load(in, loaded.revision_);
   if (!history.ok()) return history.status();
   if (!in.ok()) return refused("bytes are left over");
   loaded.history_ = *std::move(history);
+  loaded.history_.release(loaded.compacted_);
   if (loaded.digest() != digest) return refused("the digest is wrong");
   return loaded;
 }
@@ -164,7 +178,12 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
 absl::StatusOr<StateMachine::Load> KvStore::decode(std::string_view snapshot) {
   absl::StatusOr<KvStore> loaded = read_snapshot(snapshot);
   if (!loaded.ok()) return loaded.status();
-  return Load([this, loaded = *std::move(loaded)]() mutable { std::swap(*this, loaded); });
+  return Load([this, loaded = *std::move(loaded)]() mutable {
+    std::swap(history_, loaded.history_);
+    std::swap(revision_, loaded.revision_);
+    std::swap(compacted_, loaded.compacted_);
+    std::swap(no_space_, loaded.no_space_);
+  });
 }
 
 }  // namespace ingot::kv

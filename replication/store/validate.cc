@@ -146,11 +146,26 @@ bool writes(const std::vector<Operation>& operations) {
   return false;
 }
 
+bool puts(const std::vector<Operation>& operations) {
+  for (const Operation& operation : operations) {
+    if (std::holds_alternative<PutRequest>(operation)) return true;
+    const auto* nested = std::get_if<std::shared_ptr<TxnRequest>>(&operation);
+    if (nested && (puts((*nested)->success) || puts((*nested)->failure))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_mutating(const Request& request) {
   if (const auto* txn = std::get_if<TxnRequest>(&request)) return writes(txn->success) || writes(txn->failure);
+  if (const auto* alarm = std::get_if<AlarmRequest>(&request)) return alarm->action != AlarmRequest::Action::kGet;
   return !std::holds_alternative<RangeRequest>(request) && !std::holds_alternative<HashRequest>(request);
+}
+
+bool has_puts(const Request& request) {
+  if (const auto* txn = std::get_if<TxnRequest>(&request)) return puts(txn->success) || puts(txn->failure);
+  return std::holds_alternative<PutRequest>(request);
 }
 
 Code validate(const Request& request) {

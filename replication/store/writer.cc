@@ -34,6 +34,9 @@ Code Writer::put(PutRequest& request, PutResult& result) {
   version->version = previous ? previous->version + 1 : 1;
   version->lease = request.ignore_lease ? previous->lease : request.lease;
   version->value = request.ignore_value ? previous->value : std::move(request.value);
+  const std::int64_t counted =
+      counted_version(version->value.size()) + (previous ? 0 : counted_key(request.key.size()));
+  if (history_.counted().sum() > quota_.puts_max() - counted) return Code::kNoSpace;
   append(request.key, std::move(version));
   result.revision = revision();
   return Code::kOk;
@@ -44,6 +47,8 @@ Code Writer::remove(const DeleteRangeRequest& request, DeleteRangeResult& result
   // Tombstones add no keys, so the iteration stays valid; their revision is the newest, so it visits each key once.
   history_.visit(KeyRange(request.key, request.range_end), base_ + 1,
                  [&](const KeyRecord& record, const Version& version) {
+                   if (history_.counted().sum() > quota_.deletes_max() - counted_version(0)) code = Code::kNoSpace;
+                   if (code != Code::kOk) return false;
                    if (request.prev_kv) {
                      const KeyValueView previous = view_of(record, version);
                      code = charge(encoded_size(previous));

@@ -6,6 +6,7 @@
 
 #include "replication/store/api.h"
 #include "replication/store/history.h"
+#include "replication/store/quota.h"
 
 namespace ingot::kv {
 
@@ -13,13 +14,15 @@ namespace ingot::kv {
 class Writer {
  public:
   // `base` is the store's revision; changes get the next one.
-  Writer(History& history, Revision base) : history_(history), changed_(&history), base_(base) {}
+  Writer(History& history, Revision base, const Quota& quota)
+      : history_(history), changed_(&history), base_(base), quota_(quota) {}
   // For a transaction that only reads: put and remove are then a bug.
   Writer(const History& history, Revision base) : history_(history), base_(base) {}
 
-  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound: nothing changed. Moves the request's value out.
+  // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound, kNoSpace: nothing changed. Moves the request's value
+  // out.
   Code put(PutRequest& request, PutResult& result);
-  // kResultTooLarge: the keys deleted so far stay deleted until undo().
+  // kResultTooLarge, kNoSpace: the keys deleted so far stay deleted until undo().
   Code remove(const DeleteRangeRequest& request, DeleteRangeResult& result);
 
   // The revision that reads within the transaction see.
@@ -39,6 +42,7 @@ class Writer {
   const History& history_;
   History* const changed_ = nullptr;  // the same, or null
   const Revision base_;
+  const Quota quota_;
   std::vector<History::Change> changes_;
   std::size_t result_bytes_ = 0;
 };

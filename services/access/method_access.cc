@@ -43,7 +43,7 @@ constexpr std::array kTable{
     later("/etcdserverpb.Cluster/MemberUpdate", kOwner, kMembers),
     later("/etcdserverpb.Cluster/MemberPromote", kOwner, kMembers),
 
-    open("/etcdserverpb.Maintenance/Alarm", "lists alarms, of which there never is one; health checks ask for them"),
+    open("/etcdserverpb.Maintenance/Alarm", "lists alarms, as health checks do; disarming gives no more than a delete"),
     open("/etcdserverpb.Maintenance/Status", kShows),
     open("/etcdserverpb.Maintenance/Defragment", "does nothing here; scheduled jobs call it"),
     open("/etcdserverpb.Maintenance/Hash", kProbe),

@@ -7,6 +7,7 @@
 
 #include "core/enum_names.h"
 #include "replication/agreement/kind.h"
+#include "services/config/auto_compaction_mode.h"
 #include "services/config/settings.h"
 #include "services/log/log_format.h"
 #include "transport/transport_kind.h"

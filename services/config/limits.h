@@ -19,6 +19,9 @@ inline constexpr std::size_t kSocketPathBytesMax = 107;
 // The value of --socket that stands for the first default path that can be had.
 inline constexpr const char* kAutomaticSocket = "auto";
 
+// --quota-backend-bytes: there is no quota. Whatever is below it means the same.
+inline constexpr std::int64_t kNoQuota = -1;
+
 // Stable segments of ended incarnations that are kept until a published snapshot holds what is in them. Beyond this
 // number, or beyond --kept-segments-mib, writes wait until a snapshot is published; beyond half of either one is made
 // soon. Each process has a descriptor of each segment, at its start two.

@@ -18,6 +18,7 @@ inline constexpr Uses kStatus = 4;     // the control API's Instance has a field
 inline constexpr Uses kLabel = 8;      // a label of the metric ingot_build_info
 inline constexpr Uses kHostOnly = 16;  // the simulated chip refuses it
 inline constexpr Uses kFlagOnly = 32;  // no environment variable: it is for one run
+inline constexpr Uses kRecordedLater = 64;  // with kRecorded: heads of older recordings lack it, and mean the default
 
 // Where a value out of range is refused: by the code that uses the setting, on the command line, or by check_ranges
 // (services/config/ranges.h) once all settings are known.

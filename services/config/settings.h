@@ -62,6 +62,16 @@
   X(std::int64_t, orphan_grace_ms, "--orphan-grace", 30'000, duration(), kIdentity,                                   \
     "how long everything goes on without this process, until another ingotd of the same name and flags attaches; "    \
     "0: not at all")                                                                                                  \
+  X(std::int64_t, quota_backend_bytes, "--quota-backend-bytes", 0, written("BYTES"),                                   \
+    kIdentity | kRecorded | kRecordedLater,                                                                           \
+    "bytes that the store may hold, as it counts them; beyond it puts are refused, and the NOSPACE alarm stands "     \
+    "until it is disarmed; 0: by the memory that there is; negative: any number")                                     \
+  X(AutoCompactionMode, auto_compaction_mode, "--auto-compaction-mode", AutoCompactionMode::kPeriodic, any(),          \
+    kIdentity | kHostOnly,                                                                                            \
+    "what automatic compaction keeps: periodic (history by age) or revision (so many revisions)")                     \
+  X(std::string, auto_compaction_retention, "--auto-compaction-retention", "0", text_like("number or duration"),       \
+    kIdentity | kHostOnly,                                                                                            \
+    "how much it keeps: hours or a duration, or a number of revisions; 0: there is none")                             \
   X(int, kept_segments_mib, "--kept-segments-mib", 1024, between(1, 1'048'576), kIdentity,                            \
     absl::StrCat(                                                                                                     \
         "memory for what ended replicas have stored and no snapshot holds yet, in MiB; beyond it, or beyond ",        \

@@ -62,6 +62,8 @@ grpc::Status to_status(kv::Code code) {
       return {OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted"};
     case kv::Code::kFutureRevision:
       return {OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision"};
+    case kv::Code::kNoSpace:
+      return {RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded"};
     case kv::Code::kResultTooLarge:
       return answer_too_large(kResultBytesMax);
     case kv::Code::kMalformed:

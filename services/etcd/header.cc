@@ -36,6 +36,15 @@ std::uint64_t HeaderSource::greatest(ReplicaCounter id) const {
   return value;
 }
 
+std::uint64_t HeaderSource::newest(ReplicaCounter id) const {
+  const ReplicaPage* newest = nullptr;
+  const auto applied = [](const ReplicaPage* page) { return (*page)[ReplicaCounter::kAppliedSlots].get(); };
+  for (const ReplicaPage* page : view_.replicas) {
+    if (page != nullptr && (newest == nullptr || applied(page) > applied(newest))) newest = page;
+  }
+  return newest != nullptr ? (*newest)[id].get() : 0;
+}
+
 bool HeaderSource::has_leader() const {
   for (const ReplicaPage* page : voters(config_, view_)) {
     if (page != nullptr && (*page)[ReplicaCounter::kRole].get() == static_cast<std::uint64_t>(Role::kLeader)) {

@@ -23,6 +23,9 @@ class HeaderSource {
   // The greatest value on any replica's page: for a counter that only grows, the most recent one.
   std::uint64_t greatest(ReplicaCounter id) const;
 
+  // The value on the page of the replica that has applied the most slots: of a gauge that may fall.
+  std::uint64_t newest(ReplicaCounter id) const;
+
   // True if some voter leads.
   bool has_leader() const;
 

@@ -1,4 +1,5 @@
 // etcdserverpb.Maintenance: state and health, for operators' tools.
+#include "absl/strings/str_cat.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
@@ -28,13 +29,17 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     out->set_raftterm(header_.term());
     out->set_raftindex(header_.greatest(ReplicaCounter::kDecidedSlots));
     out->set_raftappliedindex(header_.greatest(ReplicaCounter::kAppliedSlots));
-    const auto store_bytes = static_cast<std::int64_t>(header_.greatest(ReplicaCounter::kStoreBytes));
-    out->set_dbsize(store_bytes);
-    out->set_dbsizeinuse(store_bytes);
+    const auto counted =
+        header_.newest(ReplicaCounter::kStoreLiveBytes) + header_.newest(ReplicaCounter::kStoreHistoryBytes);
+    out->set_dbsize(static_cast<std::int64_t>(counted));
+    out->set_dbsizeinuse(static_cast<std::int64_t>(counted));
     if (header_.has_leader()) {
       out->set_leader(header_.config().member_id);
     } else {
       out->add_errors(text_of(Error::kNoLeader));
+    }
+    if (header_.newest(ReplicaCounter::kStoreNoSpace) != 0) {
+      out->add_errors(absl::StrCat("memberID:", header_.config().member_id, " alarm:NOSPACE "));  // as etcd writes it
     }
     return call.finish(grpc::Status::OK);
   }
@@ -53,12 +58,22 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     return submit<kv::HashResult>(client_, RequestKind::kLinearizableQuery, kv::Request(kv::HashRequest{}), out, call);
   }
 
+  // There is one alarm, NOSPACE, of one member. Of others there is nothing to list or to disarm, and none is raised.
   Reactor* Alarm(Context* context, const pb::AlarmRequest* in, pb::AlarmResponse* out) override {
-    if (in->action() == pb::AlarmRequest::ACTIVATE) {
-      return refuse(context, metrics_, "Ingot has no alarms: its limits refuse single requests instead of raising one");
+    const bool lists = in->action() == pb::AlarmRequest::GET;
+    const bool concerned = in->alarm() == pb::NOSPACE && in->memberid() == header_.config().member_id;
+    if (in->action() == pb::AlarmRequest::ACTIVATE && !concerned) {
+      return refuse(context, metrics_, "Ingot has one alarm: NOSPACE, of the one member that it lists");
     }
-    fill_header(out->mutable_header());
-    return Call(context, metrics_, Method::kOther).finish(grpc::Status::OK);
+    const Call call(context, metrics_, Method::kMaintenanceAlarm);
+    if (!pb::AlarmRequest::AlarmAction_IsValid(in->action()) || (lists ? in->alarm() == pb::CORRUPT : !concerned)) {
+      fill_header(out->mutable_header());
+      return call.finish(grpc::Status::OK);
+    }
+    header_.fill(out->mutable_header());
+    const kv::Request request(kv::AlarmRequest{static_cast<kv::AlarmRequest::Action>(in->action())});
+    const auto kind = lists ? RequestKind::kLinearizableQuery : RequestKind::kCommand;
+    return submit<kv::AlarmResult>(client_, kind, request, out, call);
   }
 
   Reactor* Defragment(Context* context, const pb::DefragmentRequest*, pb::DefragmentResponse* out) override {

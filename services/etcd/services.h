@@ -19,7 +19,7 @@
 
 namespace ingot::etcd {
 
-// Status, HashKV, Hash, Alarm (there never is one) and Defragment (which does nothing).
+// Status, HashKV, Hash, Alarm (of which there is one, NOSPACE) and Defragment (which does nothing).
 std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
                                                         const InstanceView& view, RequestMetrics& metrics);
 // MemberList: one member, whatever the number of replicas.

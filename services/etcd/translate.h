@@ -32,6 +32,7 @@ void translate(kv::DeleteRangeResult&& in, etcdserverpb::DeleteRangeResponse* ou
 void translate(kv::TxnResult&& in, etcdserverpb::TxnResponse* out);
 void translate(kv::HashResult&& in, etcdserverpb::HashKVResponse* out);
 void translate(kv::HashResult&& in, etcdserverpb::HashResponse* out);
+void translate(kv::AlarmResult&& in, etcdserverpb::AlarmResponse* out);  // of the member that the header names
 inline void translate(kv::CompactResult&&, etcdserverpb::CompactionResponse*) {}
 
 }  // namespace ingot::etcd

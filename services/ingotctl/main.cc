@@ -5,6 +5,7 @@
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
 #include "services/config/daemon_config.h"
+#include "services/ingotctl/verbs/alarm.h"
 #include "services/ingotctl/verbs/drill.h"
 #include "services/ingotctl/verbs/kv.h"
 #include "services/ingotctl/verbs/machine.h"
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   register_topology(app, chosen);
   register_watch_status(app, chosen);
   register_kv(app, chosen);
+  register_alarm(app, chosen);
   register_drill(app, chosen);
   register_move(app, chosen);
   register_machine(app, chosen);

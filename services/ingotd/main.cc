@@ -16,6 +16,7 @@
 #include "services/cli/utf8.h"
 #include "services/ingotd/flags.h"
 #include "services/log/log.h"
+#include "services/process/descriptor_table.h"
 #include "services/process/launch_spec.h"
 #include "services/process/replica_process.h"
 #include "services/process/standby_process.h"
@@ -74,7 +75,10 @@ int run_process(int argc, char** argv) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
   const int fd = std::atoi(argv[2]);
-  if (std::string_view(argv[1]) != "@standby") return run_child(argv[1], fd);
+  const bool standby = std::string_view(argv[1]) == "@standby";
+  // Those that may have many connections, while they have one thread.
+  if (standby || std::string_view(argv[1]) == "@front-end") ingot::grow_descriptor_table();
+  if (!standby) return run_child(argv[1], fd);
   name_process("standby");
   if (!ingot::is_supervision_channel(fd)) return refuse_role(argv[1], "with a channel to its supervisor");
   const auto role = ingot::wait_for_role(ingot::Descriptor(fd), argv[1], argv[2]);

@@ -29,6 +29,7 @@ namespace ingot {
   X(kKvCompact, "etcdserverpb.KV", "Compact")                       \
   X(kMaintenanceStatus, "etcdserverpb.Maintenance", "Status")       \
   X(kMaintenanceHashKv, "etcdserverpb.Maintenance", "HashKV")       \
+  X(kMaintenanceAlarm, "etcdserverpb.Maintenance", "Alarm")         \
   X(kClusterMemberList, "etcdserverpb.Cluster", "MemberList")       \
   X(kControlGetStatus, "ingot.control.v1.Control", "GetStatus")     \
   X(kControlGetTopology, "ingot.control.v1.Control", "GetTopology") \

@@ -1,6 +1,7 @@
 #include "services/serving/front_end_process.h"
 
 #include <fcntl.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,12 +16,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
+#include "services/config/auto_compaction.h"
 #include "services/log/log.h"
 #include "services/process/death_watch.h"
 #include "services/process/instance_memory.h"
 #include "services/process/supervisor_link.h"
 #include "services/process/tasks.h"
+#include "services/serving/auto_compaction.h"
 #include "services/serving/front_end_loop.h"
+#include "services/serving/limits.h"
 #include "services/serving/self_check.h"
 #include "services/serving/serving.h"
 #include "transport/host/doorbell.h"
@@ -65,7 +69,8 @@ class FrontEnd {
         watch_([this](EndpointId replica, Incarnation incarnation) {
           for (const auto& each : loops_) each->replica_died(replica, incarnation);
         }),
-        serving_(spec.config, view, served(loops_)) {
+        serving_(spec.config, view, served(loops_)),
+        auto_compactor_(loops_.front()->client(), view) {
     const bool threads = spec.config.isolation == Isolation::kThread;
     for (std::uint16_t id = 0; !threads && id < memory.stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory.stable_segments()[id];
@@ -79,11 +84,13 @@ class FrontEnd {
     if (auto status = serving_.start(sockets); !status.ok()) return status;
     for (const auto& each : loops_) each->add_session();
     if (auto status = start_self_check(); !status.ok()) return status;
+    if (auto status = start_auto_compaction(); !status.ok()) return status;
     return start_threads();
   }
 
   // Runs until drain() has finished or leave is asked for.
   void run() {
+    if (auto_timer_.valid()) first().watch(auto_timer_.get(), [this] { look_for_compaction(); });
     const auto receive = [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
       if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
       if (message.has_socket()) listen_local(fds[0]);
@@ -119,6 +126,23 @@ class FrontEnd {
     if (!check.ok()) return check.status();
     self_check_ = *std::move(check);
     return absl::OkStatus();
+  }
+
+  absl::Status start_auto_compaction() {
+    const DaemonConfig& config = spec_.config;
+    const auto wanted = parse_auto_compaction(config.auto_compaction_mode, config.auto_compaction_retention);
+    if (!wanted.ok() || !wanted->on()) return wanted.status();
+    auto_timer_ = Descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    if (!auto_timer_.valid()) return absl::ResourceExhaustedError(absl::StrCat("no timer: ", std::strerror(errno)));
+    constexpr timespec kPeriod{kCompactionLookMs / 1000, (kCompactionLookMs % 1000) * 1'000'000};
+    const itimerspec times{kPeriod, kPeriod};
+    ::timerfd_settime(auto_timer_.get(), 0, &times, nullptr);
+    return absl::OkStatus();
+  }
+
+  void look_for_compaction() {
+    std::uint64_t times = 0;
+    if (::read(auto_timer_.get(), &times, sizeof times) == sizeof times) auto_compactor_.tick();
   }
 
   // Of all loops but the first.
@@ -180,6 +204,8 @@ class FrontEnd {
   DeathWatch watch_;
   Serving serving_;
   std::unique_ptr<SelfCheck> self_check_;
+  AutoCompactor auto_compactor_;
+  Descriptor auto_timer_;  // invalid: there is no automatic compaction
   std::vector<std::thread> threads_;
   std::thread drainer_;
 };

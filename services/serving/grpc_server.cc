@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/grpc/health.pb.h"
 #include "services/access/caller_codec.h"
 #include "services/rpc/server/limits.h"
 #include "services/serving/refused_calls.h"
@@ -24,6 +25,7 @@ void prepare(grpc::ServerBuilder& builder, const std::vector<grpc::Service*>& se
 
 void add_health_and_reflection() {
   grpc::EnableDefaultHealthCheckService(true);
+  grpc::health::v1::HealthCheckRequest::descriptor();  // links the definition, which reflection describes
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 }
 

@@ -7,4 +7,7 @@ namespace ingot {
 inline constexpr int kLastAnswersMs = 500;
 inline constexpr int kDrainedPollMs = 2;  // between two looks at whether the loops have drained
 
+// How often the front end looks whether an automatic compaction is due.
+inline constexpr long kCompactionLookMs = 500;
+
 }  // namespace ingot

@@ -147,6 +147,17 @@ void note_kept_segments(const DaemonConfig& config, const DaemonPage& page, cont
   kept.set_why(describe_kept_full(known, config.kept_segments_mib));
 }
 
+void fill_store(const InstanceView& view, control_v1::Store& store) {
+  const auto applied = [](const ReplicaPage* page) { return (*page)[ReplicaCounter::kAppliedSlots].get(); };
+  const ReplicaPage& newest =
+      **std::max_element(view.replicas.begin(), view.replicas.end(),
+                         [&](const auto* a, const auto* b) { return applied(a) < applied(b); });
+  store.set_live_bytes(newest[ReplicaCounter::kStoreLiveBytes].get());
+  store.set_history_bytes(newest[ReplicaCounter::kStoreHistoryBytes].get());
+  store.set_quota_bytes(newest[ReplicaCounter::kStoreQuotaBytes].get());
+  store.set_no_space(newest[ReplicaCounter::kStoreNoSpace].get() != 0);
+}
+
 const ReplicaPage& newest_tree(const InstanceView& view) {
   const auto version = [](const ReplicaPage* page) { return (*page)[ReplicaCounter::kTreeVersion].get(); };
   return **std::max_element(view.replicas.begin(), view.replicas.end(),
@@ -241,6 +252,7 @@ control_v1::GetStatusResponse read_status(const DaemonConfig& config, const Inst
   note_standstill(status);
   name_missing(status);
   note_kept_segments(config, *view.daemon, status);
+  fill_store(view, *status.mutable_store());
   const TreePlan trees{.replicas = config.replicas, .voters = config.voters, .shape = config.tree};
   if (!is_plain_star(trees)) fill_tree(view, *status.mutable_tree());
 
@@ -263,6 +275,8 @@ std::string fingerprint(const control_v1::GetStatusResponse& status) {
     replica.clear_lag();
     replica.clear_digest();
   }
+  lasting.mutable_store()->clear_live_bytes();
+  lasting.mutable_store()->clear_history_bytes();
   if (lasting.has_supervisor()) {
     lasting.mutable_supervisor()->clear_down();
     lasting.mutable_supervisor()->clear_ends_in();

@@ -26,6 +26,8 @@ std::string address(const std::string& given, const std::string& running) {
 
 DaemonConfig spelled_out(DaemonConfig given, const DaemonConfig& running) {
   if (given.front_end_loops == 0) given.front_end_loops = running.front_end_loops;
+  if (given.quota_backend_bytes == 0) given.quota_backend_bytes = running.quota_backend_bytes;
+  given.quota_backend_bytes = std::max(given.quota_backend_bytes, kNoQuota);
   if (given.voters == 0) given.voters = std::min(given.replicas, kVotersDefault);
   given.listen = address(given.listen, running.listen);
   if (given.socket == kAutomaticSocket) given.socket = running.socket;

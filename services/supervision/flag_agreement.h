@@ -6,9 +6,9 @@
 
 namespace ingot {
 
-// `given` as it was parsed, before complete(): 0 voters mean the default for its replicas, 0 loops any number, port 0
-// any port of the host, and kAutomaticSocket whatever Unix socket the instance has. Errors: FAILED_PRECONDITION with one
-// sentence that names the first flag that differs.
+// `given` as it was parsed, before complete(): 0 voters mean the default for its replicas, 0 loops any number, a quota
+// of 0 bytes any quota, port 0 any port of the host, and kAutomaticSocket whatever Unix socket the instance has. Errors:
+// FAILED_PRECONDITION with one sentence that names the first flag that differs.
 absl::Status flags_agree(const DaemonConfig& given, const DaemonConfig& running);
 
 }  // namespace ingot

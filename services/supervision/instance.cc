@@ -1,5 +1,6 @@
 #include "services/supervision/instance.h"
 
+#include <algorithm>
 #include <chrono>
 #include <unistd.h>
 #include <utility>
@@ -15,12 +16,15 @@
 #include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
 #include "services/cli/endpoint.h"
+#include "services/config/auto_compaction.h"
 #include "services/config/daemon_settings.h"
+#include "services/config/limits.h"
 #include "services/config/ranges.h"
 #include "services/process/instance_memory.h"
 #include "services/process/process_signal.h"
 #include "services/sockets/socket_path.h"
 #include "services/sockets/tcp_listener.h"
+#include "services/supervision/default_quota.h"
 #include "services/supervision/listen_check.h"
 #include "services/supervision/resource_limits.h"
 #include "services/supervision/tree_setup.h"
@@ -55,6 +59,13 @@ void settle_loops(DaemonConfig& config) {
   config.front_end_loops = std::clamp(free / 2, 1, kFrontEndLoopsByDefaultMax);
 }
 
+// Fixed at the instance's start: all replicas, and all of their incarnations, refuse the same put at the same slot.
+void settle_quota(DaemonConfig& config) {
+  std::int64_t& bytes = config.quota_backend_bytes;
+  if (bytes == 0) bytes = default_quota_bytes(memory_limit_bytes(), config);
+  bytes = std::max<std::int64_t>(bytes, kNoQuota);
+}
+
 }  // namespace
 
 absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
@@ -70,7 +81,12 @@ absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
     return absl::InvalidArgumentError("--fence kills processes, and with --isolation=thread all replicas are one; "
                                       "leave one of the two out");
   }
+  if (auto wanted = parse_auto_compaction(config.auto_compaction_mode, config.auto_compaction_retention);
+      !wanted.ok()) {
+    return wanted.status();
+  }
   settle_loops(config);
+  settle_quota(config);
   if (auto status = check_limits(config); !status.ok()) return status;
   // The metrics' socket stays open until both ports are known: else the kernel may give the same free port twice.
   auto listen = claim_listen_address(config.listen, "--listen");
@@ -95,7 +111,7 @@ std::string describe_exposure(const DaemonConfig& config, int listener) {
 }
 
 Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace)
-    : config_(std::move(config)), name_(std::move(name)), trace_(std::move(trace)), fabric_(std::move(fabric)) {}
+    : config_(std::move(config)), name_{std::move(name)}, trace_(std::move(trace)), fabric_(std::move(fabric)) {}
 
 absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) {
   auto listener = complete(config);

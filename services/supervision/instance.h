@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +18,7 @@
 #include "services/process/supervision_channel.h"
 #include "services/supervision/instance_trace.h"
 #include "services/sockets/configured_socket.h"
+#include "services/sockets/passed_descriptors.h"
 #include "services/supervision/told.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/fabric.h"
@@ -101,6 +103,11 @@ class Instance {
     std::uint32_t incarnation;
     Descriptor fd;  // invalid: no process has it, so its content is unknown
   };
+  struct Name {
+    ~Name() { close_unread(std::move(claim)); }  // any user can connect to it
+    Descriptor claim;
+  };
+
   Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace);
   void take_sockets(Descriptor listener, ConfiguredSocket socket);
   void take_over_sockets(HandoverState& known);
@@ -120,7 +127,7 @@ class Instance {
   absl::Status place_replicas();
 
   DaemonConfig config_;
-  Descriptor name_;
+  Name name_;
   Descriptor listener_;          // TCP
   UnixListener socket_;          // invalid: there is none
   std::uint32_t binding_ = 0;    // how often the instance has bound its path

@@ -63,6 +63,24 @@ inline constexpr int kClientDescriptorsMin = 64;
 inline constexpr int kReplicaTasks = 5;
 inline constexpr int kStandbyTasks = 1;
 
+// Automatic compaction by age: how often the store's revision is noted, at least and at most. By number: how often it
+// is due.
+inline constexpr std::int64_t kRevisionSampleMsMin = 100;
+inline constexpr std::int64_t kRevisionSampleMsMax = 360'000;
+inline constexpr std::int64_t kRevisionCompactionMs = 10'000;
+
+// What the default quota (services/supervision/default_quota.h) leaves room for. A replica's memory is at most about
+// kCopyOverhead times what is counted of its store, and one more copy than replicas is there while a restarted replica
+// loads, a dead one's memory is freed, or a child writes a snapshot of a state that changes. Beside them are
+// kSnapshotsAtOnce snapshots, each at most as large as what is counted: the published one, the next one, and one that a
+// peer receives. kProcessesBytes is for the front end, the supervisor, the standby process, inboxes and code.
+inline constexpr double kCopyOverhead = 1.3;
+inline constexpr int kSnapshotsAtOnce = 3;
+inline constexpr std::uint64_t kProcessesBytes = 256 * kMib;
+// A default quota outside of these bounds is moved to the nearer one.
+inline constexpr std::int64_t kQuotaDefaultBytesMin = 16 * 1024 * 1024;
+inline constexpr std::int64_t kQuotaDefaultBytesMax = std::int64_t{32} * 1024 * 1024 * 1024;
+
 // Failed claims of a supervisor's name whose connections wait at its socket; later ones no longer see whose it is.
 inline constexpr int kClaimsWaitingMax = 1024;
 

@@ -71,6 +71,9 @@ void Supervisor::child_ready(Child& child) {
 void Supervisor::begin_service() {
   phase_ = Phase::kServing;
   front_end_watch_.start();
+  if (auto status = revision_timer_.start(); !status.ok()) {
+    log_warning(absl::StrCat("there is no automatic compaction: ", std::string(status.message())));
+  }
   keep_trace();
 }
 

@@ -16,6 +16,7 @@
 #include "services/supervision/instance.h"
 #include "services/supervision/orphans.h"
 #include "services/supervision/restarts.h"
+#include "services/supervision/revision_window.h"
 
 namespace ingot {
 
@@ -67,6 +68,7 @@ class Supervisor final : private ChildObserver {
   Children children_{io_, instance_, *this};
   Restarts restarts_{io_, instance_, children_};
   FrontEndWatch front_end_watch_{io_, instance_, children_};
+  RevisionTimer revision_timer_{io_, instance_};
   Phase phase_ = Phase::kReplicasStart;
   bool serving_logged_ = false;
   absl::Status outcome_;

@@ -61,9 +61,9 @@ java_player() {
 descriptors() {
   needed protoc protobuf-compiler
   cd "$root" || exit 1
-  folder_for descriptors proto/etcd/*.proto "$here/health.proto"
+  folder_for descriptors proto/etcd/*.proto proto/grpc/*.proto
   [ -s "$made/set" ] || { protoc --include_imports --descriptor_set_out="$made/set.$$" proto/etcd/rpc.proto \
-    tests/clients/health.proto >&2 && mv "$made/set.$$" "$made/set"; } || exit 1
+    proto/grpc/health.proto >&2 && mv "$made/set.$$" "$made/set"; } || exit 1
   echo "$made/set"
 }
 

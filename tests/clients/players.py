@@ -84,8 +84,7 @@ class CommandLine:
 
 
 class Grpcurl(CommandLine):
-    """Knows the messages by the server's reflection where there is one, and that of the health service, which gRPC C++
-    does not describe, by the descriptors."""
+    """Knows the messages by the server's reflection where there is one, else by the descriptors."""
 
     def __init__(self, name, descriptors):
         super().__init__(name, descriptors)
@@ -109,7 +108,7 @@ class Grpcurl(CommandLine):
     def source(self, endpoint):
         if endpoint not in self.reflection:
             self.reflection[endpoint] = not self.run([*self.words, "-plaintext", endpoint, "list"], "").returncode
-        return ["-protoset", self.descriptors, f"-use-reflection={str(self.reflection[endpoint]).lower()}"]
+        return [] if self.reflection[endpoint] else ["-protoset", self.descriptors, "-use-reflection=false"]
 
     @staticmethod
     def answer(exit_code, output, errors):

@@ -78,15 +78,14 @@ void StoreLog::store(const void* at, const void* in, std::size_t bytes, std::mem
   std::vector<std::uint32_t>& numbers = by_word_[offset / kWordBytes];
   const bool release = order == std::memory_order_release;
   const std::uint64_t before = numbers.empty() ? 0 : stores_[numbers.back()].word;
+  // No reader can tell, unless the last store was a release: what acquires this one instead learns nothing.
   if (word == before && !release) {
-    // No reader can tell, unless the last store was a release: what acquires this one instead learns nothing.
     const auto last = std::find_if(numbers.rbegin(), numbers.rend(),
                                    [&](std::uint32_t number) { return stores_[number].offset == offset; });
-    INGOT_CHECK(last == numbers.rend() || !stores_[*last].release, "a cell's stores are all releases, or none is");
-    return;
+    if (last == numbers.rend() || !stores_[*last].release) return;
   }
   numbers.push_back(static_cast<std::uint32_t>(stores_.size()));
-  stores_.push_back({offset, word, release});
+  stores_.push_back({offset, word, release, fenced_});
 }
 
 std::uint64_t StoreLog::update(void* at, std::size_t bytes, const Update& next) {
@@ -160,6 +159,7 @@ void WeakReader::load(const void* at, void* out, std::size_t bytes, std::memory_
     const StoreLog::Store& store = log_[stores[seen - 1]];
     word = store.word;
     if (orders(offset, order, store)) known_ = std::max<std::size_t>(known_, stores[seen - 1] + 1);
+    if (acquire && weakened_ != OrderedAccess{offset, false}) known_ = std::max(known_, store.fenced);
   }
   std::memcpy(out, reinterpret_cast<const std::byte*>(&word) + offset % kWordBytes, bytes);
 }

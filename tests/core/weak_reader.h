@@ -2,8 +2,9 @@
 //
 // The writer never depends on its readers. So it runs first, and a StoreLog keeps its stores in their order. Then a
 // WeakReader answers each load with any store to that word that no order hides: not older than what this reader has
-// seen there, nor than the newest one before a release store that it has loaded with acquire. Whatever an interleaving
-// of the two could show is among these, since a load may always return an older value.
+// seen there, nor than the newest one before a release store that it has loaded with acquire, or before the last fence
+// before any store that it has loaded so. Whatever an interleaving of the two could show is among these, since a load
+// may always return an older value.
 //
 // A machine that only interleaves is the same with all stores as releases and all loads as acquires. The readers of a
 // protocol whose orders suffice come to the same conclusions on both.
@@ -75,6 +76,7 @@ class StoreLog final : public MemoryModel {
     std::size_t offset;  // of the cell or piece that was stored
     std::uint64_t word;  // the 8 bytes around it, afterwards
     bool release;
+    std::size_t fenced;  // stores before the last fence before it: an acquire load of it has seen them
   };
 
   // The memory begins with the page of the first access, or at `base`.
@@ -87,6 +89,7 @@ class StoreLog final : public MemoryModel {
   void store(const void* at, const void* in, std::size_t bytes, std::memory_order order) override;
   std::uint64_t update(void* at, std::size_t bytes, const Update& next) override;
   void store_load_fence() override {}
+  void store_store_fence() override { fenced_ = stores_.size(); }
 
   std::size_t size() const { return stores_.size(); }
   const Store& operator[](std::size_t number) const { return stores_[number]; }
@@ -111,6 +114,7 @@ class StoreLog final : public MemoryModel {
   const std::byte* base_;
   std::byte* phantom_;
   std::vector<Store> stores_;
+  std::size_t fenced_ = 0;
   std::unordered_map<std::size_t, std::vector<std::uint32_t>> by_word_;
 };
 
@@ -131,6 +135,7 @@ class WeakReader final : public MemoryModel {
   void store(const void* at, const void* in, std::size_t bytes, std::memory_order order) override;
   std::uint64_t update(void* at, std::size_t bytes, const Update& next) override;
   void store_load_fence() override {}
+  void store_store_fence() override {}
 
   // Takes the same stores as that run did: with acquire loads only, or with all; and what is in memory where that is
   // not possible, and with the others.

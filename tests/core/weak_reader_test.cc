@@ -64,6 +64,30 @@ TEST_CASE("a relaxed flag publishes nothing") {
   CHECK(weak_texts(log, flag_then_data(std::memory_order_acquire)).contains("10"));
 }
 
+TEST_CASE("an acquired store is not seen without what was stored before the fence before it") {
+  Memory memory{};
+  StoreLog log(sizeof memory, &memory);
+  with_memory(log, [&] {
+    memory.data.store(1, kRelaxed);
+    store_store_fence();
+    memory.flag.store(1, kRelaxed);
+    memory.data.store(2, kRelaxed);
+  });
+  CHECK(weak_texts(log, flag_then_data(std::memory_order_acquire)) == Texts{"00", "01", "02", "11", "12"});
+  CHECK(weak_texts(log, flag_then_data(kRelaxed)).contains("10"));
+}
+
+TEST_CASE("a relaxed store of the same value as the release store before it teaches nothing") {
+  Memory memory{};
+  StoreLog log(sizeof memory, &memory);
+  with_memory(log, [&] {
+    memory.data.store(1, kRelaxed);
+    memory.flag.store(1, std::memory_order_release);
+    memory.flag.store(1, kRelaxed);
+  });
+  CHECK(weak_texts(log, flag_then_data(std::memory_order_acquire)).contains("10"));
+}
+
 TEST_CASE("a cell never goes back") {
   Memory memory{};
   StoreLog log(sizeof memory, &memory);

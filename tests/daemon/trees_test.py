@@ -26,10 +26,13 @@ class Trees(unittest.TestCase):
             os.kill(status["replicas"][victim]["pid"], signal.SIGSTOP)
             trees = []
 
+            # Each replica shows the parent that it knows, so until all know the new tree the victim still has children.
             def by_passed():
                 ctl(daemon.endpoint, "put", "some", "work")  # trees are checked only under load
-                trees.append(daemon.status()["tree"])
-                return trees[-1]["replicas"][victim]["bypassed"]
+                tree = daemon.status()["tree"]
+                trees.append(tree)
+                others = (r for r in tree["replicas"] if r["id"] != victim)
+                return tree["replicas"][victim]["bypassed"] and all(r["version"] == tree["version"] for r in others)
 
             wait_until(by_passed, "it is by-passed")
             self.assertEqual(trees[-1]["replicas"][victim]["children"], [])

@@ -182,7 +182,11 @@ void Client::call(TimeNs now) {
 void Client::draw(Operation& operation) {
   operation.client = static_cast<std::uint32_t>(number_);
   operation.key = static_cast<std::uint32_t>(prng_.below(schedule_.keys));
-  if (prng_.chance(schedule_.reads)) {
+  if (refused_at_ != 0 && prng_.chance(0.3)) {
+    operation.kind = std::exchange(compacted_, !compacted_) ? Operation::Kind::kDisarm : Operation::Kind::kCompact;
+    operation.expected = static_cast<Value>(refused_at_);
+    if (!compacted_) refused_at_ = 0;
+  } else if (prng_.chance(schedule_.reads)) {
     operation.kind = Operation::Kind::kRead;
   } else if (prng_.chance(schedule_.compares)) {
     operation.kind = Operation::Kind::kCompareAndWrite;
@@ -223,8 +227,12 @@ void Client::finish(Value number, const ReplicaReply& reply) {
   environment_.checkers.revisions.answered(number, operation, workload_.floors[number - 1]);
   const bool read = operation.kind == Operation::Kind::kRead;
   ++(read ? workload_.reads : workload_.writes);
-  const bool wrote = operation.kind == Operation::Kind::kWrite || operation.succeeded;
-  last_seen_[operation.key] = wrote ? operation.written : operation.found;
+  if (operation.no_space) {
+    ++workload_.no_space;
+    if (refused_at_ == 0) refused_at_ = operation.revision;
+  } else if (operation.kind != Operation::Kind::kCompact && operation.kind != Operation::Kind::kDisarm) {
+    last_seen_[operation.key] = wrote(operation) ? operation.written : operation.found;
+  }
   if (!read) environment_.checkers.effects.acknowledged(number);
   if (environment_.traces()) environment_.trace("operation " + std::to_string(number) + " is answered");
 }

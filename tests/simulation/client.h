@@ -41,7 +41,8 @@ struct Workload {
   int writes_left = 0;
   Moment moment = 0;
   std::uint64_t reads = 0;
-  std::uint64_t writes = 0;                 // acknowledged
+  std::uint64_t writes = 0;                 // acknowledged, or refused for lack of space
+  std::uint64_t no_space = 0;               // of these, refused
   std::uint64_t unacknowledged_writes = 0;  // refused, or the client gave up waiting
   std::uint64_t repeats = 0;
   std::uint64_t unknown = 0;  // operations whose outcome the client gave up waiting for
@@ -105,6 +106,8 @@ class Client {
   std::vector<Incarnation> present_;  // by replica: the incarnation that the channel is with
   std::vector<Incarnation> newest_;   // by replica: known to have begun
   std::vector<Value> last_seen_;      // by key
+  std::int64_t refused_at_ = 0;  // the revision at which a write found no space, until this client has made some; or 0
+  bool compacted_ = false;       // since then; it disarms the alarm next
   TimeNs now_ = 0;
   TimeNs next_call_ = 0;
   TimeNs next_poll_ = 0;

@@ -71,14 +71,24 @@ std::string encode_operation(const Operation& operation) {
       return kv::encode(kv::Request(write_of(operation)));
     case Operation::Kind::kCompareAndWrite:
       return kv::encode(kv::Request(compare_and_write(operation)));
+    case Operation::Kind::kCompact:
+      return kv::encode(kv::Request(kv::CompactRequest{operation.expected}));
+    case Operation::Kind::kDisarm:
+      return kv::encode(kv::Request(kv::AlarmRequest{kv::AlarmRequest::Action::kDeactivate}));
   }
   return {};
 }
 
 bool decode_answer(std::string_view bytes, Operation& operation) {
   const auto result = kv::decode_result(bytes);
-  if (!result.ok() || result->code != kv::Code::kOk) return false;
+  if (!result.ok()) return false;
   operation.revision = result->revision;
+  const bool compacts = operation.kind == Operation::Kind::kCompact;
+  const bool may_write =
+      operation.kind == Operation::Kind::kWrite || operation.kind == Operation::Kind::kCompareAndWrite;
+  operation.no_space = may_write && result->code == kv::Code::kNoSpace;
+  if (operation.no_space || (compacts && result->code == kv::Code::kCompacted)) return true;
+  if (result->code != kv::Code::kOk) return false;
   switch (operation.kind) {
     case Operation::Kind::kRead: {
       const auto* range = std::get_if<kv::RangeResult>(&result->body);
@@ -92,6 +102,10 @@ bool decode_answer(std::string_view bytes, Operation& operation) {
       const auto* txn = std::get_if<kv::TxnResult>(&result->body);
       return txn != nullptr && take_txn(*txn, operation);
     }
+    case Operation::Kind::kCompact:
+      return std::holds_alternative<kv::CompactResult>(result->body);
+    case Operation::Kind::kDisarm:
+      return std::holds_alternative<kv::AlarmResult>(result->body);
   }
   return false;
 }

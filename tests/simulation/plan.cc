@@ -29,7 +29,8 @@ class Drawer {
         kept_(options.seed ^ 0x6b657074),
         roles_(options.seed ^ 0x726f6c6573),
         batches_(options.seed ^ 0x6261746368),
-        doubts_(options.seed ^ 0x646f756274) {}
+        doubts_(options.seed ^ 0x646f756274),
+        quota_(options.seed ^ 0x71756f7461) {}
 
   void draw() {
     draw_network();
@@ -59,6 +60,8 @@ class Drawer {
     if (long_.chance(0.08)) plan_.faults.push_back(stop_most());
     if (options_.kills && options_.agreement == "1paxos") draw_kept_segments();
     if (doubts_.chance(0.7)) draw_doubts();
+    // Room for some ten to a hundred writes: then they are refused until clients have compacted and disarmed the alarm.
+    if (quota_.chance(0.15)) plan_.replica.quota_bytes = 2000 + static_cast<std::int64_t>(quota_.below(12'000));
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -380,6 +383,7 @@ class Drawer {
   Prng roles_;   // likewise
   Prng batches_;  // likewise
   Prng doubts_;   // likewise
+  Prng quota_;    // likewise
   bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;
 };

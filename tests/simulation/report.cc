@@ -21,6 +21,7 @@ std::vector<Row> rows_of(const Tally& tally) {
                         {"dropped messages", tally.dropped},
                         {"decided slots", tally.decided},
                         {"writes", tally.writes},
+                        {"writes without space", tally.no_space},
                         {"unacknowledged writes", tally.unacknowledged_writes},
                         {"reads", tally.reads},
                         {"repeated requests", tally.repeats},

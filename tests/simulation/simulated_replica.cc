@@ -45,7 +45,7 @@ SimulatedReplica::SimulatedReplica(Setup setup)
       segments_(std::move(setup.segments)),
       transport_(self(), environment_.network, schedule_.poll_messages),
       outbox_(transport_, schedule_.outbox),
-      store_(self(), environment_.checkers.effects),
+      store_(self(), environment_.checkers.effects, kv::Quota(schedule_.quota_bytes)),
       core_(core_parts(setup)) {
   for (std::uint16_t peer = 0; peer < group_.replicas; ++peer) {
     present_.push_back(segments_.newest(EndpointId(peer)).incarnation);

@@ -26,6 +26,7 @@ struct ReplicaFaultSchedule {
   ReplicaBounds bounds;
   OutboxBounds outbox;
   std::size_t segment_bytes = 1024 * 1024;  // room for records
+  std::int64_t quota_bytes = 0;             // of the store; 0: none
   int poll_messages = 16;                   // read from each peer by one round
   TimeNs poll_cost_ns = 300;
   TimeNs message_cost_ns = 100;

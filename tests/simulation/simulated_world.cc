@@ -80,6 +80,7 @@ Outcome SimulatedWorld::run() {
   tally_.relayed = relayed_messages;
   tally_.decided = checkers.log.end().value();
   tally_.writes = workload_.writes;
+  tally_.no_space = workload_.no_space;
   tally_.unacknowledged_writes = workload_.unacknowledged_writes;
   tally_.reads = workload_.reads;
   tally_.repeats = workload_.repeats;
@@ -295,6 +296,7 @@ void Tally::add(const Tally& other) {
                       &tally.dropped,
                       &tally.decided,
                       &tally.writes,
+                      &tally.no_space,
                       &tally.unacknowledged_writes,
                       &tally.reads,
                       &tally.repeats,

@@ -16,9 +16,15 @@ namespace ingot::simulation {
 class WatchedStore final : public StateMachine {
  public:
   // REQUIRES: checker outlives this.
-  WatchedStore(int replica, EffectChecker& checker) : replica_(replica), checker_(checker) {}
+  WatchedStore(int replica, EffectChecker& checker, kv::Quota quota)
+      : replica_(replica), checker_(checker), store_(quota) {}
 
-  std::string apply(Slot slot, std::string_view command) override { return store_.apply(slot, command); }
+  // No client deletes, so what is counted never needs the deletes' reserve.
+  std::string apply(Slot slot, std::string_view command) override {
+    std::string result = store_.apply(slot, command);
+    checker_.counted(replica_, store_.counted().sum(), store_.quota().puts_max());
+    return result;
+  }
   std::string query(std::string_view query) const override { return store_.query(query); }
   std::uint64_t digest() const override { return store_.digest(); }
   std::size_t save_bytes() const override { return store_.save_bytes(); }

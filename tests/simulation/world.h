@@ -21,7 +21,8 @@ struct Tally {
   std::uint64_t messages = 0;
   std::uint64_t dropped = 0;  // by full backlogs
   std::uint64_t decided = 0;  // slots
-  std::uint64_t writes = 0;                 // acknowledged
+  std::uint64_t writes = 0;                 // acknowledged, or refused for lack of space
+  std::uint64_t no_space = 0;               // of these, refused
   std::uint64_t unacknowledged_writes = 0;  // refused, or their client gave up waiting
   std::uint64_t reads = 0;
   std::uint64_t repeats = 0;  // of requests

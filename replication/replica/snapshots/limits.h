@@ -9,14 +9,13 @@
 #include "replication/replica/limits.h"
 #include "transport/host/limits.h"
 
-
 namespace ingot {
 
 // ---- When a snapshot is made ----------------------------------------------------------------------------------------
-// A new snapshot is due when the log above the newest published one has a certain number of bytes: a fraction of the
-// state's size, but at least kSnapshotLogBytesMin, and at most a fraction of the stable segment, which holds that log.
+// A new snapshot is due when the log above the newest published one has as many bytes as the state, so that a byte of
+// log costs a byte of snapshot; but at least kSnapshotLogBytesMin, and at most a fraction of the stable segment, which
+// holds that log.
 inline constexpr std::size_t kSnapshotLogBytesMin = 1024 * 1024;
-inline constexpr std::size_t kSnapshotStateParts = 8;    // the state's size is divided by this
 inline constexpr std::size_t kSnapshotSegmentParts = 8;  // the segment's room for records through this
 // Replicas take turns. For each replica whose turn comes before its own, a replica waits for this much more log: it
 // makes a snapshot only if those before it do not, for example because they are stopped.

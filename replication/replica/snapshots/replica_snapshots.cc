@@ -130,13 +130,13 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   return wanted && !held_back_;
 }
 
-// Bytes of new log that make a snapshot due: in proportion to the state's size, fewer when segments fill, and 1 when
+// Bytes of new log that make a snapshot due: as many as the state has, within bounds; fewer when segments fill, and 1 when
 // the fullest stops proposals, a change of the epoch has made a snapshot urgent, or too many segments are kept. More
 // when it is not this replica's turn.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(options_.bounds.log_bytes_min, most);
-  std::size_t bytes = std::clamp(applier_.save_bytes() / kSnapshotStateParts, least, most);
+  std::size_t bytes = std::clamp(applier_.save_bytes(), least, most);
   const std::uint64_t fullest = fullest_segment_bytes(status);
   if (fullest > options_.segment_bytes / (2 * kProposeBelowParts)) bytes = least;
   if (hurries() || fullest > options_.segment_bytes / kProposeBelowParts) bytes = 1;

@@ -3,12 +3,14 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "services/cli/duration.h"
@@ -20,6 +22,16 @@ namespace {
 
 using google::protobuf::util::TimeUtil;
 using nlohmann::ordered_json;
+
+// "512 B", "12.5 MiB".
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 4> kUnits{"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return absl::StrFormat("%.1f %s", value, kUnits[unit]);
+}
 
 std::string digest_text(const control_v1::Digest& digest) {
   return absl::StrCat(absl::Hex(digest.digest(), absl::kZeroPad16));
@@ -59,6 +71,22 @@ std::string lost_former_line(const control_v1::Instance& instance) {
 // " (incarnation 2)"; empty for incarnation 1.
 std::string incarnation_text(const control_v1::Replica& replica) {
   return replica.incarnation() > 1 ? absl::StrCat(" (incarnation ", replica.incarnation(), ")") : "";
+}
+
+// "store: 12.5 MiB of 1.0 GiB: 10.0 live, 2.5 history", and what it means if the alarm stands.
+std::string store_line(const control_v1::Store& store) {
+  const std::uint64_t used = store.live_bytes() + store.history_bytes();
+  return absl::StrCat("store: ", bytes_text(used),
+                      store.quota_bytes() > 0 ? absl::StrCat(" of ", bytes_text(store.quota_bytes())) : ", no quota",
+                      ": ", bytes_text(store.live_bytes()), " live, ", bytes_text(store.history_bytes()), " history",
+                      store.no_space() ? "; NOSPACE: puts are refused until ingotctl alarm disarm" : "", "\n");
+}
+
+ordered_json store_json(const control_v1::Store& store) {
+  return {{"live_bytes", store.live_bytes()},
+          {"history_bytes", store.history_bytes()},
+          {"quota_bytes", store.quota_bytes()},
+          {"no_space", store.no_space()}};
 }
 
 ordered_json tree_json(const control_v1::Tree& tree) {
@@ -186,6 +214,7 @@ std::string status_json(const control_v1::GetStatusResponse& status, bool digest
                     {"isolation", instance.isolation()},
                     {"replicas", ordered_json::array()}};
   for (const auto& replica : status.replicas()) json["replicas"].push_back(replica_json(replica, digests));
+  if (status.has_store()) json["store"] = store_json(status.store());
   if (status.has_blocked()) {
     const control_v1::Blocked& blocked = status.blocked();
     json["blocked"] = {{"by", blocked.has_by() ? ordered_json(blocked.by()) : ordered_json()},
@@ -227,7 +256,8 @@ std::string replica_table(const control_v1::GetStatusResponse& status, bool dige
 
 std::string status_notes(const control_v1::GetStatusResponse& status) {
   const std::string supervisor = supervisor_text(status.supervisor());
-  return absl::StrCat(lost_former_line(status.instance()), status.has_tree() ? tree_line(status.tree()) : "",
+  return absl::StrCat(status.has_store() ? store_line(status.store()) : "", lost_former_line(status.instance()),
+                      status.has_tree() ? tree_line(status.tree()) : "",
                       status.has_kept_segments() ? status.kept_segments().why() + "\n" : "",
                       supervisor.empty() ? "" : supervisor + "\n",
                       status.has_blocked() ? blocked_text(status.blocked(), status.blocked().details()) + "\n" : "");

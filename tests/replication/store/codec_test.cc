@@ -35,9 +35,9 @@ TEST_CASE("Requests and results come back from their encodings") {
   for (const std::uint64_t seed : testing::seeds(4)) {
     INFO("seed " << seed);
     RandomRequests random(seed);
-    KvStore store;
+    KvStore store(Quota(20'000));
     for (int i = 0; i < 2000; ++i) {
-      const Request request = random.next(store.revision());
+      const Request request = random.next_or_alarm(store.revision());
       INFO(to_json(request));
       const std::string bytes = encode(request);
       const auto decoded = decode_request(bytes);
@@ -60,7 +60,7 @@ TEST_CASE("Bytes that decode are an encoding of the result, and the store surviv
     KvStore store;
     int accepted = 0, refused = 0;
     for (int i = 0; i < 5000; ++i) {
-      const std::string good = encode(random.next(store.revision()));
+      const std::string good = encode(random.next_or_alarm(store.revision()));
       const std::string bytes = mutate(good, rng);
       const auto request = decode_request(bytes);
       (request.ok() ? accepted : refused)++;

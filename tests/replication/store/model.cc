@@ -110,12 +110,46 @@ bool holds_for(const Compare& c, const KeyValue& kv) {
 
 }  // namespace
 
+// ---- The quota ----
+
+Model::Counted Model::counted() const {
+  std::map<std::string, std::vector<const Change*>> by_key;
+  for (const Change& change : changes_) by_key[change.key].push_back(&change);
+  Counted counted;
+  for (const auto& [key, changes] : by_key) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const Change& change = *changes[i];
+      const bool newest = i + 1 == changes.size();
+      const auto bytes = static_cast<std::int64_t>(128 + change.value_bytes);
+      const auto key_bytes = static_cast<std::int64_t>(128 + key.size());
+      if (newest && !change.tombstone) {
+        counted.live += key_bytes + bytes;
+        continue;
+      }
+      const Revision over = change.tombstone ? change.revision : changes[i + 1]->revision;
+      if (over > compacted_) counted.history += bytes + (change.tombstone ? key_bytes : 0);
+    }
+  }
+  return counted;
+}
+
+// Makes the change unless it goes beyond the quota, or a delete beyond a sixteenth more.
+Code Model::change(const std::string& key, bool tombstone, std::size_t value_bytes) {
+  changes_.push_back({revision() + 1, key, tombstone, value_bytes});
+  if (quota_bytes_ == 0) return Code::kOk;
+  const Counted now = counted();
+  const std::int64_t most = quota_bytes_ + (tombstone ? quota_bytes_ / 16 : 0);
+  return now.live + now.history > most ? Code::kNoSpace : Code::kOk;
+}
+
 // ---- Single operations ----
 
 Code Model::put(Keys& keys, const PutRequest& r, PutResult& result) {
   if (r.lease != 0) return Code::kLeaseNotFound;
   const bool exists = keys.contains(r.key);
   if (!exists && (r.ignore_value || r.ignore_lease)) return Code::kKeyNotFound;
+  const Code code = change(r.key, false, r.ignore_value ? keys[r.key].value.size() : r.value.size());
+  if (code != Code::kOk) return code;
   KeyValue& kv = keys[r.key];
   if (exists && r.prev_kv) {
     result.has_prev = true;
@@ -131,18 +165,20 @@ Code Model::put(Keys& keys, const PutRequest& r, PutResult& result) {
   return Code::kOk;
 }
 
-void Model::remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& result) {
+Code Model::remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& result) {
   for (auto it = keys.begin(); it != keys.end();) {
     if (!in_range(it->first, r.key, r.range_end)) {
       ++it;
       continue;
     }
+    if (const Code code = change(it->first, true, 0); code != Code::kOk) return code;
     if (r.prev_kv) result.prev.push_back(it->second);
     ++result.deleted;
     changed_ = true;
     it = keys.erase(it);
   }
   result.revision = revision() + (changed_ ? 1 : 0);
+  return Code::kOk;
 }
 
 Code Model::check_range(const RangeRequest& r) const {
@@ -247,8 +283,7 @@ Code Model::execute(Keys& keys, const Operation& operation, OperationResult& res
     case 1:
       return put(keys, std::get<1>(operation), result.emplace<PutResult>());
     case 2:
-      remove(keys, std::get<2>(operation), result.emplace<DeleteRangeResult>());
-      return Code::kOk;
+      return remove(keys, std::get<2>(operation), result.emplace<DeleteRangeResult>());
     default: {
       auto nested = std::make_shared<TxnResult>();
       const Code code = execute(keys, *std::get<3>(operation), *nested);
@@ -281,33 +316,59 @@ Code Model::txn(const TxnRequest& r, TxnResult& result) {
 
 // ---- Requests ----
 
+namespace {
+
+bool has_put(const std::vector<Operation>& operations) {
+  return std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+    if (operation.index() != 3) return operation.index() == 1;
+    return has_put(std::get<3>(operation)->success) || has_put(std::get<3>(operation)->failure);
+  });
+}
+
+bool has_put(const Request& request) {
+  const auto* r = std::get_if<TxnRequest>(&request);
+  return r != nullptr ? has_put(r->success) || has_put(r->failure) : std::holds_alternative<PutRequest>(request);
+}
+
+}  // namespace
+
+Code Model::run_checked(const Request& request, Result& result) {
+  Code code = Code::kOk;
+  if (const auto* r = std::get_if<RangeRequest>(&request)) {
+    code = check_range(*r);
+    if (code == Code::kOk) result.body = range(copies_.back(), *r);
+  } else if (const auto* r = std::get_if<PutRequest>(&request)) {
+    Keys keys = copies_.back();
+    code = put(keys, *r, result.body.emplace<PutResult>());
+    if (code == Code::kOk) copies_.push_back(std::move(keys));
+  } else if (const auto* r = std::get_if<DeleteRangeRequest>(&request)) {
+    Keys keys = copies_.back();
+    code = remove(keys, *r, result.body.emplace<DeleteRangeResult>());
+    if (code == Code::kOk && changed_) copies_.push_back(std::move(keys));
+  } else if (const auto* r = std::get_if<TxnRequest>(&request)) {
+    code = txn(*r, result.body.emplace<TxnResult>());
+  } else if (const auto* r = std::get_if<AlarmRequest>(&request)) {
+    const bool stood = no_space_;
+    if (r->action != AlarmRequest::Action::kGet) no_space_ = r->action == AlarmRequest::Action::kActivate;
+    result.body = AlarmResult{stood || no_space_};
+  } else {
+    const Revision wanted = std::get<CompactRequest>(request).revision;
+    code = wanted <= compacted_ ? Code::kCompacted : wanted > revision() ? Code::kFutureRevision : Code::kOk;
+    if (code == Code::kOk) compacted_ = wanted;
+    result.body = CompactResult{};
+  }
+  return code;
+}
+
 Result Model::run(const Request& request) {
   Result result;
   changed_ = false;
+  const std::size_t changes = changes_.size();
   result.code = check_shape(request);
-  if (result.code == Code::kOk) {
-    if (const auto* r = std::get_if<RangeRequest>(&request)) {
-      result.code = check_range(*r);
-      if (result.code == Code::kOk) result.body = range(copies_.back(), *r);
-    } else if (const auto* r = std::get_if<PutRequest>(&request)) {
-      Keys keys = copies_.back();
-      result.code = put(keys, *r, result.body.emplace<PutResult>());
-      if (result.code == Code::kOk) copies_.push_back(std::move(keys));
-    } else if (const auto* r = std::get_if<DeleteRangeRequest>(&request)) {
-      Keys keys = copies_.back();
-      remove(keys, *r, result.body.emplace<DeleteRangeResult>());
-      if (changed_) copies_.push_back(std::move(keys));
-    } else if (const auto* r = std::get_if<TxnRequest>(&request)) {
-      result.code = txn(*r, result.body.emplace<TxnResult>());
-    } else {
-      const Revision wanted = std::get<CompactRequest>(request).revision;
-      result.code = wanted <= compacted_    ? Code::kCompacted
-                    : wanted > revision() ? Code::kFutureRevision
-                                            : Code::kOk;
-      if (result.code == Code::kOk) compacted_ = wanted;
-      result.body = CompactResult{};
-    }
-  }
+  if (result.code == Code::kOk && no_space_ && has_put(request)) result.code = Code::kNoSpace;
+  if (result.code == Code::kOk) result.code = run_checked(request, result);
+  if (result.code != Code::kOk) changes_.resize(changes);
+  if (result.code == Code::kNoSpace) no_space_ = true;
   result.revision = revision();
   return result;
 }

@@ -12,8 +12,18 @@ namespace ingot::kv {
 
 class Model {
  public:
+  // `quota_bytes` 0: there is none.
+  explicit Model(std::int64_t quota_bytes = 0) : quota_bytes_(quota_bytes) {}
+
   // Runs any request but a hash.
   Result run(const Request& request);
+
+  // What the quota counts, added up anew from every change that was ever made.
+  struct Counted {
+    std::int64_t live = 0, history = 0;
+  };
+  Counted counted() const;
+  bool no_space() const { return no_space_; }
 
   Revision revision() const { return static_cast<Revision>(copies_.size()) - 1; }
   Revision compacted() const { return compacted_; }
@@ -22,8 +32,17 @@ class Model {
  private:
   using Keys = std::map<std::string, KeyValue>;
 
+  struct Change {
+    Revision revision = 0;
+    std::string key;
+    bool tombstone = false;
+    std::size_t value_bytes = 0;
+  };
+
   Code put(Keys& keys, const PutRequest& r, PutResult& result);
-  void remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& result);
+  Code remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& result);
+  Code change(const std::string& key, bool tombstone, std::size_t value_bytes);
+  Code run_checked(const Request& request, Result& result);
   Code check_range(const RangeRequest& r) const;
   RangeResult range(const Keys& newest, const RangeRequest& r) const;
   Code txn(const TxnRequest& r, TxnResult& result);
@@ -35,7 +54,10 @@ class Model {
   Code execute(Keys& keys, const Operation& operation, OperationResult& result);
 
   std::vector<Keys> copies_{Keys{}, Keys{}};  // index = revision; there is no revision 0
+  std::vector<Change> changes_;                // in their order
   Revision compacted_ = -1;
+  const std::int64_t quota_bytes_;
+  bool no_space_ = false;
   bool changed_ = false;  // the running transaction has written a key
 };
 

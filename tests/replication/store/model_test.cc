@@ -1,6 +1,9 @@
 // The store against the model: equal results, byte for byte, for thousands of random requests.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
+#include "core/prng.h"
 #include "replication/store/kv_store.h"
 #include "tests/replication/store/model.h"
 #include "tests/replication/store/random_requests.h"
@@ -24,6 +27,9 @@ void run_on_both(KvStore& store, Model& model, const Request& request) {
   REQUIRE(store.compact_revision() == model.compacted());
   REQUIRE(store.live_keys() == static_cast<std::int64_t>(model.live_keys()));
   REQUIRE(store.digest() == store.compute_digest());
+  REQUIRE(store.no_space() == model.no_space());
+  const Model::Counted counted = model.counted();
+  REQUIRE(store.counted() == CountedBytes{counted.live, counted.history});
 }
 
 // The keys are equal at every readable revision.
@@ -43,6 +49,43 @@ TEST_CASE("The store answers like a copy of everything per revision") {
     KvStore store;
     Model model;
     for (int i = 0; i < 1500; ++i) run_on_both(store, model, random.next(model.revision()));
+    compare_history(store, model);
+  }
+}
+
+// The alarm, disarmed now and then; to be disarmed, a compaction must often have come first.
+Request next_at_the_limit(RandomRequests& random, Prng& rng, const Model& model) {
+  if (model.no_space() && rng.below(20) == 0) return AlarmRequest{AlarmRequest::Action::kDeactivate};
+  if (model.no_space() && rng.below(20) == 0 && model.compacted() < model.revision()) {
+    const auto kept = static_cast<Revision>(rng.below(20));
+    return CompactRequest{std::max(model.compacted() + 1, model.revision() - kept)};
+  }
+  return random.next_or_alarm(model.revision());
+}
+
+TEST_CASE("A store at its quota refuses what the model refuses, and counts the same bytes") {
+  for (const std::uint64_t seed : testing::seeds(12)) {
+    INFO("seed " << seed);
+    RandomRequests random(seed);
+    Prng rng(seed);
+    const auto quota = static_cast<std::int64_t>(2000 + rng.below(20'000));
+    KvStore store{Quota(quota)};
+    Model model(quota);
+    int alarms = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const bool stood = model.no_space();
+      run_on_both(store, model, next_at_the_limit(random, rng, model));
+      alarms += model.no_space() && !stood;
+      REQUIRE(store.counted().sum() <= quota + quota / 16);
+      if (rng.below(40) != 0) continue;
+      KvStore loaded{Quota(quota)};
+      REQUIRE(loaded.load(store.save()).ok());
+      REQUIRE(loaded.counted() == store.counted());
+      REQUIRE(loaded.no_space() == store.no_space());
+      REQUIRE(loaded.digest() == store.digest());
+      store = std::move(loaded);
+    }
+    REQUIRE(alarms > 1);
     compare_history(store, model);
   }
 }

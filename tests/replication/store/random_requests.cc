@@ -142,4 +142,9 @@ Request RandomRequests::next(Revision newest) {
   return CompactRequest{revision()};
 }
 
+Request RandomRequests::next_or_alarm(Revision newest) {
+  if (!one_in(40)) return next(newest);
+  return AlarmRequest{static_cast<AlarmRequest::Action>(rng_.below(3))};
+}
+
 }  // namespace ingot::kv

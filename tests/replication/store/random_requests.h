@@ -17,6 +17,8 @@ class RandomRequests {
 
   // `newest` is the store's revision; requests use revisions near it.
   Request next(Revision newest);
+  // The same, seldom about the alarm.
+  Request next_or_alarm(Revision newest);
 
   // The parts, for tests that need more of one kind.
   RangeRequest range();

@@ -12,7 +12,7 @@ namespace {
 KvStore random_store(std::uint64_t seed, int requests) {
   KvStore store;
   RandomRequests random(seed);
-  for (int i = 0; i < requests; ++i) run(store, random.next(store.revision()));
+  for (int i = 0; i < requests; ++i) run(store, random.next_or_alarm(store.revision()));
   return store;
 }
 
@@ -30,6 +30,8 @@ TEST_CASE("A snapshot holds everything: the loaded store saves the same bytes") 
     REQUIRE(loaded.live_keys() == store.live_keys());
     REQUIRE(loaded.bytes() == store.bytes());
     REQUIRE(loaded.versions() == store.versions());
+    REQUIRE(loaded.counted() == store.counted());
+    REQUIRE(loaded.no_space() == store.no_space());
   }
 }
 

@@ -12,6 +12,8 @@ constexpr std::array<const char*, 4> kCompareResults{"EQUAL", "GREATER", "LESS",
 constexpr std::array<const char*, 5> kCompareTargets{"VERSION", "CREATE", "MOD", "VALUE", "LEASE"};
 constexpr std::array<const char*, 5> kCompareFields{"version", "create_revision", "mod_revision", "value", "lease"};
 
+constexpr std::array<const char*, 3> kAlarmActions{"GET", "ACTIVATE", "DEACTIVATE"};
+
 const char* text_of(Code code) {
   switch (code) {
     case Code::kOk:
@@ -40,6 +42,8 @@ const char* text_of(Code code) {
       return "too deep";
     case Code::kResultTooLarge:
       return "result too large";
+    case Code::kNoSpace:
+      return "etcdserver: mvcc: database space exceeded";
   }
   return "unknown code";
 }
@@ -144,6 +148,12 @@ Json body(const TxnRequest& r) {
 Json body(const CompactRequest& r) { return {{"revision", r.revision}}; }
 Json body(const HashRequest& r) { return {{"revision", r.revision}}; }
 
+Json body(const AlarmRequest& r) {
+  Json json = Json::object();
+  set(json, "action", kAlarmActions, r.action);
+  return json;
+}
+
 // ---- Requests from JSON ----
 
 void read(const Json& json, RangeRequest& r) {
@@ -214,6 +224,7 @@ void read(const Json& json, TxnRequest& r) {
 
 void read(const Json& json, CompactRequest& r) { get(json, "revision", r.revision); }
 void read(const Json& json, HashRequest& r) { get(json, "revision", r.revision); }
+void read(const Json& json, AlarmRequest& r) { get(json, "action", kAlarmActions, r.action); }
 
 // ---- Results to JSON ----
 
@@ -270,12 +281,17 @@ Json body(const TxnResult& r) {
 
 Json body(const CompactResult&) { return Json::object(); }
 Json body(const HashResult& r) { return {{"hash", r.hash}, {"compact_revision", r.compact_revision}}; }
+Json body(const AlarmResult& r) {
+  Json json = Json::object();
+  if (r.no_space) json["alarms"] = {{{"alarm", "NOSPACE"}}};
+  return json;
+}
 Json body(const std::monostate&) { return Json::object(); }
 
 }  // namespace
 
 Json to_json(const Request& request) {
-  constexpr std::array<const char*, 6> kNames{"range", "put", "delete_range", "txn", "compact", "hash"};
+  constexpr std::array<const char*, 7> kNames{"range", "put", "delete_range", "txn", "compact", "hash", "alarm"};
   return {{kNames[request.index()], std::visit([](const auto& r) { return body(r); }, request)}};
 }
 
@@ -296,6 +312,7 @@ Request request_from_json(const Json& json) {
   if (json.contains("delete_range")) return parse(json["delete_range"], DeleteRangeRequest{});
   if (json.contains("txn")) return parse(json["txn"], TxnRequest{});
   if (json.contains("compact")) return parse(json["compact"], CompactRequest{});
+  if (json.contains("alarm")) return parse(json["alarm"], AlarmRequest{});
   return parse(json.at("hash"), HashRequest{});
 }
 

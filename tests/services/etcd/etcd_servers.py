@@ -32,6 +32,7 @@ class Etcd:
     """An empty etcd on a loopback port. Another program may take the port first; then it tries again."""
 
     prefix = ()  # words before the command, such as those of a program that limits it
+    flags = ()   # further flags
 
     def __enter__(self):
         require_etcd()
@@ -41,7 +42,7 @@ class Etcd:
             peer = f"http://127.0.0.1:{free_port()}"
             self.log = open(os.path.join(self.folder, "log"), "w+")
             self.process = subprocess.Popen(
-                [*self.prefix, ETCD, "--data-dir", os.path.join(self.folder, "data"), "--listen-client-urls",
+                [*self.prefix, ETCD, *self.flags, "--data-dir", os.path.join(self.folder, "data"), "--listen-client-urls",
                  f"http://{self.endpoint}", "--advertise-client-urls", f"http://{self.endpoint}",
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", f"default={peer}"],

@@ -20,7 +20,7 @@ namespace ingot {
 // Two replicas: the nearest one, which answers local queries, follows.
 class InProcessServer {
  public:
-  InProcessServer() {
+  explicit InProcessServer(kv::Quota quota = kv::Quota()) : client(2, quota) {
     config.name = "test";
     config.replicas = config.voters = 2;
     config.cluster_id = 12;
@@ -49,7 +49,7 @@ class InProcessServer {
     return grpc::CreateCustomChannel(config.listen, grpc::InsecureChannelCredentials(), arguments);
   }
 
-  LocalReplicaClient client{2};
+  LocalReplicaClient client;
   DaemonConfig config;
   std::unique_ptr<ReplicaPage> pages[2];
   InstanceView view;

@@ -6,7 +6,14 @@
 
 namespace ingot {
 
-LocalReplicaClient::LocalReplicaClient(int replicas) : replicas_(replicas), thread_([this] { run(); }) {}
+LocalReplicaClient::LocalReplicaClient(int replicas, kv::Quota quota)
+    : replicas_(make_replicas(replicas, quota)), thread_([this] { run(); }) {}
+
+std::deque<LocalReplicaClient::Replica> LocalReplicaClient::make_replicas(int count, kv::Quota quota) {
+  std::deque<Replica> replicas;
+  for (int i = 0; i < count; ++i) replicas.emplace_back(quota);
+  return replicas;
+}
 
 LocalReplicaClient::~LocalReplicaClient() {
   {

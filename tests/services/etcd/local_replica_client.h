@@ -23,7 +23,7 @@ class LocalReplicaClient final : public ReplicaClient {
   // Runs on the loop's thread before each request; may call apply.
   using Interloper = std::function<void(RequestKind)>;
 
-  explicit LocalReplicaClient(int replicas);
+  explicit LocalReplicaClient(int replicas, kv::Quota quota = kv::Quota());
   ~LocalReplicaClient() override;  // answers all requests submitted before
 
   void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) override;
@@ -46,6 +46,8 @@ class LocalReplicaClient final : public ReplicaClient {
 
  private:
   struct Replica {
+    explicit Replica(kv::Quota quota) : store(quota) {}
+
     kv::KvStore store;
     std::size_t applied = 0;  // of log_
   };
@@ -55,12 +57,13 @@ class LocalReplicaClient final : public ReplicaClient {
     Callback callback;
   };
 
+  static std::deque<Replica> make_replicas(int count, kv::Quota quota);
   void run();
   void answer(Item& item);
   std::string carry_out(const Item& item);
   std::string append(std::string command);
 
-  std::vector<Replica> replicas_;
+  std::deque<Replica> replicas_;
   std::vector<std::string> log_;
   Interloper interloper_;
   bool holds_followers_ = false;

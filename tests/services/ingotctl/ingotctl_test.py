@@ -13,7 +13,7 @@ import unittest
 
 from tests.daemon.ingot_daemon import INGOTCTL, PATIENCE, WATCHDOG_S, Daemon, wait_until
 
-STATUS_KEYS = ["name", "agreement", "transport", "backend", "isolation", "replicas"]
+STATUS_KEYS = ["name", "agreement", "transport", "backend", "isolation", "replicas", "store"]
 REPLICA_KEYS = ["id", "pid", "incarnation", "state", "core", "voter", "role", "epoch", "ballot", "proposed", "decided",
                 "applied", "lag"]
 
@@ -85,11 +85,19 @@ class StatusTest(WithDaemon):
         for slot, digests in by_slot.items():
             self.assertEqual(len(digests), 1, f"slot {slot}")
 
-    def test_the_table_has_a_row_for_each_replica(self):
+    def test_the_table_has_a_row_for_each_replica_and_a_line_for_the_store(self):
         lines = self.ctl("status").splitlines()
         self.assertIn("1paxos over nvp", lines[0])
         self.assertEqual(lines[1].split()[:4], ["ID", "PID", "STATE", "ROLE"])
-        self.assertEqual([line.split()[0] for line in lines[2:]], ["0", "1", "2", "3"])
+        self.assertEqual([line.split()[0] for line in lines[2:]], ["0", "1", "2", "3", "store:"])
+        self.assertRegex(lines[-1], r"^store: \S+ \w+ of \S+ \w+: \S+ \w+ live, \S+ \w+ history$")
+        self.assertGreaterEqual(self.json("status")["store"]["quota_bytes"], 16 * 1024 * 1024)
+
+    def test_alarms_are_listed_and_disarmed(self):
+        self.assertEqual(self.ctl("alarm", "list"), "no alarm\n")
+        self.assertEqual(self.ctl("alarm", "disarm"), "no alarm to disarm\n")
+        self.assertEqual(self.json("alarm", "list"), {"alarms": []})
+        self.assertEqual(self.json("alarm", "disarm"), {"alarms": []})
 
     def test_topology_places_every_process_on_a_core_of_the_machine(self):
         topology = self.json("topology")

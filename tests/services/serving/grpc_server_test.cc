@@ -110,6 +110,18 @@ TEST_CASE("reflection lists the services") {
   REQUIRE_THAT(answer, Catch::Contains("grpc.health.v1.Health"));
 }
 
+TEST_CASE("reflection describes every service that it lists, gRPC's health service, too") {
+  RunningServer running;
+  for (const std::string symbol : {"grpc.health.v1.Health", "etcdserverpb.Lease"}) {
+    const std::string containing = std::string("\x22") + static_cast<char>(symbol.size()) + symbol;  // field 4
+    const std::string answer =
+        exchange(running.address, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", containing);
+    CAPTURE(symbol);
+    CHECK_THAT(answer, Catch::Contains(".proto"));  // the file's descriptor; an error has none
+    CHECK_THAT(answer, !Catch::Contains("not found"));
+  }
+}
+
 TEST_CASE("the inner server serves this process alone, and knows the caller that a loop has passed on, no other") {
   class Asked final : public grpc::CallbackGenericService {
    public:

@@ -36,6 +36,19 @@ TEST_CASE("an instance that began empty after a former one's death did not say s
   CHECK(read_status(pages.config, pages.view(), 0).instance().lost_former_unix_ms() == 1'700'000'000'000);
 }
 
+TEST_CASE("the store's bytes are those of the replica that has applied the most") {
+  PagesInMemory pages(3);
+  pages.set_progress(0, 5, 5, 5);
+  pages[0][ReplicaCounter::kStoreLiveBytes].set(1);
+  pages.set_progress(2, 6, 6, 6);
+  pages[2][ReplicaCounter::kStoreLiveBytes].set(2);
+  pages[2][ReplicaCounter::kStoreHistoryBytes].set(3);
+  pages[2][ReplicaCounter::kStoreQuotaBytes].set(4);
+  pages[2][ReplicaCounter::kStoreNoSpace].set(1);
+  const control_v1::Store store = read_status(pages.config, pages.view(), 0).store();
+  CHECK((store.live_bytes() == 2 && store.history_bytes() == 3 && store.quota_bytes() == 4 && store.no_space()));
+}
+
 TEST_CASE("a replica is up once the page of its own incarnation says that it is ready") {
   struct Case {
     ProcessState state;
@@ -249,6 +262,8 @@ TEST_CASE("progress and time do not change the fingerprint, every other field do
 
   CHECK(fingerprint(read(5'000'000)) == before);
   pages.set_progress(0, 3, 2, 1);
+  pages[0][ReplicaCounter::kStoreLiveBytes].set(1);
+  pages[0][ReplicaCounter::kStoreHistoryBytes].set(1);
   CHECK(fingerprint(read(0)) == before);
 
   SECTION("a role") { pages.set_role(1, Role::kAcceptor); }
@@ -258,6 +273,7 @@ TEST_CASE("progress and time do not change the fingerprint, every other field do
   SECTION("a place") { pages.daemon.replicas[1].core.set(7); }
   SECTION("a ballot") { pages[1][ReplicaCounter::kBallot].set(7); }
   SECTION("an epoch") { pages[1][ReplicaCounter::kEpoch].set(7); }
+  SECTION("the alarm") { pages[0][ReplicaCounter::kStoreNoSpace].set(1); }
   SECTION("a block") { pages[1][ReplicaCounter::kBlocked].set(1); }
   CHECK(fingerprint(read(0)) != before);
 }

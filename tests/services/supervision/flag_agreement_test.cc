@@ -15,6 +15,7 @@ DaemonConfig running() {
   config.replicas = 3;
   config.voters = 3;
   config.socket = "/run/ingot/x.sock";
+  config.quota_backend_bytes = 1'000'000;
   return config;
 }
 
@@ -32,6 +33,7 @@ TEST_CASE("the same flags agree, whether defaults are spelled out or not") {
   CHECK(disagreement([](DaemonConfig& given) { given.listen = "127.0.0.1:0"; }) == "");
   CHECK(disagreement([](DaemonConfig& given) { given.name = ""; }) == "");
   CHECK(disagreement([](DaemonConfig& given) { given.socket = "auto"; }) == "");
+  CHECK(disagreement([](DaemonConfig& given) { given.quota_backend_bytes = 0; }) == "");
 }
 
 TEST_CASE("a flag that differs is named with both values") {
@@ -59,6 +61,12 @@ TEST_CASE("a flag that differs is named with both values") {
       {[](DaemonConfig& c) { c.metrics_listen = ""; }, "--metrics-listen=127.0.0.1:4002,", "--metrics-listen=;"},
       {[](DaemonConfig& c) { c.etcd_version = "9"; }, "--etcd-version=", "--etcd-version=9;"},
       {[](DaemonConfig& c) { c.orphan_grace_ms = 90'000; }, "--orphan-grace=30s,", "--orphan-grace=1m30s;"},
+      {[](DaemonConfig& c) { c.quota_backend_bytes = -7; }, "--quota-backend-bytes=1000000,",
+       "--quota-backend-bytes=-1;"},
+      {[](DaemonConfig& c) { c.auto_compaction_mode = AutoCompactionMode::kRevision; },
+       "--auto-compaction-mode=periodic,", "--auto-compaction-mode=revision;"},
+      {[](DaemonConfig& c) { c.auto_compaction_retention = "1h"; }, "--auto-compaction-retention=0,",
+       "--auto-compaction-retention=1h;"},
       {[](DaemonConfig& c) { c.kept_segments_mib = 8; }, "--kept-segments-mib=1024,", "--kept-segments-mib=8;"},
       {[](DaemonConfig& c) { c.log_format = LogFormat::kJson; }, "--log-format=text,", "--log-format=json;"},
   };

@@ -39,7 +39,7 @@ ino_t inode(int fd) {
 }
 
 Descriptor make_segment() {
-  auto fd = create_segment("part", 1);
+  auto fd = create_segment("part", sizeof(DaemonPage));
   REQUIRE(fd.ok());
   return *std::move(fd);
 }

@@ -12,6 +12,12 @@ void EffectChecker::carried_out(int replica, Value operation) {
   effects[operation] = true;
 }
 
+void EffectChecker::counted(int replica, std::int64_t bytes, std::int64_t quota_bytes) {
+  if (bytes <= quota_bytes) return;
+  object("quota: replica " + std::to_string(replica) + " counts " + std::to_string(bytes) + " bytes, and the quota is " +
+         std::to_string(quota_bytes));
+}
+
 void EffectChecker::check_durability(int replica) {
   const Effects& effects = effects_[static_cast<std::size_t>(replica)];
   for (const Value operation : acknowledged_) {

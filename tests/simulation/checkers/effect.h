@@ -1,8 +1,9 @@
-// Exactly once, and nothing lost: every write takes effect at most once in the state of each replica, and every
+// Exactly once, nothing lost, and no more than the quota: every write takes effect at most once in the state of each replica, and every
 // acknowledged write is in the state of each replica that is up to date.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ class EffectChecker : public Checker {
 
   // The state machine of a replica carries out a write.
   void carried_out(int replica, Value operation);
+  // What the replica's store counts, after a command.
+  void counted(int replica, std::int64_t bytes, std::int64_t quota_bytes);
   // A client's write was answered as not carried out, so it must never take effect.
   void refused(Value operation) { refused_.push_back(operation); }
   // A client's write was answered as carried out.

@@ -20,7 +20,7 @@ class RevisionChecker : public Checker {
 
   // `floor` is the value of floor() when the operation began.
   void answered(Value number, const Operation& operation, std::int64_t floor) {
-    const bool writes = operation.kind == Operation::Kind::kWrite || operation.succeeded;
+    const bool writes = wrote(operation);
     if (operation.revision < floor + (writes ? 1 : 0)) {
       object("revisions: operation " + std::to_string(number) + " is answered at revision " +
              std::to_string(operation.revision) + " though " + std::to_string(floor) + " was known before it began");

@@ -16,7 +16,13 @@ inline constexpr Moment kUnanswered = ~Moment{0};
 using Value = std::uint32_t;
 
 struct Operation {
-  enum class Kind : std::uint8_t { kRead, kWrite, kCompareAndWrite };
+  enum class Kind : std::uint8_t {
+    kRead,
+    kWrite,
+    kCompareAndWrite,
+    kCompact,  // to the revision `expected`
+    kDisarm,   // the alarm that refuses writes
+  };
 
   Kind kind = Kind::kRead;
   std::uint32_t client = 0;
@@ -27,9 +33,15 @@ struct Operation {
   Moment answered = kUnanswered;
   // The answer.
   bool succeeded = false;     // kCompareAndWrite
+  bool no_space = false;      // refused: it changed no key
   Value found = 0;            // kRead, and kCompareAndWrite that did not succeed: the key's value
   std::int64_t revision = 0;  // of the whole store, when the operation was carried out
 };
+
+// Whether it was answered as a write, or may have written without an answer.
+inline bool wrote(const Operation& operation) {
+  return !operation.no_space && (operation.kind == Operation::Kind::kWrite || operation.succeeded);
+}
 
 // Operation number n stands at n - 1.
 using History = std::vector<Operation>;

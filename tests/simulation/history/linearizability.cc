@@ -29,6 +29,9 @@ std::optional<Value> carry_out(const Operation& operation, Value before) {
       if (told && !succeeds && operation.found != before) return std::nullopt;
       return succeeds ? operation.written : before;
     }
+    case Operation::Kind::kCompact:
+    case Operation::Kind::kDisarm:
+      return before;
   }
   return std::nullopt;
 }
@@ -206,6 +209,9 @@ std::string describe(const Operation& operation) {
       return "the write" + key + client + " of " + std::to_string(operation.written) + " if it was " +
              std::to_string(operation.expected) +
              (operation.succeeded ? ", done," : ", not done since it was " + std::to_string(operation.found) + ",");
+    case Operation::Kind::kCompact:
+    case Operation::Kind::kDisarm:
+      break;
   }
   return "an operation";
 }
@@ -217,6 +223,9 @@ std::string find_linearizability_violation(const History& history) {
   for (const Operation& operation : history) {
     // An unanswered read constrains nothing.
     if (operation.answered == kUnanswered && operation.kind == Operation::Kind::kRead) continue;
+    // These change no key. A read that finds the value of a refused write has no place in the history without it.
+    using Kind = Operation::Kind;
+    if (operation.no_space || operation.kind == Kind::kCompact || operation.kind == Kind::kDisarm) continue;
     keys[operation.key].push_back(&operation);
   }
   for (auto& [key, operations] : keys) {

@@ -19,6 +19,24 @@ TEST_CASE("the status object has exactly the keys that scripts rely on, in their
         R"("epoch":2,"ballot":3,"proposed":9,"decided":8,"applied":7,"lag":1}]})");
 }
 
+TEST_CASE("the store has a line below the table, and its object comes after the replicas") {
+  auto status = example();
+  auto& store = *status.mutable_store();
+  store.set_live_bytes(10 * 1024 * 1024);
+  store.set_history_bytes(1023);
+  CHECK_THAT(status_table(status, false),
+             Catch::Matchers::EndsWith("\nstore: 10.0 MiB, no quota: 10.0 MiB live, 1023 B history\n"));
+  store.set_quota_bytes(std::uint64_t{3} << 29);
+  CHECK_THAT(status_table(status, false),
+             Catch::Matchers::EndsWith("\nstore: 10.0 MiB of 1.5 GiB: 10.0 MiB live, 1023 B history\n"));
+  store.set_no_space(true);
+  CHECK_THAT(status_table(status, false),
+             Catch::Matchers::EndsWith(" history; NOSPACE: puts are refused until ingotctl alarm disarm\n"));
+  CHECK_THAT(status_json(status, false),
+             Catch::Matchers::EndsWith(R"("lag":1}],"store":{"live_bytes":10485760,"history_bytes":1023,)"
+                                       R"("quota_bytes":1610612736,"no_space":true}})"));
+}
+
 TEST_CASE("the tree comes after the replicas, if broadcasts travel on one") {
   auto status = example();
   auto& tree = *status.mutable_tree();

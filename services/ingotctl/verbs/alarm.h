@@ -1,0 +1,11 @@
+// `ingotctl alarm list` and `alarm disarm`: the alarm that refuses puts.
+#pragma once
+
+#include "services/ingotctl/command.h"
+
+namespace ingot {
+
+// Registers both.
+void register_alarm(CLI::App& app, Command& chosen);
+
+}  // namespace ingot
