@@ -5,7 +5,7 @@
 #   ./deploy/install.sh --tests   and for the tests: etcd, Prometheus, Python's gRPC, Go, Maven, clang; and what they
 #                                 fetch for the user who calls this: Porcupine (Go) and the model checker (Maven)
 #   ./deploy/install.sh --compare and etcd, which ./deploy/run.sh --compare measures, too
-#   ./deploy/install.sh --benches and for the benches: Open MPI
+#   ./deploy/install.sh --benches and for the benches: Open MPI and MPICH
 #
 # Needs root, or sudo without a password. Services of packages that it installs (etcd, Prometheus) are neither
 # started nor left enabled.
@@ -33,7 +33,7 @@ test_packages=(
   clang-14 libclang-rt-14-dev  # the fuzzers
   zip  # Bazel keeps the files of failed tests with it
 )
-bench_packages=(openmpi-bin libopenmpi3)
+bench_packages=(openmpi-bin libopenmpi3 mpich libmpich12)
 services=(etcd prometheus prometheus-node-exporter)
 
 tests=0
