@@ -34,7 +34,8 @@ void ServingLoop::end() {
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {
   kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics);
   kv_->add_to(methods_);
-  passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls);
+  passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls,
+                                            [this](std::size_t bytes) { server_->count_freed(bytes); });
   methods_.set_fallback([this](rpc::Call call, std::string_view path) { return passing_->begin(call, path); });
   methods_.set_gate([&rules = parts.rules](const Caller& caller, std::string_view path) {
     return to_grpc(may_call(caller, path, rules));

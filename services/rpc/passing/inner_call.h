@@ -54,6 +54,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   std::optional<std::list<InnerCall*>::iterator> leaving;  // Passing's, in cancels_
 
   const Caller& from() const { return from_; }
+  bool started() const { return context_.has_value(); }
 
  private:
   void OnReadInitialMetadataDone(bool ok) override;
@@ -61,7 +62,6 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
-  bool started() const { return context_.has_value(); }
   void end_in_turn();
   void read();
   void read_done(bool ok);

@@ -26,8 +26,8 @@ std::unique_ptr<StreamHandler> refuse(const Call& caller, const std::string& why
 
 }  // namespace
 
-Passing::Passing(std::shared_ptr<grpc::Channel> channel, LoopTasks& loop, PassedCalls& budget)
-    : stub_(std::move(channel)), loop_(loop), budget_(budget) {}
+Passing::Passing(std::shared_ptr<grpc::Channel> channel, LoopTasks& loop, PassedCalls& budget, Freed freed)
+    : stub_(std::move(channel)), loop_(loop), budget_(budget), freed_(std::move(freed)) {}
 
 Passing::~Passing() {
   std::vector<InnerCall*> open;
@@ -155,7 +155,9 @@ void Passing::ended(InnerCall& call) {
   --held(call.from().door);
   const auto counted = of_caller_.find(call.from().address);
   if (--counted->second.open == 0) of_caller_.erase(counted);
+  const bool had_memory = call.started();
   calls_.erase(&call);
+  if (had_memory) freed_(kPassedCallBytes);
 }
 
 }  // namespace ingot::rpc

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -29,8 +30,12 @@ class InnerCall;
 // The caller goes along under kCallerKey.
 class Passing {
  public:
-  // `channel` leads to the server (grpc::Server::InProcessChannel). `loop` and `budget` outlive this object.
-  Passing(std::shared_ptr<grpc::Channel> channel, LoopTasks& loop, PassedCalls& budget);
+  // Hears how much of the heap a call has freed at its end, in bytes.
+  using Freed = std::function<void(std::size_t bytes)>;
+
+  // `channel` leads to the server (grpc::Server::InProcessChannel). `loop`, `budget` and what `freed` uses outlive this
+  // object.
+  Passing(std::shared_ptr<grpc::Channel> channel, LoopTasks& loop, PassedCalls& budget, Freed freed);
   // Cancels what is open, and waits for its end. REQUIRES: the loop has ended, or this is its thread.
   ~Passing();
 
@@ -63,6 +68,7 @@ class Passing {
   grpc::GenericStub stub_;
   LoopTasks& loop_;
   PassedCalls& budget_;
+  const Freed freed_;
   std::map<InnerCall*, std::unique_ptr<InnerCall>> calls_;
   std::map<std::string, Share, std::less<>> of_caller_;  // by address
   std::array<int, 2> held_{};                            // by door: open calls of this loop

@@ -108,9 +108,8 @@ inline constexpr std::uint64_t kDrainNoticeMs = 200;  // for a client to answer 
 // Memory that is kept for reuse.
 inline constexpr std::size_t kKeptCapacityBytes = 4 * 1024;  // of a buffer of a call or a connection; more is freed
 inline constexpr std::size_t kSpareStreamsMax = 1024;        // of a loop; more are freed
-inline constexpr std::size_t kPassedCallBytes = 64 * 1024;   // that count as freed when a call that was passed on ends
-inline constexpr std::size_t kTrimBytes = 32 * 1024 * 1024;  // freed; then the heap is given back to the kernel
-inline constexpr std::uint64_t kTrimIntervalMs = 1'000;      // from then to the next time that it is given back
+inline constexpr std::size_t kTrimBytes = 4 * 1024 * 1024;  // freed; then the heap is given back to the kernel
+inline constexpr std::uint64_t kTrimIntervalMs = 1'000;     // from then to the next time that it is given back
 
 // Free memory at the end of a thread's heap above kHeapTopBytes goes back to the kernel at once; buffers from
 // kHeapMapBytes on are mapped, and go back when they are freed.

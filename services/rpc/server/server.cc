@@ -216,6 +216,8 @@ class Server::State final : public ConnectionHost {
     }
   }
 
+  void count_freed(std::size_t bytes) { shared_.freed_bytes += bytes; }
+
   // The C library keeps what is freed; after much it is given back to the kernel, some time later, when all is freed.
   void trim_later() {
     if (shared_.freed_bytes < kTrimBytes || trim_.set()) return;
@@ -265,6 +267,7 @@ int Server::poll(std::uint64_t now_ns) { return state_->poll(now_ns); }
 bool Server::readable() { return state_->readable(); }
 std::uint64_t Server::deadline_ns() const { return state_->deadline_ns(); }
 void Server::flush() { state_->flush(); }
+void Server::count_freed(std::size_t bytes) { state_->count_freed(bytes); }
 void Server::drain() { state_->drain(); }
 void Server::end() { state_->end(); }
 bool Server::drained() const { return state_->drained(); }

@@ -54,6 +54,9 @@ class Server final : public Pollable {
   // one connection are gathered until then. An answer that should wait for others for longer would be held back here.
   void flush();
 
+  // Something else of this loop has freed so much of the heap; after much the server gives it back to the kernel.
+  void count_freed(std::size_t bytes);
+
   // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,
   // which clients retry). Open calls may finish. Idempotent.
   void drain();

@@ -229,7 +229,6 @@ int Session::stream_closed(std::int32_t id) {
 
 void Session::drop(Stream& stream) {
   if (stream.phase == Stream::Phase::kRunning) shared_.count(&ServerCounters::calls_cancelled);
-  if (stream.method == nullptr && stream.phase >= Stream::Phase::kRunning) shared_.freed_bytes += kPassedCallBytes;
   end_call(stream);
   stream.request.clear();
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);

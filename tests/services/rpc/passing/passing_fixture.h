@@ -149,7 +149,8 @@ class PassingServer {
     INGOT_CHECK(inner_ != nullptr);
     loop_ = *EventLoop::create(WaitOptions::shared_core(), {}, std::make_unique<AsioWaiter>(io_));
     tasks_ = *LoopTasks::create();
-    passing_ = std::make_unique<Passing>(inner_->InProcessChannel({}), *tasks_, budget);
+    passing_ = std::make_unique<Passing>(inner_->InProcessChannel({}), *tasks_, budget,
+                                         [this](std::size_t bytes) { freed_bytes += bytes; });
     served_.set_fallback([this](Call call, std::string_view path) { return passing_->begin(call, path); });
     Server::Options options;
     options.methods = &served_;
@@ -197,6 +198,7 @@ class PassingServer {
 
   TestMethods methods;
   PassedCalls budget;
+  std::atomic<std::size_t> freed_bytes{0};  // as the calls that have ended say
   std::string address;
 
  private:

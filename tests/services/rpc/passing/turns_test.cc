@@ -1,4 +1,7 @@
 // Which of the waiting calls gRPC C++ gets in a round. The rounds are the test's, so nothing depends on time.
+#include <cstdint>
+#include <vector>
+
 #include "services/rpc/passing/limits.h"
 #include "tests/services/rpc/passing/passing_fixture.h"
 #include "tests/services/rpc/server/harness.h"
@@ -16,7 +19,8 @@ class Rounds {
     builder.RegisterCallbackGenericService(&methods);
     inner_ = builder.BuildAndStart();
     REQUIRE(inner_ != nullptr);
-    passing_ = std::make_unique<Passing>(inner_->InProcessChannel({}), *tasks_, budget);
+    passing_ = std::make_unique<Passing>(inner_->InProcessChannel({}), *tasks_, budget,
+                                         [this](std::size_t bytes) { freed_bytes += bytes; });
     harness.methods.set_fallback([this](Call call, std::string_view path) { return passing_->begin(call, path); });
   }
   ~Rounds() {
@@ -29,6 +33,7 @@ class Rounds {
 
   TestMethods methods;
   PassedCalls budget;
+  std::size_t freed_bytes = 0;
   Harness harness;
 
  private:
@@ -103,6 +108,27 @@ TEST_CASE("a place is taken from a call that waits for its turn as from any othe
     loop.harness.run(*late);
   }
   CHECK(late->answer(asked).status() == 0);
+}
+
+// 1,024 watches of the server's health whose client left kept 34 MiB: the heap was given back before they were freed.
+TEST_CASE("a call's memory counts as freed when gRPC C++ has ended it, not when its caller has") {
+  Rounds loop;
+  const auto client = loop.harness.client(caller("client"));
+  constexpr int kBegun = 20, kWaiting = 3;
+  std::vector<std::int32_t> ids;
+  const auto begin = [&](int number) {
+    for (int i = 0; i < number; ++i) ids.push_back(client->call("/test.Test/Wait", "", false));
+    loop.harness.run(*client);
+  };
+  begin(kBegun);
+  while (loop.methods.begun < kBegun) loop.round();
+  begin(kWaiting);
+  for (const std::int32_t id : ids) client->reset(id);
+  loop.harness.run(*client);
+  CHECK(loop.budget.open() == kBegun);
+  CHECK(loop.freed_bytes == 0);
+  while (loop.budget.open() > 0) loop.round();
+  CHECK(loop.freed_bytes == kBegun * kPassedCallBytes);
 }
 
 }  // namespace
