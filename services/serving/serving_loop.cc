@@ -47,6 +47,7 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   options.bounds.connections = std::min(options.bounds.connections, parts.connections);
   server_ = std::make_unique<rpc::Server>(*io_, std::move(options));
   loop_->add(*server_);
+  loop_->add(*passing_);
   tasks_->attach(*loop_);
   loop_->at_round_end([this] { end_round(); });
 }

@@ -24,6 +24,12 @@ inline constexpr int kPassedStartsPerRound = 4;
 // of 40 reads whose calls took the places of others took 61 ms.
 inline constexpr int kPassedCancelsPerRound = 4;
 
+// Of a loop: both together in a second, and so many at once after a pause; others wait. A call's start and end cost
+// gRPC's threads some 100 us of a core, so who opens and drops such calls without end takes a tenth of a core from
+// others.
+inline constexpr int kPassedTurnsPerSecond = 1'000;
+inline constexpr int kPassedTurnsBurst = 64;
+
 // What counts as freed when gRPC C++ has ended a call, in bytes; measured were some 35 KiB.
 inline constexpr std::size_t kPassedCallBytes = 64 * 1024;
 

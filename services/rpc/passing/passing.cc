@@ -33,7 +33,7 @@ Passing::~Passing() {
   std::vector<InnerCall*> open;
   for (const auto& [call, owned] : calls_) open.push_back(call);
   for (InnerCall* call : open) call->cancel();
-  while (!calls_.empty() || round_posted_) {
+  while (!calls_.empty()) {
     loop_.wait();
     loop_.poll(0);
   }
@@ -72,7 +72,6 @@ std::unique_ptr<StreamHandler> Passing::begin(Call caller, std::string_view path
 void Passing::wait_for_turn(Share& share, InnerCall& call) {
   if (share.waiting.empty()) turns_.push_back(&share);
   call.in_line = share.waiting.insert(share.waiting.end(), &call);
-  post_round();
 }
 
 void Passing::leave_line(InnerCall& call) {
@@ -83,33 +82,34 @@ void Passing::leave_line(InnerCall& call) {
   if (share.waiting.empty()) turns_.remove(&share);
 }
 
-void Passing::post_round() {
-  if (std::exchange(round_posted_, true)) return;
-  loop_.post([this] {
-    round_posted_ = false;
-    round();
-  });
+void Passing::wait_for_cancel(InnerCall& call) { call.leaving = cancels_.insert(cancels_.end(), &call); }
+
+void Passing::cancel_next() {
+  InnerCall& call = *cancels_.front();
+  cancels_.pop_front();
+  call.leaving.reset();
+  call.cancel();
 }
 
-void Passing::wait_for_cancel(InnerCall& call) {
-  call.leaving = cancels_.insert(cancels_.end(), &call);
-  post_round();
+void Passing::start_next() {
+  turns_.splice(turns_.end(), turns_, turns_.begin());
+  InnerCall& call = *turns_.back()->waiting.front();
+  leave_line(call);
+  call.start();
 }
 
-void Passing::round() {
-  for (int canceled = 0; canceled < kPassedCancelsPerRound && !cancels_.empty(); ++canceled) {
-    InnerCall& call = *cancels_.front();
-    cancels_.pop_front();
-    call.leaving.reset();
-    call.cancel();
-  }
-  for (int started = 0; started < kPassedStartsPerRound && !turns_.empty(); ++started) {
-    turns_.splice(turns_.end(), turns_, turns_.begin());
-    InnerCall& call = *turns_.back()->waiting.front();
-    leave_line(call);
-    call.start();
-  }
-  if (!turns_.empty() || !cancels_.empty()) post_round();
+int Passing::poll(std::uint64_t now_ns) {
+  now_ns_ = now_ns;
+  int done = 0;
+  const auto some = [&](int most, const auto& any, void (Passing::*next)()) {
+    for (int i = 0; i < most && !any.empty() && pace_.may(now_ns); ++i, ++done) {
+      pace_.take(now_ns);
+      (this->*next)();
+    }
+  };
+  some(kPassedCancelsPerRound, cancels_, &Passing::cancel_next);
+  some(kPassedStartsPerRound, turns_, &Passing::start_next);
+  return done;
 }
 
 // ---- Places ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
@@ -14,9 +15,12 @@
 #include <grpcpp/generic/generic_stub.h>
 
 #include "services/rpc/passing/budget.h"
+#include "services/rpc/passing/limits.h"
+#include "services/rpc/passing/pace.h"
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
 #include "transport/host/loop_tasks.h"
+#include "transport/pollable.h"
 
 namespace ingot::rpc {
 
@@ -25,10 +29,11 @@ class InnerCall;
 // The calls that one loop passes on; used by that loop's thread. Messages are passed on as they are. Metadata goes both
 // ways, and so do deadline, cancellation and status details. The next message is read from either side when the other
 // side has taken the one before, so each call keeps at most one message for each direction and what the engine's own
-// bounds allow. gRPC's threads hand over what has happened by the loop's LoopTasks.
+// bounds allow. gRPC's threads hand over what has happened by the loop's LoopTasks. The loop polls it after the server,
+// so that a call that has just come is passed on in the same round.
 //
 // The caller goes along under kCallerKey.
-class Passing {
+class Passing final : public Pollable {
  public:
   // Hears how much of the heap a call has freed at its end, in bytes.
   using Freed = std::function<void(std::size_t bytes)>;
@@ -37,11 +42,16 @@ class Passing {
   // object.
   Passing(std::shared_ptr<grpc::Channel> channel, LoopTasks& loop, PassedCalls& budget, Freed freed);
   // Cancels what is open, and waits for its end. REQUIRES: the loop has ended, or this is its thread.
-  ~Passing();
+  ~Passing() override;
 
   // Begins to pass on a call of the method `path`; for Methods::set_fallback. If too many are open, ends it or another
   // one with RESOURCE_EXHAUSTED (services/rpc/passing/limits.h).
   std::unique_ptr<StreamHandler> begin(Call caller, std::string_view path);
+
+  // Gives gRPC C++ some calls, and takes some from it.
+  int poll(std::uint64_t now_ns) override;
+  bool readable() override { return any_wait() && pace_.may(now_ns_); }
+  std::uint64_t deadline_ns() const override { return any_wait() ? pace_.ready_ns() : kNever; }
 
   std::size_t open() const { return calls_.size(); }
 
@@ -57,8 +67,9 @@ class Passing {
   void wait_for_turn(Share& share, InnerCall& call);
   void leave_line(InnerCall& call);
   void wait_for_cancel(InnerCall& call);
-  void round();  // gives gRPC C++ some calls, and takes some from it
-  void post_round();
+  void start_next();
+  void cancel_next();
+  bool any_wait() const { return !turns_.empty() || !cancels_.empty(); }
   void used(InnerCall& call);    // it is not idle
   void let_go(InnerCall& call);  // its caller's call is over
   void ended(InnerCall& call);
@@ -75,7 +86,8 @@ class Passing {
   int ending_ = 0;                                       // calls whose places others have taken
   std::list<Share*> turns_;                              // callers with calls that wait; the next one comes first
   std::list<InnerCall*> cancels_;                        // calls that gRPC C++ has, and shall end
-  bool round_posted_ = false;                            // round() is a task of the loop
+  Pace pace_{1'000'000'000 / kPassedTurnsPerSecond, kPassedTurnsBurst};
+  std::uint64_t now_ns_ = 0;  // of this round
 };
 
 }  // namespace ingot::rpc

@@ -88,6 +88,8 @@ class Server::State final : public ConnectionHost {
     connection->start();
   }
 
+  void count_freed(std::size_t bytes) { shared_.freed_bytes += bytes; }
+
   int poll(std::uint64_t now_ns) {
     shared_.now_ns = now_ns;
     if (io_.stopped()) io_.restart();
@@ -215,8 +217,6 @@ class Server::State final : public ConnectionHost {
       connection->close();
     }
   }
-
-  void count_freed(std::size_t bytes) { shared_.freed_bytes += bytes; }
 
   // The C library keeps what is freed; after much it is given back to the kernel, some time later, when all is freed.
   void trim_later() {

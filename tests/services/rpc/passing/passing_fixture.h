@@ -160,6 +160,7 @@ class PassingServer {
     INGOT_CHECK(listener.ok());
     INGOT_CHECK(server_->listen(*std::move(listener), Caller::Door::kTcp).ok());
     loop_->add(*server_);
+    loop_->add(*passing_);
     tasks_->attach(*loop_);
     loop_->at_round_end([this] { server_->flush(); });
     thread_ = std::thread([this] { loop_->run(); });
