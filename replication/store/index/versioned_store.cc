@@ -59,7 +59,10 @@ bool VersionedStore::erase(std::string_view key, ChangeAt at) {
 
 // Fills in what follows from the key's newest version.
 bool VersionedStore::supersede(VersionFields& fields, HeapRef newest_ref, const VersionFields& newest) {
-  INGOT_CHECK(newest.revision < fields.revision, "a key changes once in a revision");
+  if (newest.revision >= fields.revision) {
+    heap_.nodes().report("a key that has changed at this revision already", offset_of(newest_ref));
+    return false;
+  }
   const auto jump = next_jump(heap_.nodes(), newest, newest_ref, root_.compacted);
   if (!jump) return false;
   fields.jump = *jump;
@@ -86,7 +89,10 @@ bool VersionedStore::change(std::string_view key, std::string_view value, Versio
     existed = !newest.fields().tombstone();
     if (existed) dropped += sum_of(newest.fields(), key.size());
   }
-  INGOT_CHECK(existed || !fields.tombstone(), "only what exists is deleted");
+  if (!existed && fields.tombstone()) {
+    heap_.nodes().report("a key that is to be deleted and is not there", fresh ? 0 : offset_of(*found));
+    return false;
+  }
   const auto node = fresh ? add_key(heap_, key, {}) : found;
   if (!node) return false;
   fields.key = *node;
