@@ -14,6 +14,7 @@
 #include "core/limits.h"
 #include "transport/channel_transport.h"
 #include "transport/fragments.h"
+#include "transport/limits.h"
 #include "transport/transport.h"
 #include "transport/waker.h"
 
@@ -39,7 +40,7 @@ class ChannelEndpoint final : public ChannelTransport {
   [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override {
     if (!may_send(dest, message.size())) return false;
     if (message.size() <= Channel::kPayloadBytes) {
-      const LineHeader header{self(), true, true, static_cast<std::uint8_t>(message.size())};
+      const LineHeader header{self(), true, true, static_cast<std::uint32_t>(message.size())};
       if (!channel_.write_line(dest, header, message)) {
         wake_later(dest);  // only its poll makes room
         return false;
@@ -69,7 +70,7 @@ class ChannelEndpoint final : public ChannelTransport {
     if (!staging_.empty()) move_all_staged();
     return channel_.receive(limit, [&](EndpointId from, const LineHeader& header, const std::byte* payload) {
       std::span<const std::byte> message;
-      const std::size_t bytes = std::min<std::size_t>(header.bytes, Channel::kPayloadBytes);
+      const std::size_t bytes = std::min<std::size_t>(header.bytes, payload_bytes_max(header.bulk));
       if (!partial_[from.value()].add(header, {payload, bytes}, message)) {
         parts_moved_ = true;
         wake_later(from);  // it may sleep until there is room for the rest
@@ -126,14 +127,32 @@ class ChannelEndpoint final : public ChannelTransport {
   Channel& channel() { return channel_; }
 
  private:
+  static constexpr bool kHasBulk = requires(Channel& channel) { channel.bulk_bytes(); };
+
   bool may_send(EndpointId dest, std::size_t bytes) {
     INGOT_CHECK(dest.value() < staged_.size() && dest != self(), "a message goes to another endpoint of the fabric");
     INGOT_CHECK(bytes > 0 && bytes <= kMessageBytesMax);
     return !gone_[dest.value()] && (staged_[dest.value()].empty() || move_staged(dest));
   }
 
+  // What one line may carry. Parts of messages from kBulkFromBytes on lie beside their lines, if the channel has room
+  // there.
+  std::size_t payload_bytes_max(bool bulk) const {
+    if constexpr (kHasBulk) {
+      if (bulk) return channel_.bulk_bytes();
+    }
+    return Channel::kPayloadBytes;
+  }
+  bool is_bulk(std::size_t rest_bytes) const {
+    const std::size_t most = payload_bytes_max(true);
+    return most > Channel::kPayloadBytes && rest_bytes >= std::min(kBulkFromBytes, most);
+  }
+
   // One line of a longer message. A channel writes a line's payload at once, so a line of both pieces is joined first.
   bool write_line(EndpointId dest, const LineHeader& header, const GatheredMessage& payload) {
+    if constexpr (kHasBulk) {
+      if (header.bulk) return channel_.write_bulk(dest, header, payload);
+    }
     std::byte joined[Channel::kPayloadBytes];
     std::span<const std::byte> whole = payload.body;
     if (!payload.header.empty()) {
@@ -147,9 +166,10 @@ class ChannelEndpoint final : public ChannelTransport {
   std::size_t write_lines(EndpointId dest, const GatheredMessage& rest, bool first) {
     std::size_t written = 0;
     while (written < rest.size()) {
-      const std::size_t bytes = std::min(Channel::kPayloadBytes, rest.size() - written);
+      const bool bulk = is_bulk(rest.size() - written);
+      const std::size_t bytes = std::min(payload_bytes_max(bulk), rest.size() - written);
       const bool last = written + bytes == rest.size();
-      const LineHeader header{self(), first && written == 0, last, static_cast<std::uint8_t>(bytes)};
+      const LineHeader header{self(), first && written == 0, last, static_cast<std::uint32_t>(bytes), bulk};
       if (!write_line(dest, header, rest.part(written, bytes))) break;
       written += bytes;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/limits.h"
 
@@ -11,6 +12,11 @@ inline constexpr int kProbeMessagesMax = 256;  // messages that one probe hands 
 inline constexpr int kChannelEndpointsMax = 512;  // endpoints that one channel can connect; more is a bug (CHECK)
 inline constexpr int kNvpSlotsPerSender = 64;     // lines one sender may have unread in one inbox; then "full"
 inline constexpr int kSrbpSlotsPerSender = 64;    // likewise for SRBP, whose senders share one ring
+// Beside each of these lines on the host, for a long part of a message: touched only when one is sent, so at most 1 MiB
+// of memory for each pair of endpoints that exchange such messages.
+inline constexpr std::uint32_t kNvpBulkBytes = 16 * 1024;
+// From this length on a part of a message lies beside its line, where there is room.
+inline constexpr std::size_t kBulkFromBytes = 1024;
 // How soon an SRBP receiver works around a sender that stopped between drawing its ticket and publishing: after so many
 // looks at an empty place it looks ahead once, and after so many looks ahead that found later messages it parks the
 // place. Too soon costs a little work, never a message.

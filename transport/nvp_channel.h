@@ -6,6 +6,7 @@
 //    vector    S bytes: byte s is the number of lines that s has written, modulo 256
 //    credit    S words: word s is the number of lines of s that the receiver has read and returned, modulo 2^32
 //    slots     S rings of K lines: word 0 is the LineHeader, payload behind it
+//    bulk      S rings of K areas of B bytes, one beside each slot: a long part of a message (nvp_bulk.h). B may be 0
 //
 // Only sender s writes its byte and its ring, only the receiver writes the credit: there is no read-modify-write.
 // Reading one line of the vector finds the new lines of as many senders as a line has bytes. A sender loads its credit
@@ -26,30 +27,14 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/gathered_message.h"
 #include "transport/fragments.h"
 #include "transport/limits.h"
 #include "transport/memory.h"
+#include "transport/nvp_bulk.h"
+#include "transport/nvp_layout.h"
 
 namespace ingot {
-
-struct NvpLayout {
-  int endpoints;         // S: 1 to kChannelEndpointsMax
-  int slots_per_sender;  // K: a power of two, 1 to 128
-
-  constexpr std::uint32_t vector_lines(std::size_t line_bytes) const { return lines_for(endpoints, line_bytes); }
-  constexpr std::uint32_t credit_lines(std::size_t line_bytes) const { return lines_for(4 * endpoints, line_bytes); }
-  constexpr std::uint32_t first_slot(std::size_t line_bytes) const {
-    return vector_lines(line_bytes) + credit_lines(line_bytes);
-  }
-  constexpr std::uint32_t inbox_lines(std::size_t line_bytes) const {
-    return first_slot(line_bytes) + static_cast<std::uint32_t>(endpoints * slots_per_sender);
-  }
-
- private:
-  static constexpr std::uint32_t lines_for(int bytes, std::size_t line_bytes) {
-    return static_cast<std::uint32_t>((static_cast<std::size_t>(bytes) + line_bytes - 1) / line_bytes);
-  }
-};
 
 // One endpoint's end. Used by its thread only.
 template <Memory M>
@@ -62,9 +47,13 @@ class NvpChannel {
   // earlier incarnation published. An earlier incarnation's inbox may be reused, but lines read since its last return
   // of credit would be handed out again: give a new incarnation a new inbox.
   NvpChannel(M memory, const Layout& layout)
-      : memory_(std::move(memory)), layout_(layout), slots_(static_cast<Word>(layout.slots_per_sender)) {
+      : memory_(std::move(memory)),
+        layout_(layout),
+        slots_(static_cast<Word>(layout.slots_per_sender)),
+        bulk_(layout.bulk_bytes) {
     INGOT_CHECK(layout.endpoints >= 1 && layout.endpoints <= kChannelEndpointsMax);
     INGOT_CHECK(slots_ >= 1 && slots_ <= 128 && std::has_single_bit(slots_));
+    INGOT_CHECK(layout.bulk_bytes % M::kLineBytes == 0);
     for (std::uint16_t i = 0; i < layout.endpoints; ++i) {
       INGOT_CHECK(memory_.inbox_lines(EndpointId(i)) >= layout.inbox_lines(M::kLineBytes), "an inbox is too small");
     }
@@ -80,13 +69,26 @@ class NvpChannel {
 
   // Writes one line to `dest`; publish makes it and all before it visible. False: full, nothing written.
   [[nodiscard]] bool write_line(EndpointId dest, LineHeader header, std::span<const std::byte> payload) {
+    if (!has_room(dest)) return false;
     Out& out = out_[dest.value()];
-    if (out.written - out.credit == slots_ && !take_credit(dest, out)) return false;
     const auto slot = slot_line(dest, self(), out.written);
     memory_.store_word(slot, 0, header.encode(), Site::kRelaxed);
     memory_.copy_in(slot, sizeof(Word), payload);
     ++out.written;
     return true;
+  }
+
+  // The most bytes that write_bulk takes; 0: it must not be called.
+  std::size_t bulk_bytes() const { return bulk_.area_bytes(); }
+
+  // As write_line, with a payload of up to bulk_bytes().
+  [[nodiscard]] bool write_bulk(EndpointId dest, LineHeader header, const GatheredMessage& payload) {
+    if (!has_room(dest)) return false;
+    bulk_.write(memory_, dest, bulk_line(self(), out_[dest.value()].written), payload);
+    header.bulk = true;
+    header.bytes = sizeof(Word);
+    const Word bytes = static_cast<Word>(payload.size());
+    return write_line(dest, header, std::as_bytes(std::span(&bytes, 1)));
   }
 
   void publish(EndpointId dest) {
@@ -186,6 +188,15 @@ class NvpChannel {
     out.written = out.credit + static_cast<std::uint8_t>(told - static_cast<std::uint8_t>(out.credit));
   }
 
+  std::uint32_t bulk_line(EndpointId sender, Word number) const {
+    const std::uint32_t area = sender.value() * slots_ + (number & (slots_ - 1));
+    return layout_.first_bulk(M::kLineBytes) + area * layout_.area_lines(M::kLineBytes);
+  }
+
+  bool has_room(EndpointId dest) {
+    Out& out = out_[dest.value()];
+    return out.written - out.credit != slots_ || take_credit(dest, out);
+  }
   bool take_credit(EndpointId dest, Out& out) {
     out.credit =
         memory_.load_word(credit_line(dest, self()), self().value() % kWordsPerLine, Site::kNvpTakeCredit);
@@ -249,21 +260,34 @@ class NvpChannel {
     alignas(M::kLineBytes) std::byte payload[M::kLineBytes];
     while (static_cast<std::uint8_t>(in.read) != told && messages < limit) {
       const auto slot = slot_line(self(), sender, in.read);
-      const LineHeader header = LineHeader::decode(memory_.load_word(slot, 0, Site::kRelaxed));
+      LineHeader header = LineHeader::decode(memory_.load_word(slot, 0, Site::kRelaxed));
       memory_.copy_out(slot, sizeof(Word), payload, kPayloadBytes);
+      const std::byte* content = payload;
+      if (header.bulk) [[unlikely]] content = read_bulk(sender, in.read, header, payload);
       ++in.read;
       set_seen(sender, static_cast<std::uint8_t>(in.read));
       if (in.read - in.returned >= (slots_ + 1) / 2) return_credit(sender, in);
-      if (on_line(sender, header, payload)) ++messages;
+      if (on_line(sender, header, content)) ++messages;
     }
     spoke_last_ = sender;
     if (messages == limit) next_ = static_cast<std::uint32_t>(sender.value() + 1) % out_.size();
     return messages;
   }
 
+  // The payload beside slot `number`, whose line says how long it is.
+  [[gnu::noinline]] const std::byte* read_bulk(EndpointId sender, Word number, LineHeader& header,
+                                               const std::byte* line) {
+    Word bytes = 0;
+    std::memcpy(&bytes, line, sizeof bytes);
+    const auto content = bulk_.read(memory_, self(), bulk_line(sender, number), bytes);
+    header.bytes = static_cast<std::uint32_t>(content.size());
+    return content.data();
+  }
+
   M memory_;
   const Layout layout_;
   const Word slots_;
+  NvpBulk<M> bulk_;
   std::vector<Out> out_;
   std::vector<In> in_;
   std::vector<Unit> seen_;  // the vector as far as it was read, byte for byte

@@ -135,6 +135,28 @@ TEST_CASE("messages of every length arrive whole") {
   }
 }
 
+TEST_CASE("long and short messages that take turns arrive whole and in order") {
+  const std::string_view kind = GENERATE("nvp", "srbp");
+  const auto table = make_contract_table(kind, 2);
+  std::vector<std::size_t> lengths;
+  for (const std::size_t bytes : {1'023, 1'024, 1'025, 16'383, 16'384, 16'385, 17'407, 17'408, 33'000}) {
+    lengths.insert(lengths.end(), {bytes, 20, bytes, bytes});
+  }
+  std::uint32_t sent = 0, received = 0;
+  while (received < lengths.size()) {
+    while (sent < lengths.size() && table->send(0, 1, sent, lengths[sent])) ++sent;
+    table->probe(
+        1,
+        [&](EndpointId, std::span<const std::byte> message) {
+          REQUIRE(received < sent);
+          CHECK(check_message(message, id(0), id(1), received, lengths[received]) == "");
+          ++received;
+        },
+        3);
+    table->flush(0);
+  }
+}
+
 TEST_CASE("probe stops at its limit, and a busy sender does not keep the others waiting") {
   const std::string_view kind = GENERATE("nvp", "srbp");
   constexpr int kEndpoints = 20;

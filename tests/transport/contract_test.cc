@@ -93,7 +93,7 @@ std::unique_ptr<ContractTable> ingot::test::make_contract_table(std::string_view
                                                                 std::vector<LinkHooks> links_of_0) {
   return std::make_unique<HostTable>(kind, endpoints, links_of_0);
 }
-ContractBounds ingot::test::contract_bounds() { return {kChannelEndpointsMax, {20'000, kMessageBytesMax}}; }
+ContractBounds ingot::test::contract_bounds() { return {kChannelEndpointsMax, {1'100'000, kMessageBytesMax}}; }
 
 TEST_CASE("every endpoint sends to all others") {
   const std::string_view kind = GENERATE("nvp", "srbp");

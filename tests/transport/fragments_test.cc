@@ -21,12 +21,13 @@ TEST_CASE("a line header survives its encoding") {
   Prng prng(1);
   for (int i = 0; i < 10'000; ++i) {
     const LineHeader header{EndpointId(static_cast<std::uint16_t>(prng())), prng.chance(0.5), prng.chance(0.5),
-                            static_cast<std::uint8_t>(prng())};
+                            static_cast<std::uint8_t>(prng()), prng.chance(0.5)};
     const LineHeader back = LineHeader::decode(header.encode());
     CHECK(back.sender == header.sender);
     CHECK(back.first == header.first);
     CHECK(back.last == header.last);
     CHECK(back.bytes == header.bytes);
+    CHECK(back.bulk == header.bulk);
   }
 }
 

@@ -16,7 +16,10 @@ namespace {
 
 EndpointId endpoint(int core) { return EndpointId(static_cast<std::uint16_t>(core)); }
 
-NvpLayout random_nvp_layout(Prng& prng, int cores) { return {cores, 1 << prng.below(3)}; }
+NvpLayout random_nvp_layout(Prng& prng, int cores) {
+  const int slots = 1 << prng.below(3);
+  return {cores, slots, static_cast<std::uint32_t>(prng.below(4) * IncoherentMemory::kLineBytes)};
+}
 SrbpLayout random_srbp_layout(Prng& prng, int cores) {
   const int tickets = 1 << prng.below(2);
   return {cores, tickets, 1 << prng.below(4)};

@@ -14,7 +14,7 @@ namespace {
 using Nvp = NvpChannel<HostMemory>;
 using Srbp = SrbpChannel<HostMemory>;
 
-NvpLayout nvp_layout(int endpoints) { return {endpoints, kNvpSlotsPerSender}; }
+NvpLayout nvp_layout(int endpoints) { return {endpoints, kNvpSlotsPerSender, kNvpBulkBytes}; }
 SrbpLayout srbp_layout(int endpoints) { return {endpoints, kSrbpSlotsPerSender}; }
 
 }  // namespace

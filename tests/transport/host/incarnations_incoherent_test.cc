@@ -274,7 +274,8 @@ using Runner = std::string (*)(std::uint64_t, Weakened);
 
 std::string run_nvp(std::uint64_t seed, Weakened weakened) {
   Prng prng(seed);
-  const NvpLayout layout{2, 1 << prng.below(3)};
+  const int slots = 1 << prng.below(3);
+  const NvpLayout layout{2, slots, static_cast<std::uint32_t>(prng.below(4) * InboxesMemory::kLineBytes)};
   return Run<NvpChannel<InboxesMemory>>(seed, weakened, layout, prng).failure();
 }
 
