@@ -40,7 +40,7 @@ class ChannelEndpoint final : public ChannelTransport {
   [[nodiscard]] bool send(EndpointId dest, std::span<const std::byte> message) override {
     if (!may_send(dest, message.size())) return false;
     if (message.size() <= Channel::kPayloadBytes) {
-      const LineHeader header{self(), true, true, static_cast<std::uint32_t>(message.size())};
+      const LineHeader header{self(), true, true, static_cast<std::uint8_t>(message.size())};
       if (!channel_.write_line(dest, header, message)) {
         wake_later(dest);  // only its poll makes room
         return false;
@@ -68,10 +68,9 @@ class ChannelEndpoint final : public ChannelTransport {
 
   int probe(Handler handler, int limit) override {
     if (!staging_.empty()) move_all_staged();
-    return channel_.receive(limit, [&](EndpointId from, const LineHeader& header, const std::byte* payload) {
+    return channel_.receive(limit, [&](EndpointId from, const LineHeader& header, std::span<const std::byte> payload) {
       std::span<const std::byte> message;
-      const std::size_t bytes = std::min<std::size_t>(header.bytes, payload_bytes_max(header.bulk));
-      if (!partial_[from.value()].add(header, {payload, bytes}, message)) {
+      if (!partial_[from.value()].add(header, payload, message)) {
         parts_moved_ = true;
         wake_later(from);  // it may sleep until there is room for the rest
         return false;
@@ -169,7 +168,7 @@ class ChannelEndpoint final : public ChannelTransport {
       const bool bulk = is_bulk(rest.size() - written);
       const std::size_t bytes = std::min(payload_bytes_max(bulk), rest.size() - written);
       const bool last = written + bytes == rest.size();
-      const LineHeader header{self(), first && written == 0, last, static_cast<std::uint32_t>(bytes), bulk};
+      const LineHeader header{self(), first && written == 0, last, static_cast<std::uint8_t>(bulk ? 0 : bytes), bulk};
       if (!write_line(dest, header, rest.part(written, bytes))) break;
       written += bytes;
     }

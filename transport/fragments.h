@@ -5,8 +5,7 @@
 //    bits 31..16   15..11   10     9      8       7..0
 //        sender    0        bulk   last   first   payload bytes in this line
 //
-// bulk: the line carries only the length of the payload, which lies elsewhere (nvp_bulk.h); then `bytes` is that length
-// once the channel has read it.
+// bulk: the payload lies beside the line, and the line carries its length (nvp_bulk.h).
 // The fragments of one sender's messages arrive in order and never mixed, since a channel is FIFO per sender and a
 // sender finishes a message before it begins the next.
 #pragma once
@@ -28,15 +27,15 @@ struct LineHeader {
   EndpointId sender;
   bool first = true;
   bool last = true;
-  std::uint32_t bytes = 0;
+  std::uint8_t bytes = 0;
   bool bulk = false;
 
   constexpr Word encode() const {
-    return Word{sender.value()} << 16 | Word{bulk} << 10 | Word{last} << 9 | Word{first} << 8 | (bytes & 0xff);
+    return Word{sender.value()} << 16 | Word{bulk} << 10 | Word{last} << 9 | Word{first} << 8 | bytes;
   }
   static constexpr LineHeader decode(Word word) {
     return {EndpointId(static_cast<std::uint16_t>(word >> 16)), (word >> 8 & 1) != 0, (word >> 9 & 1) != 0,
-            word & 0xff, (word >> 10 & 1) != 0};
+            static_cast<std::uint8_t>(word), (word >> 10 & 1) != 0};
   }
 };
 

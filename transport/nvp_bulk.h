@@ -1,8 +1,8 @@
 // The bulk areas of an NVP inbox: room beside each slot for a long part of a message.
 //
-// A slot's area belongs to whom the slot belongs: its sender writes it before it publishes the slot, and the receiver
-// reads it before it returns the slot's credit. So the areas need no order of their own, and what a sender leaves that
-// dies half-way is as invisible as a half-written slot.
+// A slot and its area have one owner at a time: the sender writes the area before it publishes the slot, and the
+// receiver reads it before it returns the slot's credit. So the areas need no order of their own, and an area that is
+// half written when its sender dies is as invisible as a half-written slot.
 #pragma once
 
 #include <algorithm>
@@ -39,18 +39,21 @@ class NvpBulk {
     }
   }
 
-  // Valid until the next call. `bytes` comes from shared memory: no more than an area is read.
-  std::span<const std::byte> read(M& memory, EndpointId inbox, std::uint32_t first_line, Word bytes) {
-    const std::size_t size = std::min<std::size_t>(bytes, area_bytes_);
-    for (std::size_t at = 0; at < size; at += M::kLineBytes, ++first_line) {
+  // `bytes` comes from shared memory: no more than an area is read.
+  void read(M& memory, EndpointId inbox, std::uint32_t first_line, Word bytes) {
+    read_bytes_ = std::min<std::size_t>(bytes, area_bytes_);
+    for (std::size_t at = 0; at < read_bytes_; at += M::kLineBytes, ++first_line) {
       memory.copy_out(memory.line(inbox, first_line), 0, read_.data() + at, M::kLineBytes);
     }
-    return std::span(read_).first(size);
   }
+
+  // What the last read has copied.
+  std::span<const std::byte> content() const { return std::span(read_).first(read_bytes_); }
 
  private:
   const std::size_t area_bytes_;  // whole lines
   std::vector<std::byte> read_;
+  std::size_t read_bytes_ = 0;
   std::vector<std::byte> joined_;  // at most an area
 };
 

@@ -17,6 +17,7 @@
 // sees it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -67,8 +68,9 @@ class NvpChannel {
   int endpoints() const { return layout_.endpoints; }
   M& memory() { return memory_; }
 
-  // Writes one line to `dest`; publish makes it and all before it visible. False: full, nothing written.
-  [[nodiscard]] bool write_line(EndpointId dest, LineHeader header, std::span<const std::byte> payload) {
+  // Writes one line to `dest`; publish makes it and all before it visible. False: full, nothing written. Expanded in
+  // place: as a call, its payload goes through memory, and short messages stream at two thirds of their speed.
+  [[nodiscard, gnu::always_inline]] bool write_line(EndpointId dest, LineHeader header, std::span<const std::byte> payload) {
     if (!has_room(dest)) return false;
     Out& out = out_[dest.value()];
     const auto slot = slot_line(dest, self(), out.written);
@@ -82,7 +84,7 @@ class NvpChannel {
   std::size_t bulk_bytes() const { return bulk_.area_bytes(); }
 
   // As write_line, with a payload of up to bulk_bytes().
-  [[nodiscard]] bool write_bulk(EndpointId dest, LineHeader header, const GatheredMessage& payload) {
+  [[nodiscard, gnu::noinline]] bool write_bulk(EndpointId dest, LineHeader header, const GatheredMessage& payload) {
     if (!has_room(dest)) return false;
     bulk_.write(memory_, dest, bulk_line(self(), out_[dest.value()].written), payload);
     header.bulk = true;
@@ -260,39 +262,44 @@ class NvpChannel {
     alignas(M::kLineBytes) std::byte payload[M::kLineBytes];
     while (static_cast<std::uint8_t>(in.read) != told && messages < limit) {
       const auto slot = slot_line(self(), sender, in.read);
-      LineHeader header = LineHeader::decode(memory_.load_word(slot, 0, Site::kRelaxed));
+      const LineHeader header = LineHeader::decode(memory_.load_word(slot, 0, Site::kRelaxed));
       memory_.copy_out(slot, sizeof(Word), payload, kPayloadBytes);
-      const std::byte* content = payload;
-      if (header.bulk) [[unlikely]] content = read_bulk(sender, in.read, header, payload);
+      if (header.bulk) [[unlikely]] read_bulk(sender, in.read, payload);
       ++in.read;
       set_seen(sender, static_cast<std::uint8_t>(in.read));
       if (in.read - in.returned >= (slots_ + 1) / 2) return_credit(sender, in);
-      if (on_line(sender, header, content)) ++messages;
+      if (header.bulk) [[unlikely]] {
+        messages += hand_out_bulk(sender, header, on_line);
+      } else if (on_line(sender, header, {payload, std::min<std::size_t>(header.bytes, kPayloadBytes)})) {
+        ++messages;
+      }
     }
     spoke_last_ = sender;
     if (messages == limit) next_ = static_cast<std::uint32_t>(sender.value() + 1) % out_.size();
     return messages;
   }
 
-  // The payload beside slot `number`, whose line says how long it is.
-  [[gnu::noinline]] const std::byte* read_bulk(EndpointId sender, Word number, LineHeader& header,
-                                               const std::byte* line) {
+  // Bulk is out of the way of short messages, whose payload the compiler then follows from line to handler.
+  // Copies the payload beside slot `number`, whose line says how long it is, before the slot is given back.
+  [[gnu::noinline]] void read_bulk(EndpointId sender, Word number, const std::byte* line) {
     Word bytes = 0;
     std::memcpy(&bytes, line, sizeof bytes);
-    const auto content = bulk_.read(memory_, self(), bulk_line(sender, number), bytes);
-    header.bytes = static_cast<std::uint32_t>(content.size());
-    return content.data();
+    bulk_.read(memory_, self(), bulk_line(sender, number), bytes);
+  }
+  template <typename OnLine>
+  [[gnu::noinline]] int hand_out_bulk(EndpointId sender, const LineHeader& header, OnLine& on_line) {
+    return on_line(sender, header, bulk_.content()) ? 1 : 0;
   }
 
   M memory_;
   const Layout layout_;
   const Word slots_;
-  NvpBulk<M> bulk_;
   std::vector<Out> out_;
   std::vector<In> in_;
   std::vector<Unit> seen_;  // the vector as far as it was read, byte for byte
   EndpointId spoke_last_;
   std::uint32_t next_ = 0;  // the first sender of the next probe; 0 unless the last probe hit its limit
+  NvpBulk<M> bulk_;
 };
 
 }  // namespace ingot

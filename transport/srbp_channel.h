@@ -79,7 +79,7 @@ class SrbpChannel {
   template <typename OnLine>
   int receive(int limit, OnLine&& on_line) {
     if (settled_ != gone_) send_mark();
-    auto on_foreign_line = [&](EndpointId from, const LineHeader& header, const std::byte* payload) {
+    auto on_foreign_line = [&](EndpointId from, const LineHeader& header, std::span<const std::byte> payload) {
       if (from.value() >= endpoints_) return false;  // corrupt
       if (from != self()) return on_line(from, header, payload);
       settled_ = mark_;

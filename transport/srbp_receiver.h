@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "transport/fragments.h"
@@ -95,7 +96,8 @@ class SrbpReceiver {
     const LineHeader header = LineHeader::decode(memory.load_word(place, 1, Site::kRelaxed));
     memory.copy_out(place, SrbpPlaces<M>::kPayloadOffset, payload, SrbpPlaces<M>::kPayloadBytes);
     if (older != 0) parked_.exclude(header.sender, older);
-    return on_line(header.sender, header, payload) ? 1 : 0;
+    const std::size_t bytes = std::min<std::size_t>(header.bytes, SrbpPlaces<M>::kPayloadBytes);
+    return on_line(header.sender, header, std::span<const std::byte>(payload, bytes)) ? 1 : 0;
   }
 
   void return_head(M& memory) {
