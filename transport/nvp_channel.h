@@ -70,7 +70,8 @@ class NvpChannel {
 
   // Writes one line to `dest`; publish makes it and all before it visible. False: full, nothing written. Expanded in
   // place: as a call, its payload goes through memory, and short messages stream at two thirds of their speed.
-  [[nodiscard, gnu::always_inline]] bool write_line(EndpointId dest, LineHeader header, std::span<const std::byte> payload) {
+  [[nodiscard, gnu::always_inline]] bool write_line(EndpointId dest, LineHeader header,
+                                                    std::span<const std::byte> payload) {
     if (!has_room(dest)) return false;
     Out& out = out_[dest.value()];
     const auto slot = slot_line(dest, self(), out.written);
