@@ -1,7 +1,9 @@
 // One unary call of etcd's API on a loop.
 #pragma once
 
-#include <string_view>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/status.h>
@@ -25,8 +27,9 @@ class LoopCall {
     call_.send(message);
     finish(grpc::Status::OK);
   }
-  void answer_bytes(std::string_view message) const {
-    call_.send_bytes(message);
+  // Of an encoded message, in pieces.
+  void answer_pieces(std::vector<std::string> pieces) const {
+    call_.send_pieces(std::move(pieces));
     finish(grpc::Status::OK);
   }
   void finish(const grpc::Status& status) const {

@@ -93,8 +93,8 @@ void RangeCall::take_page(kv::Result&& result) {
     response.clear_more();
     response.clear_count();
   }
-  response.AppendPartialToString(&answer_);
-  if (next_offset == 0) return call_.answer_bytes(answer_);
+  answer_.push_back(response.SerializePartialAsString());
+  if (next_offset == 0) return call_.answer_pieces(std::move(answer_));
   if (!call_.open()) return call_.finish({grpc::StatusCode::CANCELLED, "the caller has gone"});
   request_.offset = next_offset;
   ask(RequestKind::kLocalQuery);

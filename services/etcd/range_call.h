@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proto/etcd/rpc.pb.h"
 #include "replication/client/replica_client.h"
@@ -26,8 +27,9 @@ bool may_be_large(std::string_view request);
 // the revision between two pages, and the caller did not ask for that very revision, the call begins again, at most
 // kRangeRestartsMax times.
 //
-// Each page is serialized as it arrives: an answer of many pages exists once, as the bytes to be sent. A caller that
-// has gone is asked no more pages for.
+// Each page is serialized as it arrives, and these bytes are what is sent: an answer of many pages exists once, and no
+// step of it handles more than a page, so that other calls wait for a page at most. A caller that has gone is asked no
+// more pages for.
 class RangeCall : public std::enable_shared_from_this<RangeCall> {
  public:
   // `request` is validated. `header` and `client` outlive the call.
@@ -53,8 +55,8 @@ class RangeCall : public std::enable_shared_from_this<RangeCall> {
   const bool serializable_;
   RequestKind last_kind_ = RequestKind::kLinearizableQuery;
   const LoopCall call_;
-  std::string answer_;            // the pages before the last one
-  std::size_t answer_bytes_ = 0;  // of keys and values
+  std::vector<std::string> answer_;  // the pages so far, encoded
+  std::size_t answer_bytes_ = 0;     // of keys and values
   int restarts_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/check.h"
 #include "services/rpc/server/call_table.h"
@@ -62,6 +63,10 @@ void Call::send(const google::protobuf::MessageLite& message) const {
 
 void Call::send_bytes(std::string_view message) const {
   if (Stream* to = stream()) to->session->send(*to, message);
+}
+
+void Call::send_pieces(std::vector<std::string> pieces) const {
+  if (Stream* to = stream()) to->session->send(*to, std::move(pieces));
 }
 
 void Call::send_initial_metadata() const {

@@ -50,9 +50,11 @@ class Call {
   // Metadata after the last message; likewise.
   void add_trailing_metadata(std::string_view name, std::string_view value) const;
 
-  // One message of the answer. A unary call sends at most one. The bytes are copied once.
+  // One message of the answer. A unary call sends at most one. The bytes are copied once; those of pieces, which
+  // together are the message, not at all.
   void send(const google::protobuf::MessageLite& message) const;
   void send_bytes(std::string_view message) const;
+  void send_pieces(std::vector<std::string> pieces) const;
   // Sends the initial metadata now, without a message.
   void send_initial_metadata() const;
 

@@ -71,6 +71,7 @@ class Session final : private Line {
   SessionHost& host() { return host_; }
   void send(Stream& stream, std::string_view message);
   void send(Stream& stream, const google::protobuf::MessageLite& message);
+  void send(Stream& stream, std::vector<std::string>&& pieces);
   void begin_response(Stream& stream);
   void finish(Stream& stream, const grpc::Status& status);
   void resume(Stream& stream);

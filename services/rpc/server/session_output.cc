@@ -110,6 +110,15 @@ void Session::send(Stream& stream, const google::protobuf::MessageLite& message)
   sent(stream, bytes.size() - before);
 }
 
+void Session::send(Stream& stream, std::vector<std::string>&& pieces) {
+  std::size_t bytes = 0;
+  for (const std::string& piece : pieces) bytes += piece.size();
+  const Prefix prefix = message_prefix(bytes);
+  stream.output.back().append(prefix.data(), prefix.size());
+  for (std::string& piece : pieces) stream.output.append_piece(std::move(piece));
+  sent(stream, prefix.size() + bytes);
+}
+
 // The answer of a unary call leaves when it is finished: then one look at the connection serves both.
 void Session::sent(Stream& stream, std::size_t bytes) {
   output_added(stream, bytes);
@@ -188,7 +197,7 @@ ssize_t Session::read_output(Stream& stream, std::size_t length, std::uint32_t& 
 int Session::send_data(const std::uint8_t* header, std::size_t length, Stream& stream) {
   if (frames_->size() >= kWriteBytes) return NGHTTP2_ERR_WOULDBLOCK;
   frames_->append(reinterpret_cast<const char*>(header), kFrameHeaderBytes);
-  frames_->append(stream.output.front(length));
+  stream.output.copy_front(*frames_, length);
   if (stream.finished) finished_output_bytes_ -= length;
   output_taken(stream, length);
   return 0;

@@ -15,44 +15,16 @@
 #include <string_view>
 
 #include "services/rpc/server/call.h"
-#include "services/rpc/server/limits.h"
 #include "services/rpc/server/methods.h"
+#include "services/rpc/server/output_bytes.h"
 #include "services/rpc/server/place.h"
 #include "services/rpc/server/request_head.h"
 #include "services/rpc/server/timers.h"
 #include "services/rpc/wire/framing.h"
-#include "services/rpc/wire/free_memory.h"
 
 namespace ingot::rpc {
 
 class Session;
-
-// Bytes that leave at their front. Not thread-safe.
-class OutputBytes {
- public:
-  std::size_t size() const { return bytes_.size() - taken_; }
-  std::string_view front(std::size_t bytes) const { return std::string_view(bytes_).substr(taken_, bytes); }
-  // For appending.
-  std::string& back() { return bytes_; }
-  void take(std::size_t bytes) {
-    taken_ += bytes;
-    if (taken_ == bytes_.size()) {
-      clear();
-    } else if (taken_ > kWriteBytes && taken_ > bytes_.size() / 2) {
-      bytes_.erase(0, taken_);
-      taken_ = 0;
-    }
-  }
-  void clear() {
-    bytes_.clear();
-    taken_ = 0;
-    if (bytes_.capacity() > kKeptCapacityBytes) free_memory(bytes_);
-  }
-
- private:
-  std::string bytes_;
-  std::size_t taken_ = 0;
-};
 
 using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
