@@ -34,7 +34,8 @@ enum class StoreRoom : std::uint8_t {
 };
 
 // The writer. Not thread-safe. A call that returns false has found damage: status() says what and where, and nothing is
-// published any more. What callers know of keys they have read here, so a change that cannot be is taken for damage, too.
+// published any more. What callers know of keys they have read here, so a change that cannot be is taken for damage,
+// too.
 class VersionedStore {
  public:
   // Goes on from the heap's last root; a heap without one of the store's gets an empty store. `heap` outlives it.
