@@ -6,6 +6,7 @@
 // the same form. Encoded requests come from outside: decode refuses bytes that encode cannot have written.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -104,8 +105,35 @@ struct AlarmRequest {
   bool operator==(const AlarmRequest&) const = default;
 };
 
+// A place in the history of changes: the changes of a transaction have one revision and are counted from 0.
+struct EventPosition {
+  Revision revision = 0;
+  std::uint32_t place = 0;
+  auto operator<=>(const EventPosition&) const = default;
+};
+
+// As the fields of a RangeRequest: one key, everything from a key on ("\0"), or [key, range_end).
+struct EventRange {
+  std::string key, range_end;
+  bool operator==(const EventRange&) const = default;
+};
+
+// Asks for the changes of some keys from a position on, in their order. Not in etcd: what the front end's watches read.
+//
+// As a standing query (replication/store/state_machine.h) it is answered when there are such changes, when the store is
+// at `at_least`, or when another revision than `known_compacted` is compacted.
+struct EventsRequest {
+  EventPosition from;
+  Revision at_least = 0;          // 0: none
+  Revision known_compacted = -1;  // -1: none
+  std::uint32_t bytes_max = 0;    // of the answer's events, about; one event comes in any case
+  bool prev_kv = false;
+  std::vector<EventRange> ranges;  // at most kEventRangesMax, ascending, none overlaps another
+  bool operator==(const EventsRequest&) const = default;
+};
+
 using Request = std::variant<RangeRequest, PutRequest, DeleteRangeRequest, TxnRequest, CompactRequest, HashRequest,
-                             AlarmRequest>;
+                             AlarmRequest, EventsRequest>;
 
 // Why a request was not carried out; the store is then unchanged, but for the alarm that kNoSpace raises. services maps
 // each code to etcd's code and text.
@@ -164,11 +192,30 @@ struct AlarmResult {
   bool no_space = false;  // the alarm stands; of kDeactivate: it stood until now
 };
 
+struct Event {
+  bool deleted = false;     // then `kv` has key and mod_revision only
+  std::uint32_t place = 0;  // in its revision, kv.mod_revision
+  KeyValue kv;
+  bool has_prev = false;    // the key's version before this revision; unknown at the compacted one
+  KeyValue prev;
+};
+
+// The changes of the ranges from the request's position up to `next`, which is the first that is left out. They are
+// whole revisions, or a part of one revision, and then of no other: either it has more than one answer holds, and
+// next.place is not 0, or this is its end. At the compacted revision only the newest change of each key is left; below
+// it there are none: if next.revision is below compact_revision, changes from `next` on are lost.
+struct EventsResult {
+  Revision compact_revision = -1;
+  EventPosition next;
+  bool part = false;
+  std::vector<Event> events;
+};
+
 struct Result {
   Code code = Code::kOk;
   Revision revision = 0;  // the store's revision after the request, for the header
   std::variant<std::monostate, RangeResult, PutResult, DeleteRangeResult, TxnResult, CompactResult, HashResult,
-               AlarmResult>
+               AlarmResult, EventsResult>
       body;
 };
 

@@ -13,6 +13,8 @@
 //     5 compact  i64 revision
 //     6 hash     i64 revision
 //     7 alarm    u8 action
+//     8 events   i64 revision  u32 place  i64 at_least  i64 known_compacted  u32 bytes_max  u8 prev_kv
+//                u32 n  n (bytes key  bytes range_end)
 //   compare    u8 result  u8 target  u8 flags  bytes key  ?1 bytes range_end  (target value: bytes, else: i64)
 //   operation  a request of kind 1 to 4
 //
@@ -24,6 +26,8 @@
 //     5 compact  nothing
 //     6 hash     u32 hash  i64 compact_revision
 //     7 alarm    u8 no_space
+//     8 events   i64 compact_revision  i64 next_revision  u32 next_place  u8 part  u32 n  n events
+//   event      u8 flags  u32 place  key_value  ?2 key_value (the one before)   1 deleted
 //   key_value  bytes key  bytes value  i64 create_revision  i64 mod_revision  i64 version  i64 lease
 #pragma once
 
@@ -45,6 +49,7 @@ enum class Kind : std::uint8_t {
   kCompact = 5,
   kHash = 6,
   kAlarm = 7,
+  kEvents = 8,
 };
 
 // A key and value stored elsewhere.
@@ -71,8 +76,37 @@ inline std::size_t encoded_size(const KeyValueView& kv) {
 
 void write_key_value(WireWriter& out, const KeyValueView& kv);
 
+// An event of which the keys and values are stored elsewhere.
+struct EventView {
+  bool deleted = false;
+  bool has_prev = false;
+  std::uint32_t place = 0;
+  KeyValueView kv;
+  KeyValueView prev;
+};
+
+// Bytes of an encoded event beside its one or two key_values.
+inline constexpr std::size_t kEventHeaderBytes = 1 + 4;
+
+inline std::size_t encoded_size(const EventView& event) {
+  return kEventHeaderBytes + encoded_size(event.kv) + (event.has_prev ? encoded_size(event.prev) : 0);
+}
+
+void write_event(WireWriter& out, const EventView& event);
+
 // What precedes a result's body, and what precedes the key_values of a range's.
 void write_result_head(WireWriter& out, Code code, Revision revision, Kind kind);
 void write_range_head(WireWriter& out, const RangeResult& head, std::size_t kvs);
+// The same before the events of an answer; those of `head` are left out.
+void write_events_head(WireWriter& out, const EventsResult& head, std::size_t events);
+
+// An answer to an EventsRequest, read without copying keys and values: they view the bytes. `revision` is the store's.
+struct EventsAnswerView {
+  Revision revision = 0;
+  EventsResult head;  // without its events
+  std::vector<EventView> events;
+};
+// kMalformed: the bytes are no such answer. Any other code but kOk: the store's refusal.
+Code decode_events(std::string_view bytes, EventsAnswerView& answer);
 
 }  // namespace ingot::kv

@@ -20,18 +20,28 @@ std::uint64_t hash_of(std::string_view key, const Version& v) {
 
 }  // namespace
 
+const Version* KeyRecord::newest_to(Revision revision) const {
+  if (newest().mod_revision <= revision) return &newest();
+  const auto begin = versions_.begin() + first_;
+  const auto above = std::upper_bound(begin, versions_.end(), revision, [](Revision r, const auto& version) {
+    return r < version->mod_revision;
+  });
+  return above != begin ? std::prev(above)->get() : nullptr;
+}
+
 const Version* KeyRecord::at(Revision revision) const {
-  const Version* found = nullptr;
-  if (newest().mod_revision <= revision) {
-    found = &newest();
-  } else {
-    const auto begin = versions_.begin() + first_;
-    const auto above = std::upper_bound(begin, versions_.end(), revision, [](Revision r, const auto& version) {
-      return r < version->mod_revision;
-    });
-    if (above != begin) found = std::prev(above)->get();
-  }
+  const Version* found = newest_to(revision);
   return found && !found->tombstone() ? found : nullptr;
+}
+
+const Version* KeyRecord::made_by(EventPosition change) const {
+  const auto begin = versions_.begin() + first_;
+  const auto found = std::lower_bound(begin, versions_.end(), change, [](const auto& version, EventPosition at) {
+    return EventPosition{version->mod_revision, version->sub} < at;
+  });
+  if (found == versions_.end()) return nullptr;
+  const bool same = EventPosition{(*found)->mod_revision, (*found)->sub} == change;
+  return same ? found->get() : nullptr;
 }
 
 void KeyRecord::drop_oldest() {
@@ -71,16 +81,17 @@ History::Change History::append(std::string_view key, std::unique_ptr<Version> v
   if (existed) {
     const std::int64_t counted = counted_version(record.newest().value.size());
     live_counted_ -= counted;
-    supersede(version->mod_revision, record, counted);
+    replaced_.push(version->mod_revision, record, counted);
   }
   if (version->tombstone()) {
     live_counted_ -= counted_key(key.size());
-    supersede(version->mod_revision, record, counted_tombstone(key.size()));
+    tombstones_.push(version->mod_revision, record, counted_tombstone(key.size()));
   } else {
     live_counted_ += counted_version(version->value.size()) + (existed ? 0 : counted_key(key.size()));
   }
   live_keys_ += (version->tombstone() ? 0 : 1) - (existed ? 1 : 0);
   count(record, *version, 1);
+  changes_.append({version->mod_revision, version->sub}, &record);
   record.append(std::move(version));
   return &record;
 }
@@ -91,48 +102,67 @@ void History::undo(Change record) {
   const bool tombstone = newest.tombstone();
   if (!tombstone) live_counted_ -= counted_version(newest.value.size());
   count(*record, newest, -1);
+  changes_.undo();
   record->drop_newest();
   const bool existed = record->size() > 0 && !record->newest().tombstone();
   if (tombstone) {
-    undo_supersede(counted_tombstone(record->key().size()));
+    tombstones_.undo(counted_tombstone(record->key().size()));
     live_counted_ += key;
   } else if (!existed) {
     live_counted_ -= key;
   }
   if (existed) {
     const std::int64_t counted = counted_version(record->newest().value.size());
-    undo_supersede(counted);
+    replaced_.undo(counted);
     live_counted_ += counted;
   }
   live_keys_ -= (tombstone ? 0 : 1) - (existed ? 1 : 0);
   if (record->size() == 0) erase_record(record);
 }
 
-void History::supersede(Revision at, KeyRecord& record, std::int64_t counted) {
-  superseded_counted_ += counted;
-  superseded_.push_back({at, &record, superseded_counted_});
+void History::SupersededQueue::push(Revision at, KeyRecord& record, std::int64_t bytes) {
+  counted += bytes;
+  waiting.push_back({at, &record, counted});
 }
 
-void History::undo_supersede(std::int64_t counted) {
-  superseded_counted_ -= counted;
-  superseded_.pop_back();
+void History::SupersededQueue::undo(std::int64_t bytes) {
+  counted -= bytes;
+  waiting.pop_back();
+}
+
+void History::SupersededQueue::release(Revision compacted) {
+  const auto later = [](Revision revision, const Superseded& each) { return revision < each.at; };
+  const auto first_kept = std::upper_bound(waiting.begin(), waiting.end(), compacted, later);
+  if (first_kept != waiting.begin()) released = std::prev(first_kept)->counted_to;
 }
 
 void History::release(Revision compacted) {
-  const auto later = [](Revision revision, const Superseded& each) { return revision < each.at; };
-  const auto first_kept = std::upper_bound(superseded_.begin(), superseded_.end(), compacted, later);
-  if (first_kept != superseded_.begin()) released_counted_ = std::prev(first_kept)->counted_to;
+  replaced_.release(compacted);
+  tombstones_.release(compacted);
 }
 
-bool History::compact_some(Revision compacted, int limit) {
-  for (; limit > 0 && !superseded_.empty() && superseded_.front().at <= compacted; --limit) {
-    KeyRecord* record = superseded_.front().record;
-    superseded_.pop_front();
-    count(*record, (*record)[0], -1);
-    record->drop_oldest();
-    if (record->size() == 0) erase_record(record);
+void History::free_oldest(SupersededQueue& queue) {
+  KeyRecord* record = queue.waiting.front().record;
+  queue.waiting.pop_front();
+  count(*record, (*record)[0], -1);
+  record->drop_oldest();
+  if (record->size() == 0) erase_record(record);
+}
+
+// A tombstone comes after the versions that were replaced up to its revision: its record's are among them.
+bool History::compact_some(Revision compacted, int limit, LastTombstones last) {
+  const Revision tombstones_to = last == LastTombstones::kKeep ? compacted - 1 : compacted;
+  while (limit-- > 0) {
+    const bool tombstone = tombstones_.due(tombstones_to);
+    if (tombstone && !replaced_.due(tombstones_.waiting.front().at)) {
+      free_oldest(tombstones_);
+    } else if (replaced_.due(compacted)) {
+      free_oldest(replaced_);
+    } else {
+      break;
+    }
   }
-  return !superseded_.empty() && superseded_.front().at <= compacted;
+  return replaced_.due(compacted) || tombstones_.due(tombstones_to);
 }
 
 std::uint64_t History::hash_at(Revision revision, Revision compacted) const {

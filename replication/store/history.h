@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "core/wire.h"
 #include "replication/store/api.h"
+#include "replication/store/change_log.h"
 #include "replication/store/codec.h"
 #include "replication/store/key_index.h"
 #include "replication/store/state_machine.h"
@@ -43,6 +44,10 @@ class KeyRecord {
 
   // The version in force at a revision; null if the key did not exist then.
   const Version* at(Revision revision) const;
+  // The newest version up to a revision, a tombstone, too; null if there is none.
+  const Version* newest_to(Revision revision) const;
+  // The version that this change has made; null if it was freed.
+  const Version* made_by(EventPosition change) const;
 
   void append(std::unique_ptr<Version> version) { versions_.push_back(std::move(version)); }
   void drop_newest() { versions_.pop_back(); }
@@ -60,6 +65,9 @@ class KeyRange {
   // An empty `range_end` means the key alone, "\0" everything from `key` on; otherwise [key, range_end).
   KeyRange(std::string_view key, std::string_view range_end) : key_(key), end_(range_end) {}
 
+  bool contains(std::string_view key) const {
+    return one_key() ? key == key_ : key >= key_ && (open_ended() || key < end_);
+  }
   bool one_key() const { return end_.empty(); }
   bool open_ended() const { return end_.size() == 1 && end_[0] == '\0'; }
   bool empty() const { return !one_key() && !open_ended() && end_ <= key_; }
@@ -84,8 +92,10 @@ struct CountedBytes {
 };
 
 // All versions of all keys. A superseded version (one with a newer version of its key, or a tombstone) is kept until
-// compaction reaches the revision that superseded it. A queue in the order of that revision makes the cost of
-// compaction proportional to what it removes.
+// compaction reaches the revision that superseded it. Queues in the order of that revision make the cost of compaction
+// proportional to what it removes.
+//
+// The log of changes leads from a revision to what it has changed: watches read history by it.
 //
 // Not thread-safe. Movable; records stay where they are in memory.
 class History {
@@ -125,9 +135,18 @@ class History {
   // Takes time in proportion to the logarithm of their number. REQUIRES: calls come with ascending revisions.
   void release(Revision compacted);
 
+  // What becomes of tombstones of the compacted revision itself: kept until the next compaction, they are that
+  // revision's deletes for those who still read its changes.
+  enum class LastTombstones : std::uint8_t { kFree, kKeep };
+
   // Frees at most `limit` versions that were superseded at or below `compacted`. Returns true if such versions are
   // left.
-  bool compact_some(Revision compacted, int limit);
+  bool compact_some(Revision compacted, int limit, LastTombstones last = LastTombstones::kFree);
+
+  // The changes from about the compacted revision on. An entry at or above that revision has a record.
+  const ChangeLog& changes() const { return changes_; }
+  // Drops at most `limit` changes below a compacted revision.
+  void drop_changes(Revision compacted, int limit) { changes_.drop_some(compacted, limit); }
 
   // Hash of all versions up to a revision that a compaction at `compacted` keeps; takes time for every version.
   std::uint64_t hash_at(Revision revision, Revision compacted) const;
@@ -140,38 +159,53 @@ class History {
   std::int64_t live_keys() const { return live_keys_; }
   std::int64_t bytes() const { return bytes_; }  // of keys and values of all versions held
   std::int64_t versions() const { return versions_; }
-  CountedBytes counted() const { return {live_counted_, superseded_counted_ - released_counted_}; }
+  CountedBytes counted() const {
+    return {live_counted_, replaced_.counted - replaced_.released + tombstones_.counted - tombstones_.released};
+  }
 
   // Writes every record, for snapshots.
   void save(StateMachine::Sink sink) const;
-  // Refuses bytes that save cannot have written. `revision` is the store's: no version is above it.
-  static absl::StatusOr<History> load(WireReader& in, Revision revision);
+  // Refuses bytes that save cannot have written. `revision` is the store's: no version is above it. The log of changes
+  // begins at `compacted`.
+  static absl::StatusOr<History> load(WireReader& in, Revision revision, Revision compacted);
 
  private:
   struct Superseded {
     Revision at = 0;
     KeyRecord* record = nullptr;  // its oldest version is the superseded one when this entry reaches the front
-    std::int64_t counted_to = 0;  // bytes counted of all that were superseded before, and of this one
+    std::int64_t counted_to = 0;  // bytes counted of all in its queue that were superseded before, and of this one
+  };
+
+  // Versions in the order of the revisions that superseded them. A record's tombstone comes to the front after the
+  // versions that were replaced at or below its revision.
+  struct SupersededQueue {
+    std::deque<Superseded> waiting;   // ascending by `at`
+    std::int64_t counted = 0;   // of all that ever entered, since this object began, less those that were undone
+    std::int64_t released = 0;  // of those among them that were released
+
+    void push(Revision at, KeyRecord& record, std::int64_t bytes);
+    void undo(std::int64_t bytes);
+    void release(Revision compacted);
+    bool due(Revision at) const { return !waiting.empty() && waiting.front().at <= at; }
   };
 
   KeyRecord& add_record(std::string_view key);  // without a version; REQUIRES: the key has none
   void erase_record(KeyRecord* record);
   void count(const KeyRecord& record, const Version& version, int sign);
-  void supersede(Revision at, KeyRecord& record, std::int64_t counted);
-  void undo_supersede(std::int64_t counted);
-  bool rebuild_superseded();  // false if two changes claim the same place
+  void free_oldest(SupersededQueue& queue);
+  bool rebuild_queues(Revision compacted);  // false if two changes claim the same place
 
   // The key views point into the records.
   absl::btree_map<std::string_view, std::unique_ptr<KeyRecord>> records_;
   KeyIndex<KeyRecord> index_;  // of the same records
-  std::deque<Superseded> superseded_;  // ascending by `at`
+  SupersededQueue replaced_;    // by a successor, or deleted
+  SupersededQueue tombstones_;
+  ChangeLog changes_;
   std::uint64_t digest_ = 0;
   std::int64_t live_keys_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t versions_ = 0;
   std::int64_t live_counted_ = 0;
-  std::int64_t superseded_counted_ = 0;  // of all versions that were ever superseded, since this object began
-  std::int64_t released_counted_ = 0;    // of those among them that were released
 };
 
 }  // namespace ingot::kv

@@ -17,7 +17,8 @@ std::string KvStore::apply(Slot, std::string_view command) {
   std::string result = code != Code::kOk        ? failure(code)
                        : is_mutating(*request) ? write(*request)
                                                : read(*request);
-  history_.compact_some(compacted_, kCompactionStepVersions);
+  history_.compact_some(compacted_, kCompactionStepVersions, History::LastTombstones::kKeep);
+  history_.drop_changes(compacted_, kChangeLogStepEntries);
   return result;
 }
 
@@ -80,6 +81,7 @@ std::string KvStore::read(Request& request) const {
   if (const auto* range = std::get_if<RangeRequest>(&request)) return read(*range);
   if (const auto* hash = std::get_if<HashRequest>(&request)) return read(*hash);
   if (std::holds_alternative<AlarmRequest>(request)) return read_alarm();
+  if (const auto* events = std::get_if<EventsRequest>(&request)) return read(*events);
   return read(std::get<TxnRequest>(request));
 }
 
@@ -100,6 +102,41 @@ std::string KvStore::read(const RangeRequest& request) const {
   write_result_head(out, Code::kOk, revision_, Kind::kRange);
   answer.write(out, revision_);
   return out.take();
+}
+
+std::string KvStore::read(const EventsRequest& request) const {
+  return EventsFound(history_, request, request.from, read_point()).write(read_point());
+}
+
+// What was looked at without finding anything is not looked at again.
+class KvStore::StandingEvents final : public StandingQuery {
+ public:
+  StandingEvents(const KvStore& store, EventsRequest request)
+      : store_(store), request_(std::move(request)), looked_to_(request_.from) {}
+
+  std::optional<std::string> look(bool overdue) override {
+    const ReadPoint point = store_.read_point();
+    const bool asked = point.compacted != request_.known_compacted ||
+                       (request_.at_least > 0 && point.current >= request_.at_least);
+    const bool moved = looked_to_.revision <= point.current;
+    if (!asked && !moved && !(overdue && request_.from < looked_to_)) return std::nullopt;
+    const EventsFound found(store_.history_, request_, looked_to_, point);
+    if (asked || overdue || !found.empty() || !found.complete(point)) return found.write(point);
+    looked_to_ = found.next();
+    return std::nullopt;
+  }
+
+ private:
+  const KvStore& store_;
+  const EventsRequest request_;
+  EventPosition looked_to_;
+};
+
+std::unique_ptr<StandingQuery> KvStore::stand(std::string_view query) const {
+  absl::StatusOr<Request> request = decode_request(query);
+  if (!request.ok() || validate(*request) != Code::kOk) return nullptr;
+  auto* events = std::get_if<EventsRequest>(&*request);
+  return events == nullptr ? nullptr : std::make_unique<StandingEvents>(*this, std::move(*events));
 }
 
 // At the compacted revision itself etcd reads but does not hash.

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "replication/store/api.h"
+#include "replication/store/events.h"
 #include "replication/store/history.h"
 #include "replication/store/quota.h"
 #include "replication/store/range.h"
@@ -24,8 +26,12 @@ class KvStore final : public StateMachine {
   // compacted versions, so that no single command pays for all of them.
   std::string apply(Slot slot, std::string_view command) override;
 
-  // Answers a range, a hash, the alarm's state, or a transaction that cannot write; any other request is kMalformed.
+  // Answers a range, a hash, the alarm's state, events, or a transaction that cannot write; any other request is
+  // kMalformed.
   std::string query(std::string_view query) const override;
+
+  // Of events only.
+  std::unique_ptr<StandingQuery> stand(std::string_view query) const override;
 
   using StateMachine::save;
   void save(Sink sink) const override;
@@ -46,6 +52,8 @@ class KvStore final : public StateMachine {
   std::uint64_t compute_digest() const;
 
  private:
+  class StandingEvents;
+
   ReadPoint read_point() const { return {revision_, compacted_}; }
   std::string write(Request& request);
   Code compact(Revision revision);
@@ -53,6 +61,7 @@ class KvStore final : public StateMachine {
   std::string read(Request& request) const;
   std::string read(const RangeRequest& request) const;
   std::string read(const HashRequest& request) const;
+  std::string read(const EventsRequest& request) const;
   std::string read(TxnRequest& request) const;
   std::string read_alarm() const;
   std::uint64_t digest_of(std::uint64_t history_digest) const;

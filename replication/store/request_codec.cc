@@ -106,6 +106,13 @@ void write(WireWriter& out, const AlarmRequest& r) {
   out.u8(static_cast<std::uint8_t>(Kind::kAlarm)).u8(static_cast<std::uint8_t>(r.action));
 }
 
+void write(WireWriter& out, const EventsRequest& r) {
+  out.u8(static_cast<std::uint8_t>(Kind::kEvents)).i64(r.from.revision).u32(r.from.place);
+  out.i64(r.at_least).i64(r.known_compacted).u32(r.bytes_max).u8(r.prev_kv);
+  out.u32(static_cast<std::uint32_t>(r.ranges.size()));
+  for (const EventRange& range : r.ranges) out.bytes(range.key).bytes(range.range_end);
+}
+
 // ---- Decoding. A flag whose field is zero or empty fails: encode sets no such flag. ----
 
 template <typename Enum>
@@ -239,11 +246,30 @@ TxnRequest read_txn(WireReader& in, int depth) {
   return txn;
 }
 
+EventsRequest read_events(WireReader& in) {
+  EventsRequest r;
+  r.from.revision = in.i64();
+  r.from.place = in.u32();
+  r.at_least = in.i64();
+  r.known_compacted = in.i64();
+  r.bytes_max = in.u32();
+  const std::uint8_t prev_kv = in.u8();
+  if (prev_kv > 1) in.fail();
+  r.prev_kv = prev_kv == 1;
+  for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
+    EventRange& range = r.ranges.emplace_back();
+    range.key = in.bytes();
+    range.range_end = in.bytes();
+  }
+  return r;
+}
+
 Request read_request(WireReader& in) {
   const auto kind = static_cast<Kind>(in.u8());
   if (kind == Kind::kCompact) return CompactRequest{in.i64()};
   if (kind == Kind::kHash) return HashRequest{in.i64()};
   if (kind == Kind::kAlarm) return AlarmRequest{read_enum(in, AlarmRequest::Action::kDeactivate)};
+  if (kind == Kind::kEvents) return read_events(in);
   Request request;
   read_operation(in, kind, 1, [&](auto read) { request = std::move(read); });
   return request;

@@ -45,14 +45,21 @@ void write_body(WireWriter& out, const HashResult& r) { out.u32(r.hash).i64(r.co
 void write_body(WireWriter& out, const AlarmResult& r) { out.u8(r.no_space); }
 void write_body(WireWriter&, const std::monostate&) {}
 
+void write_body(WireWriter& out, const EventsResult& r) {
+  write_events_head(out, r, r.events.size());
+  for (const Event& event : r.events) {
+    write_event(out, {event.deleted, event.has_prev, event.place, view_of(event.kv), view_of(event.prev)});
+  }
+}
+
 bool read_bool(WireReader& in) {
   const std::uint8_t value = in.u8();
   if (value > 1) in.fail();
   return value == 1;
 }
 
-KeyValue read_key_value(WireReader& in) {
-  KeyValue kv;
+KeyValueView read_key_value_view(WireReader& in) {
+  KeyValueView kv;
   kv.key = in.bytes();
   kv.value = in.bytes();
   kv.create_revision = in.i64();
@@ -60,6 +67,52 @@ KeyValue read_key_value(WireReader& in) {
   kv.version = in.i64();
   kv.lease = in.i64();
   return kv;
+}
+
+KeyValue read_key_value(WireReader& in) { return to_key_value(read_key_value_view(in)); }
+
+// Flags of an event.
+constexpr std::uint8_t kEventDeleted = 1, kEventPrev = 2, kEventFlags = 3;
+
+EventView read_event(WireReader& in) {
+  EventView event;
+  const std::uint8_t flags = in.u8();
+  if (flags & ~kEventFlags) in.fail();
+  event.deleted = flags & kEventDeleted;
+  event.has_prev = flags & kEventPrev;
+  event.place = in.u32();
+  event.kv = read_key_value_view(in);
+  if (event.has_prev) event.prev = read_key_value_view(in);
+  return event;
+}
+
+// Calls out(event) for each; the views are into the reader's bytes. As for all counts, an untrue one reserves nothing.
+template <typename Out>
+EventsResult read_events(WireReader& in, Out&& out) {
+  EventsResult r;
+  r.compact_revision = in.i64();
+  r.next.revision = in.i64();
+  r.next.place = in.u32();
+  r.part = read_bool(in);
+  for (std::uint32_t left = in.u32(); left > 0 && !in.failed(); --left) {
+    const EventView event = read_event(in);
+    if (!in.failed()) out(event);
+  }
+  return r;
+}
+
+EventsResult read_events(WireReader& in) {
+  std::vector<Event> events;
+  EventsResult r = read_events(in, [&](const EventView& view) {
+    Event& event = events.emplace_back();
+    event.deleted = view.deleted;
+    event.place = view.place;
+    event.kv = to_key_value(view.kv);
+    event.has_prev = view.has_prev;
+    if (view.has_prev) event.prev = to_key_value(view.prev);
+  });
+  r.events = std::move(events);
+  return r;
 }
 
 // Grows as elements decode: a hostile count reserves no memory.
@@ -152,6 +205,9 @@ void read_body(WireReader& in, Result& result) {
     case Kind::kAlarm:
       result.body = AlarmResult{read_bool(in)};
       break;
+    case Kind::kEvents:
+      result.body = read_events(in);
+      break;
     default:
       read_operation(in, kind, 1, [&](auto body) { result.body = std::move(body); });
   }
@@ -169,6 +225,31 @@ void write_result_head(WireWriter& out, Code code, Revision revision, Kind kind)
 
 void write_range_head(WireWriter& out, const RangeResult& head, std::size_t kvs) {
   out.i64(head.revision).i64(head.count).i64(head.next_offset).u8(head.more).u32(static_cast<std::uint32_t>(kvs));
+}
+
+void write_event(WireWriter& out, const EventView& event) {
+  const int flags = (event.deleted ? kEventDeleted : 0) | (event.has_prev ? kEventPrev : 0);
+  out.u8(static_cast<std::uint8_t>(flags)).u32(event.place);
+  write_key_value(out, event.kv);
+  if (event.has_prev) write_key_value(out, event.prev);
+}
+
+void write_events_head(WireWriter& out, const EventsResult& head, std::size_t events) {
+  out.i64(head.compact_revision).i64(head.next.revision).u32(head.next.place).u8(head.part);
+  out.u32(static_cast<std::uint32_t>(events));
+}
+
+Code decode_events(std::string_view bytes, EventsAnswerView& answer) {
+  WireReader in(bytes);
+  const std::uint8_t code = in.u8();
+  answer.revision = in.i64();
+  const auto kind = static_cast<Kind>(in.u8());
+  if (code > static_cast<std::uint8_t>(kCodeLast) || in.failed()) return Code::kMalformed;
+  if (code != 0) return kind == Kind::kNone && in.ok() ? static_cast<Code>(code) : Code::kMalformed;
+  if (kind != Kind::kEvents) return Code::kMalformed;
+  answer.events.clear();
+  answer.head = read_events(in, [&](const EventView& event) { answer.events.push_back(event); });
+  return in.ok() ? Code::kOk : Code::kMalformed;
 }
 
 std::string encode(const Result& result) {

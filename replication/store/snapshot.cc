@@ -89,7 +89,7 @@ void History::save(StateMachine::Sink sink) const {
   sink(part.view());
 }
 
-absl::StatusOr<History> History::load(WireReader& in, Revision revision) {
+absl::StatusOr<History> History::load(WireReader& in, Revision revision, Revision compacted) {
   History history;
   for (std::uint64_t left = in.u64(); left > 0; --left) {
     std::unique_ptr<KeyRecord> record = read_record(in, revision);
@@ -103,12 +103,13 @@ absl::StatusOr<History> History::load(WireReader& in, Revision revision) {
     history.records_.emplace_hint(history.records_.end(), key, std::move(record));
   }
   if (in.failed()) return refused("it is cut short");
-  if (!history.rebuild_superseded()) return refused("two changes have one revision");
+  if (!history.rebuild_queues(compacted)) return refused("two changes have one revision");
   return history;
 }
 
-// The versions determine the queue: each version with a successor, and each tombstone, in the order of changes.
-bool History::rebuild_superseded() {
+// The versions determine the queues: each version with a successor, and each tombstone, in the order of changes. Changes
+// whose versions were freed are missing in the log; nobody reads them.
+bool History::rebuild_queues(Revision compacted) {
   struct Changed {
     Revision revision;
     std::uint32_t sub;
@@ -134,9 +135,10 @@ bool History::rebuild_superseded() {
   for (const Changed& change : changes) {
     KeyRecord& record = *change.record;
     if (change.replaced != nullptr) {
-      supersede(change.revision, record, counted_version(change.replaced->value.size()));
+      replaced_.push(change.revision, record, counted_version(change.replaced->value.size()));
     }
-    if (change.tombstone) supersede(change.revision, record, counted_tombstone(record.key().size()));
+    if (change.tombstone) tombstones_.push(change.revision, record, counted_tombstone(record.key().size()));
+    if (change.revision >= compacted) changes_.append({change.revision, change.sub}, &record);
   }
   return true;
 }
@@ -166,7 +168,7 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
     return refused("its revisions are impossible");
   }
   if (no_space > 1) return refused("its alarm is neither raised nor not");
-  absl::StatusOr<History> history = History::load(in, loaded.revision_);
+  absl::StatusOr<History> history = History::load(in, loaded.revision_, loaded.compacted_);
   if (!history.ok()) return history.status();
   if (!in.ok()) return refused("bytes are left over");
   loaded.history_ = *std::move(history);

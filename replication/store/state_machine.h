@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,17 @@
 #include "core/types.h"
 
 namespace ingot {
+
+// A query that is answered when there is something to say. Not thread-safe; ends before its state machine does.
+class StandingQuery {
+ public:
+  virtual ~StandingQuery() = default;
+
+  // To be called once, and again whenever the state may have moved. Looks at what is new since the last call, in bounded
+  // time. The answer, or nothing as long as there is nothing to say; while it is not taken, a later call gives it, too.
+  // `overdue`: an answer of little use is wanted as well, one that only says how far the state has come.
+  virtual std::optional<std::string> look(bool overdue) = 0;
+};
 
 // Not thread-safe; used by its replica's loop only. Deterministic: state and results depend only on the sequence of
 // applied commands. Commands come from clients: a malformed one gives an error result, never a crash.
@@ -25,6 +38,9 @@ class StateMachine {
 
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;
+
+  // The same for a query that may wait. Null: it cannot, or it is malformed.
+  virtual std::unique_ptr<StandingQuery> stand(std::string_view /*query*/) const { return nullptr; }
 
   // Takes bytes, part by part; a part is valid only during the call.
   using Sink = absl::FunctionRef<void(std::string_view)>;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -137,6 +138,27 @@ bool has_duplicates(const std::vector<Operation>& operations) {
   return !collect_branch(operations, touched);
 }
 
+// ---- Events ----
+
+// The end of a range, where a longer string with zeros stands for "behind this key" and nullopt for "no end".
+std::optional<std::string> end_of(const EventRange& range) {
+  if (range.range_end.empty()) return range.key + '\0';
+  if (range.range_end == std::string_view("\0", 1)) return std::nullopt;
+  return range.range_end;
+}
+
+Code check_events(const EventsRequest& r) {
+  if (r.from.revision < 0 || r.ranges.size() > kEventRangesMax) return Code::kMalformed;
+  for (std::size_t i = 0; i < r.ranges.size(); ++i) {
+    if (r.ranges[i].key.empty()) return Code::kEmptyKey;
+    const std::optional<std::string> end = end_of(r.ranges[i]);
+    if (end && *end <= r.ranges[i].key) return Code::kMalformed;
+    const bool last = i + 1 == r.ranges.size();
+    if (!last && (!end || *end > r.ranges[i + 1].key)) return Code::kMalformed;
+  }
+  return Code::kOk;
+}
+
 bool writes(const std::vector<Operation>& operations) {
   for (const Operation& operation : operations) {
     if (std::holds_alternative<RangeRequest>(operation)) continue;
@@ -160,7 +182,8 @@ bool puts(const std::vector<Operation>& operations) {
 bool is_mutating(const Request& request) {
   if (const auto* txn = std::get_if<TxnRequest>(&request)) return writes(txn->success) || writes(txn->failure);
   if (const auto* alarm = std::get_if<AlarmRequest>(&request)) return alarm->action != AlarmRequest::Action::kGet;
-  return !std::holds_alternative<RangeRequest>(request) && !std::holds_alternative<HashRequest>(request);
+  return !std::holds_alternative<RangeRequest>(request) && !std::holds_alternative<HashRequest>(request) &&
+         !std::holds_alternative<EventsRequest>(request);
 }
 
 bool has_puts(const Request& request) {
@@ -172,6 +195,7 @@ Code validate(const Request& request) {
   if (const auto* range = std::get_if<RangeRequest>(&request)) return check_fields(*range);
   if (const auto* put = std::get_if<PutRequest>(&request)) return check_fields(*put);
   if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) return check_fields(*del);
+  if (const auto* events = std::get_if<EventsRequest>(&request)) return check_events(*events);
   if (const auto* txn = std::get_if<TxnRequest>(&request)) {
     const Code code = check_txn(*txn, kTxnOperationsMax, 1);
     if (code != Code::kOk) return code;

@@ -82,6 +82,21 @@ bool touch(const std::vector<Operation>& operations, Touched& all) {
   return true;
 }
 
+// No range is empty, and each ends before the next one begins.
+Code check_shape(const EventsRequest& r) {
+  if (r.from.revision < 0) return Code::kMalformed;
+  std::string last_end;
+  bool open = false;
+  for (const EventRange& range : r.ranges) {
+    if (open || range.key < last_end) return Code::kMalformed;
+    if (range.key.empty()) return Code::kEmptyKey;
+    open = range.range_end == std::string(1, '\0');
+    last_end = range.range_end.empty() ? range.key + '\0' : range.range_end;
+    if (!open && last_end <= range.key) return Code::kMalformed;
+  }
+  return Code::kOk;
+}
+
 Code check_shape(const Request& request) {
   if (const auto* r = std::get_if<RangeRequest>(&request)) return r->key.empty() ? Code::kEmptyKey : Code::kOk;
   if (const auto* r = std::get_if<PutRequest>(&request)) return check_shape(*r);
@@ -92,6 +107,7 @@ Code check_shape(const Request& request) {
     Touched success, failure;
     if (!touch(r->success, success) || !touch(r->failure, failure)) return Code::kDuplicateKey;
   }
+  if (const auto* r = std::get_if<EventsRequest>(&request)) return check_shape(*r);
   return Code::kOk;
 }
 
@@ -160,6 +176,7 @@ Code Model::put(Keys& keys, const PutRequest& r, PutResult& result) {
   kv.mod_revision = revision() + 1;
   if (!exists) kv.create_revision = revision() + 1;
   ++kv.version;
+  changes_.back().kv = kv;
   changed_ = true;
   result.revision = revision() + 1;
   return Code::kOk;
@@ -172,6 +189,8 @@ Code Model::remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& r
       continue;
     }
     if (const Code code = change(it->first, true, 0); code != Code::kOk) return code;
+    changes_.back().kv.key = it->first;
+    changes_.back().kv.mod_revision = revision() + 1;
     if (r.prev_kv) result.prev.push_back(it->second);
     ++result.deleted;
     changed_ = true;
@@ -179,6 +198,60 @@ Code Model::remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& r
   }
   result.revision = revision() + (changed_ ? 1 : 0);
   return Code::kOk;
+}
+
+// ---- Events ----
+
+Event Model::event_of(const Change& change, bool prev_kv) const {
+  Event event;
+  event.deleted = change.tombstone;
+  event.kv = change.kv;
+  for (const Change& each : changes_) {
+    if (&each == &change) break;
+    event.place += each.revision == change.revision ? 1 : 0;
+  }
+  if (!prev_kv || change.revision <= compacted_) return event;
+  const Keys& before = copies_[static_cast<std::size_t>(change.revision - 1)];
+  const auto found = before.find(change.key);
+  event.has_prev = found != before.end();
+  if (event.has_prev) event.prev = found->second;
+  return event;
+}
+
+// Collects everything from the position on, and then cuts it.
+EventsResult Model::events(const EventsRequest& r) const {
+  EventsResult result;
+  result.compact_revision = compacted_;
+  result.next = r.from;
+  if (r.from.revision < compacted_ || r.from.revision > revision()) return result;
+  result.next = {r.from.place > 0 ? r.from.revision + 1 : revision() + 1, 0};
+  result.part = r.from.place > 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    const Change& change = changes_[i];
+    const bool left = change.revision > compacted_ || std::none_of(changes_.begin() + i + 1, changes_.end(),
+                                                                    [&](const Change& later) {
+                                                                      return later.key == change.key &&
+                                                                             later.revision <= compacted_;
+                                                                    });
+    const bool wanted = std::any_of(r.ranges.begin(), r.ranges.end(), [&](const EventRange& range) {
+      return in_range(change.key, range.key, range.range_end);
+    });
+    if (!left || !wanted) continue;
+    const Event event = event_of(change, r.prev_kv);
+    const EventPosition at{change.revision, event.place};
+    if (at < r.from || at >= result.next) continue;
+    const auto kv_bytes = [](const KeyValue& kv) { return 40 + kv.key.size() + kv.value.size(); };
+    bytes += 5 + kv_bytes(event.kv) + (event.has_prev ? kv_bytes(event.prev) : 0);
+    if (bytes > r.bytes_max && !result.events.empty()) {
+      result.part = at.revision == r.from.revision;
+      result.next = result.part ? at : EventPosition{at.revision, 0};
+      std::erase_if(result.events, [&](const Event& e) { return !result.part && e.kv.mod_revision == at.revision; });
+      return result;
+    }
+    result.events.push_back(event);
+  }
+  return result;
 }
 
 Code Model::check_range(const RangeRequest& r) const {
@@ -351,6 +424,8 @@ Code Model::run_checked(const Request& request, Result& result) {
     const bool stood = no_space_;
     if (r->action != AlarmRequest::Action::kGet) no_space_ = r->action == AlarmRequest::Action::kActivate;
     result.body = AlarmResult{stood || no_space_};
+  } else if (const auto* r = std::get_if<EventsRequest>(&request)) {
+    result.body = events(*r);
   } else {
     const Revision wanted = std::get<CompactRequest>(request).revision;
     code = wanted <= compacted_ ? Code::kCompacted : wanted > revision() ? Code::kFutureRevision : Code::kOk;

@@ -37,6 +37,7 @@ class Model {
     std::string key;
     bool tombstone = false;
     std::size_t value_bytes = 0;
+    KeyValue kv{};  // as it is afterwards
   };
 
   Code put(Keys& keys, const PutRequest& r, PutResult& result);
@@ -44,6 +45,8 @@ class Model {
   Code change(const std::string& key, bool tombstone, std::size_t value_bytes);
   Code run_checked(const Request& request, Result& result);
   Code check_range(const RangeRequest& r) const;
+  EventsResult events(const EventsRequest& r) const;
+  Event event_of(const Change& change, bool prev_kv) const;
   RangeResult range(const Keys& newest, const RangeRequest& r) const;
   Code txn(const TxnRequest& r, TxnResult& result);
   bool holds(const Compare& compare) const;

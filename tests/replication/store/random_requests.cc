@@ -142,7 +142,32 @@ Request RandomRequests::next(Revision newest) {
   return CompactRequest{revision()};
 }
 
+// Sometimes with ranges that overlap, which are refused.
+EventsRequest RandomRequests::events() {
+  EventsRequest r;
+  r.from.revision = revision();
+  r.from.place = static_cast<std::uint32_t>(one_in(3) ? rng_.below(4) : 0);
+  if (one_in(4)) r.at_least = revision();
+  if (one_in(4)) r.known_compacted = revision();
+  r.bytes_max = static_cast<std::uint32_t>(rng_.below(one_in(2) ? 200 : 2000));
+  r.prev_kv = one_in(2);
+  if (one_in(3)) {
+    r.ranges = {{std::string(1, '\0'), std::string(1, '\0')}};
+    return r;
+  }
+  for (char c = 'a'; c < 'g'; c = static_cast<char>(c + 1 + rng_.below(2))) {
+    if (one_in(3)) continue;
+    const std::string begin(1, c);
+    const std::string ends[] = {"", begin + "a", std::string(1, static_cast<char>(c + 1)), std::string(1, '\0')};
+    r.ranges.push_back({begin, ends[rng_.below(one_in(40) ? 4 : 3)]});
+  }
+  if (one_in(20)) r.ranges.push_back({key(), range_end()});
+  return r;
+}
+
 Request RandomRequests::next_or_alarm(Revision newest) {
+  newest_ = newest;
+  if (one_in(20)) return events();
   if (!one_in(40)) return next(newest);
   return AlarmRequest{static_cast<AlarmRequest::Action>(rng_.below(3))};
 }

@@ -17,7 +17,7 @@ class RandomRequests {
 
   // `newest` is the store's revision; requests use revisions near it.
   Request next(Revision newest);
-  // The same, seldom about the alarm.
+  // The same, seldom about the alarm or for events.
   Request next_or_alarm(Revision newest);
 
   // The parts, for tests that need more of one kind.
@@ -25,6 +25,7 @@ class RandomRequests {
   PutRequest put();
   DeleteRangeRequest remove();
   TxnRequest txn(int depth);
+  EventsRequest events();
 
  private:
   std::string key();

@@ -154,6 +154,16 @@ Json body(const AlarmRequest& r) {
   return json;
 }
 
+Json body(const EventsRequest& r) {
+  Json json = {{"from", {{"revision", r.from.revision}, {"place", r.from.place}}}};
+  set(json, "at_least", r.at_least);
+  json["known_compacted"] = r.known_compacted;
+  set(json, "bytes_max", r.bytes_max);
+  set(json, "prev_kv", r.prev_kv);
+  for (const EventRange& range : r.ranges) json["ranges"].push_back({{"key", range.key}, {"range_end", range.range_end}});
+  return json;
+}
+
 // ---- Requests from JSON ----
 
 void read(const Json& json, RangeRequest& r) {
@@ -226,6 +236,18 @@ void read(const Json& json, CompactRequest& r) { get(json, "revision", r.revisio
 void read(const Json& json, HashRequest& r) { get(json, "revision", r.revision); }
 void read(const Json& json, AlarmRequest& r) { get(json, "action", kAlarmActions, r.action); }
 
+void read(const Json& json, EventsRequest& r) {
+  get(json.at("from"), "revision", r.from.revision);
+  get(json.at("from"), "place", r.from.place);
+  get(json, "at_least", r.at_least);
+  get(json, "known_compacted", r.known_compacted);
+  get(json, "bytes_max", r.bytes_max);
+  get(json, "prev_kv", r.prev_kv);
+  for (const Json& range : json.value("ranges", Json::array())) {
+    r.ranges.push_back({range.at("key").get<std::string>(), range.at("range_end").get<std::string>()});
+  }
+}
+
 // ---- Results to JSON ----
 
 Json body(const KeyValue& kv) {
@@ -288,10 +310,23 @@ Json body(const AlarmResult& r) {
 }
 Json body(const std::monostate&) { return Json::object(); }
 
+Json body(const EventsResult& r) {
+  Json json = {{"compact_revision", r.compact_revision}, {"next", {{"revision", r.next.revision}}}};
+  set(json["next"], "place", r.next.place);
+  set(json, "part", r.part);
+  for (const Event& event : r.events) {
+    Json fields = {{"type", event.deleted ? "DELETE" : "PUT"}, {"place", event.place}, {"kv", body(event.kv)}};
+    if (event.has_prev) fields["prev_kv"] = body(event.prev);
+    json["events"].push_back(std::move(fields));
+  }
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Request& request) {
-  constexpr std::array<const char*, 7> kNames{"range", "put", "delete_range", "txn", "compact", "hash", "alarm"};
+  constexpr std::array<const char*, 8> kNames{"range",   "put",  "delete_range", "txn",
+                                         "compact", "hash", "alarm",        "events"};
   return {{kNames[request.index()], std::visit([](const auto& r) { return body(r); }, request)}};
 }
 
@@ -313,6 +348,7 @@ Request request_from_json(const Json& json) {
   if (json.contains("txn")) return parse(json["txn"], TxnRequest{});
   if (json.contains("compact")) return parse(json["compact"], CompactRequest{});
   if (json.contains("alarm")) return parse(json["alarm"], AlarmRequest{});
+  if (json.contains("events")) return parse(json["events"], EventsRequest{});
   return parse(json.at("hash"), HashRequest{});
 }
 

@@ -13,8 +13,8 @@ namespace ingot::kv {
 
 using Json = nlohmann::ordered_json;
 
-// {"put":{...}}, {"range":{...}}, {"delete_range":{...}}, {"txn":{...}}, {"compact":{...}}, {"hash":{...}} or
-// {"alarm":{...}}.
+// {"put":{...}}, {"range":{...}}, {"delete_range":{...}}, {"txn":{...}}, {"compact":{...}}, {"hash":{...}},
+// {"alarm":{...}} or {"events":{...}}.
 Json to_json(const Request& request);
 Json to_json(const Result& result);  // a failure: {"error": etcd's text}
 
