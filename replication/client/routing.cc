@@ -13,8 +13,8 @@ Routing::Routing(int replicas, EndpointId leader, EndpointId acceptor, EndpointI
 
 EndpointId Routing::target(RequestKind kind, EndpointId wanted, int attempts) const {
   if (is_for_leader(kind)) return leader_;
-  if (wanted != ReplicaClient::kAnyReplica) return wanted;
-  return first_from(nearest_.value() + attempts);
+  const std::optional<int> places = ReplicaClient::places_from_nearest(wanted);
+  return places ? first_from(nearest_.value() + *places + attempts) : wanted;
 }
 
 EndpointId Routing::responder(int attempts) const { return first_from(acceptor_.value() + attempts); }

@@ -30,7 +30,7 @@ class Routing {
   EndpointId leader() const { return leader_; }
   bool is_replica(EndpointId endpoint) const { return endpoint.value() < replicas_; }
 
-  // `wanted`: the replica for local queries, or kAnyReplica. `attempts`: how often the request was sent before.
+  // `wanted`: the replica for local queries, or from_nearest(). `attempts`: how often the request was sent before.
   EndpointId target(RequestKind kind, EndpointId wanted, int attempts) const;
 
   // The acceptor is the first to know a decision. A retry names others in turn: the first choice may be dead or slow.

@@ -65,6 +65,8 @@ bool SessionCore::submit(RequestKind kind, std::string payload, Callback& callba
   if (!admits(kind, payload.size())) return false;
   forget_old_doubts(now_ns);
   const bool command = kind == RequestKind::kCommand;
+  const bool standing = kind == RequestKind::kStandingQuery;
+  if (standing && standing_) finish(*standing_, ReplicaReply::Outcome::kUnknown, Slot(), {});
   const std::uint64_t sequence = command ? next_command_++ : next_query_++;
   if (command) command_order_.push_back(sequence);
   payload_bytes_ += payload.size();
@@ -73,9 +75,13 @@ bool SessionCore::submit(RequestKind kind, std::string payload, Callback& callba
   submission.payload = std::move(payload);
   submission.callback = std::move(callback);
   submission.wanted = wanted;
-  submission.deadline_ns = now_ns + options_.bounds.timeout_ms * kNsPerMs;
-  quiet_since_ns_ = now_ns;
+  submission.deadline_ns = standing ? kNever : now_ns + options_.bounds.timeout_ms * kNsPerMs;
   attempt(sequence, submission, now_ns);
+  if (standing) {
+    standing_ = sequence;
+    return true;
+  }
+  quiet_since_ns_ = now_ns;
   if (next_timer_ns_ == kNever) next_timer_ns_ = now_ns + options_.bounds.scan_ms * kNsPerMs;
   return true;
 }
@@ -86,6 +92,24 @@ void SessionCore::attempt(std::uint64_t sequence, Submission& submission, std::u
   ++submission.attempts;
   submission.sent_ns = now_ns;
   submission.retry_ns = now_ns + (options_.bounds.retry_ms << doublings) * kNsPerMs;
+  if (submission.kind == RequestKind::kStandingQuery) submission.retry_ns = kNever;
+}
+
+// The first replica whose earlier messages have left; if there is none, some time later.
+void SessionCore::attempt_standing(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged) {
+  if (now_ns < standing_retry_ns()) return;
+  Submission& submission = submissions_[*standing_];
+  for (int i = 0; i < options_.replicas; ++i) {
+    if (!backlogged(routing_.target(submission.kind, submission.wanted, submission.attempts))) {
+      return attempt(*standing_, submission, now_ns);
+    }
+    ++submission.attempts;
+  }
+  submission.retry_ns = now_ns + options_.bounds.scan_ms * kNsPerMs;
+}
+
+std::uint64_t SessionCore::standing_retry_ns() const {
+  return standing_ ? submissions_.at(*standing_).retry_ns : kNever;
 }
 
 void SessionCore::send(std::uint64_t sequence, Submission& submission, EndpointId target) {
@@ -136,6 +160,22 @@ void SessionCore::replica_stopped(EndpointId replica, std::uint64_t now_ns) {
   if (!submissions_.empty()) next_timer_ns_ = now_ns;
 }
 
+// Other requests are sent again in any case.
+void SessionCore::channel_drained(EndpointId replica, std::uint64_t now_ns) {
+  if (!standing_ || submissions_[*standing_].target != replica) return;
+  submissions_[*standing_].retry_ns = now_ns;
+  next_timer_ns_ = now_ns;
+}
+
+// A standing query that was sent to a replica which has died since, for want of another one, goes to this one.
+void SessionCore::replica_restarted(EndpointId replica, bool lags, std::uint64_t now_ns) {
+  const bool lost = standing_ && routing_.dead(submissions_[*standing_].target);
+  routing_.restarted(replica, lags);
+  if (!lost) return;
+  submissions_[*standing_].retry_ns = now_ns;
+  next_timer_ns_ = now_ns;
+}
+
 void SessionCore::forget_old_doubts(std::uint64_t now_ns) {
   if (now_ns < doubts_end_ns_) return;
   doubts_end_ns_ = kNever;
@@ -168,7 +208,8 @@ void SessionCore::refused(std::uint64_t sequence, Submission& submission, Endpoi
   if (response.status == Response::Status::kBusy) {
     // A leader takes no read while it changes its acceptor, and a joining replica none before it has its state. Both
     // end soon. Another replica than the target was only asked whether the leader lives.
-    const bool read = submission.kind == RequestKind::kLinearizableQuery || submission.kind == RequestKind::kLocalQuery;
+    const bool read = submission.kind == RequestKind::kLinearizableQuery ||
+                      submission.kind == RequestKind::kLocalQuery || submission.kind == RequestKind::kStandingQuery;
     if (read && from == submission.target) pause(submission, now_ns);
     if (read) return;
     if (submission.open_attempts == 0) finish(sequence, ReplicaReply::Outcome::kOverloaded, response.slot, {});
@@ -202,6 +243,7 @@ std::uint64_t SessionCore::next_pause_ns(int& pauses) const {
 }
 
 void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload) {
+  if (standing_ == sequence) standing_.reset();
   auto node = submissions_.extract(sequence);
   payload_bytes_ -= node.mapped().payload.size();
   actions_.emplace_back(Answer{std::move(node.mapped().callback), outcome, slot, std::string(payload)});
@@ -210,7 +252,7 @@ void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, 
 // A request whose last message still waits for room is not sent again. A request that went to a replica that no longer
 // leads, as is known by now, is sent to the leader.
 //
-// Invariant: while a request is in flight the timer runs. It goes on for quiet_ms after the last request, so that a
+// Invariant: while a request is in flight that does not stand, the timer runs. It goes on for quiet_ms after the last request, so that a
 // busy client does not wake its loop for every request; then it stops, so that an idle client sleeps.
 void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged) {
   if (now_ns < next_timer_ns_) return;
@@ -219,12 +261,14 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
   std::vector<std::uint64_t> expired;
   bool leader_is_silent = false;  // then one request a scan may also go to another replica
   std::uint64_t next_ns = now_ns + bounds.scan_ms * kNsPerMs;
+  attempt_standing(now_ns, backlogged);
   for (auto& [sequence, submission] : submissions_) {
     if (now_ns >= submission.deadline_ns) {
       expired.push_back(sequence);
       continue;
     }
     if (submission.kind == RequestKind::kMove) continue;  // sent once
+    if (submission.kind == RequestKind::kStandingQuery) continue;
     const bool for_leader = is_for_leader(submission.kind);
     const bool due = now_ns >= submission.retry_ns || (for_leader && submission.target != routing_.leader());
     const std::uint64_t suspect_ns = submission.sent_ns + bounds.suspect_ms * kNsPerMs;
@@ -249,8 +293,9 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
     asks_ = 0;
     next_ask_ns_ = 0;
   }
-  if (!submissions_.empty()) quiet_since_ns_ = now_ns;
-  next_timer_ns_ = now_ns - quiet_since_ns_ > bounds.quiet_ms * kNsPerMs ? kNever : next_ns;
+  if (in_flight() > 0) quiet_since_ns_ = now_ns;
+  const bool quiet = now_ns - quiet_since_ns_ > bounds.quiet_ms * kNsPerMs;
+  next_timer_ns_ = std::min(quiet ? kNever : next_ns, standing_retry_ns());
 }
 
 }  // namespace ingot

@@ -50,6 +50,10 @@ struct SessionBounds {
 // requests then go to that one. If the kernel says that a replica is stopped, what it was to decide or to answer goes to
 // others at once, as if it had died; but it may have been carried out, and an answer of the stopped replica counts.
 //
+// A standing query waits at one replica for as long as it takes, and nothing of the session runs for it meanwhile. If
+// that replica dies, is reported stopped, or cannot be reached, another one is asked; if there is none, the first that
+// comes back.
+//
 // Each incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
 // replicas may still answer requests of an earlier incarnation, to the same endpoint.
 //
@@ -94,7 +98,8 @@ class SessionCore {
 
   // Inputs.
 
-  // Returns false, with `callback` untouched, if a bound is reached. `wanted`: ReplicaClient::submit.
+  // Returns false, with `callback` untouched, if a bound is reached. `wanted`: ReplicaClient::submit. A standing query
+  // ends the one before, whose answer is an action.
   bool submit(RequestKind kind, std::string payload, Callback& callback, EndpointId wanted, std::uint64_t now_ns);
   void receive(EndpointId from, std::string_view message, std::uint64_t now_ns);
   // The replica's last incarnation is dead: it answers no request any more, so its requests are sent again.
@@ -103,19 +108,21 @@ class SessionCore {
   // of anything. May be repeated. See Routing::stopped.
   void replica_stopped(EndpointId replica, std::uint64_t now_ns);
   void replica_continued(EndpointId replica) { routing_.continued(replica); }
+  // Messages to the replica were dropped for want of room, and none waits any more.
+  void channel_drained(EndpointId replica, std::uint64_t now_ns);
   // See Routing::restarted and Routing::applied.
-  void replica_restarted(EndpointId replica, bool lags) { routing_.restarted(replica, lags); }
+  void replica_restarted(EndpointId replica, bool lags, std::uint64_t now_ns);
   void replica_applied(EndpointId replica, Slot applied) { routing_.applied(replica, applied); }
   // REQUIRES: is called at deadline_ns() or soon after. `backlogged`: whether earlier messages to that replica still
   // wait to leave; then nothing is sent again to it. It may take actions with next(), so that messages of this tick
   // count.
   void tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged);
 
-  // When tick() is to be called; kNever once nothing has been in flight for quiet_ms.
+  // When tick() is to be called; kNever once nothing but a standing query has been in flight for quiet_ms.
   std::uint64_t deadline_ns() const { return next_timer_ns_; }
   const Routing& routing() const { return routing_; }
-  // Submissions without their last answer.
-  std::size_t in_flight() const { return submissions_.size(); }
+  // Submissions without their last answer; a standing query does not count.
+  std::size_t in_flight() const { return submissions_.size() - (standing_ ? 1 : 0); }
 
  private:
   struct Submission {
@@ -144,6 +151,8 @@ class SessionCore {
   void forget_old_doubts(std::uint64_t now_ns);
   bool admits(RequestKind kind, std::size_t payload_bytes);
   void attempt(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns);
+  void attempt_standing(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged);
+  std::uint64_t standing_retry_ns() const;
   void send(std::uint64_t sequence, Submission& submission, EndpointId target);
   void ask_another(std::uint64_t sequence, Submission& submission, std::uint64_t now_ns);
   Send encode_attempt(const Attempt& attempt, const Submission& submission);
@@ -157,6 +166,7 @@ class SessionCore {
   const Options options_;
   Routing routing_;
   std::unordered_map<std::uint64_t, Submission> submissions_;  // by sequence
+  std::optional<std::uint64_t> standing_;                      // the standing query's sequence
   std::deque<std::uint64_t> command_order_;  // sequences of commands, some answered already
   std::size_t payload_bytes_ = 0;            // of all submissions
   std::uint64_t next_command_;

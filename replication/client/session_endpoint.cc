@@ -34,14 +34,15 @@ SessionEndpoint::SessionEndpoint(Transport& transport, const Options& options)
       outbox_(transport),
       doubts_(daemon_, replicas_) {}
 
-// Only messages and the passing of time answer a submission, so all actions that submitting causes are sends.
+// Only messages and the passing of time answer a submission, unless it stands and is replaced: all other actions that
+// submitting causes are sends.
 std::optional<SessionEndpoint::Refusal> SessionEndpoint::submit(RequestKind kind, std::string payload,
                                                                 SessionCore::Callback& callback, EndpointId replica,
                                                                 std::uint64_t now_ns) {
   if (!core_.submit(kind, std::move(payload), callback, replica, now_ns)) return refusal(now_ns);
-  std::vector<SessionCore::Answer> answers;
-  execute(now_ns, answers);
-  INGOT_CHECK(answers.empty(), "no answer arrives while a request is submitted");
+  const std::size_t answers = replaced_.size();
+  execute(now_ns, replaced_);
+  INGOT_CHECK(replaced_.size() == answers || kind == RequestKind::kStandingQuery, "no answer arrives meanwhile");
   return std::nullopt;
 }
 
@@ -67,16 +68,18 @@ SessionEndpoint::Refusal SessionEndpoint::refusal(std::uint64_t now_ns) const {
 
 int SessionEndpoint::poll(std::uint64_t now_ns, std::vector<SessionCore::Answer>& answers) {
   if (told_of_deaths()) poll_deaths(now_ns);
+  for (SessionCore::Answer& each : replaced_) answers.push_back(std::move(each));
+  replaced_.clear();
   int work = transport_.probe(
       [&](EndpointId from, std::span<const std::byte> message) {
         core_.receive(from, as_view(message), now_ns);
         execute(now_ns, answers);
       },
       kProbeMessagesMax);
-  work += poll_incarnations();
+  work += poll_incarnations(now_ns);
   poll_doubts(now_ns);
   if (work > 0) note_applied();
-  work += outbox_.flush([](EndpointId) {});  // dropped messages are sent again by their requests' retries
+  work += outbox_.flush([&](EndpointId replica) { core_.channel_drained(replica, now_ns); });
   core_.tick(now_ns, [&](EndpointId replica) {
     execute(now_ns, answers);  // first, so that waits_for() counts what this tick has sent: the channel may be full now
     return outbox_.waits_for(replica);
@@ -145,11 +148,11 @@ void SessionEndpoint::begin_incarnation(PeerIncarnation announced, std::uint64_t
   note_death(replica, now_ns);
 }
 
-int SessionEndpoint::poll_incarnations() {
+int SessionEndpoint::poll_incarnations(std::uint64_t now_ns) {
   if (incarnations_ == nullptr || !incarnations_->waiting()) return 0;
-  return incarnations_->poll([this](EndpointId replica, Incarnation) {
+  return incarnations_->poll([this, now_ns](EndpointId replica, Incarnation) {
     outbox_.revive(replica);
-    core_.replica_restarted(replica, /*lags=*/!pages_.empty());
+    core_.replica_restarted(replica, /*lags=*/!pages_.empty(), now_ns);
   });
 }
 

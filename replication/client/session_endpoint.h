@@ -37,7 +37,8 @@ class SessionEndpoint {
   SessionEndpoint(Transport& transport, const Options& options);
 
   // Writes the request into its receiver's inbox at once; the receiver is woken by the next poll() or flush(). Returns
-  // a Refusal if the request is not taken; `callback` is then untouched.
+  // a Refusal if the request is not taken; `callback` is then untouched. The next poll() answers a standing query that
+  // this one replaces.
   std::optional<Refusal> submit(RequestKind kind, std::string payload, SessionCore::Callback& callback,
                                 EndpointId replica, std::uint64_t now_ns);
 
@@ -63,7 +64,7 @@ class SessionEndpoint {
   void poll_doubts(std::uint64_t now_ns);
   bool reaches(ReplicaIncarnation name) const;
   void note_death(EndpointId replica, std::uint64_t now_ns);
-  int poll_incarnations();
+  int poll_incarnations(std::uint64_t now_ns);
   void note_applied();
   Refusal refusal(std::uint64_t now_ns) const;
 
@@ -74,6 +75,7 @@ class SessionEndpoint {
   const int replicas_;
   SessionCore core_;
   Outbox outbox_;
+  std::vector<SessionCore::Answer> replaced_;  // standing queries
   std::uint64_t deaths_seen_ = 0;
   DoubtWatch doubts_;
 };

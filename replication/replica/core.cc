@@ -60,7 +60,9 @@ void ReplicaCore::receive(EndpointId from, std::string_view message) {
     case MessageClass::kAgreement:
       return receive_agreement(from, message);
     case MessageClass::kRequest:
-      return requests_.receive(from, message, starting_);
+      requests_.receive(from, message, starting_, now_ns_);
+      answering_ = answering_ || requests_.has_new_standing();
+      return;
     case MessageClass::kRelayed:
     case MessageClass::kCombined: {
       const auto deliver = [this](EndpointId root, std::string_view inner) { receive_agreement(root, inner); };
@@ -176,7 +178,7 @@ const Action* ReplicaCore::next() {
     } else if (progress_.under_way) {
       if (!next_effect()) finish_effects();
     } else if (answering_) {
-      answering_ = requests_.answer_read();
+      answering_ = requests_.answer_read(now_ns_);
     } else if (decoded_ && offer_install()) {
       current_ = Current::kInstall;
     } else if (!effects_.empty()) {

@@ -30,6 +30,9 @@ inline constexpr int kSessionWindow = 16 * 1024;        // requests of one clien
 // command is answered that its result is gone.
 inline constexpr std::size_t kSessionResultsBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
+// So long after its arrival a standing query is answered at the next command, though there is nothing to say but how far
+// the state has come: so its client is never much behind.
+inline constexpr int kStandingOverdueMs = 100;
 // Without a decision that a client, or the group itself, waits for: then the status, the metrics and the log say what
 // it waits for. Less than this is normal, as while a leader is replaced.
 inline constexpr int kBlockedAfterMs = 1000;

@@ -1,5 +1,6 @@
 #include "replication/replica/requests.h"
 
+#include <memory>
 #include <utility>
 
 #include "core/wire.h"
@@ -12,7 +13,7 @@ namespace ingot {
 
 using Status = Response::Status;
 
-void Requests::receive(EndpointId from, std::string_view message, bool starting) {
+void Requests::receive(EndpointId from, std::string_view message, bool starting, std::uint64_t now_ns) {
   const auto request = decode_request(message);
   const bool valid = request && request->reply_to == from && !context_.peers.is_replica(from) &&
                      context_.peers.is_replica(request->responder) && request->payload.size() <= kRequestBytesMax;
@@ -27,12 +28,15 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting)
       return receive_linearizable_query(*request);
     case RequestKind::kLocalQuery:
       // Answered from the present state, unless this replica has just restarted: then the state may be very old.
-      if (starting) return respond(from, request->sequence, Status::kBusy);
-      return respond(from, request->sequence, Status::kOk, context_.state.query(request->payload));
+      if (starting) return void(respond(from, request->sequence, Status::kBusy));
+      return void(respond(from, request->sequence, Status::kOk, context_.state.query(request->payload)));
     case RequestKind::kDigest:
-      return respond(from, request->sequence, Status::kOk, WireWriter().u64(context_.applier.digest()).take());
+      return void(respond(from, request->sequence, Status::kOk, WireWriter().u64(context_.applier.digest()).take()));
     case RequestKind::kMove:
       return receive_move(*request);
+    case RequestKind::kStandingQuery:
+      if (starting) return void(respond(from, request->sequence, Status::kBusy));
+      return receive_standing(*request, now_ns);
   }
 }
 
@@ -51,11 +55,19 @@ void Requests::receive_command(const Request& request) {
   }
 }
 
+// The core looks at it in this round, when the answers before it have left.
+void Requests::receive_standing(const Request& request, std::uint64_t now_ns) {
+  std::unique_ptr<StandingQuery> query = context_.state.stand(request.payload);
+  if (query == nullptr) return void(respond(request.reply_to, request.sequence, Status::kRefused));
+  standing_.park(request.reply_to, request.sequence, std::move(query), now_ns);
+  new_standing_ = true;
+}
+
 void Requests::turn_away(const Request& command) { respond(command.reply_to, command.sequence, Status::kNotLeader); }
 
 void Requests::receive_linearizable_query(const Request& request) {
   const auto read_id = reads_.add({request.reply_to, request.sequence, std::string(request.payload)});
-  if (!read_id) return respond(request.reply_to, request.sequence, Status::kBusy);
+  if (!read_id) return void(respond(request.reply_to, request.sequence, Status::kBusy));
   context_.agreement.read(*read_id, context_.effects);
   if (context_.agreement.role() != Role::kLeader) context_.agreement.client_waits(context_.effects);
 }
@@ -63,7 +75,7 @@ void Requests::receive_linearizable_query(const Request& request) {
 // The answer is agreement's verdict on the request, given at once. The status shows when the move is done.
 void Requests::receive_move(const Request& request) {
   const auto move = decode_move(request.payload);
-  if (!move) return respond(request.reply_to, request.sequence, Status::kRefused);
+  if (!move) return void(respond(request.reply_to, request.sequence, Status::kRefused));
   const absl::Status answer = context_.agreement.move(move->role, move->to, context_.effects);
   respond(request.reply_to, request.sequence, Status::kOk, encode_move_answer(answer));
 }
@@ -91,19 +103,25 @@ void Requests::reject(const Rejection& rejection) {
           rejection.why == Rejection::Why::kBusy ? Status::kBusy : Status::kNotLeader);
 }
 
-bool Requests::answer_read() {
+bool Requests::answer_read(std::uint64_t now_ns) {
   const auto read = reads_.take_answerable(context_.applier.applied());
-  if (read) respond(read->reply_to, read->sequence, Status::kOk, context_.state.query(read->query));
-  return read.has_value();
+  if (read) {
+    respond(read->reply_to, read->sequence, Status::kOk, context_.state.query(read->query));
+    return true;
+  }
+  new_standing_ = false;
+  return standing_.answer_next(now_ns, [this](EndpointId client, std::uint64_t sequence, std::string_view answer) {
+    return respond(client, sequence, Status::kOk, answer);
+  });
 }
 
-void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
-  if (!is_client(to)) return;
+bool Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
+  if (!is_client(to)) return false;
   // The answers of one slot wait here together. Beyond the bound of a backlog they are dropped, and the client asks
   // again.
   if (context_.queue.buffered_bytes() + payload.size() > kBacklogBytesMax) {
     ++dropped_;
-    return;
+    return false;
   }
   Response response;
   response.status = status;
@@ -114,6 +132,7 @@ void Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std
   response.payload = payload;
   context_.queue.send_written(to, [&](std::string& out) { append(response, out); });
   context_.page[ReplicaCounter::kAnsweredRequests].add(1);
+  return true;
 }
 
 }  // namespace ingot

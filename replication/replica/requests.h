@@ -8,6 +8,7 @@
 #include "replication/replica/context.h"
 #include "replication/replica/proposals.h"
 #include "replication/replica/read_queue.h"
+#include "replication/replica/standing_reads.h"
 #include "replication/requests/request.h"
 
 namespace ingot {
@@ -20,8 +21,8 @@ class Requests {
       : context_(context), proposals_(proposals), sink_(sink) {}
 
   // A message of class kRequest. `starting`: this replica has restarted, and its state is still older than what it had
-  // applied before.
-  void receive(EndpointId from, std::string_view message, bool starting);
+  // applied before. `now_ns`: of a steady clock.
+  void receive(EndpointId from, std::string_view message, bool starting, std::uint64_t now_ns);
 
   // A command was applied: the replica that it names as its responder answers.
   void applied(Slot slot, const Applier::Applied& applied);
@@ -34,7 +35,10 @@ class Requests {
   void reject(const Rejection& rejection);
   // Answers one read that may be answered; false: there is none. One at a time, so that its answer can leave before the
   // next one takes memory.
-  bool answer_read();
+  // Standing queries come after the others; those that have nothing to say go on waiting.
+  bool answer_read(std::uint64_t now_ns);
+  // Whether a standing query has come that was not looked at yet.
+  bool has_new_standing() const { return new_standing_; }
 
   std::uint64_t refused() const { return refused_; }
   std::uint64_t dropped() const { return dropped_; }  // answers
@@ -42,9 +46,11 @@ class Requests {
  private:
   void receive_command(const Request& request);
   void receive_linearizable_query(const Request& request);
+  void receive_standing(const Request& request, std::uint64_t now_ns);
   void receive_move(const Request& request);
   bool answers(const Request& request) const;
-  void respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload = {});
+  // False: the answer was dropped.
+  bool respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload = {});
   bool is_client(EndpointId endpoint) const {
     return endpoint.value() >= context_.group.replicas && endpoint.value() < context_.endpoints;
   }
@@ -53,6 +59,8 @@ class Requests {
   Proposals& proposals_;
   AppliedSink* const sink_;
   ReadQueue reads_;
+  StandingReads standing_;
+  bool new_standing_ = false;
   std::uint64_t refused_ = 0;
   std::uint64_t dropped_ = 0;
 };

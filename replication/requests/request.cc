@@ -68,7 +68,7 @@ std::optional<Request> decode_request(std::string_view bytes) {
   read_header(in, request);
   request.payload = in.rest();
   const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kCommand) &&
-                     kind <= static_cast<std::uint8_t>(RequestKind::kMove);
+                     kind <= static_cast<std::uint8_t>(RequestKind::kStandingQuery);
   if (!in.ok() || !known || request.payload.size() > kRequestBytesMax) return std::nullopt;
   return request;
 }

@@ -25,6 +25,7 @@ enum class RequestKind : std::uint8_t {
   kLocalQuery = 3,         // any replica answers from its own state ("serializable")
   kDigest = 4,             // any replica answers with its applied slot and digest (payload: u64 digest)
   kMove = 5,               // an operator moves a role (replication/agreement/move_request.h); not idempotent
+  kStandingQuery = 6,      // any replica answers from its own state, once it has something to say; one of a client
 };
 
 struct Request {

@@ -32,7 +32,8 @@ constexpr int kVersion = 1;
 constexpr std::size_t kHashDigits = 16;
 static_assert(2 * kRequestBytesMax + 4096 < kRecordLineBytesMax, "the largest request has room on a line");
 // Names by RequestKind from kCommand on, and those of ChipInput::Kind from kStop on.
-constexpr std::array<const char*, 5> kRequests{"command", "linearizable_query", "local_query", "digest", "move"};
+constexpr std::array<const char*, 6> kRequests{"command", "linearizable_query", "local_query",
+                                               "digest",  "move",               "standing_query"};
 constexpr std::array<const char*, 3> kActions{"stop", "continue", "kill"};
 
 Json head_json(const DaemonConfig& config, const SccConfig& scc) {

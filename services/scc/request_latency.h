@@ -31,7 +31,10 @@ struct RequestLatencies {
   LatencyCounts commands;
   LatencyCounts queries;
 
-  void add(RequestKind kind, std::uint64_t ps) { (kind == RequestKind::kCommand ? commands : queries).add(ps); }
+  // A standing query waits for others, so its time says nothing.
+  void add(RequestKind kind, std::uint64_t ps) {
+    if (kind != RequestKind::kStandingQuery) (kind == RequestKind::kCommand ? commands : queries).add(ps);
+  }
 };
 
 }  // namespace ingot

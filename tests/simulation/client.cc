@@ -109,7 +109,7 @@ void Client::go_over_to_replicas() {
     present_[id] = newest_[id];
     transport_.open(replica);
     outbox_.revive(replica);
-    core_.replica_restarted(replica, /*lags=*/true);
+    core_.replica_restarted(replica, /*lags=*/true, now_);
   }
 }
 

@@ -379,4 +379,131 @@ TEST_CASE("the timer stops when there was nothing to do for a while, and starts 
   REQUIRE(session.core.deadline_ns() != SessionCore::kNever);
 }
 
+// ---- Standing queries ----
+
+constexpr auto kStanding = RequestKind::kStandingQuery;
+
+TEST_CASE("a standing query waits at the nearest replica without a deadline or a timer") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int query = session.submit(kStanding, "what is new");
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kTwo);
+  REQUIRE(sent[0].request.kind == kStanding);
+  REQUIRE(session.core.deadline_ns() == SessionCore::kNever);
+  REQUIRE(session.core.in_flight() == 0);
+  session.pass(3'600'000);
+  REQUIRE(session.take_sent().empty());
+  session.respond(kTwo, sent[0].request.sequence, kOk, kZero, "this");
+  REQUIRE(session.answers.at(query).payload == "this");
+}
+
+TEST_CASE("a session whose only open request stands sleeps after a while") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(kStanding);
+  session.submit(RequestKind::kCommand);
+  session.respond(kOne, 1, kOk, kZero);
+  session.take_sent();
+  session.pass_until(session.now_ns + 3'000 * kNsPerMs);
+  REQUIRE(session.core.deadline_ns() == SessionCore::kNever);
+  REQUIRE(session.take_sent().empty());
+}
+
+TEST_CASE("a standing query takes the place of the one before, whose answer counts no more") {
+  SessionOnPaper session(SessionOnPaper::options());
+  const int first = session.submit(kStanding, "first");
+  const int second = session.submit(kStanding, "second");
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 2);
+  REQUIRE(session.answers.at(first).outcome == Outcome::kUnknown);
+  session.respond(kTwo, sent[0].request.sequence, kOk, kZero, "late");
+  REQUIRE_FALSE(session.answers.contains(second));
+  session.respond(kTwo, sent[1].request.sequence, kOk, kZero, "now");
+  REQUIRE(session.answers.at(second).payload == "now");
+}
+
+TEST_CASE("a standing query goes to another replica when its own dies, stops or is not ready") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(kStanding);
+  const std::uint64_t sequence = session.take_sent().at(0).request.sequence;
+  session.core.replica_died(kTwo, session.now_ns);
+  session.pass(0);
+  auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kZero);
+  REQUIRE(sent[0].request.sequence == sequence);
+  session.core.replica_stopped(kZero, session.now_ns);
+  session.pass(0);
+  sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kOne);
+  session.respond(kOne, sequence, kBusy, kZero);
+  REQUIRE(session.take_sent().empty());
+  session.pass_until(session.now_ns + kNsPerMs);
+  REQUIRE(session.take_sent().size() == 1);
+}
+
+TEST_CASE("with all replicas dead, a standing query goes to the first that comes back, at once") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(kStanding);
+  for (const EndpointId replica : {kTwo, kOne, kZero}) {
+    session.core.replica_died(replica, session.now_ns);
+    session.pass(1);
+  }
+  session.take_sent();
+  session.pass_until(session.now_ns + 60'000 * kNsPerMs);
+  REQUIRE(session.take_sent().empty());
+  session.core.replica_restarted(kOne, /*lags=*/true, session.now_ns);
+  REQUIRE(session.core.deadline_ns() <= session.now_ns);
+  session.pass(0);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kOne);
+}
+
+TEST_CASE("a standing query passes over a replica whose messages wait, and does not spin if all of them do") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(kStanding);
+  session.take_sent();
+  session.backlogged = {0};
+  session.core.replica_died(kTwo, session.now_ns);
+  session.pass(0);
+  auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kOne);
+  session.backlogged = {0, 1};
+  session.core.replica_died(kOne, session.now_ns);
+  int ticks = 0;
+  for (const std::uint64_t end_ns = session.now_ns + 1'000 * kNsPerMs; session.core.deadline_ns() < end_ns; ++ticks) {
+    session.pass_ns(session.core.deadline_ns() - std::min(session.core.deadline_ns(), session.now_ns));
+  }
+  REQUIRE(ticks < 30);
+  REQUIRE(session.take_sent().empty());
+  session.backlogged.clear();
+  session.pass(100);
+  REQUIRE(session.take_sent().size() == 1);
+}
+
+TEST_CASE("a standing query that was dropped for want of room is sent again when there is room") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(kStanding);
+  session.take_sent();
+  session.core.channel_drained(kZero, session.now_ns);
+  session.pass(0);
+  REQUIRE(session.take_sent().empty());
+  session.core.channel_drained(kTwo, session.now_ns);
+  session.pass(0);
+  REQUIRE(session.take_sent().size() == 1);
+}
+
+TEST_CASE("queries can ask for the next replica from the nearest one on") {
+  SessionOnPaper session(SessionOnPaper::options());
+  for (int places = 0; places < 4; ++places) {
+    session.submit(kStanding, "x", ReplicaClient::from_nearest(places));
+    session.submit(RequestKind::kLocalQuery, "x", ReplicaClient::from_nearest(places));
+  }
+  const auto sent = session.take_sent();
+  for (std::size_t i = 0; i < 8; ++i) REQUIRE(sent.at(i).to.value() == (2 + i / 2) % 3);
+}
+
 }  // namespace ingot

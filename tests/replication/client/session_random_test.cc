@@ -90,7 +90,7 @@ class RandomReplicas {
     const EndpointId replica = any_replica();
     if (prng_.chance(0.5)) return stop(replica);
     if (session_.core.routing().dead(replica)) {
-      session_.core.replica_restarted(replica, prng_.chance(0.5));
+      session_.core.replica_restarted(replica, prng_.chance(0.5), session_.now_ns);
       session_.core.replica_applied(replica, Slot(slot_));
     } else {
       session_.core.replica_died(replica, session_.now_ns);

@@ -155,6 +155,50 @@ TEST_CASE("a vote that would not fit is not cast, and cast when there is room") 
   CHECK(group.core(0).applier().applied_commands() == 1);
 }
 
+// A standing query for the changes of one key from a revision on.
+std::string changes_of(const std::string& key, kv::Revision from) {
+  kv::EventsRequest events;
+  events.from = {from, 0};
+  events.bytes_max = 1000;
+  events.ranges = {{key, ""}};
+  return kv::encode(kv::Request(events));
+}
+
+TEST_CASE("a standing query is answered by the round that applies what it waits for, at any replica") {
+  for (int asked = 0; asked < 3; ++asked) {
+    CAPTURE(asked);
+    CoresOnOneThread group("1paxos", 3);
+    write_first(group);
+    const std::string payload = changes_of("b", 3);
+    Request query = Put("", "").request(9, group.client(), EndpointId(0));
+    query.kind = RequestKind::kStandingQuery;
+    query.payload = payload;
+    group.request(asked, query);
+    group.request(0, Put("a", "1").request(2, group.client(), EndpointId(1)));
+    settle(group);
+    REQUIRE(group.answers().size() == 1);
+    group.request(0, Put("b", "1").request(3, group.client(), EndpointId(1)));
+    settle(group);
+    const auto answers = group.answers();
+    REQUIRE(answers.size() == 2);
+    for (const std::string& bytes : answers) {
+      const auto response = decode_response(bytes);
+      REQUIRE(response->status == Response::Status::kOk);
+      if (response->sequence != 9) continue;
+      const auto result = kv::decode_result(response->payload);
+      const auto& found = std::get<kv::EventsResult>(result->body);
+      REQUIRE(found.events.size() == 1);
+      REQUIRE(found.events[0].kv.key == "b");
+      REQUIRE(found.next == kv::EventPosition{5, 0});
+    }
+    query.sequence = 10;
+    query.payload = "nonsense";
+    group.request(asked, query);
+    settle(group);
+    REQUIRE(decode_response(group.answers().at(0))->status == Response::Status::kRefused);
+  }
+}
+
 TEST_CASE("a snapshot to start from is decoded first, and until it is in place no state of long ago is shown") {
   CoresOnOneThread group("1paxos", 3);
   settle(group);
