@@ -87,4 +87,10 @@ std::size_t Call::pending_bytes() const {
   return of == nullptr ? 0 : of->output.size();
 }
 
+void Call::tell_below(std::size_t bytes) const {
+  if (Stream* of = stream()) of->session->tell_below(*of, bytes);
+}
+
+const void* Call::connection() const { return &open_stream().session->host(); }
+
 }  // namespace ingot::rpc

@@ -65,9 +65,15 @@ class Call {
   // Asks wants_more() of the call's handler again.
   void resume() const;
 
-  // Sent by the handler, and not yet given to the connection's socket, because the client does not take it. 0 for a
+  // Sent by the handler, with its prefix, and not yet given to the connection's socket, because the client does not take it. 0 for a
   // call that is not open.
   std::size_t pending_bytes() const;
+  // Calls the handler's writable() once, after pending_bytes() has fallen below so many; at once, in the next round, if
+  // it is below. Takes the place of an earlier wish.
+  void tell_below(std::size_t bytes) const;
+
+  // Names the connection, as long as one of its calls is open.
+  const void* connection() const;  // REQUIRES: open()
 
   bool operator==(const Call&) const = default;
 

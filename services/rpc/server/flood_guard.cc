@@ -28,7 +28,13 @@ const char* FloodGuard::frame_begins(const nghttp2_frame_hd& header, std::uint64
   if (header.type == NGHTTP2_CONTINUATION) header_block_bytes_ += header.length;
   if (header_block_bytes_ > kHeaderBlockBytesMax) return "too_large_header_block";
   const int weight = weight_of(header);
-  return weight == 0 || frames_.take(weight, now_ns) ? nullptr : "too_many_frames";
+  return weight == 0 || take_frames(weight, now_ns) ? nullptr : "too_many_frames";
+}
+
+bool FloodGuard::take_frames(int number, std::uint64_t now_ns) {
+  if (earned_frames_ < number) return frames_.take(number, now_ns);
+  earned_frames_ -= number;
+  return true;
 }
 
 const char* FloodGuard::field(std::size_t bytes) {
@@ -45,7 +51,7 @@ const char* FloodGuard::ping(std::uint64_t now_ns) {
 
 void FloodGuard::bytes_sent(std::size_t bytes) {
   sent_bytes_ += bytes;
-  frames_.give(static_cast<std::int64_t>(sent_bytes_ / 1024) * kIdleFramesPerKiB);
+  earn(static_cast<std::int64_t>(sent_bytes_ / 1024) * kIdleFramesPerKiB);
   sent_bytes_ %= 1024;
 }
 

@@ -56,7 +56,7 @@ class FloodGuard {
   const char* reset(std::uint64_t now_ns) { return resets_.take(1, now_ns) ? nullptr : "too_many_resets"; }
 
   void call_begins() { frames_.give(kIdleFramesPerCall); }
-  void message_sent() { frames_.give(kIdleFramesPerMessage); }
+  void message_sent() { earn(kIdleFramesPerMessage); }
   void call_answered() { resets_.give(1); }
   void frame_sent(bool of_call) {
     if (of_call) ping_strikes_ = 0, pinged_ns_ = 0;  // as gRPC C++: data in between forgives
@@ -64,8 +64,12 @@ class FloodGuard {
   void bytes_sent(std::size_t bytes);
 
  private:
+  void earn(std::int64_t frames) { earned_frames_ = std::min(earned_frames_ + frames, kIdleFramesEarnedMax); }
+  bool take_frames(int number, std::uint64_t now_ns);
+
   const std::uint64_t ping_interval_ns_;
   Allowance frames_;
+  std::int64_t earned_frames_ = 0;  // by what was sent
   Allowance resets_;
   std::size_t header_block_bytes_ = 0;
   std::size_t unfolded_bytes_ = 0;  // of the same block

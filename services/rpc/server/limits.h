@@ -87,6 +87,9 @@ inline constexpr int kIdleFramesPerSecond = 1000;
 inline constexpr int kIdleFramesPerCall = 8;
 inline constexpr int kIdleFramesPerMessage = 2;  // a client gives window for the stream and for the connection
 inline constexpr int kIdleFramesPerKiB = 1;
+// What messages and bytes that were sent allow is kept beyond the burst: a reader of many small messages answers each,
+// and its answers come together.
+inline constexpr std::int64_t kIdleFramesEarnedMax = 512 * 1024;
 inline constexpr int kSettingsFrameWeight = 16;  // a SETTINGS frame changes up to kStreamsPerConnectionMax windows
 // Calls that the client resets, or makes the server reset by frames that break a rule. Allowed are so many at once, so
 // many a second, and one for each call that is answered.

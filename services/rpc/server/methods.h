@@ -23,7 +23,8 @@ class StreamHandler {
 
   virtual void message(std::string_view bytes) = 0;  // the client's next message; valid during the call
   virtual void half_closed() = 0;                    // the client sends no more
-  virtual void writable() = 0;                       // pending_bytes() has fallen below kStreamOutputLowBytes
+  // pending_bytes() has fallen below kStreamOutputLowBytes, or below what Call::tell_below() has named.
+  virtual void writable() = 0;
   // The connection gives no messages (and no window) to a call whose handler answers false, until Call::resume().
   virtual bool wants_more() const { return true; }
 };
@@ -47,6 +48,9 @@ struct Method {
   // ended, and another call may take its place.
   std::function<void(Call, std::string_view request)> unary{};
   std::function<std::unique_ptr<StreamHandler>(Call)> stream{};
+  // Of a stream: its handlers bound what waits for their clients. So that counts neither for the loop's nor for the
+  // connection's bounds of output, by which other calls begin: a watcher need not read for hours.
+  bool bounds_output = false;
 };
 
 // Filled before a server is made, and not changed afterwards: any number of servers, on their threads, may share it if

@@ -75,6 +75,7 @@ class Session final : private Line {
   void begin_response(Stream& stream);
   void finish(Stream& stream, const grpc::Status& status);
   void resume(Stream& stream);
+  void tell_below(Stream& stream, std::size_t bytes);
   void overdue(Stream& stream);
 
  private:
@@ -89,7 +90,7 @@ class Session final : private Line {
   Session(Shared& shared, SessionHost& host);
 
   // Line. After a flood, too, calls are there that wait, and nothing of them will be sent.
-  bool reader_reads() const override { return !failed_ && output_bytes_ <= shared_.bounds.output_begin_bytes; }
+  bool reader_reads() const override { return !failed_ && counted_bytes_ <= shared_.bounds.output_begin_bytes; }
   void begin(Stream& stream) override;
   void nothing_small_waits() override { host_.read_on(); }
 
@@ -145,6 +146,7 @@ class Session final : private Line {
   std::size_t streams_number_ = 0;
   std::size_t received_bytes_ = 0;         // not yet given to handlers
   std::size_t output_bytes_ = 0;           // of all streams, unframed
+  std::size_t counted_bytes_ = 0;          // of those whose handlers do not bound it (Method::bounds_output)
   std::size_t finished_output_bytes_ = 0;  // of those whose answer is complete
   std::size_t frame_left_ = 0;             // of a DATA frame that is being received, with padding
   std::string* frames_ = nullptr;          // during frames()

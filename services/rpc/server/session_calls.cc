@@ -55,6 +55,7 @@ void Session::head_complete(Stream& stream) {
 
 void Session::begin_stream(Stream& stream) {
   stream.phase = Stream::Phase::kRunning;
+  stream.bounds_output = stream.method != nullptr && stream.method->bounds_output;
   stream.call = shared_.calls.open(stream);
   shared_.count(&ServerCounters::calls_begun);
   auto handler = stream.method != nullptr ? stream.method->stream(stream.call)

@@ -71,20 +71,35 @@ void add_status(std::vector<nghttp2_nv>& fields, const Stream& stream, std::stri
 
 void Session::output_added(Stream& stream, std::size_t bytes) {
   output_bytes_ += bytes;
-  shared_.output_bytes += bytes;
-  stream.over_low |= stream.output.size() >= kStreamOutputLowBytes;
-  if (output_bytes_ > shared_.bounds.output_bytes) overflowed_ = true;
+  if (!stream.bounds_output) {
+    counted_bytes_ += bytes;
+    shared_.output_bytes += bytes;
+  }
+  stream.over_low |= stream.output.size() >= stream.low_bytes;
+  if (counted_bytes_ > shared_.bounds.output_bytes) overflowed_ = true;
   host_.has_output();
 }
 
 void Session::output_taken(Stream& stream, std::size_t bytes) {
   output_bytes_ -= bytes;
-  shared_.output_bytes -= bytes;
+  if (!stream.bounds_output) {
+    counted_bytes_ -= bytes;
+    shared_.output_bytes -= bytes;
+  }
   if (bytes > kKeptCapacityBytes) shared_.freed_bytes += bytes;
   stream.output.take(bytes);
-  if (!stream.over_low || stream.output.size() >= kStreamOutputLowBytes) return;
+  if (!stream.over_low || stream.output.size() >= stream.low_bytes) return;
   stream.over_low = false;
+  stream.low_bytes = kStreamOutputLowBytes;
   if (stream.phase == Stream::Phase::kRunning && stream.handler != nullptr) low_.push_back(stream.call);
+}
+
+void Session::tell_below(Stream& stream, std::size_t bytes) {
+  stream.low_bytes = bytes;
+  stream.over_low = stream.output.size() >= bytes;
+  if (stream.over_low) return;
+  low_.push_back(stream.call);
+  host_.has_output();
 }
 
 void Session::tell_writable() {

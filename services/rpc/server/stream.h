@@ -49,7 +49,8 @@ struct Stream : QueueHook {
   bool response_begun = false;  // its header block is submitted
   bool finished = false;        // trailers follow what is in output
   bool deferred = false;        // HTTP/2 waits for more output
-  bool over_low = false;        // output was above kStreamOutputLowBytes: writable() is due
+  bool over_low = false;        // output was at low_bytes or above: writable() is due below it
+  bool bounds_output = false;   // Method::bounds_output
   bool large = false;           // Weight::kLarge
   bool unknown = false;         // Weight::kUnknown
   bool delivering = false;      // its handler is being given messages
@@ -69,6 +70,7 @@ struct Stream : QueueHook {
   std::size_t charged_bytes = 0;   // of reader and request, as counted for the connection
 
   OutputBytes output;
+  std::size_t low_bytes = kStreamOutputLowBytes;
   std::string initial_metadata;  // names and values, each ended by a zero byte
   std::string trailing_metadata;
   grpc::StatusCode status = grpc::StatusCode::OK;

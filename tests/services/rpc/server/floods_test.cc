@@ -77,6 +77,11 @@ TEST_CASE("the allowance of frames comes back with time, with calls and with wha
   // A stream of small messages that a quick client read was ended after some 15,000 of them: it gives window for each.
   for (int i = 0; i < 1000; ++i) guard.message_sent();
   CHECK(std::abs(use_up() - 1000 * kIdleFramesPerMessage) <= 4);
+  // Its windows come together, once many messages were sent in one round.
+  for (int i = 0; i < 50'000; ++i) guard.message_sent();
+  CHECK(std::abs(use_up() - 50'000 * kIdleFramesPerMessage) <= 4);
+  for (int i = 0; i < 1'000'000; ++i) guard.message_sent();
+  CHECK(std::abs(use_up() - kIdleFramesEarnedMax) <= 4);
 }
 
 TEST_CASE("pings come every five seconds, or after data; two strikes are forgiven, the third ends the connection") {

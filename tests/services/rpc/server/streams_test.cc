@@ -42,6 +42,15 @@ struct StreamHarness : Harness {
                   return std::make_unique<Recorder>(heard);
                 }});
   }
+  // The same, with a handler that bounds its output itself.
+  void add_bounding() {
+    methods.add("/t.T/Bounding", {.stream =
+                                      [this](Call call) {
+                                        heard.call = call;
+                                        return std::make_unique<Recorder>(heard);
+                                      },
+                                  .bounds_output = true});
+  }
   Heard heard;
 };
 
@@ -150,6 +159,70 @@ TEST_CASE("output waits for the client's window, and the handler hears when it m
   }
   CHECK(harness.heard.call.pending_bytes() == 0);
   CHECK(harness.heard.writable == 1);
+}
+
+TEST_CASE("a handler hears once that its output is below what it has named") {
+  StreamHarness harness;
+  auto client = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  const auto id = client->call("/t.T/Stream", "", false);
+  harness.run(*client);
+  harness.heard.call.tell_below(1);
+  CHECK(harness.heard.writable == 0);  // not within its own call
+  harness.run(*client);
+  CHECK(harness.heard.writable == 1);
+  for (int i = 0; i < 10; ++i) harness.heard.call.send_bytes(std::string(10'000, 'x'));
+  harness.heard.call.tell_below(5'000);
+  harness.run(*client);
+  CHECK(harness.heard.call.pending_bytes() > 30'000);
+  CHECK(harness.heard.writable == 1);
+  REQUIRE(nghttp2_session_consume(client->h2(), id, 60'000) == 0);
+  harness.run(*client);
+  CHECK(harness.heard.call.pending_bytes() == 0);
+  CHECK(harness.heard.writable == 2);
+  harness.heard.call.send_bytes("x");
+  harness.run(*client);
+  CHECK(harness.heard.writable == 2);
+}
+
+TEST_CASE("what a handler that bounds its output keeps for its reader holds up no other call") {
+  ServerBounds bounds;
+  bounds.output_begin_bytes = 10'000;
+  bounds.output_bytes_all = 10'000;
+  StreamHarness harness(bounds);
+  harness.add_bounding();
+  harness.methods.add("/t.T/Large", {.weight = Method::Weight::kLarge, .unary = [](Call call, std::string_view) {
+                                       call.send_bytes("large");
+                                       call.finish(grpc::Status::OK);
+                                     }});
+  auto client = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  auto other = harness.client();
+  const char* const path = GENERATE("/t.T/Bounding", "/t.T/Stream");
+  const bool bounding = path == std::string("/t.T/Bounding");
+  client->call(path, "", false);
+  harness.run(*client);
+  harness.heard.call.send_bytes(std::string(200'000, 'x'));
+  harness.run(*client);
+  REQUIRE(harness.heard.call.pending_bytes() > 100'000);
+  const auto same_connection = client->call("/t.T/Echo", framed("x"));
+  const auto large = other->call("/t.T/Large", framed("x"));
+  harness.run(*client, *other);
+  nghttp2_session_consume_connection(client->h2(), 65'535);
+  harness.run(*client, *other);
+  CHECK(client->answer(same_connection).ended == bounding);
+  CHECK(other->answer(large).ended == bounding);
+}
+
+TEST_CASE("the name of a connection is that of all its calls") {
+  StreamHarness harness;
+  auto client = harness.client(), other = harness.client();
+  std::vector<const void*> names;
+  for (RawClient* each : {client.get(), client.get(), other.get()}) {
+    each->call("/t.T/Stream", "", false);
+    harness.run(*client, *other);
+    names.push_back(harness.heard.call.connection());
+  }
+  CHECK(names[0] == names[1]);
+  CHECK(names[0] != names[2]);
 }
 
 TEST_CASE("a cancelled stream's handler is destroyed, and its output with it") {
