@@ -30,7 +30,7 @@ constexpr std::array kTable{
     open("/etcdserverpb.KV/Txn", kKeys),
     open("/etcdserverpb.KV/Compact", "drops old revisions, as programs for etcd do all the time"),
 
-    later("/etcdserverpb.Watch/Watch", kNothing, kKeyStreams),
+    open("/etcdserverpb.Watch/Watch", kKeys),
     later("/etcdserverpb.Lease/LeaseGrant", kNothing, kKeyStreams),
     later("/etcdserverpb.Lease/LeaseRevoke", kNothing, kKeyStreams),
     later("/etcdserverpb.Lease/LeaseKeepAlive", kNothing, kKeyStreams),

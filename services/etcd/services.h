@@ -26,7 +26,6 @@ std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, c
 std::unique_ptr<grpc::Service> make_cluster_service(const DaemonConfig& config, const InstanceView& view,
                                                     RequestMetrics& metrics);
 // Every call is refused with a sentence that names what is missing.
-std::unique_ptr<grpc::Service> make_watch_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
                                                  RequestMetrics& metrics);

@@ -24,6 +24,8 @@ grpc::Status translate(const etcdserverpb::TxnRequest& in, kv::TxnRequest& out);
 // transaction only reads.
 bool is_serializable(const etcdserverpb::TxnRequest& txn);
 
+void translate(kv::KeyValue&& in, mvccpb::KeyValue* out);
+
 // The caller fills the header of `out`; headers of a transaction's operations hold the revision only, as in etcd. A
 // range's keys are appended; count and more are overwritten.
 void translate(kv::RangeResult&& in, etcdserverpb::RangeResponse* out);

@@ -7,15 +7,6 @@ namespace {
 
 namespace pb = etcdserverpb;
 
-void translate_kv(kv::KeyValue&& in, mvccpb::KeyValue* out) {
-  out->set_key(std::move(in.key));
-  out->set_value(std::move(in.value));
-  out->set_create_revision(in.create_revision);
-  out->set_mod_revision(in.mod_revision);
-  out->set_version(in.version);
-  out->set_lease(in.lease);
-}
-
 void translate_operation(kv::RangeResult&& in, pb::ResponseOp* out) {
   out->mutable_response_range()->mutable_header()->set_revision(in.revision);
   translate(std::move(in), out->mutable_response_range());
@@ -38,20 +29,29 @@ void translate_operation(std::shared_ptr<kv::TxnResult>&& in, pb::ResponseOp* ou
 
 }  // namespace
 
+void translate(kv::KeyValue&& in, mvccpb::KeyValue* out) {
+  out->set_key(std::move(in.key));
+  out->set_value(std::move(in.value));
+  out->set_create_revision(in.create_revision);
+  out->set_mod_revision(in.mod_revision);
+  out->set_version(in.version);
+  out->set_lease(in.lease);
+}
+
 void translate(kv::RangeResult&& in, pb::RangeResponse* out) {
   out->set_more(in.more);
   out->set_count(in.count);
   out->mutable_kvs()->Reserve(out->kvs_size() + static_cast<int>(in.kvs.size()));
-  for (kv::KeyValue& entry : in.kvs) translate_kv(std::move(entry), out->add_kvs());
+  for (kv::KeyValue& entry : in.kvs) translate(std::move(entry), out->add_kvs());
 }
 
 void translate(kv::PutResult&& in, pb::PutResponse* out) {
-  if (in.has_prev) translate_kv(std::move(in.prev), out->mutable_prev_kv());
+  if (in.has_prev) translate(std::move(in.prev), out->mutable_prev_kv());
 }
 
 void translate(kv::DeleteRangeResult&& in, pb::DeleteRangeResponse* out) {
   out->set_deleted(in.deleted);
-  for (kv::KeyValue& entry : in.prev) translate_kv(std::move(entry), out->add_prev_kvs());
+  for (kv::KeyValue& entry : in.prev) translate(std::move(entry), out->add_prev_kvs());
 }
 
 void translate(kv::TxnResult&& in, pb::TxnResponse* out) {

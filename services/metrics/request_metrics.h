@@ -27,6 +27,7 @@ namespace ingot {
   X(kKvDeleteRange, "etcdserverpb.KV", "DeleteRange")               \
   X(kKvTxn, "etcdserverpb.KV", "Txn")                               \
   X(kKvCompact, "etcdserverpb.KV", "Compact")                       \
+  X(kWatch, "etcdserverpb.Watch", "Watch")                          \
   X(kMaintenanceStatus, "etcdserverpb.Maintenance", "Status")       \
   X(kMaintenanceHashKv, "etcdserverpb.Maintenance", "HashKV")       \
   X(kMaintenanceAlarm, "etcdserverpb.Maintenance", "Alarm")         \

@@ -34,6 +34,8 @@ void ServingLoop::end() {
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {
   kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics);
   kv_->add_to(methods_);
+  watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics);
+  watches_->add_to(methods_);
   passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls,
                                             [this](std::size_t bytes) { server_->count_freed(bytes); });
   methods_.set_fallback([this](rpc::Call call, std::string_view path) { return passing_->begin(call, path); });
@@ -48,6 +50,7 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   server_ = std::make_unique<rpc::Server>(*io_, std::move(options));
   loop_->add(*server_);
   loop_->add(*passing_);
+  loop_->add(watches_->hub());
   tasks_->attach(*loop_);
   loop_->at_round_end([this] { end_round(); });
 }
@@ -60,6 +63,7 @@ void ServingLoop::end_round() {
 void ServingLoop::drain() {
   tasks_->post([this] {
     draining_ = true;
+    if (watches_ != nullptr) watches_->drain();
     if (server_ != nullptr) server_->drain();
   });
 }

@@ -21,6 +21,7 @@
 #include "services/rpc/server/counters.h"
 #include "services/rpc/server/methods.h"
 #include "services/rpc/server/server.h"
+#include "services/watch/watch_methods.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/event_loop.h"
 #include "transport/host/loop_tasks.h"
@@ -85,6 +86,7 @@ class ServingLoop {
   rpc::ServerCounters counters_;
   rpc::Methods methods_;
   std::unique_ptr<etcd::KvMethods> kv_;
+  std::unique_ptr<watch::WatchMethods> watches_;
   std::unique_ptr<rpc::Passing> passing_;
   std::unique_ptr<rpc::Server> server_;
 };

@@ -1,4 +1,4 @@
-// etcdserverpb.Watch and etcdserverpb.Lease are not implemented: every call is refused with a sentence that says why.
+// etcdserverpb.Lease is not implemented: every call is refused with a sentence that says why.
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/etcd/refusal.h"
 #include "services/etcd/services.h"
@@ -9,19 +9,6 @@ namespace {
 namespace pb = etcdserverpb;
 using Context = grpc::CallbackServerContext;
 using Reactor = grpc::ServerUnaryReactor;
-
-class WatchService final : public pb::Watch::CallbackService {
- public:
-  explicit WatchService(RequestMetrics& metrics) : metrics_(metrics) {}
-
-  grpc::ServerBidiReactor<pb::WatchRequest, pb::WatchResponse>* Watch(Context*) override {
-    return refuse_stream<grpc::ServerBidiReactor<pb::WatchRequest, pb::WatchResponse>>(
-        metrics_, "Ingot does not have watches yet: read the keys again, with the revision of the last answer");
-  }
-
- private:
-  RequestMetrics& metrics_;
-};
 
 constexpr const char* kNoLeases = "Ingot does not have leases yet: keys stay until they are deleted";
 
@@ -52,10 +39,6 @@ class LeaseService final : public pb::Lease::CallbackService {
 };
 
 }  // namespace
-
-std::unique_ptr<grpc::Service> make_watch_service(RequestMetrics& metrics) {
-  return std::make_unique<WatchService>(metrics);
-}
 
 std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics) {
   return std::make_unique<LeaseService>(metrics);

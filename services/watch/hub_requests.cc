@@ -1,0 +1,240 @@
+// What clients ask of a hub: watches, their end, and how far they have come.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "replication/store/codec.h"
+#include "services/watch/hub.h"
+
+namespace ingot::watch {
+namespace {
+
+constexpr std::string_view kSmallestKey("\0", 1);
+constexpr std::uint64_t kMs = 1'000'000;
+
+}  // namespace
+
+void Hub::request(WatchStream& stream, pb::WatchRequest&& request, std::size_t bytes) {
+  stream.parked.push_back({std::move(request), ++arrivals_, bytes});
+  parked_bytes_ += bytes;
+  if (!std::exchange(stream.waits_for_look, true)) looking_.push_back(&stream);
+}
+
+bool Hub::takes_requests(WatchStream& stream) {
+  if (stream.parked.size() < kParkedRequestsMax && parked_bytes_ < kParkedBytesMax) return true;
+  if (!std::exchange(stream.held_back, true)) held_back_.push_back(&stream);
+  return false;
+}
+
+// ---- The store's revision ----
+
+void Hub::ask_look(RequestKind kind) {
+  look_under_way_ = true;
+  look_covers_ = arrivals_;
+  kv::RangeRequest nothing;
+  nothing.key = kSmallestKey;
+  nothing.count_only = true;
+  environment_.client.submit(kind, kv::encode(kv::Request(std::move(nothing))),
+                             [this, kind](const ReplicaReply& reply) { take_look(reply, kind); });
+}
+
+// While the group decides nothing, a replica's own revision has to do.
+void Hub::take_look(const ReplicaReply& reply, RequestKind kind) {
+  look_under_way_ = false;
+  auto result = reply.outcome == ReplicaReply::Outcome::kOk ? kv::decode_result(reply.payload)
+                                                            : absl::StatusOr<kv::Result>(absl::UnavailableError(""));
+  if (result.ok() && result->code == kv::Code::kOk) {
+    looked_at_ = look_covers_;
+    looked_revision_ = result->revision;
+    return;
+  }
+  look_retry_ns_ = now_ns_ + kEventsRetryMs * kMs;
+  const bool undecided =
+      reply.outcome == ReplicaReply::Outcome::kBlocked || reply.outcome == ReplicaReply::Outcome::kUnknown;
+  if (kind == RequestKind::kLinearizableQuery && undecided) ask_look(RequestKind::kLocalQuery);
+}
+
+int Hub::answer_requests() {
+  int answered = 0;
+  std::erase_if(looking_, [&](WatchStream* stream) {
+    while (!stream->parked.empty() && stream->parked.front().arrival <= looked_at_) {
+      const Parked parked = std::move(stream->parked.front());
+      stream->parked.pop_front();
+      parked_bytes_ -= parked.bytes;
+      carry_out(*stream, parked.request);
+      ++answered;
+    }
+    stream->waits_for_look = !stream->parked.empty();
+    return stream->parked.empty();
+  });
+  if (answered == 0 || held_back_.empty()) return answered;
+  for (WatchStream* stream : std::exchange(held_back_, {})) {
+    stream->held_back = false;
+    stream->output.resume();
+  }
+  return answered;
+}
+
+// ---- Requests ----
+
+void Hub::carry_out(WatchStream& stream, const pb::WatchRequest& request) {
+  switch (request.request_union_case()) {
+    case pb::WatchRequest::kCreateRequest:
+      return create(stream, request.create_request());
+    case pb::WatchRequest::kCancelRequest: {
+      const auto watch = stream.watches.find(request.cancel_request().watch_id());
+      if (watch == stream.watches.end()) return;
+      pb::WatchResponse response;
+      response.set_watch_id(watch->first);
+      response.set_canceled(true);
+      remove(*watch->second);
+      return send(stream, response, looked_revision_);
+    }
+    case pb::WatchRequest::kProgressRequest:
+      if (stream.progress.size() == kParkedRequestsMax) stream.progress.pop_back();  // the later one says as much
+      stream.progress.push_back(looked_revision_);
+      if (!std::exchange(stream.wants_progress, true)) progress_.push_back(&stream);
+      return;
+    default:
+      return;
+  }
+}
+
+// Null: it is fine.
+const char* Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest& request) const {
+  if (request.watch_id() != 0 && stream.watches.contains(request.watch_id())) {
+    return "mvcc: duplicate watch ID provided on the WatchStream";
+  }
+  const std::string& key = request.key();
+  const std::string& end = request.range_end();
+  if (!end.empty() && end != kNoEnd && end <= key) return "mvcc: watcher range is empty";
+  if (request.start_revision() < 0) return "etcdserver: mvcc: required revision has been compacted";
+  const auto held = by_connection_.find(stream.connection);
+  if (held->second.watches >= kWatchesMax - watches_ ||
+      held->second.key_bytes + key.size() + end.size() > kWatchKeyBytesMax - key_bytes_) {
+    return "etcdserver: too many watches on this connection, or too long keys; watch a range of keys instead";
+  }
+  return nullptr;
+}
+
+void Hub::refuse(WatchStream& stream, const std::string& why) {
+  pb::WatchResponse response;
+  response.set_watch_id(-1);
+  response.set_created(true);
+  response.set_canceled(true);
+  response.set_cancel_reason(why);
+  send(stream, response, looked_revision_);
+}
+
+void Hub::create(WatchStream& stream, const pb::WatchCreateRequest& request) {
+  if (const char* why = refusal(stream, request)) return refuse(stream, why);
+  auto made = std::make_unique<Watch>();
+  Watch& watch = *made;
+  watch.id = request.watch_id();
+  if (watch.id == 0) {
+    while (stream.watches.contains(stream.next_id)) ++stream.next_id;
+    watch.id = stream.next_id++;
+  }
+  watch.stream = &stream;
+  watch.prev_kv = request.prev_kv();
+  watch.fragment = request.fragment();
+  watch.progress_notify = request.progress_notify();
+  for (const int filter : request.filters()) {
+    watch.no_put |= filter == pb::WatchCreateRequest::NOPUT;
+    watch.no_delete |= filter == pb::WatchCreateRequest::NODELETE;
+  }
+  const std::string key = request.key().empty() ? std::string(kSmallestKey) : request.key();
+  watch.group = &index_.join(key, request.range_end());
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  watch.slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[watch.slot].watch = &watch;
+  stream.watches.emplace(watch.id, std::move(made));
+
+  Held& held = by_connection_[stream.connection];
+  const std::size_t bytes = key.size() + request.range_end().size();
+  ++held.watches;
+  held.key_bytes += bytes;
+  key_bytes_ += bytes;
+  if (watches_++ == 0) {
+    feed_.position = std::max(feed_.position, looked_revision_ + 1);
+    feed_.place = 0;
+    lag_look_ns_ = now_ns_ + kLagLookMs * kMs;
+    notice_ns_ = now_ns_ + environment_.notify_ms * kMs;
+  }
+  WatchCounters::set(counters_.watches, watches_);
+  WatchCounters::add(counters_.created);
+  if (!cover_.holds(key, request.range_end()) || (watch.prev_kv && !cover_previous_)) {
+    cover_.add(key, request.range_end());
+    cover_previous_ |= watch.prev_kv;
+    ++cover_number_;
+  }
+  watch.cover_number = cover_number_;
+  pb::WatchResponse response;
+  response.set_watch_id(watch.id);
+  response.set_created(true);
+  send(stream, response, looked_revision_);
+  watch.position = request.start_revision() == 0 ? looked_revision_ + 1 : request.start_revision();
+  place(watch);
+  if (watch.position >= compacted_) return;
+  pb::WatchResponse lost;
+  lost.set_compact_revision(compacted_);
+  cancel(watch, std::move(lost));
+}
+
+// By the server: `response` says why.
+void Hub::cancel(Watch& watch, pb::WatchResponse&& response) {
+  WatchStream& stream = *watch.stream;
+  response.set_watch_id(watch.id);
+  response.set_canceled(true);
+  WatchCounters::add(counters_.canceled);
+  remove(watch);
+  send(stream, response, 0);
+}
+
+void Hub::send(WatchStream& stream, pb::WatchResponse& response, Revision revision) {
+  environment_.fill(response.mutable_header());
+  response.mutable_header()->set_revision(revision);
+  std::vector<std::string> pieces;
+  pieces.push_back(response.SerializePartialAsString());
+  stream.output.send(std::move(pieces));
+}
+
+// ---- Progress ----
+
+// The greatest revision that a stream waits for and the feed has not read.
+Revision Hub::wanted_progress() const {
+  Revision wanted = 0;
+  for (const WatchStream* stream : progress_) {
+    if (!stream->watches.empty()) wanted = std::max(wanted, stream->progress.back());
+  }
+  return wanted >= feed_.position ? wanted : 0;
+}
+
+int Hub::answer_progress() {
+  if (progress_.empty()) return 0;
+  int answered = 0;
+  std::erase_if(progress_, [&](WatchStream* stream) {
+    while (!stream->progress.empty()) {
+      Revision revision = stream->progress.front();
+      if (!stream->watches.empty()) {
+        const bool read = !delivery_ && feed_.place == 0 && revision < feed_.position;
+        if (!read || stream->not_synced > 0) break;
+        revision = feed_.position - 1;
+      }
+      stream->progress.pop_front();
+      pb::WatchResponse response;
+      response.set_watch_id(-1);
+      send(*stream, response, revision);
+      ++answered;
+    }
+    stream->wants_progress = !stream->progress.empty();
+    return stream->progress.empty();
+  });
+  return answered;
+}
+
+}  // namespace ingot::watch
