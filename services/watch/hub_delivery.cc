@@ -5,6 +5,15 @@
 #include "services/watch/hub.h"
 
 namespace ingot::watch {
+namespace {
+
+// The revision of which an answer holds a part. A standing query may have gone on from where it was asked to begin.
+Revision revision_of_part(const kv::EventsResult& part, const kv::EventPosition& from) {
+  if (!part.events.empty()) return part.events.front().kv.mod_revision;
+  return part.next.place > 0 ? part.next.revision : from.revision;
+}
+
+}  // namespace
 
 // Of two answers that wait, the feed's and the sweep's take turns.
 int Hub::deliver() {
@@ -51,16 +60,15 @@ void Hub::begin_feed(Answer&& answer) {
     return;
   }
   WatchCounters::add(counters_.read, answer.events.events.size());
+  std::optional<Revision> wide;
+  if (answer.events.part) wide = revision_of_part(answer.events, answer.from);
   Delivery delivery;
   delivery.of_feed = true;
   delivery.from = answer.from.revision;
   delivery.to = answer.events.next.revision;
   delivery.batch = EventBatch(std::move(answer.events.events));
   feed_.place = answer.events.next.place;
-  std::optional<Revision> wide;
-  if (answer.events.part) {
-    wide = answer.from.revision;
-  } else if (!match(delivery)) {
+  if (!wide && !match(delivery)) {
     wide = delivery.batch.entries().front().revision;
     delivery.to = *wide + 1;
   }
@@ -86,12 +94,13 @@ void Hub::begin_page(Answer&& answer) {
   }
   WatchCounters::add(counters_.read, answer.events.events.size());
   if (wide_) return take_wide(std::move(answer));
+  const Revision part = revision_of_part(answer.events, answer.from);
   Delivery delivery;
   delivery.number = answer.number;
   delivery.from = answer.from.revision;
   delivery.to = answer.events.next.revision;
   delivery.batch = EventBatch(std::move(answer.events.events));
-  if (answer.events.part) return begin_wide(delivery, delivery.from, answer.events.next);
+  if (answer.events.part) return begin_wide(delivery, part, answer.events.next);
   if (!match(delivery)) {
     const Revision revision = delivery.batch.entries().front().revision;
     return begin_wide(delivery, revision, {revision + 1, 0});

@@ -80,7 +80,8 @@ int Hub::give_wide() {
   std::erase_if(wide_->without_turn, [&](const WatchRef& ref) {
     const Watch* watch = find(ref);
     if (watch != nullptr && watch->placement == Placement::kStalled) return false;
-    if (watch != nullptr && watch->placement == Placement::kBehind) wide_->waiting.push_back(ref);
+    const bool behind = watch != nullptr && watch->placement == Placement::kBehind;
+    if (behind) wide_->waiting.insert(wide_->waiting.begin(), ref);  // the last one is in the making
     return true;
   });
   if (wide_->waiting.empty()) {
