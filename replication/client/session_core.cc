@@ -252,8 +252,8 @@ void SessionCore::finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, 
 // A request whose last message still waits for room is not sent again. A request that went to a replica that no longer
 // leads, as is known by now, is sent to the leader.
 //
-// Invariant: while a request is in flight that does not stand, the timer runs. It goes on for quiet_ms after the last request, so that a
-// busy client does not wake its loop for every request; then it stops, so that an idle client sleeps.
+// Invariant: while a request is in flight that does not stand, the timer runs. It goes on for quiet_ms after the last
+// request, so that a busy client does not wake its loop for every request; then it stops, so that an idle client sleeps.
 void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)> backlogged) {
   if (now_ns < next_timer_ns_) return;
   forget_old_doubts(now_ns);

@@ -196,7 +196,7 @@ struct Event {
   bool deleted = false;     // then `kv` has key and mod_revision only
   std::uint32_t place = 0;  // in its revision, kv.mod_revision
   KeyValue kv;
-  bool has_prev = false;    // the key's version before this revision; unknown at the compacted one
+  bool has_prev = false;    // the key's version before this revision; none at the compacted one or for version 1
   KeyValue prev;
 };
 

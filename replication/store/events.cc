@@ -30,13 +30,14 @@ bool EventsFound::wanted(std::string_view key) const {
   return KeyRange(range.key, range.range_end).contains(key);
 }
 
-// The version before an event at the compacted revision may be gone, so there is none there, on any replica.
+// The version before an event at the compacted revision may be gone, so there is none there, on any replica. A key's
+// first version has none, also where its transaction has deleted the key before (as etcd).
 EventView EventsFound::view(const ChangeLog::Entry& entry, const Version& version, Revision compacted) const {
   EventView event;
   event.place = entry.place;
   event.deleted = version.tombstone();
   event.kv = view_of(*entry.record, version);
-  const bool known = request_.prev_kv && entry.revision > compacted;
+  const bool known = request_.prev_kv && entry.revision > compacted && version.version != 1;
   const Version* before = known ? entry.record->at(entry.revision - 1) : nullptr;
   event.has_prev = before != nullptr;
   if (before != nullptr) event.prev = view_of(*entry.record, *before);

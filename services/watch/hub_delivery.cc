@@ -117,7 +117,8 @@ bool Hub::match(Delivery& delivery) {
     const EventBatch::Entry& entry = entries[i];
     index_.each_group_of(entry.key, [&](Group& group) {
       for (Watch& watch : delivery.of_feed ? group.synced : group.behind) {
-        const bool asked = delivery.of_feed || (watch.behind_since < delivery.number && watch.position >= delivery.from);
+        const bool asked =
+            delivery.of_feed || (watch.behind_since < delivery.number && watch.position >= delivery.from);
         if (asked && watch.position <= entry.revision && watch.wants(entry.deleted)) pairs.push_back({ref(watch), i});
       }
     });

@@ -132,7 +132,8 @@ void Hub::take_page(std::uint64_t page, kv::EventPosition from, const ReplicaRep
   sweep_.under_way = false;
   std::optional<kv::EventsResult> events = events_of(reply);
   // One that has not come so far has nothing to say.
-  const bool lags = events && events->events.empty() && events->next == from && from.revision >= events->compact_revision;
+  const bool lags =
+      events && events->events.empty() && events->next == from && from.revision >= events->compact_revision;
   if (events && !lags) {
     sweep_.answer = Answer{from, std::move(*events), page};
     return;

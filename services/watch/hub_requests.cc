@@ -102,12 +102,12 @@ void Hub::carry_out(WatchStream& stream, const pb::WatchRequest& request) {
 
 // Null: it is fine.
 const char* Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest& request) const {
-  if (request.watch_id() != 0 && stream.watches.contains(request.watch_id())) {
-    return "mvcc: duplicate watch ID provided on the WatchStream";
-  }
   const std::string& key = request.key();
   const std::string& end = request.range_end();
   if (!end.empty() && end != kNoEnd && end <= key) return "mvcc: watcher range is empty";
+  if (request.watch_id() != 0 && stream.watches.contains(request.watch_id())) {
+    return "mvcc: duplicate watch ID provided on the WatchStream";
+  }
   if (request.start_revision() < 0) return "etcdserver: mvcc: required revision has been compacted";
   const auto held = by_connection_.find(stream.connection);
   if (held->second.watches >= kWatchesMax - watches_ ||

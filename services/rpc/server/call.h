@@ -65,8 +65,8 @@ class Call {
   // Asks wants_more() of the call's handler again.
   void resume() const;
 
-  // Sent by the handler, with its prefix, and not yet given to the connection's socket, because the client does not take it. 0 for a
-  // call that is not open.
+  // Sent by the handler, with its prefix, and not yet given to the connection's socket, because the client does not take
+  // it. 0 for a call that is not open.
   std::size_t pending_bytes() const;
   // Calls the handler's writable() once, after pending_bytes() has fallen below so many; at once, in the next round, if
   // it is below. Takes the place of an earlier wish.

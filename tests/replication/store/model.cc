@@ -210,7 +210,7 @@ Event Model::event_of(const Change& change, bool prev_kv) const {
     if (&each == &change) break;
     event.place += each.revision == change.revision ? 1 : 0;
   }
-  if (!prev_kv || change.revision <= compacted_) return event;
+  if (!prev_kv || change.revision <= compacted_ || event.kv.version == 1) return event;
   const Keys& before = copies_[static_cast<std::size_t>(change.revision - 1)];
   const auto found = before.find(change.key);
   event.has_prev = found != before.end();

@@ -160,7 +160,9 @@ Json body(const EventsRequest& r) {
   json["known_compacted"] = r.known_compacted;
   set(json, "bytes_max", r.bytes_max);
   set(json, "prev_kv", r.prev_kv);
-  for (const EventRange& range : r.ranges) json["ranges"].push_back({{"key", range.key}, {"range_end", range.range_end}});
+  for (const EventRange& range : r.ranges) {
+    json["ranges"].push_back({{"key", range.key}, {"range_end", range.range_end}});
+  }
   return json;
 }
 

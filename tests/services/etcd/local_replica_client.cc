@@ -1,10 +1,18 @@
 #include "tests/services/etcd/local_replica_client.h"
 
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "core/check.h"
 
 namespace ingot {
+namespace {
+
+// As long as a replica waits before it tells a standing query of little.
+constexpr auto kOverdue = std::chrono::milliseconds(100);
+
+}  // namespace
 
 LocalReplicaClient::LocalReplicaClient(int replicas, kv::Quota quota)
     : replicas_(make_replicas(replicas, quota)), thread_([this] { run(); }) {}
@@ -35,14 +43,46 @@ void LocalReplicaClient::submit(RequestKind kind, std::string payload, Callback 
 void LocalReplicaClient::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-    if (queue_.empty()) return;
+    const auto woken = [this] { return stopping_ || !queue_.empty(); };
+    if (!standing_) {
+      changed_.wait(lock, woken);
+    } else if (!changed_.wait_for(lock, kOverdue, woken)) {
+      lock.unlock();
+      look_at_standing(/*overdue=*/true);
+      lock.lock();
+      continue;
+    }
+    if (queue_.empty()) break;
     Item item = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    answer(item);
+    if (item.kind == RequestKind::kStandingQuery) {
+      stand(std::move(item));
+    } else {
+      answer(item);
+    }
+    look_at_standing(/*overdue=*/false);
     lock.lock();
   }
+  lock.unlock();
+  if (standing_) standing_->callback({});
+}
+
+void LocalReplicaClient::stand(Item&& item) {
+  auto query = replicas_.back().store.stand(item.payload);
+  INGOT_CHECK(query != nullptr, "etcd's services send whole requests");
+  if (standing_) standing_->callback({});  // a client has one
+  standing_ = Standing{std::move(query), std::move(item.callback)};
+}
+
+void LocalReplicaClient::look_at_standing(bool overdue) {
+  if (!standing_) return;
+  const std::optional<std::string> found = standing_->query->look(overdue);
+  if (!found) return;
+  ReplicaReply reply;
+  reply.outcome = ReplicaReply::Outcome::kOk;
+  reply.payload = *found;
+  std::exchange(standing_, std::nullopt)->callback(reply);
 }
 
 void LocalReplicaClient::answer(Item& item) {
@@ -63,11 +103,12 @@ std::string LocalReplicaClient::carry_out(const Item& item) {
       return replicas_.front().store.query(item.payload);
     case RequestKind::kLocalQuery:
       return replicas_.back().store.query(item.payload);
+    case RequestKind::kStandingQuery:
     case RequestKind::kDigest:
     case RequestKind::kMove:
       break;
   }
-  INGOT_CHECK(false, "etcd's services ask for nothing else");
+  INGOT_CHECK(false, "standing queries are parked, and etcd's services ask for nothing else");
 }
 
 std::string LocalReplicaClient::append(std::string command) {

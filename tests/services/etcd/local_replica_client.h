@@ -2,10 +2,12 @@
 // happens between two requests, and how far the nearest replica lags.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <condition_variable>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,8 +18,8 @@
 
 namespace ingot {
 
-// Replica 0 leads and answers linearizable queries; local queries go to the last one. All requests run on one thread,
-// in the order of submit, which is thread-safe.
+// Replica 0 leads and answers linearizable queries; local and standing queries go to the last one. All requests run on
+// one thread, in the order of submit, which is thread-safe.
 class LocalReplicaClient final : public ReplicaClient {
  public:
   // Runs on the loop's thread before each request; may call apply.
@@ -61,6 +63,8 @@ class LocalReplicaClient final : public ReplicaClient {
   void run();
   void answer(Item& item);
   std::string carry_out(const Item& item);
+  void stand(Item&& item);
+  void look_at_standing(bool overdue);
   std::string append(std::string command);
 
   std::deque<Replica> replicas_;
@@ -69,6 +73,11 @@ class LocalReplicaClient final : public ReplicaClient {
   bool holds_followers_ = false;
   ReplicaReply::Outcome outcome_ = ReplicaReply::Outcome::kOk;
   std::string sentence_;
+  struct Standing {
+    std::unique_ptr<StandingQuery> query;
+    Callback callback;
+  };
+  std::optional<Standing> standing_;  // used by the thread only
 
   std::mutex mutex_;
   std::condition_variable changed_;

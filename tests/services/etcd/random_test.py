@@ -1,4 +1,4 @@
-"""etcd and Ingot answer thousands of random requests alike, errors included."""
+"""etcd and Ingot answer thousands of random requests alike, errors included, and tell watches of the same events."""
 
 import subprocess
 import unittest
@@ -8,25 +8,27 @@ from tests.daemon.ingot_daemon import Daemon
 from tests.seeds import drawn_seed
 
 COMPARE = "tests/services/etcd/compare_servers"
+COMPARE_WATCHES = "tests/services/etcd/compare_watches"
 COUNT = 4000
+WATCHES_COUNT = 1000
 # etcd ends a request after some seconds, which a busy machine may take: then the same seed runs with a new etcd. If
 # Ingot does, that is a failure.
 ETCD_GIVES_UP_MAX = 4
 
 
 class RandomTest(unittest.TestCase):
-    def compare(self, make_ours, seed, *flags):
+    def compare(self, make_ours, seed, *flags, program=COMPARE, count=COUNT):
         for gave_up in range(1, ETCD_GIVES_UP_MAX + 2):
             with Etcd() as etcd, make_ours() as ours:
-                done = subprocess.run([COMPARE, f"--a={etcd.endpoint}", f"--b={ours.endpoint}", f"--seed={seed}",
-                                       f"--count={COUNT}", *flags],
+                done = subprocess.run([program, f"--a={etcd.endpoint}", f"--b={ours.endpoint}", f"--seed={seed}",
+                                       f"--count={count}", *flags],
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                       timeout=10 * WATCHDOG_S, errors="replace")
             print(done.stdout)
             if "the first server gave up" not in done.stdout or gave_up > ETCD_GIVES_UP_MAX:
                 break
             print("RETRIED: etcd gave up on a request")
-        self.assertEqual(done.returncode, 0, "compare_servers found a difference, see above")
+        self.assertEqual(done.returncode, 0, "a difference, see above")
 
     def test_services_on_one_store(self):
         self.compare(LocalServer, drawn_seed(), "--serializable")
@@ -39,6 +41,12 @@ class RandomTest(unittest.TestCase):
 
     def test_daemon_with_one_replica(self):
         self.compare(lambda: Daemon("--replicas=1"), drawn_seed(), "--serializable")
+
+    def test_watches_of_the_services_on_one_store(self):
+        self.compare(LocalServer, drawn_seed(), program=COMPARE_WATCHES, count=WATCHES_COUNT)
+
+    def test_watches_of_the_daemon(self):
+        self.compare(Daemon, drawn_seed(), program=COMPARE_WATCHES, count=WATCHES_COUNT)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,8 @@ class Run {
         break;
     }
     if (prng_.chance(0.4)) {
-      asked.set_start_revision(1 + static_cast<Revision>(prng_.below(static_cast<std::uint64_t>(history_.all.size()) + 30)));
+      const auto revisions = static_cast<std::uint64_t>(history_.all.size()) + 30;
+      asked.set_start_revision(1 + static_cast<Revision>(prng_.below(revisions)));
     }
     asked.set_prev_kv(prng_.chance(0.3));
     asked.set_fragment(prng_.chance(0.3));
@@ -291,7 +292,9 @@ class Run {
     const bool has_previous = follower.asked.prev_kv() && expected.has_prev;
     if (event.has_prev_kv() && !has_previous) return fail("a previous value that was not asked for");
     if (has_previous && !event.has_prev_kv() && revision > world_.client.compacted()) return fail("no previous value");
-    if (event.has_prev_kv() && event.prev_kv().mod_revision() != expected.prev.mod_revision) fail("another previous value");
+    if (event.has_prev_kv() && event.prev_kv().mod_revision() != expected.prev.mod_revision) {
+      fail("another previous value");
+    }
   }
 
   bool all_heard() const {
