@@ -25,6 +25,7 @@
 #include "services/serving/grpc_server.h"
 #include "services/serving/limits.h"
 #include "services/serving/refused_calls.h"
+#include "services/serving/watch_collectable.h"
 
 namespace ingot {
 
@@ -50,6 +51,12 @@ int connections_of_this_process() {
 std::vector<const rpc::ServerCounters*> counters_of(const std::vector<Serving::Served>& loops) {
   std::vector<const rpc::ServerCounters*> counters;
   for (const Serving::Served& each : loops) counters.push_back(&each.loop.counters());
+  return counters;
+}
+
+std::vector<const watch::WatchCounters*> watch_counters_of(const std::vector<Serving::Served>& loops) {
+  std::vector<const watch::WatchCounters*> counters;
+  for (const Serving::Served& each : loops) counters.push_back(&each.loop.watch_counters());
   return counters;
 }
 
@@ -79,6 +86,7 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
       services_(etcd::make_services(client_, config, view, metrics_)),
       unknown_methods_(make_unknown_methods()) {
   collectables_.push_back(std::make_shared<DoorCollectable>(counters_of(loops_), passed_calls_));
+  collectables_.push_back(std::make_shared<WatchCollectable>(watch_counters_of(loops_)));
 }
 
 // The calls that the loops have passed on end first: the server waits for them.

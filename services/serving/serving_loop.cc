@@ -34,7 +34,8 @@ void ServingLoop::end() {
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {
   kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics);
   kv_->add_to(methods_);
-  watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics);
+  watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics,
+                                                  watch_counters_);
   watches_->add_to(methods_);
   passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls,
                                             [this](std::size_t bytes) { server_->count_freed(bytes); });

@@ -32,8 +32,8 @@ namespace ingot {
 // session's messages leave at once, and one write goes to each connection with output. So what polls is added in this
 // order: serve(), then the client of the replicas.
 //
-// Made, filled and destroyed by one thread while the loop does not run; only tasks(), drain(), drained() and the counters
-// are for other threads.
+// Made, filled and destroyed by one thread while the loop does not run; only tasks(), drain(), drained() and the
+// counters are for other threads.
 class ServingLoop {
  public:
   // Errors: RESOURCE_EXHAUSTED (descriptors).
@@ -72,6 +72,7 @@ class ServingLoop {
   bool drained() const { return drained_.load(std::memory_order_acquire); }
 
   const rpc::ServerCounters& counters() const { return counters_; }
+  const watch::WatchCounters& watch_counters() const { return watch_counters_; }
 
  private:
   ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::unique_ptr<EventLoop> loop,
@@ -84,6 +85,7 @@ class ServingLoop {
   std::atomic<bool> drained_{false};
   bool draining_ = false;  // the loop's thread
   rpc::ServerCounters counters_;
+  watch::WatchCounters watch_counters_;
   rpc::Methods methods_;
   std::unique_ptr<etcd::KvMethods> kv_;
   std::unique_ptr<watch::WatchMethods> watches_;

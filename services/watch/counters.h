@@ -1,30 +1,25 @@
-// Counters of a loop's watches, written by its thread and read by any.
+// What a loop's watches count. One writer, the loop's thread; any thread may read.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
+#include "core/counters.h"
 
 namespace ingot::watch {
 
 struct WatchCounters {
-  using Cell = std::atomic<std::uint64_t>;
-
-  Cell streams{0};    // open
-  Cell watches{0};    // that there are
-  Cell behind{0};     // of these: not synced
-  Cell created{0};
-  Cell canceled{0};   // by the server
-  Cell responses{0};  // with events
-  Cell events{0};     // in responses
-  Cell read{0};       // events that replicas have sent
-  Cell pages{0};      // asked for by sweeps
-  Cell questions{0};  // of the feed
-
-  // The loop's thread only.
-  static void add(Cell& cell, std::uint64_t number = 1) {
-    cell.store(cell.load(std::memory_order_relaxed) + number, std::memory_order_relaxed);
-  }
-  static void set(Cell& cell, std::uint64_t value) { cell.store(value, std::memory_order_relaxed); }
+  Counter streams;  // a gauge: open
+  Counter watches;  // a gauge
+  Counter behind;   // a gauge: watches that are not synced
+  Counter created;
+  Counter refused;  // requests to create one
+  // By the server, by reason.
+  Counter canceled_compacted;  // a compaction has overtaken the watch
+  Counter canceled_too_wide;   // one revision has more for it than kResponseBytesMax
+  Counter streams_stalled;     // ended, since they held a turn and did not read
+  Counter responses;           // with events
+  Counter events;              // in responses
+  Counter events_read;         // sent by replicas
+  Counter pages;               // asked for, for watches behind
+  Counter feed_queries;        // standing queries of the feed
 };
 
 }  // namespace ingot::watch

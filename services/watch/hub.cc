@@ -25,7 +25,7 @@ grpc::Status Hub::open(WatchStream& stream) {
   ++held.streams;
   room_.stream_added();
   streams_.push_back(&stream);
-  WatchCounters::set(counters_.streams, streams_.size());
+  counters_.streams.set(streams_.size());
   if (stream.needs_leader && leader_streams_++ == 0) leader_look_ns_ = 0;
   return grpc::Status::OK;
 }
@@ -43,7 +43,7 @@ void Hub::close(WatchStream& stream) {
   if (stream.needs_leader) --leader_streams_;
   const auto held = by_connection_.find(stream.connection);
   if (--held->second.streams == 0) by_connection_.erase(held);
-  WatchCounters::set(counters_.streams, streams_.size());
+  counters_.streams.set(streams_.size());
 }
 
 void Hub::writable(WatchStream& stream) {
@@ -143,7 +143,7 @@ void Hub::detach(Watch& watch) {
   ++slots_[watch.slot].generation;
   slots_[watch.slot].watch = nullptr;
   free_slots_.push_back(watch.slot);
-  WatchCounters::set(counters_.watches, watches_);
+  counters_.watches.set(watches_);
   if (watches_ > 0) return;
   cover_.clear();
   cover_previous_ = false;
@@ -234,6 +234,7 @@ int Hub::look_at_timers() {
   }
   if (WatchStream* stream = room_.stalled(now_ns_)) {
     ++work;
+    counters_.streams_stalled.add(1);
     doom(*stream, {grpc::StatusCode::RESOURCE_EXHAUSTED,
                    "the client took too little of a large watch response while others waited; watch again from the "
                    "revision after the last one received"});
@@ -265,7 +266,7 @@ int Hub::poll(std::uint64_t now_ns) {
   work += answer_progress();
   work += ask();
   work += end_doomed();
-  WatchCounters::set(counters_.behind, behind_number_);
+  counters_.behind.set(behind_number_);
   return work;
 }
 

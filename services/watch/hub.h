@@ -40,12 +40,14 @@ class Hub final : public Pollable {
  public:
   struct Environment {
     ReplicaClient& client;
+    WatchCounters& counters;
     std::function<void(pb::ResponseHeader*)> fill;  // all but the revision
     std::function<Revision()> newest;               // a revision that some replica has reached; it may be stale
     std::function<bool()> has_leader;
     std::uint64_t notify_ms = kNotifyMs;
   };
-  explicit Hub(Environment environment) : environment_(std::move(environment)) {}
+  explicit Hub(Environment environment)
+      : environment_(std::move(environment)), counters_(environment_.counters) {}
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
@@ -64,8 +66,6 @@ class Hub final : public Pollable {
   int poll(std::uint64_t now_ns) override;
   bool readable() override { return has_work(); }
   std::uint64_t deadline_ns() const override;
-
-  const WatchCounters& counters() const { return counters_; }
 
  private:
   // An answer of the store.
@@ -202,7 +202,7 @@ class Hub final : public Pollable {
 
   const Environment environment_;
   std::uint64_t now_ns_ = 0;
-  WatchCounters counters_;
+  WatchCounters& counters_;
   Room room_;
   WatchIndex index_;
   Cover cover_;

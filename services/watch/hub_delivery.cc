@@ -59,7 +59,7 @@ void Hub::begin_feed(Answer&& answer) {
     compaction_scan_ = 0;
     return;
   }
-  WatchCounters::add(counters_.read, answer.events.events.size());
+  counters_.events_read.add(answer.events.events.size());
   std::optional<Revision> wide;
   if (answer.events.part) wide = revision_of_part(answer.events, answer.from);
   Delivery delivery;
@@ -92,7 +92,7 @@ void Hub::begin_page(Answer&& answer) {
     compaction_scan_ = 0;  // watches may have come since the last one
     return;
   }
-  WatchCounters::add(counters_.read, answer.events.events.size());
+  counters_.events_read.add(answer.events.events.size());
   if (wide_) return take_wide(std::move(answer));
   const Revision part = revision_of_part(answer.events, answer.from);
   Delivery delivery;
@@ -201,8 +201,8 @@ void Hub::send_events(Watch& watch, std::vector<std::string>&& pieces, std::size
   head.set_fragment(fragment);
   pieces.insert(pieces.begin(), head.SerializePartialAsString());
   watch.told = true;
-  WatchCounters::add(counters_.responses);
-  WatchCounters::add(counters_.events, events);
+  counters_.responses.add(1);
+  counters_.events.add(events);
   watch.stream->output.send(std::move(pieces));
 }
 

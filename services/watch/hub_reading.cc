@@ -57,7 +57,7 @@ void Hub::ask_feed() {
   feed_.under_way = true;
   feed_.asked_cover = cover_number_;
   feed_.asked_at_least = request.at_least;
-  WatchCounters::add(counters_.questions);
+  counters_.feed_queries.add(1);
   const auto callback = [this, asked = ++feed_.asked, cover = cover_number_, from = request.from](
                             const ReplicaReply& reply) { take_feed(asked, cover, from, reply); };
   environment_.client.submit(RequestKind::kStandingQuery, kv::encode(kv::Request(std::move(request))), callback,
@@ -113,7 +113,7 @@ void Hub::ask_page() {
 
 void Hub::submit_page(kv::EventsRequest request) {
   sweep_.under_way = true;
-  WatchCounters::add(counters_.pages);
+  counters_.pages.add(1);
   const auto callback = [this, page = ++sweep_.pages, from = request.from](const ReplicaReply& reply) {
     take_page(page, from, reply);
   };

@@ -118,6 +118,7 @@ const char* Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest
 }
 
 void Hub::refuse(WatchStream& stream, const std::string& why) {
+  counters_.refused.add(1);
   pb::WatchResponse response;
   response.set_watch_id(-1);
   response.set_created(true);
@@ -165,8 +166,8 @@ void Hub::create(WatchStream& stream, const pb::WatchCreateRequest& request) {
     lag_look_ns_ = now_ns_ + kLagLookMs * kMs;
     notice_ns_ = now_ns_ + environment_.notify_ms * kMs;
   }
-  WatchCounters::set(counters_.watches, watches_);
-  WatchCounters::add(counters_.created);
+  counters_.watches.set(watches_);
+  counters_.created.add(1);
   if (!cover_.holds(key, request.range_end()) || (watch.prev_kv && !cover_previous_)) {
     cover_.add(key, request.range_end());
     cover_previous_ |= watch.prev_kv;
@@ -190,7 +191,7 @@ void Hub::cancel(Watch& watch, pb::WatchResponse&& response) {
   WatchStream& stream = *watch.stream;
   response.set_watch_id(watch.id);
   response.set_canceled(true);
-  WatchCounters::add(counters_.canceled);
+  (response.compact_revision() > 0 ? counters_.canceled_compacted : counters_.canceled_too_wide).add(1);
   remove(watch);
   send(stream, response, 0);
 }

@@ -21,15 +21,15 @@ inline constexpr std::size_t kSharesBytes = 32 * 1024 * 1024;  // divided betwee
 inline constexpr std::size_t kShareBytesMin = 2 * 1024;        // a stream with more unsent gets no response
 inline constexpr std::size_t kShareBytesMax = 32 * 1024;       // likewise
 inline constexpr std::size_t kTurnsMax = 4;                    // responses above twice the share; others wait in line
-inline constexpr std::size_t kResponseBytesMax = 64 * 1024 * 1024;  // of one revision; a watch that has more is canceled
-inline constexpr std::uint64_t kTurnStalledMs = 1000;  // with less than kTurnBytesMin taken, while others wait: it ends
+inline constexpr std::size_t kResponseBytesMax = 64 * 1024 * 1024;  // of one revision; a watch with more is canceled
+inline constexpr std::uint64_t kTurnStalledMs = 1000;  // without kTurnBytesMin taken, while others wait: it ends
 inline constexpr std::size_t kTurnBytesMin = 64 * 1024;
 inline constexpr std::size_t kFragmentBytes = 2 * 1024 * 1024;  // a response that may be cut is, below this (as etcd)
 
 // Reading.
 inline constexpr std::uint32_t kEventsPageBytes = 256 * 1024;  // of an answer's events; about 2 ms of matching
 inline constexpr std::size_t kCoverRangesMax = kEventRangesMax;  // ranges that are asked for; neighbours are joined
-inline constexpr std::size_t kCoverKeyBytesMax = 128;                // of a range's ends; longer ones are widened
+inline constexpr std::size_t kCoverKeyBytesMax = 128;  // of a range's ends; longer ones are widened
 inline constexpr std::size_t kCoverWatchesMax = 256;  // behind: up to here a page asks for what they want only
 inline constexpr std::uint64_t kEventsRetryMs = 50;   // after a question that no replica has answered
 inline constexpr std::uint64_t kLagLookMs = 1000;     // between two looks whether the feed's replica lags

@@ -61,10 +61,10 @@ class WatchCall final : public rpc::StreamHandler, private WatchOutput {
 }  // namespace
 
 WatchMethods::WatchMethods(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view,
-                           RequestMetrics& metrics)
+                           RequestMetrics& metrics, WatchCounters& counters)
     : header_(config, view),
       metrics_(metrics),
-      hub_({client, [this](pb::ResponseHeader* header) { header_.fill(header); },
+      hub_({client, counters, [this](pb::ResponseHeader* header) { header_.fill(header); },
             [this] { return static_cast<Revision>(header_.greatest(ReplicaCounter::kStoreRevision)); },
             [this] { return header_.has_leader() && header_.newest(ReplicaCounter::kBlocked) == 0; }}) {}
 

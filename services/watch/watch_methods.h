@@ -11,11 +11,12 @@
 
 namespace ingot::watch {
 
-// Used by its loop's thread only, but for the counters.
+// Used by its loop's thread only.
 class WatchMethods {
  public:
   // The arguments outlive this, and this outlives every answer of `client` and every call.
-  WatchMethods(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view, RequestMetrics& metrics);
+  WatchMethods(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view, RequestMetrics& metrics,
+               WatchCounters& counters);
 
   void add_to(rpc::Methods& methods);
 

@@ -69,10 +69,10 @@ class Run {
     for (int i = 0; i < 200 && fault_.empty(); ++i) {
       const bool settled = world_.settle();
       if (!settled) {
-        const WatchCounters& c = world_.hub.counters();
-        fault_ = absl::StrCat("the hub does not come to rest: watches ", c.watches.load(), " behind ", c.behind.load(),
-                              " pages ", c.pages.load(), " questions ", c.questions.load(), " read ", c.read.load(),
-                              " canceled ", c.canceled.load());
+        const WatchCounters& c = world_.counters;
+        fault_ = absl::StrCat("the hub does not come to rest: watches ", c.watches.get(), " behind ", c.behind.get(),
+                              " pages ", c.pages.get(), " questions ", c.feed_queries.get(), " read ",
+                              c.events_read.get(), " overtaken ", c.canceled_compacted.get());
       }
       hear_all();
       for (auto& client : clients_) client->stream->read(1 << 30);

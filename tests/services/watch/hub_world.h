@@ -193,8 +193,9 @@ struct World {
   StoresClient client;
   std::uint64_t now_ns = 1'000'000'000'000;
   bool leader = true;
-  Hub hub{{client, [](pb::ResponseHeader* header) { header->set_cluster_id(1); }, [this] { return client.newest(); },
-           [this] { return leader; }}};
+  WatchCounters counters;
+  Hub hub{{client, counters, [](pb::ResponseHeader* header) { header->set_cluster_id(1); },
+           [this] { return client.newest(); }, [this] { return leader; }}};
 };
 
 }  // namespace ingot::watch
