@@ -14,6 +14,7 @@
 #include "services/ingotctl/verbs/scc.h"
 #include "services/ingotctl/verbs/status.h"
 #include "services/ingotctl/verbs/topology.h"
+#include "services/ingotctl/verbs/watch.h"
 #include "services/ingotctl/verbs/watch_status.h"
 
 namespace {
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   register_topology(app, chosen);
   register_watch_status(app, chosen);
   register_kv(app, chosen);
+  register_watch(app, chosen);
   register_alarm(app, chosen);
   register_drill(app, chosen);
   register_move(app, chosen);

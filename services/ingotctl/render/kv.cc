@@ -113,4 +113,32 @@ void print_put(const etcdserverpb::PutResponse& response, bool prev_kv, bool jso
   std::cout << "stored, revision " << response.header().revision() << "\n";
 }
 
+void print_watching(std::int64_t revision, bool json) {
+  if (json) {
+    std::cout << ordered_json{{"type", "watching"}, {"revision", revision}}.dump() << "\n";
+  } else {
+    std::cout << "watching from revision " << revision << "\n";
+  }
+}
+
+void print_event(const mvccpb::Event& event, bool prev_kv, bool json) {
+  const mvccpb::KeyValue& kv = event.kv();
+  const bool deleted = event.type() == mvccpb::Event::DELETE;
+  if (json) {
+    ordered_json object{{"type", deleted ? "delete" : "put"}, {"revision", kv.mod_revision()}};
+    if (deleted) {
+      add_bytes(object["kv"], "key", kv.key());
+    } else {
+      object["kv"] = key_value_json(kv);
+    }
+    if (prev_kv) object["prev_kv"] = event.has_prev_kv() ? key_value_json(event.prev_kv()) : ordered_json();
+    std::cout << object.dump() << "\n";
+    return;
+  }
+  std::cout << kv.mod_revision() << (deleted ? " delete " : " put ") << printable(kv.key());
+  if (!deleted) std::cout << " = " << printable(kv.value());
+  if (event.has_prev_kv()) std::cout << "; before: " << printable(event.prev_kv().value());
+  std::cout << "\n";
+}
+
 }  // namespace ingot

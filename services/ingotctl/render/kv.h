@@ -1,6 +1,7 @@
 // Prints keys and values as text or JSON.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,10 @@ std::string prefix_end(std::string prefix);
 void print_range(const etcdserverpb::RangeResponse& response, bool with_values, bool json);
 void print_put(const etcdserverpb::PutResponse& response, bool prev_kv, bool json);
 void print_deleted(const etcdserverpb::DeleteRangeResponse& response, bool prev_kv, bool json);
+
+// Print lines of a watch to standard output, without flushing it. JSON: {"type":"watching","revision"}, and
+// {"type":"put"|"delete","revision","kv"}, with "prev_kv" (or null) if it was requested; a delete's kv has its key only.
+void print_watching(std::int64_t revision, bool json);
+void print_event(const mvccpb::Event& event, bool prev_kv, bool json);
 
 }  // namespace ingot

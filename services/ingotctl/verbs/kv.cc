@@ -10,17 +10,10 @@
 #include "services/cli/cli.h"
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/kv.h"
+#include "services/ingotctl/verbs/key_range.h"
 
 namespace ingot {
 namespace {
-
-// Selects one key, keys with a prefix, keys from one on, or keys from one up to another.
-struct KeyArguments {
-  std::string key;
-  std::string range_end;
-  bool prefix = false;
-  bool from_key = false;
-};
 
 struct GetArguments {
   KeyArguments keys;
@@ -41,18 +34,6 @@ struct DelArguments {
   KeyArguments keys;
   bool prev_kv = false;
 };
-
-// As a range's begin, an empty key means the first key, which is "\0" in etcd's form; alone it is sent as it is, and
-// the daemon refuses it.
-template <typename Request>
-void set_keys(const KeyArguments& keys, Request& request) {
-  std::string key = keys.key, end = keys.range_end;
-  if (keys.prefix) end = prefix_end(key);
-  if (keys.from_key) end = std::string(1, '\0');
-  if (key.empty() && !end.empty()) key = std::string(1, '\0');
-  request.set_key(key);
-  request.set_range_end(end);
-}
 
 absl::Status run_get(const CtlOptions& options, const GetArguments& arguments) {
   etcdserverpb::RangeRequest request;
@@ -100,16 +81,6 @@ absl::Status run_del(const CtlOptions& options, const DelArguments& arguments) {
       connection.call([&](grpc::ClientContext* context) { return stub->DeleteRange(context, request, &response); });
   if (status.ok()) print_deleted(response, arguments.prev_kv, options.json());
   return status;
-}
-
-void add_key_options(CLI::App& command, KeyArguments& keys) {
-  command.add_option("KEY", keys.key, "The key, or where the range begins")->required()->type_name("");
-  CLI::Option* prefix = command.add_flag("--prefix", keys.prefix, "All keys that begin with KEY");
-  CLI::Option* from_key = command.add_flag("--from-key", keys.from_key, "KEY and all that sort after it");
-  CLI::Option* range_end =
-      command.add_option("--range-end", keys.range_end, "KEY and all before this one")->type_name("KEY");
-  prefix->excludes(from_key)->excludes(range_end);
-  from_key->excludes(range_end);
 }
 
 void add_get(CLI::App& app, Command& chosen) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "replication/replica/limits.h"
 #include "replication/replica/snapshots/loader.h"
 #include "replication/stable/limits.h"
 #include "replication/store/api.h"
@@ -47,8 +48,8 @@ std::vector<Kind> without_channels(std::vector<Kind> trace) {
 }
 
 // Runs rounds until no replica acts or waits for time.
-void settle(CoresOnOneThread& group) {
-  for (int i = 0; i < 2'000; ++i) {
+void settle(CoresOnOneThread& group, int rounds = 2'000) {
+  for (int i = 0; i < rounds; ++i) {
     for (int replica = 0; replica < group.replicas(); ++replica) group.round(replica);
   }
 }
@@ -175,7 +176,7 @@ TEST_CASE("a standing query is answered by the round that applies what it waits 
     query.payload = payload;
     group.request(asked, query);
     group.request(0, Put("a", "1").request(2, group.client(), EndpointId(1)));
-    settle(group);
+    settle(group, kStandingOverdueMs / 10);  // a round of a replica takes 1 ms
     REQUIRE(group.answers().size() == 1);
     group.request(0, Put("b", "1").request(3, group.client(), EndpointId(1)));
     settle(group);

@@ -172,7 +172,7 @@ TEST_CASE("Messages of another class, an unknown kind or status, or too large a 
   REQUIRE_FALSE(decode_request(encode(Response{})).has_value());
   REQUIRE_FALSE(decode_request(encode(random_command(rng, large))).has_value());
   REQUIRE(decode_request(encode(random_command(rng, std::string_view(large).substr(1)))).has_value());
-  for (const char kind : {'\0', '\6'}) {
+  for (const char kind : {'\0', '\7'}) {
     request[1] = kind;
     REQUIRE_FALSE(decode_request(request).has_value());
   }

@@ -175,12 +175,18 @@ TEST_CASE("Compaction frees a bounded number of versions per command, and all of
   REQUIRE(store.versions() == versions + 1);
   run(store, CompactRequest{store.revision()});
   REQUIRE(store.versions() == versions + 1 - kCompactionStepVersions);
-  for (std::int64_t held = store.versions(); held > 6; held = store.versions()) {
+  for (std::int64_t held = store.versions(); held > 7; held = store.versions()) {
     run(store, range_of("a"));
     REQUIRE(store.versions() < held);
     REQUIRE(store.versions() >= held - kCompactionStepVersions);
     REQUIRE(store.digest() == store.compute_digest());
   }
+  run(store, range_of("a"));
+  REQUIRE(store.versions() == 7);  // a watch from the compacted revision is told of its delete
+  run(store, delete_of(numbered_key(1)));
+  run(store, CompactRequest{store.revision() - 1});
+  run(store, put_of(numbered_key(1), std::string(10, 'v')));
+  run(store, CompactRequest{store.revision()});
   run(store, range_of("a"));
   REQUIRE(store.versions() == 6);
   REQUIRE(store.bytes() == 6 * static_cast<std::int64_t>(numbered_key(0).size() + 10));

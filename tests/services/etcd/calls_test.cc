@@ -344,12 +344,6 @@ TEST_CASE("Calls that are not implemented are refused with a sentence") {
   pb::MemberAddResponse added;
   check_missing(call(*cluster, &pb::Cluster::Stub::MemberAdd, pb::MemberAddRequest(), added));
 
-  auto watch = pb::Watch::NewStub(channel);
-  grpc::ClientContext watch_context;
-  auto watch_stream = watch->Watch(&watch_context);
-  pb::WatchResponse event;
-  CHECK_FALSE(watch_stream->Read(&event));
-  check_missing(watch_stream->Finish());
   grpc::ClientContext keep_alive_context;
   check_missing(lease->LeaseKeepAlive(&keep_alive_context)->Finish());
   auto maintenance = pb::Maintenance::NewStub(channel);

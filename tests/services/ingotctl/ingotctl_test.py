@@ -202,7 +202,7 @@ class UnwritableOutputTest(WithDaemon):
 
 class UnreachableTest(unittest.TestCase):
     def test_a_missing_daemon_is_exit_code_1(self):
-        for words in (["status"], ["topology"], ["watch-status"], ["get", "k"], ["put", "k", "v"], ["del", "k"]):
+        for words in (["status"], ["topology"], ["watch-status"], ["watch", "k"], ["get", "k"], ["put", "k", "v"], ["del", "k"]):
             code, output, error = run("--endpoint=127.0.0.1:1", *words)
             self.assertEqual((code, output), (1, ""), words)
             self.assertRegex(error, r"\Aingotctl: cannot reach a daemon at 127\.0\.0\.1:1; [^\n]+\n\Z")
@@ -221,10 +221,81 @@ class UnreachableTest(unittest.TestCase):
             self.assertRegex(error, r"\Aingotctl: [^\n]+\n\Z")
 
     def test_help_has_examples(self):
-        for command in ("status", "topology", "watch-status", "get", "put", "del", "drill", "move"):
+        for command in ("status", "topology", "watch-status", "watch", "get", "put", "del", "drill", "move"):
             code, output, _ = run(command, "--help")
             self.assertEqual(code, 0)
             self.assertIn(f"  ingotctl {command}", output)
+
+
+class WatchKeysTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = self.enterContext(Daemon())
+
+    def put(self, key, value):
+        code, output, error = run(f"--endpoint={self.daemon.endpoint}", PATIENCE, "put", key, value, "-o", "json")
+        self.assertEqual((code, error), (0, ""))
+        return json.loads(output)["revision"]
+
+    def watch(self, *words):
+        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", PATIENCE, "watch", *words],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(watch.stdout.close)
+        self.addCleanup(watch.stderr.close)
+        self.addCleanup(watch.wait, WATCHDOG_S)
+        self.addCleanup(watch.kill)
+        return watch
+
+    def test_a_line_for_each_change(self):
+        first = self.put("a/1", "before")
+        watch = self.watch("a/", "--prefix", "--prev-kv", "--count=3")
+        self.assertEqual(watch.stdout.readline(), f"watching from revision {first + 1}\n")
+        self.put("a/1", "x")
+        self.put("b", "not watched")
+        self.put("a/2", "y")
+        run(f"--endpoint={self.daemon.endpoint}", PATIENCE, "del", "a/1")
+        output, error = watch.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(error, "")
+        self.assertEqual(output, f"{first + 1} put a/1 = x; before: before\n{first + 3} put a/2 = y\n"
+                                 f"{first + 4} delete a/1; before: x\n")
+        self.assertEqual(watch.returncode, 0)
+
+    def test_an_object_for_each_change_from_a_past_revision(self):
+        first = self.put("k", "1")
+        second = self.put("k", "2")
+        watch = self.watch("k", f"--rev={first}", "--count=2", "--prev-kv", "-o", "json")
+        output, _ = watch.communicate(timeout=WATCHDOG_S)
+        key = lambda revision, version, value: {"key": "k", "create_revision": first, "mod_revision": revision,
+                                                "version": version, "lease": 0, "value": value}
+        self.assertEqual([json.loads(line) for line in output.splitlines()], [
+            {"type": "watching", "revision": first},
+            {"type": "put", "revision": first, "kv": key(first, 1, "1"), "prev_kv": None},
+            {"type": "put", "revision": second, "kv": key(second, 2, "2"), "prev_kv": key(first, 1, "1")}])
+
+    def test_it_goes_on_with_the_next_front_end_and_misses_nothing(self):
+        watch = self.watch("", "--from-key", "--count=3")
+        begin = int(watch.stdout.readline().split()[-1])
+        self.put("k", "0")
+        self.assertEqual(watch.stdout.readline(), f"{begin} put k = 0\n")
+        os.kill(watch.pid, signal.SIGSTOP)  # so that it does not watch again before the puts
+        os.kill(self.daemon.children()["@front-end"][0], signal.SIGKILL)
+        self.put("k", "1")
+        self.put("k", "2")
+        os.kill(watch.pid, signal.SIGCONT)
+        output, error = watch.communicate(timeout=WATCHDOG_S)
+        self.assertEqual((watch.returncode, error), (0, ""))
+        self.assertEqual(output, f"watching from revision {begin + 1}\n{begin + 1} put k = 1\n{begin + 2} put k = 2\n")
+
+    def test_what_ends_it_is_a_sentence(self):
+        revision = self.put("k", "1")
+        code, output, error = run(f"--endpoint={self.daemon.endpoint}", "watch", "k", "--range-end=a")
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("the daemon has ended the watch: mvcc: watcher range is empty", error)
+        watch = self.watch("k")
+        watch.stdout.readline()
+        self.assertEqual(self.daemon.stop(), 0)
+        _, error = watch.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(watch.returncode, 1)
+        self.assertIn(f"has gone; go on with --rev={revision + 1}", error)
 
 
 class WatchTest(unittest.TestCase):

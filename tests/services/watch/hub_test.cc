@@ -1,0 +1,186 @@
+// What a hub does at its bounds, and without a leader.
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/services/watch/hub_world.h"
+
+namespace ingot::watch {
+namespace {
+
+constexpr std::size_t kMiB = 1024 * 1024;
+
+struct Fixture {
+  Fixture() { world.client.faults = false; }
+
+  void put(const std::string& key, std::size_t bytes = 1) {
+    kv::PutRequest put;
+    put.key = key, put.value = std::string(bytes, 'v');
+    world.client.write(put);
+  }
+  std::unique_ptr<TestStream> stream(const char& connection, bool needs_leader = false) {
+    return std::make_unique<TestStream>(world.hub, &connection, needs_leader);
+  }
+  // Creates a watch, and says how that was answered.
+  pb::WatchResponse watch(TestStream& stream, const std::string& key, const std::string& range_end = "",
+                          bool notify = false) {
+    pb::WatchCreateRequest asked;
+    asked.set_key(key), asked.set_range_end(range_end), asked.set_progress_notify(notify);
+    stream.create(asked);
+    REQUIRE(world.settle());
+    const std::vector<pb::WatchResponse> came = stream.take();
+    REQUIRE(came.size() == 1);
+    CHECK(came[0].created());
+    return came[0];
+  }
+  // For so long; a round takes 10 ms.
+  void run_ms(int ms) {
+    for (int passed = 0; passed < ms; passed += 10) world.round(10'000);
+  }
+
+  World world{1};
+  char a = 0, b = 0;  // connections
+};
+
+std::size_t events_of(TestStream& stream) {
+  std::size_t events = 0;
+  for (const pb::WatchResponse& response : stream.take()) {
+    CHECK_FALSE(response.canceled());
+    events += static_cast<std::size_t>(response.events_size());
+  }
+  return events;
+}
+
+TEST_CASE("one revision may have more events for all watches than are given out at once") {
+  Fixture f;
+  constexpr std::size_t kKeys = 1100;
+  constexpr std::size_t kWatches = kPairsMax / kKeys + 2;
+  for (std::size_t i = 0; i < kKeys; ++i) f.put("k" + std::to_string(i));
+  std::vector<std::unique_ptr<TestStream>> streams;
+  for (std::size_t i = 0; i < kWatches; ++i) {
+    streams.push_back(f.stream(f.a));
+    CHECK_FALSE(f.watch(*streams.back(), "k", "l").canceled());
+  }
+  kv::DeleteRangeRequest all;
+  all.key = "k", all.range_end = "l";
+  f.world.client.write(all);
+  REQUIRE(f.world.settle());
+  for (auto& stream : streams) {
+    const std::vector<pb::WatchResponse> came = stream->take();
+    REQUIRE(came.size() == 1);
+    CHECK(came[0].events_size() == kKeys);
+  }
+}
+
+TEST_CASE("a watch of which one revision has more than a response may hold is canceled with a sentence") {
+  Fixture f;
+  const auto wide = f.stream(f.a), narrow = f.stream(f.a);
+  f.watch(*wide, "k", "l");
+  f.watch(*narrow, "k1");
+  kv::TxnRequest txn;
+  for (std::size_t i = 0; i < kResponseBytesMax / kMiB + 1; ++i) {
+    kv::PutRequest put;
+    put.key = "k" + std::to_string(i), put.value = std::string(kMiB, 'v');
+    txn.success.emplace_back(put);
+  }
+  f.world.client.write(txn);
+  REQUIRE(f.world.settle());
+  const std::vector<pb::WatchResponse> came = wide->take();
+  REQUIRE(came.size() == 1);
+  CHECK(came[0].canceled());
+  CHECK(came[0].cancel_reason() == "one revision has more than 64 MiB of events for this watch; watch smaller ranges");
+  CHECK(f.world.counters.canceled_too_wide.get() == 1);
+  CHECK(events_of(*narrow) == 1);
+}
+
+TEST_CASE("a stream that takes nothing of a large response ends while others wait, and they get theirs") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> streams;
+  for (std::size_t i = 0; i < kTurnsMax + 1; ++i) {
+    streams.push_back(f.stream(f.a));
+    f.watch(*streams.back(), "k");
+  }
+  f.put("k", kMiB);
+  f.run_ms(kTurnStalledMs / 2);
+  std::size_t waits = streams.size();
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (events_of(*streams[i]) == 0) waits = i;
+  }
+  REQUIRE(waits < streams.size());
+  const std::size_t reads = waits == 0 ? 1 : 0;  // one of the others reads a little
+  for (int i = 0; i < 6; ++i) {
+    streams[reads]->read(kTurnBytesMin);
+    f.run_ms(static_cast<int>(kTurnStalledMs) / 2);
+  }
+  CHECK_FALSE(streams[reads]->ended());
+  CHECK(events_of(*streams[waits]) == 1);
+  std::size_t ended = 0;
+  for (auto& stream : streams) {
+    if (!stream->ended()) continue;
+    ++ended;
+    CHECK(stream->ended()->error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
+  CHECK(ended == 1);
+  CHECK(f.world.counters.streams_stalled.get() == 1);
+}
+
+TEST_CASE("without a leader, streams that demand one end, and others go on") {
+  Fixture f;
+  const auto demands = f.stream(f.a, /*needs_leader=*/true), patient = f.stream(f.a);
+  f.watch(*demands, "k");
+  f.watch(*patient, "k");
+  f.run_ms(static_cast<int>(kLeaderLookMs) * (kLeaderLooksMax + 1));
+  CHECK_FALSE(demands->ended());
+  f.world.leader = false;
+  f.run_ms(static_cast<int>(kLeaderLookMs) * (kLeaderLooksMax + 1));
+  REQUIRE(demands->ended());
+  CHECK(demands->ended()->error_message() == "etcdserver: no leader");
+  CHECK_FALSE(patient->ended());
+}
+
+TEST_CASE("a connection's watches have at most as many bytes as are still free") {
+  Fixture f;
+  const auto first = f.stream(f.a), second = f.stream(f.b);
+  const auto created = [&](TestStream& stream) {
+    std::size_t watches = 0;
+    while (!f.watch(stream, std::string(kMiB, 'k') + std::to_string(watches)).canceled()) ++watches;
+    return watches;
+  };
+  CHECK(created(*first) == kWatchKeyBytesMax / kMiB / 2);
+  CHECK(created(*second) == kWatchKeyBytesMax / kMiB / 4);
+  CHECK(f.world.counters.refused.get() == 2);
+}
+
+TEST_CASE("a connection has at most as many streams as are still free") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> streams;
+  while (streams.empty() || streams.back()->opened().ok()) streams.push_back(f.stream(f.a));
+  CHECK(streams.size() - 1 == kWatchStreamsMax / 2);
+  CHECK(streams.back()->opened().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(f.stream(f.b)->opened().ok());
+}
+
+TEST_CASE("a watch without events is told of progress at an interval, if it asks for it") {
+  Fixture f;
+  const auto told = f.stream(f.a), silent = f.stream(f.a);
+  f.watch(*told, "k", "", /*notify=*/true);
+  f.watch(*silent, "k");
+  f.put("other");
+  REQUIRE(f.world.settle());
+  CHECK(events_of(*told) == 0);
+  for (int i = 0; i < 2; ++i) {
+    f.world.round(kNotifyMs * 1000);
+    REQUIRE(f.world.settle());
+  }
+  const std::vector<pb::WatchResponse> came = told->take();
+  REQUIRE(came.size() >= 1);
+  CHECK(came[0].watch_id() == 0);
+  CHECK(came[0].events_size() == 0);
+  CHECK(came[0].header().revision() == f.world.client.newest());
+  CHECK(silent->take().empty());
+}
+
+}  // namespace
+}  // namespace ingot::watch
