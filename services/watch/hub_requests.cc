@@ -82,12 +82,15 @@ void Hub::carry_out(WatchStream& stream, const pb::WatchRequest& request) {
     case pb::WatchRequest::kCreateRequest:
       return create(stream, request.create_request());
     case pb::WatchRequest::kCancelRequest: {
-      const auto watch = stream.watches.find(request.cancel_request().watch_id());
-      if (watch == stream.watches.end()) return;
+      const std::int64_t id = request.cancel_request().watch_id();
+      if (const auto watch = stream.watches.find(id); watch != stream.watches.end()) {
+        remove(*watch->second);
+      } else if (std::erase(stream.ended_ids, id) == 0) {
+        return;
+      }
       pb::WatchResponse response;
-      response.set_watch_id(watch->first);
+      response.set_watch_id(id);
       response.set_canceled(true);
-      remove(*watch->second);
       return send(stream, response, looked_revision_);
     }
     case pb::WatchRequest::kProgressRequest:
@@ -105,7 +108,7 @@ const char* Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest
   const std::string& key = request.key();
   const std::string& end = request.range_end();
   if (!end.empty() && end != kNoEnd && end <= key) return "mvcc: watcher range is empty";
-  if (request.watch_id() != 0 && stream.watches.contains(request.watch_id())) {
+  if (request.watch_id() != 0 && stream.uses(request.watch_id())) {
     return "mvcc: duplicate watch ID provided on the WatchStream";
   }
   if (request.start_revision() < 0) return "etcdserver: mvcc: required revision has been compacted";
@@ -133,7 +136,7 @@ void Hub::create(WatchStream& stream, const pb::WatchCreateRequest& request) {
   Watch& watch = *made;
   watch.id = request.watch_id();
   if (watch.id == 0) {
-    while (stream.watches.contains(stream.next_id)) ++stream.next_id;
+    while (stream.uses(stream.next_id)) ++stream.next_id;
     watch.id = stream.next_id++;
   }
   watch.stream = &stream;
@@ -192,6 +195,8 @@ void Hub::cancel(Watch& watch, pb::WatchResponse&& response) {
   response.set_watch_id(watch.id);
   response.set_canceled(true);
   (response.compact_revision() > 0 ? counters_.canceled_compacted : counters_.canceled_too_wide).add(1);
+  if (stream.ended_ids.size() == kEndedIdsMax) stream.ended_ids.erase(stream.ended_ids.begin());
+  stream.ended_ids.push_back(watch.id);
   remove(watch);
   send(stream, response, 0);
 }

@@ -13,6 +13,7 @@ namespace ingot::watch {
 inline constexpr std::size_t kWatchesMax = 65'536;                     // beyond: created and canceled, with a sentence
 inline constexpr std::size_t kWatchKeyBytesMax = 32 * 1024 * 1024;     // of their ranges: likewise
 inline constexpr std::size_t kWatchStreamsMax = 16'384;                // beyond: RESOURCE_EXHAUSTED
+inline constexpr std::size_t kEndedIdsMax = 64;                        // of a stream; then the oldest is free again
 inline constexpr std::size_t kParkedRequestsMax = 64;                  // of a stream; more are not read yet
 inline constexpr std::size_t kParkedBytesMax = 8 * 1024 * 1024;        // requests that wait; more are not read yet
 

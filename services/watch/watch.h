@@ -1,6 +1,7 @@
 // Watches, the groups of those with equal ranges, and the streams that hold them.
 #pragma once
 
+#include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 #include <cstddef>
@@ -118,9 +119,16 @@ struct WatchStream {
   std::int64_t next_id = 0;
   std::size_t not_synced = 0;  // of its watches
   absl::flat_hash_map<std::int64_t, std::unique_ptr<Watch>> watches;
+  // Of watches that the server has ended and the client has not canceled, oldest first. As with etcd they are in use,
+  // so that a cancel that crosses the server's never ends another watch.
+  std::vector<std::int64_t> ended_ids;
   WatchList stalled;
   std::deque<Parked> parked;
   std::deque<Revision> progress;  // wanted behind all events up to these
+
+  bool uses(std::int64_t id) const {
+    return watches.contains(id) || std::find(ended_ids.begin(), ended_ids.end(), id) != ended_ids.end();
+  }
 };
 
 }  // namespace ingot::watch

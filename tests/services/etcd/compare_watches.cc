@@ -4,7 +4,7 @@
 // difference, printed with its seed, or a server gave up, as in compare_servers.
 //
 // A server may take its time with events. So before something that ends watches (a compaction, a cancel), each watch
-// gets a write of its own, and the comparison waits until both servers have told of it.
+// gets a write of its own, and the comparison waits until both servers have told of all that it is to tell.
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "core/prng.h"
@@ -88,25 +89,40 @@ class Comparison {
     write(request);
   }
 
-  // Events of one put and one delete for each watch, which both servers' watches then have.
+  // Writes that each watch tells of, and the comparison of all. Ended ones are no longer among them.
   void settle() {
     std::int64_t start = 0;
     for (const auto& [key, watch] : watches_) start = std::max(start, watch.request.start_revision());
     while (why_.ok() && revision_ <= start) put("settle", "1");
-    for (auto& [key, watch] : watches_) {
-      const std::string wanted = watch.request.key().empty() ? std::string(1, '\0') : watch.request.key();
-      if (why_.ok()) put(wanted, "settle");
-      if (!filters(watch, pb::WatchCreateRequest::NOPUT)) watch.settled = revision_;
+    std::set<std::string> keys;
+    for (const auto& [key, watch] : watches_) keys.insert(first_key(watch.request));
+    for (const std::string& key : keys) {
+      if (why_.ok()) put(key, "settle");
+      note_settled(key, pb::WatchCreateRequest::NOPUT);
       pb::DeleteRangeRequest gone;
-      gone.set_key(wanted);
+      gone.set_key(key);
       if (why_.ok()) write(gone);
-      if (!filters(watch, pb::WatchCreateRequest::NODELETE)) watch.settled = revision_;
+      note_settled(key, pb::WatchCreateRequest::NODELETE);
     }
-    std::set<int> ended;  // streams on which compactions have ended watches: etcd keeps such ids from being used again
-    for (const auto& [key, watch] : watches_) {
-      if (why_.ok() && compare(key, watch)) ended.insert(key.first);
+    for (auto at = watches_.begin(); at != watches_.end();) {
+      const bool ended = why_.ok() && compare(at->first, at->second);
+      if (ended) ended_.push_back(at->first);
+      at = ended ? watches_.erase(at) : std::next(at);
     }
-    for (const int stream : ended) reopen(stream);
+  }
+
+  static std::string first_key(const pb::WatchCreateRequest& request) {
+    return request.key().empty() ? std::string(1, '\0') : request.key();
+  }
+
+  // The last write was of this key, and of the kind that such a filter keeps back.
+  void note_settled(const std::string& key, pb::WatchCreateRequest::FilterType filter) {
+    for (auto& [id, watch] : watches_) {
+      const std::string first = first_key(watch.request), &end = watch.request.range_end();
+      const bool to_the_end = end == std::string(1, '\0');
+      const bool in_range = end.empty() ? key == first : key >= first && (to_the_end || key < end);
+      if (in_range && !filters(watch, filter)) watch.settled = revision_;
+    }
   }
 
   static bool filters(const Common& watch, pb::WatchCreateRequest::FilterType filter) {
@@ -185,16 +201,26 @@ class Comparison {
     return compacted_ + 1 + static_cast<std::int64_t>(prng_.below(revision_ - compacted_ + 1));
   }
 
+  // Of a watch, or of one that the servers have ended: its id is in use until then.
   void cancel() {
-    if (watches_.empty()) return;
-    settle();  // some may have ended
-    if (watches_.empty() || !why_.ok()) return;
-    const auto at = std::next(watches_.begin(), static_cast<std::ptrdiff_t>(prng_.below(watches_.size())));
-    const auto [stream, id] = at->first;
+    settle();
+    if (!why_.ok()) return;
+    Key key;
+    if (!ended_.empty() && prng_.chance(0.3)) {
+      const auto at = std::next(ended_.begin(), static_cast<std::ptrdiff_t>(prng_.below(ended_.size())));
+      key = *at;
+      ended_.erase(at);
+    } else if (!watches_.empty()) {
+      const auto at = std::next(watches_.begin(), static_cast<std::ptrdiff_t>(prng_.below(watches_.size())));
+      key = at->first;
+      watches_.erase(at);
+    } else {
+      return;
+    }
+    const auto [stream, id] = key;
     pb::WatchRequest request;
     request.mutable_cancel_request()->set_watch_id(id);
     ask(stream, request);
-    watches_.erase(at);
     if (!prng_.chance(0.3)) return;
     a_.stream(stream).send(request);  // an id that is not there: no answer
     b_.stream(stream).send(request);
@@ -211,6 +237,7 @@ class Comparison {
     a_.reopen(stream);
     b_.reopen(stream);
     std::erase_if(watches_, [&](const auto& watch) { return watch.first.first == stream; });
+    std::erase_if(ended_, [&](const Key& key) { return key.first == stream; });
   }
 
   // Both, at one after the other. False: they differ.
@@ -232,6 +259,7 @@ class Comparison {
   absl::Status why_;
   std::int64_t revision_ = 1, compacted_ = 0;
   std::map<Key, Common> watches_;
+  std::vector<Key> ended_;  // by a compaction, and not canceled since
   std::size_t compared_ = 0, created_ = 0, refused_ = 0, canceled_by_compaction_ = 0;
 };
 

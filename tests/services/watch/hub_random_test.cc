@@ -49,6 +49,7 @@ struct Follower {
   pb::WatchCreateRequest asked;
   bool created = false;
   bool canceled = false;
+  bool let_go = false;       // by its client: its id is free
   bool in_fragment = false;
   Revision next = 0;         // from the header of `created`, or as asked for
   Revision whole_to = 0;     // all before it has come
@@ -228,7 +229,9 @@ class Run {
     const auto found = client.followers.find(response.watch_id());
     if (found == client.followers.end()) return fail("a response for no watch");
     Follower& follower = found->second;
-    if (follower.canceled) return fail("a response after the end");
+    const bool answers_cancel = response.canceled() && response.compact_revision() == 0 && !follower.let_go;
+    if (follower.canceled && !answers_cancel) return fail("a response after the end");
+    follower.let_go |= answers_cancel;
     if (response.canceled()) {
       follower.canceled = true;
       if (response.compact_revision() != 0 && follower.whole_to >= response.compact_revision()) {

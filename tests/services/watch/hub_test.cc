@@ -35,6 +35,36 @@ struct Fixture {
     CHECK(came[0].created());
     return came[0];
   }
+  // So that watches from revision 1 on end at once.
+  void compact_all() {
+    put("k"), put("k");
+    REQUIRE(world.settle());
+    kv::CompactRequest compact;
+    compact.revision = world.client.newest();
+    world.client.write(compact);
+    REQUIRE(world.settle());
+  }
+  // Says how the creation was answered; if the watch was there, a compaction has ended it.
+  pb::WatchResponse ended_watch(TestStream& stream, std::int64_t id) {
+    pb::WatchCreateRequest asked;
+    asked.set_key("k"), asked.set_start_revision(1), asked.set_watch_id(id);
+    stream.create(asked);
+    REQUIRE(world.settle());
+    const std::vector<pb::WatchResponse> came = stream.take();
+    REQUIRE(!came.empty());
+    CHECK(came[0].created());
+    if (came[0].canceled()) return came[0];
+    REQUIRE(came.size() == 2);
+    CHECK((came[1].canceled() && came[1].watch_id() == id && came[1].compact_revision() > 1));
+    return came[0];
+  }
+  std::vector<pb::WatchResponse> cancel(TestStream& stream, std::int64_t id) {
+    pb::WatchRequest request;
+    request.mutable_cancel_request()->set_watch_id(id);
+    stream.ask(std::move(request));
+    REQUIRE(world.settle());
+    return stream.take();
+  }
   // For so long; a round takes 10 ms.
   void run_ms(int ms) {
     for (int passed = 0; passed < ms; passed += 10) world.round(10'000);
@@ -138,6 +168,34 @@ TEST_CASE("without a leader, streams that demand one end, and others go on") {
   REQUIRE(demands->ended());
   CHECK(demands->ended()->error_message() == "etcdserver: no leader");
   CHECK_FALSE(patient->ended());
+}
+
+// Its client may cancel it before it reads of the end: that must not end another watch.
+TEST_CASE("the id of a watch that a compaction has ended is in use until its client cancels it") {
+  Fixture f;
+  f.compact_all();
+  const auto stream = f.stream(f.a);
+  CHECK_FALSE(f.ended_watch(*stream, 1).canceled());
+  CHECK(f.ended_watch(*stream, 1).cancel_reason() == "mvcc: duplicate watch ID provided on the WatchStream");
+  CHECK(f.watch(*stream, "k").watch_id() == 0);
+  CHECK(f.watch(*stream, "k").watch_id() == 2);
+  const std::vector<pb::WatchResponse> came = f.cancel(*stream, 1);
+  REQUIRE(came.size() == 1);
+  CHECK((came[0].canceled() && came[0].watch_id() == 1 && came[0].compact_revision() == 0));
+  CHECK(f.cancel(*stream, 1).empty());
+  CHECK_FALSE(f.ended_watch(*stream, 1).canceled());
+}
+
+TEST_CASE("of watches that compactions have ended a stream keeps so many ids") {
+  Fixture f;
+  f.compact_all();
+  const auto stream = f.stream(f.a);
+  const auto last = static_cast<std::int64_t>(kEndedIdsMax) + 1;
+  for (std::int64_t id = 1; id <= last; ++id) CHECK_FALSE(f.ended_watch(*stream, id).canceled());
+  CHECK(f.ended_watch(*stream, 2).canceled());
+  CHECK(f.ended_watch(*stream, last).canceled());
+  CHECK_FALSE(f.ended_watch(*stream, 1).canceled());
+  CHECK_FALSE(f.ended_watch(*stream, 2).canceled());
 }
 
 TEST_CASE("a connection's watches have at most as many bytes as are still free") {
