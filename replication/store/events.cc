@@ -18,7 +18,7 @@ bool is_left(const ChangeLog::Entry& entry, const Version& version, Revision com
 EventsFound::EventsFound(const History& history, const EventsRequest& request, EventPosition from,
                          const ReadPoint& point)
     : request_(request), next_(from) {
-  if (from.revision >= point.compacted) collect(history, from, point);
+  if (from.revision >= point.compacted && from.revision <= point.current) collect(history, from, point);
 }
 
 bool EventsFound::wanted(std::string_view key) const {
@@ -53,12 +53,11 @@ void EventsFound::collect(const History& history, EventPosition from, const Read
   for (std::size_t i = log.find(from); i < log.size(); ++i, ++looked) {
     const ChangeLog::Entry& entry = log[i];
     if (entry.revision > whole_to.revision) {
+      if (from.place > 0) break;
       whole_to = {entry.revision, 0};
       whole_events = events_.size();
-      const bool ends_part = from.place > 0 && entry.revision > from.revision;
-      if (ends_part || looked >= kEventsLookedMax) {
+      if (looked >= kEventsLookedMax) {
         next_ = whole_to;
-        part_ = ends_part;
         return;
       }
     }
@@ -73,8 +72,8 @@ void EventsFound::collect(const History& history, EventPosition from, const Read
     events_.push_back(event);
     bytes_ += bytes;
   }
-  next_ = std::max(from, EventPosition{point.current + 1, 0});
-  part_ = from.place > 0 && next_ > from;
+  part_ = from.place > 0;
+  next_ = {(part_ ? from.revision : point.current) + 1, 0};
 }
 
 // The answer ends before `at`: with the last whole revision, or else within one.

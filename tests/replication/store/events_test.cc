@@ -96,6 +96,26 @@ TEST_CASE("An answer holds whole revisions, or a part of one and nothing else") 
   REQUIRE(answer.events[0].kv.key == "z");
 }
 
+// Regression: revisions 0 and 1 have no changes, and the rest of 0 ended with 2 or with the newest.
+TEST_CASE("The rest of a revision ends with that revision, also if it has no changes") {
+  KvStore store;
+  const auto end_of_rest = [&](Revision revision) {
+    const EventsResult rest = events(store, events_from(revision, 3));
+    CHECK(rest.events.empty());
+    CHECK(rest.part);
+    return rest.next;
+  };
+  for (int puts = 0; puts < 3; ++puts) {
+    for (Revision revision = 0; revision <= store.revision(); ++revision) {
+      CHECK(end_of_rest(revision) == EventPosition{revision + 1, 0});
+    }
+    run(store, put_of("a", "1"));
+  }
+  const EventsResult future = events(store, events_from(9, 3));
+  CHECK_FALSE(future.part);
+  CHECK(future.next == EventPosition{9, 3});
+}
+
 TEST_CASE("An event comes however large it is, with the value before it") {
   KvStore store;
   const std::string large(kRequestBytesMax - 100, 'v');
