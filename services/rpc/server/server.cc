@@ -52,7 +52,7 @@ class Server::State final : public ConnectionHost {
         read_buffer_(kLoneTurnBytes),
         pressure_(this, [](void* self) { static_cast<State*>(self)->end_stalled(); }),
         trim_(this, [](void* self) { static_cast<State*>(self)->trim(); }) {
-    shared_.now_ns = monotonic_ns();
+    shared_.now_ns = options_.now_ns();
     bound_free_heap();
   }
 
@@ -79,7 +79,7 @@ class Server::State final : public ConnectionHost {
   }
 
   void adopt(Descriptor fd, Caller caller) {
-    shared_.now_ns = monotonic_ns();  // the loop may have slept since its last round
+    shared_.now_ns = options_.now_ns();  // the loop may have slept since its last round
     shared_.count(&ServerCounters::connections_accepted);
     auto connection = std::make_shared<Connection>(io_, std::move(fd), std::move(caller), shared_, *this);
     connections_.emplace(connection.get(), connection);

@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -21,6 +22,7 @@
 #include "services/rpc/server/http1.h"
 #include "services/rpc/server/methods.h"
 #include "transport/host/descriptor.h"
+#include "transport/host/event_loop.h"
 #include "transport/pollable.h"
 
 namespace ingot::rpc {
@@ -34,6 +36,8 @@ class Server final : public Pollable {
     Http1Answers http1{};
     ServerBounds bounds{};
     ServerCounters* counters = nullptr;  // null: not counted
+    // What poll() is given, between rounds: connections that come then have their time from then on.
+    std::function<std::uint64_t()> now_ns = monotonic_ns;
   };
 
   Server(boost::asio::io_context& io, Options options);
