@@ -1,6 +1,7 @@
 """Attacks by the bodies of requests, and by calls that last."""
 
 import struct
+import time
 import zlib
 
 import http2
@@ -41,12 +42,15 @@ class Body:
         return True
 
 
-def send_bodies(scene, bodies):
-    """Until all have left, or the server gives no more window and the time is over."""
+def send_bodies(scene, bodies, patience_s):
+    """Until all have left, or the time is over and the server has given no more window for so long."""
+    progress = time.monotonic()
     while any(body.left for body in bodies):
-        moved = [body.go_on() for body in bodies if body.left]
-        scene.wires.turn(0.02 if not any(moved) else 0)
-        if not any(moved) and not scene.time_left():
+        moved = any([body.go_on() for body in bodies if body.left])
+        scene.wires.turn(0 if moved else 0.02)
+        if moved:
+            progress = time.monotonic()
+        elif not scene.time_left() and time.monotonic() > progress + patience_s:
             break
 
 
@@ -62,7 +66,8 @@ def bombs(scene):
         for stream in streams:
             peer.send(http2.frame(http2.HEADERS, http2.END_HEADERS, stream, block))
             peer.on_finished = lambda stream: bodies.__setitem__((stream - 1) // 2, Body(peer, stream, b"", True))
-        send_bodies(scene, bodies)
+        # Only a whole message has an answer: a busy machine may give the next window after the attack's seconds.
+        send_bodies(scene, bodies, scene.patience_s)
         scene.run(scene.patience_s, lambda: not peer.open or peer.finished >= len(streams))
         if peer.open and peer.finished >= len(streams):
             peer.leave("left by the attacker")
@@ -84,7 +89,7 @@ def slow_writer(scene):
             peer.send(http2.frame(http2.HEADERS, http2.END_HEADERS, stream, block))
             bodies.append(Body(peer, stream, half, ends=False))
     scene.run(0.2)
-    send_bodies(scene, bodies)
+    send_bodies(scene, bodies, 0)
     scene.run_to_end()
     scene.note(f"{sum(peer.sent for peer in scene.peers) // MIB} of {len(bodies) // 2} MiB were taken")
 

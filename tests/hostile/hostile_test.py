@@ -2,12 +2,18 @@
 on meanwhile and sees no error. How fast it goes on depends on the machine and is only printed: run.sh --p99=20 demands
 it."""
 
+import socket
+import threading
+import time
 import unittest
 
 import hostile
+import http2
 from attack import BEARS, GOES, REFUSES, Attack
 from attacker import ATTACKS
+from body_attacks import Body, send_bodies
 from header_blocks import fields_of, huffman_text, indexed, kept_literal, literal
+from scene import Scene
 from tests.daemon.ingot_daemon import WATCHDOG_S
 from tests.seeds import drawn_seed
 from trial import Trial, broken
@@ -47,6 +53,36 @@ class HeaderBlocks(unittest.TestCase):
         self.assertEqual(fields_of(bytes.fromhex("20") + literal("a", "b" * 300)), {"a": "b" * 300})
         self.assertEqual(fields_of(indexed(8) + kept_literal("grpc-status", "12") + literal("x", "")),
                          {":status": "200", "grpc-status": "12", "x": ""})
+
+
+class Bodies(unittest.TestCase):
+    def test_a_message_is_sent_whole_if_its_window_comes_after_the_attacks_seconds(self):
+        """Regression: on a busy machine an attacker left off in the middle of a message, which has no answer then, and
+        waited for that as long as its patience lasted."""
+        message = bytes(3 * http2.FIRST_WINDOW)
+        updates = http2.window_update(0, len(message)) + http2.window_update(1, len(message))
+
+        def serve():
+            with listener.accept()[0] as connection:
+                received = 0
+                while received < http2.FIRST_WINDOW:
+                    received += len(connection.recv(http2.FIRST_WINDOW))
+                time.sleep(0.1)
+                connection.sendall(updates)
+                while connection.recv(http2.FIRST_WINDOW):
+                    pass
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            server = threading.Thread(target=serve, daemon=True)
+            server.start()
+            scene = Scene(f"127.0.0.1:{listener.getsockname()[1]}", 0, WATCHDOG_S, {}, 1)
+            peer = scene.connect()
+            send_bodies(scene, [Body(peer, 1, message, ends=True)], scene.patience_s)
+            scene.run(WATCHDOG_S, lambda: not peer.pending)
+            peer.leave("left by the attacker")
+            scene.wires.turn(0)
+            server.join(WATCHDOG_S)
+            self.assertGreater(peer.sent, len(message))
 
 
 class Demands(unittest.TestCase):
