@@ -1,9 +1,14 @@
 #include "services/rpc/server/request_head.h"
 
+#include <nghttp2/nghttp2.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "services/rpc/server/limits.h"
 #include "services/rpc/wire/binary_metadata.h"
 #include "services/rpc/wire/free_memory.h"
@@ -14,6 +19,17 @@ namespace {
 
 constexpr std::size_t kFieldOverheadBytes = 32;
 constexpr std::string_view kGrpcType = "application/grpc";
+constexpr std::array<std::string_view, 4> kPseudoHeaders = {":method", ":scheme", ":path", ":authority"};
+// Of one connection, which HTTP/2 does not ask for them. Some proxies leave them in a request.
+constexpr std::array<std::string_view, 5> kOfConnection = {"connection", "keep-alive", "proxy-connection",
+                                                           "transfer-encoding", "upgrade"};
+
+template <std::size_t kNumber>
+bool is_one_of(const std::array<std::string_view, kNumber>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const std::uint8_t* octets(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
 
 bool is_grpc(std::string_view content_type) {
   if (!content_type.starts_with(kGrpcType)) return false;
@@ -23,13 +39,29 @@ bool is_grpc(std::string_view content_type) {
 
 // Of HTTP/2 and gRPC themselves.
 bool is_reserved(std::string_view name) {
-  return name.starts_with(':') || name == "te" || (name.starts_with("grpc-") && !name.ends_with("-bin"));
+  return name.starts_with(':') || name == "te" || is_one_of(kOfConnection, name) ||
+         (name.starts_with("grpc-") && !name.ends_with("-bin"));
 }
 
 }  // namespace
 
 void RequestHead::find_fault(grpc::Status status, const char* http_status) {
   if (!fault_) fault_ = Fault{std::move(status), http_status};
+}
+
+bool RequestHead::allows(std::string_view name, std::string_view value) {
+  if (nghttp2_check_header_name(octets(name), name.size()) == 0 ||
+      nghttp2_check_header_value(octets(value), value.size()) == 0) {
+    return false;
+  }
+  if (!name.starts_with(':')) {
+    fields_begun_ = true;
+    return true;
+  }
+  const auto* const known = std::find(kPseudoHeaders.begin(), kPseudoHeaders.end(), name);
+  if (known == kPseudoHeaders.end() || fields_begun_) return false;
+  const unsigned bit = 1u << (known - kPseudoHeaders.begin());
+  return (std::exchange(pseudo_, pseudo_ | bit) & bit) == 0;
 }
 
 void RequestHead::add(std::string_view name, std::string_view value) {
@@ -47,7 +79,7 @@ bool RequestHead::take_known(std::string_view name, std::string_view value) {
   } else if (name == ":method") {
     post_ = value == "POST";
   } else if (name == "content-type") {
-    grpc_ = is_grpc(value);
+    grpc_ = grpc_ || is_grpc(value);
   } else if (name == "grpc-encoding") {
     encoding_ = encoding_of(value);
     if (encoding_ == Encoding::kUnknown) {
@@ -64,23 +96,28 @@ bool RequestHead::take_known(std::string_view name, std::string_view value) {
 }
 
 void RequestHead::take_metadata(std::string_view name, std::string_view value) {
-  std::optional<std::string> bytes;
-  if (is_binary_metadata(name)) {
-    bytes = decode_binary_metadata(value);
+  if (!is_binary_metadata(name)) return keep(name, value);
+  // Proxies may join the values of one name by commas.
+  for (const absl::string_view each : absl::StrSplit(absl::string_view(value.data(), value.size()), ',')) {
+    const std::optional<std::string> bytes = decode_binary_metadata({each.data(), each.size()});
     if (!bytes) {
       return find_fault({grpc::StatusCode::INTERNAL,
                          absl::StrCat("the metadata ", std::string(name), " is not base64; nothing was done")});
     }
-    value = *bytes;
+    keep(name, *bytes);
   }
+}
+
+void RequestHead::keep(std::string_view name, std::string_view value) {
   fields_.push_back({static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(value.size())});
   text_.append(name).append(value);
 }
 
 std::optional<RequestHead::Fault> RequestHead::fault() const {
+  if (fault_) return fault_;  // first, since behind too much metadata no field has been looked at
   if (!post_) return Fault{{grpc::StatusCode::INTERNAL, "gRPC calls are POST requests"}, "405"};
   if (!grpc_) return Fault{{grpc::StatusCode::INTERNAL, "the content-type of gRPC calls is application/grpc"}, "415"};
-  return fault_;
+  return std::nullopt;
 }
 
 std::optional<std::string_view> RequestHead::metadata(std::string_view name) const {

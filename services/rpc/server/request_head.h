@@ -18,7 +18,12 @@ namespace ingot::rpc {
 // Not thread-safe.
 class RequestHead {
  public:
-  // The next field, with a name in lower case, as nghttp2 has checked it.
+  // Whether HTTP/2 allows this field after those before it, in the head or in the trailers behind it. What a field that
+  // says nothing to a call has as its value is the client's affair: an authority may be anything, such as the path of a
+  // Unix socket.
+  bool allows(std::string_view name, std::string_view value);
+
+  // The next field of the head, which it allows.
   void add(std::string_view name, std::string_view value);
 
   // What is wrong with the head, once it is complete. `http_status` is 200, or what the answer has instead.
@@ -47,6 +52,7 @@ class RequestHead {
 
   bool take_known(std::string_view name, std::string_view value);
   void take_metadata(std::string_view name, std::string_view value);
+  void keep(std::string_view name, std::string_view value);
   void find_fault(grpc::Status status, const char* http_status = "200");
 
   std::string path_;
@@ -55,7 +61,9 @@ class RequestHead {
   std::size_t bytes_ = 0;  // as HTTP/2 counts them (RFC 9113, 6.5.2)
   std::optional<std::uint64_t> timeout_ns_;
   Encoding encoding_ = Encoding::kIdentity;
-  bool grpc_ = false;  // content-type is gRPC's
+  unsigned pseudo_ = 0;        // a bit for each pseudo-header that has come
+  bool fields_begun_ = false;  // a field that is no pseudo-header has come
+  bool grpc_ = false;          // content-type is gRPC's
   bool post_ = false;
   std::optional<Fault> fault_;  // the first
 };

@@ -22,15 +22,10 @@ struct SessionCallbacks {
   static int begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return frame->headers.cat == NGHTTP2_HCAT_REQUEST ? of(user).begin_headers(frame->hd.stream_id) : 0;
   }
-  static int header(nghttp2_session* h2, const nghttp2_frame* frame, const std::uint8_t* name, std::size_t name_bytes,
+  static int header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name, std::size_t name_bytes,
                     const std::uint8_t* value, std::size_t value_bytes, std::uint8_t, void* user) {
-    const char* flood = of(user).guard_.field(name_bytes + value_bytes);
-    if (flood != nullptr) return of(user).flooded(flood);
-    Stream* call = stream(h2, frame->hd.stream_id);
-    if (call == nullptr || call->phase != Stream::Phase::kHead) return 0;  // trailers of a request say nothing
-    call->head.add({reinterpret_cast<const char*>(name), name_bytes},
-                   {reinterpret_cast<const char*>(value), value_bytes});
-    return 0;
+    return of(user).field(frame->hd.stream_id, {reinterpret_cast<const char*>(name), name_bytes},
+                          {reinterpret_cast<const char*>(value), value_bytes});
   }
   static int data(nghttp2_session* h2, std::uint8_t flags, std::int32_t id, const std::uint8_t* data, std::size_t bytes,
                   void* user) {
@@ -78,6 +73,8 @@ struct SessionCallbacks {
       INGOT_CHECK(nghttp2_option_new(&made) == 0, "there is memory at start");
       nghttp2_option_set_no_auto_window_update(made, 1);
       nghttp2_option_set_no_closed_streams(made, 1);
+      // Its rules refuse what real clients send, such as an authority that is no host. RequestHead has those that hold.
+      nghttp2_option_set_no_http_messaging(made, 1);
       // FloodGuard counts resets itself, so that calls that are answered earn more of them.
       nghttp2_option_set_stream_reset_rate_limit(made, ~std::uint64_t{0} >> 1, 1);
       return made;
@@ -181,8 +178,12 @@ int Session::frame_received(const nghttp2_frame& frame) {
   } else if (frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA) {
     Stream* stream = SessionCallbacks::stream(h2_, frame.hd.stream_id);
     if (stream == nullptr) return 0;
-    if (frame.hd.type == NGHTTP2_HEADERS && stream->phase == Stream::Phase::kHead) head_complete(*stream);
-    if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) remote_end(*stream);
+    const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    if (frame.hd.type == NGHTTP2_HEADERS) {
+      if (frame.headers.cat != NGHTTP2_HCAT_REQUEST && !ends) malformed(frame.hd.stream_id);  // trailers are the end
+      if (stream->phase == Stream::Phase::kHead) head_complete(*stream);
+    }
+    if (ends) remote_end(*stream);
   }
   return flood == nullptr ? 0 : flooded(flood);
 }
@@ -219,6 +220,22 @@ int Session::begin_headers(std::int32_t id) {
   ++streams_number_;
   nghttp2_session_set_stream_user_data(h2_, id, &stream);
   return 0;
+}
+
+int Session::field(std::int32_t id, std::string_view name, std::string_view value) {
+  const char* flood = guard_.field(name.size() + value.size());
+  if (flood != nullptr) return flooded(flood);
+  Stream* stream = SessionCallbacks::stream(h2_, id);
+  if (stream == nullptr) return 0;
+  if (!stream->head.allows(name, value)) return malformed(id);
+  if (stream->phase == Stream::Phase::kHead) stream->head.add(name, value);  // trailers of a request say nothing
+  return 0;
+}
+
+// The result tells nghttp2 to read the rest of a header block, and to report nothing of it.
+int Session::malformed(std::int32_t id) {
+  nghttp2_submit_rst_stream(h2_, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
+  return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 int Session::stream_closed(std::int32_t id) {

@@ -101,6 +101,8 @@ class Session final : private Line {
   void frame_sent(const nghttp2_frame& frame);
   int flooded(const char* why);
   int begin_headers(std::int32_t id);
+  int field(std::int32_t id, std::string_view name, std::string_view value);
+  int malformed(std::int32_t id);
   int stream_closed(std::int32_t id);
   void drop(Stream& stream);
   void last_goaway();
