@@ -3,6 +3,7 @@
 # in fixed versions: Go's modules by go.sum, Python's packages into a folder of their own, Java's from Maven.
 #
 #   tests/clients/build.sh go | etcd-client | grpcurl | python | java | etcdctl
+#   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
 #
 # Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
@@ -21,14 +22,28 @@ folder_for() {
   mkdir -p "$made" || not_here "$made cannot be made"
 }
 
+# Arguments: name, package, and, for a version of etcd's client in go/versions, that.
 go_program() {
   needed go golang-go
   export GOPATH=$cache/go GOCACHE=$cache/go/build GOTOOLCHAIN=local GOFLAGS="-mod=readonly -modcacherw" GOENV=off
   cd "$here/go" || exit 1
-  folder_for "$1" go.sum ./*/*.go
+  local modules=$PWD/go words=() needs have
+  if [ $# -eq 3 ]; then
+    modules=$PWD/versions/$3
+    words=("-modfile=$modules.mod" "-tags=etcd$3")
+  fi
+  needs=$(sed -n 's/^go //p' "$modules.mod") have=$(go env GOVERSION)
+  printf '%s\n' "$needs" "${have#go}" | sort -V -C || not_here "$1 needs Go $needs, and here is ${have#go}"
+  folder_for "$1" "$modules".* ./*/*.go
   if [ ! -x "$made/program" ]; then
-    timeout 300 go mod download >&2 || not_here "Go's modules could not be fetched; is there a network?"
-    go build -p "${JOBS:-2}" -o "$made/program.$$" "$2" >&2 && mv "$made/program.$$" "$made/program" || exit 1
+    if [ -e "$modules.sed" ]; then
+      { rm -rf "$made/source" && cp -r . "$made/source" && cd "$made/source" && sed -i -f "$modules.sed" "$2"/*.go; } ||
+        exit 1
+    fi
+    timeout 300 go list "${words[@]}" -deps "$2" >/dev/null ||
+      not_here "Go's modules could not be fetched; is there a network?"
+    go build -p "${JOBS:-2}" "${words[@]}" -o "$made/program.$$" "$2" >&2 &&
+      mv "$made/program.$$" "$made/program" || exit 1
   fi
   echo "$made/program"
 }
@@ -76,6 +91,8 @@ mkdir -p "$cache" || not_here "$cache cannot be made"
 case "$1" in
   go) go_program go ./plain ;;
   etcd-client) go_program etcd-client ./etcdclient ;;
+  etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7)
+    go_program "$1" ./etcdclient "${1#etcd-client-}" ;;
   grpcurl) go_program grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl ;;
   python) python_player ;;
   java) java_player ;;

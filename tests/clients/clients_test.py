@@ -37,6 +37,12 @@ class Scenario(unittest.TestCase):
         self.assertEqual(step.expected("go", "etcd"), ("OK", "two"))
         self.assertIn("@1", step.expected("go", "ingotd")[1])
 
+    def test_a_client_of_a_family_answers_as_the_family_and_may_differ(self):
+        step = scenario.parse(STEP + "  answer@etcdctl OK three\n  only etcdctl\n")[0]
+        self.assertEqual(step.expected("etcdctl-url", "ingotd"), ("OK", "three"))
+        self.assertTrue(step.is_for("etcdctl-url") and step.is_for("etcdctl"))
+        self.assertFalse(step.is_for("etcd-client-3.4"))
+
     def test_an_error_names_its_line(self):
         for text, line in (("  call a/B {}\n", 1), ("step a\n  jump\n", 2), ("step a\nstep a\n", 2),
                            ("step a\n  call a/B {\n", 2)):

@@ -29,11 +29,18 @@ def built(name):
     return done.stdout.split()
 
 
-class Program:
-    """A player that gets all steps in one file, and prints a line for each: "STEP: CODE TEXT"."""
-
+class Client:
     def __init__(self, name, descriptors):
         self.words, self.descriptors = built(name), descriptors
+
+    @staticmethod
+    def endpoint(server):
+        """How the client names the server; None: it cannot reach this one."""
+        return server.endpoint
+
+
+class Program(Client):
+    """A player that gets all steps in one file, and prints a line for each: "STEP: CODE TEXT"."""
 
     def play(self, endpoint, steps, base, leave):
         """(code, text) by step. `leave` ends the server, when a step "until" is under way."""
@@ -68,11 +75,8 @@ class Program:
         return found
 
 
-class CommandLine:
+class CommandLine(Client):
     """A program that makes one call."""
-
-    def __init__(self, name, descriptors):
-        self.words, self.descriptors = built(name), descriptors
 
     def play(self, endpoint, steps, base, _leave):
         return {step.name: self.play_one(endpoint, step, base) for step in steps}
@@ -133,5 +137,21 @@ class Etcdctl(CommandLine):
         return code[1] if code else UNKNOWN_ERROR, said[1] if said else done.stderr
 
 
-CLIENTS = {"go": Program, "etcd-client": Program, "python": Program, "java": Program, "grpcurl": Grpcurl,
-           "etcdctl": Etcdctl}
+class EtcdctlByUrl(Etcdctl):
+    def __init__(self, _name, descriptors):
+        super().__init__("etcdctl", descriptors)
+
+    @staticmethod
+    def endpoint(server):
+        return f"http://{server.endpoint}"
+
+
+class EtcdctlBySocket(EtcdctlByUrl):
+    @staticmethod
+    def endpoint(server):
+        return server.socket and f"unix://{server.socket}"
+
+
+CLIENTS = {"go": Program, "etcd-client": Program, "etcd-client-3.4": Program, "etcd-client-3.5.0": Program,
+           "etcd-client-3.6": Program, "etcd-client-3.7": Program, "python": Program, "java": Program,
+           "grpcurl": Grpcurl, "etcdctl": Etcdctl, "etcdctl-url": EtcdctlByUrl, "etcdctl-socket": EtcdctlBySocket}

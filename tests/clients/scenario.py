@@ -6,12 +6,13 @@
     headers METHOD REQUEST     the code, and the names of the headers and trailers, as the client shows them
     cancel METHOD REQUEST      opens a call and sends no request, then cancels it
     keepalive METHOD REQUEST   opens a call and sends the request later (wait_ms), on a channel that pings every 10 s
+    watch METHOD REQUEST       a put; answers with what a watch of its key, opened before, tells of it
     until METHOD REQUEST       calls in loops until the runner ends it: the server leaves meanwhile
     reflect WORDS              asks the server's reflection (grpcurl alone)
     path /SERVICE/METHOD       under which the request goes, if it is another than its method's
     gzip, deadline_ms N, wait_ms N, count N, metadata NAME VALUE
     etcdctl WORDS              the same for etcdctl; without it etcdctl leaves the step out. input TEXT is its input
-    only CLIENT ...            all others leave it out
+    only CLIENT ...            all others leave it out; etcdctl-url is an etcdctl, and etcd-client-3.4 an etcd-client
     answer CODE TEXT           what is expected: a code and a text, or OK and a message; * is any text
     answer@NAME CODE TEXT      the same for a client or a server (etcd) of that name; answer@A,B for both
 
@@ -21,7 +22,8 @@ import base64
 import json
 import re
 
-KINDS = ("call", "headers", "parallel", "deadline", "cancel", "keepalive", "until")
+KINDS = ("call", "headers", "parallel", "deadline", "cancel", "keepalive", "watch", "until")
+FAMILIES = ("etcd-client", "etcdctl")
 NUMBERS = {"deadline_ms": "DeadlineMs", "wait_ms": "WaitMs", "count": "Count"}
 BYTES = ("key", "value", "range_end")
 FILL = "x"
@@ -41,8 +43,11 @@ class Step:
 
     def expected(self, *names):
         """(code, text) for a client on a server: that of the most names."""
-        fitting = [answer for answer in self.answers if answer[0] <= set(names)]
+        fitting = [answer for answer in self.answers if answer[0] <= set(names).union(*map(families, names))]
         return max(fitting, key=lambda answer: len(answer[0]))[1:]
+
+    def is_for(self, client):
+        return self.only is None or not {client, *families(client)}.isdisjoint(self.only)
 
     def compiled(self, base):
         """The fields with the request as protocol buffers' JSON."""
@@ -53,6 +58,10 @@ class Step:
 
     def command(self, base):
         return absolute(self.etcdctl, base)
+
+
+def families(name):
+    return [family for family in FAMILIES if name.startswith(family + "-")]
 
 
 def absolute(text, base):

@@ -112,12 +112,13 @@ func operations(all []*pb.RequestOp) []clientv3.Op {
 func compares(r *pb.TxnRequest) []clientv3.Cmp {
 	made := []clientv3.Cmp{}
 	for _, each := range r.Compare {
-		made = append(made, clientv3.Cmp(*each))
+		made = append(made, compareOf(each))
 	}
 	return made
 }
 
 func call(ctx context.Context, client *clientv3.Client, step steps.Step) steps.Answer {
+	endpoint := client.Endpoints()[0]
 	ctx = metadata.NewOutgoingContext(ctx, metadata.New(step.Metadata))
 	switch strings.TrimPrefix(step.Method, "etcdserverpb.") {
 	case "KV/Range":
@@ -146,8 +147,43 @@ func call(ctx context.Context, client *clientv3.Client, step steps.Step) steps.A
 		decode(step.Request, &r)
 		response, err := client.Compact(ctx, r.Revision)
 		return answer((*pb.CompactionResponse)(response), err)
+	// These dial the endpoint anew.
+	case "Maintenance/Status":
+		response, err := client.Status(ctx, endpoint)
+		return answer((*pb.StatusResponse)(response), err)
+	case "Maintenance/HashKV":
+		response, err := client.HashKV(ctx, endpoint, 0)
+		return answer((*pb.HashKVResponse)(response), err)
+	case "Maintenance/Defragment":
+		response, err := client.Defragment(ctx, endpoint)
+		return answer((*pb.DefragmentResponse)(response), err)
+	case "Cluster/MemberList":
+		response, err := client.MemberList(ctx)
+		return answer((*pb.MemberListResponse)(response), err)
 	}
 	return steps.Answer{Code: "SKIPPED"}
+}
+
+// watch opens a watch on the key of a put, makes it, and answers with what the watch tells.
+func watch(client *clientv3.Client, step steps.Step) steps.Answer {
+	var r pb.PutRequest
+	decode(step.Request, &r)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	watching := client.Watch(ctx, string(r.Key), clientv3.WithCreatedNotify())
+	<-watching // from now on it sees each put
+	if put := call(ctx, client, step); put.Code != "OK" {
+		return put
+	}
+	for response := range watching {
+		if response.Err() != nil {
+			return answer(nil, response.Err())
+		}
+		for _, event := range response.Events {
+			return answer(event.Kv, nil)
+		}
+	}
+	return steps.Answer{Code: "ERROR", Text: "the watch ended without an event"}
 }
 
 func play(client *clientv3.Client, step steps.Step) steps.Answer {
@@ -161,6 +197,8 @@ func play(client *clientv3.Client, step steps.Step) steps.Answer {
 		again()
 		time.Sleep(time.Duration(step.WaitMs) * time.Millisecond)
 		return again()
+	case step.Do == "watch":
+		return watch(client, step)
 	case step.Do == "parallel":
 		return steps.Parallel(step.Count, again)
 	case step.Do == "until":
