@@ -6,21 +6,29 @@ WARNINGS = [
     "-Werror",
 ]
 
-# What draws the seeds of a test. Such a test runs each time: a cached result says nothing about new seeds.
-SEEDS = [
-    "//tests:seeds",
-    "//tests:seeds.py",
-]
+# Tests whose outcome is a matter of chance, which `tests/run.sh --stress` repeats, by what they use:
+#   seeds   draws seeds. It runs each time (external): a cached result says nothing about new seeds.
+#   timing  depends on time, or on threads or processes that it starts or kills.
+# Whoever does either without one of these has the tag in its BUILD file.
+CHANCE = {
+    "//tests:seeds": ["external", "seeds"],
+    "//tests:seeds.py": ["external", "seeds"],
+    "//tests/daemon:ingot_daemon.py": ["timing"],
+    "//tests/transport/host:child": ["timing"],
+}
+
+def _absolute(label):
+    """The label with its package and the name of its target written out."""
+    if not label.startswith("//"):
+        return "//%s:%s" % (native.package_name(), label.lstrip(":"))
+    return label if ":" in label else label + ":" + label.split("/")[-1]
 
 def _tags(tags, uses):
-    return tags + ["external"] if [each for each in uses if each in SEEDS] else tags
+    chance = [tag for each in uses for tag in CHANCE.get(_absolute(each), [])]
+    return sorted(depset(tags + chance).to_list())
 
 def ingot_library(name, copts = [], **kwargs):
     native.cc_library(name = name, copts = WARNINGS + copts, **kwargs)
-
-def _absolute(label):
-    """The label with the name of its target written out."""
-    return label if ":" in label else label + ":" + label.split("/")[-1]
 
 def ingot_rule_library(name, srcs, hdrs = [], deps = [], rule_deps = [], **kwargs):
     """A library with named rules (core/rule.h), in three targets.

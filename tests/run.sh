@@ -4,6 +4,9 @@
 #
 #   ./tests/run.sh            all of it
 #   ./tests/run.sh --quick    the optimised build only, without sanitizers, fuzzing and the model
+#   ./tests/run.sh --stress=N [--only=LABELS] [-- BAZEL FLAGS...]
+#                             instead: each test that draws seeds, times or kills N times, half of them with all cores
+#                             busy beside it, and the failure rate of each (tests/stress.py --help)
 #   ./tests/run.sh --help
 #
 # Tests draw new seeds in each run; what fails prints the command that runs it again.
@@ -14,15 +17,18 @@ cd "$(dirname "$self")/.." || exit 1
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$self"; }
 
 quick=0
+stress=0
 for argument in "$@"; do
   case "$argument" in
     --quick) quick=1 ;;
+    --stress=* | --only=*) stress=1; break ;;
     --help | -h) usage; exit 0 ;;
     *) echo "tests/run.sh: unknown flag $argument; see --help" >&2; exit 2 ;;
   esac
 done
 
 ./deploy/install.sh --tests || exit 1
+[ "$stress" -eq 0 ] || exec python3 -B tests/stress.py "$@"
 
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -76,6 +82,15 @@ if [ "$quick" -eq 0 ]; then
   [ ${#once[@]} -gt 0 ] || { cat "$work/output"; exit 1; }
 fi
 
+# A test that draws seeds by way of a library names //tests:seeds, too: else Bazel keeps its result (defs.bzl).
+all_that_draw_are_tagged() {
+  local found
+  found=$(bazel query 'kind("_test rule", rdeps(//tests/..., set(//tests:seeds //tests:seeds.py)))
+    except attr(tags, "\bseeds\b", tests(//tests/...)) except filter("_help_test$", tests(//tests/...))') || return 1
+  [ -z "$found" ] || { printf 'draws seeds and lacks //tests:seeds among its own deps: %s\n' $found; return 1; }
+}
+
+script "seeds" all_that_draw_are_tagged
 script "build" bazel build --show_progress --show_progress_rate_limit=30 -- //... "${once[@]}"
 # The README's first command, on free ports.
 script "readme" deploy/run.sh --once --listen=127.0.0.1:0 --metrics-listen=127.0.0.1:0

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "services/supervision/child.h"
 #include "services/supervision/instance.h"
 #include "services/supervision/pidfd.h"
+#include "tests/seeds.h"
 
 namespace ingot {
 namespace {
@@ -131,9 +131,7 @@ TEST_CASE("a process that does not read while ten incarnations come and go has a
 }
 
 TEST_CASE("whenever a process reads, it comes to know what its instance keeps, and no more") {
-  const std::uint64_t seed = std::random_device{}();
-  INFO("seed " << seed);
-  Prng prng(seed);
+  Prng prng(testing::drawn_seed());
   for (int turn = 0; turn < 20; ++turn) {
     boost::asio::io_context io;
     const auto instance = make_instance();
