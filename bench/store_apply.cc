@@ -85,7 +85,7 @@ class TodaysStore final : public Store {
     return version->value.size();
   }
   void compact() override {
-    while (history_.compact_some(revision_ - kKeptRevisions, 128)) {
+    while (history_.compact_some(revision_ - kKeptRevisions, {128})) {
     }
   }
   const char* name() const override { return "today"; }

@@ -36,7 +36,7 @@ class ChangeLog {
   void undo() { entries_.pop_back(); }
 
   // Drops at most `limit` entries below the revision.
-  void drop_some(Revision below, int limit) {
+  void drop_some(Revision below, std::size_t limit) {
     for (; limit > 0 && !entries_.empty() && entries_.front().revision < below; --limit) entries_.pop_front();
   }
 

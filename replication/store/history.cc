@@ -18,6 +18,11 @@ std::uint64_t hash_of(std::string_view key, const Version& v) {
   return mix(hash, v.sub);
 }
 
+// What a version counts, once it is superseded.
+std::int64_t counted_superseded(const KeyRecord& record, const Version& version) {
+  return version.tombstone() ? counted_tombstone(record.key().size()) : counted_version(version.value.size());
+}
+
 }  // namespace
 
 const Version* KeyRecord::newest_to(Revision revision) const {
@@ -72,16 +77,25 @@ void History::count(const KeyRecord& record, const Version& version, int sign) {
   versions_ += sign;
 }
 
+// Whether `after` gives its key's version before it a place in the queue of replaced versions, and the bytes that count
+// from then on. A tombstone has counted since it was made, and has a turn of its own, after its revision. One that its
+// own revision replaces must go before that revision's later versions of the key, and so has a place here, too.
+std::optional<std::int64_t> History::replaced_bytes(const Version* before, const Version& after) {
+  if (before == nullptr) return std::nullopt;
+  if (!before->tombstone()) return counted_version(before->value.size());
+  return before->mod_revision == after.mod_revision ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+
 History::Change History::append(std::string_view key, std::unique_ptr<Version> version) {
   KeyRecord* const known = index_.find(key);
   INGOT_CHECK(known != nullptr || !version->tombstone(), "only what exists is deleted");
   KeyRecord& record = known != nullptr ? *known : add_record(key);
-  const bool existed = record.size() > 0 && !record.newest().tombstone();
+  const Version* before = record.size() > 0 ? &record.newest() : nullptr;
+  const bool existed = before != nullptr && !before->tombstone();
   INGOT_CHECK(existed || !version->tombstone(), "only what exists is deleted");
-  if (existed) {
-    const std::int64_t counted = counted_version(record.newest().value.size());
-    live_counted_ -= counted;
-    replaced_.push(version->mod_revision, record, counted);
+  if (const auto counted = replaced_bytes(before, *version)) {
+    live_counted_ -= *counted;
+    replaced_.push(version->mod_revision, record, *counted);
   }
   if (version->tombstone()) {
     live_counted_ -= counted_key(key.size());
@@ -98,23 +112,23 @@ History::Change History::append(std::string_view key, std::unique_ptr<Version> v
 
 void History::undo(Change record) {
   const Version& newest = record->newest();
+  const Version* before = record->size() > 1 ? &(*record)[record->size() - 2] : nullptr;
+  const bool existed = before != nullptr && !before->tombstone();
   const std::int64_t key = counted_key(record->key().size());
   const bool tombstone = newest.tombstone();
   if (!tombstone) live_counted_ -= counted_version(newest.value.size());
+  if (const auto counted = replaced_bytes(before, newest)) {
+    replaced_.undo(*counted);
+    live_counted_ += *counted;
+  }
   count(*record, newest, -1);
   changes_.undo();
   record->drop_newest();
-  const bool existed = record->size() > 0 && !record->newest().tombstone();
   if (tombstone) {
     tombstones_.undo(counted_tombstone(record->key().size()));
     live_counted_ += key;
   } else if (!existed) {
     live_counted_ -= key;
-  }
-  if (existed) {
-    const std::int64_t counted = counted_version(record->newest().value.size());
-    replaced_.undo(counted);
-    live_counted_ += counted;
   }
   live_keys_ -= (tombstone ? 0 : 1) - (existed ? 1 : 0);
   if (record->size() == 0) erase_record(record);
@@ -130,6 +144,12 @@ void History::SupersededQueue::undo(std::int64_t bytes) {
   waiting.pop_back();
 }
 
+KeyRecord& History::SupersededQueue::pop() {
+  KeyRecord* const record = waiting.front().record;
+  waiting.pop_front();
+  return *record;
+}
+
 void History::SupersededQueue::release(Revision compacted) {
   const auto later = [](Revision revision, const Superseded& each) { return revision < each.at; };
   const auto first_kept = std::upper_bound(waiting.begin(), waiting.end(), compacted, later);
@@ -141,26 +161,35 @@ void History::release(Revision compacted) {
   tombstones_.release(compacted);
 }
 
-void History::free_oldest(SupersededQueue& queue) {
-  KeyRecord* record = queue.waiting.front().record;
-  queue.waiting.pop_front();
-  count(*record, (*record)[0], -1);
-  record->drop_oldest();
-  if (record->size() == 0) erase_record(record);
+void History::free_oldest(KeyRecord& record) {
+  const Version& oldest = record[0];
+  freed_counted_ += counted_superseded(record, oldest);
+  count(record, oldest, -1);
+  record.drop_oldest();
+  if (record.size() == 0) erase_record(&record);
 }
 
-// A tombstone comes after the versions that were replaced up to its revision: its record's are among them.
-bool History::compact_some(Revision compacted, int limit, LastTombstones last) {
+// Frees the next version in the order of the queues; false: none is due. A tombstone comes after the versions that were
+// replaced up to its revision: its record's are among them. A turn that is passed over has had its place among those.
+bool History::free_next(Revision compacted, Revision tombstones_to) {
+  while (tombstones_.due(tombstones_to) && !replaced_.due(tombstones_.waiting.front().at)) {
+    KeyRecord& record = tombstones_.pop();
+    if (record.pass_turn()) continue;
+    free_oldest(record);
+    return true;
+  }
+  if (!replaced_.due(compacted)) return false;
+  KeyRecord& record = replaced_.pop();
+  if (record[0].tombstone()) record.note_turn_taken();
+  free_oldest(record);
+  return true;
+}
+
+bool History::compact_some(Revision compacted, Step step, LastTombstones last) {
   const Revision tombstones_to = last == LastTombstones::kKeep ? compacted - 1 : compacted;
-  while (limit-- > 0) {
-    const bool tombstone = tombstones_.due(tombstones_to);
-    if (tombstone && !replaced_.due(tombstones_.waiting.front().at)) {
-      free_oldest(tombstones_);
-    } else if (replaced_.due(compacted)) {
-      free_oldest(replaced_);
-    } else {
-      break;
-    }
+  const std::int64_t freed_to = freed_counted_ + step.bytes;
+  for (int freed = 0; freed < step.versions || freed_counted_ < freed_to; ++freed) {
+    if (!free_next(compacted, tombstones_to)) return false;
   }
   return replaced_.due(compacted) || tombstones_.due(tombstones_to);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,15 @@ class KeyRecord {
   void drop_newest() { versions_.pop_back(); }
   void drop_oldest();  // amortized constant time
 
+  // A tombstone is freed before its turn if its own transaction puts the key again. What is left of it is its turn.
+  void note_turn_taken() { ++turns_taken_; }
+  // Whether the next turn of this key's tombstones is such a one; it is then over.
+  bool pass_turn() { return turns_taken_ > 0 && turns_taken_-- > 0; }
+
  private:
   std::string key_;
   std::uint32_t first_ = 0;  // versions below it are gone
+  std::uint32_t turns_taken_ = 0;
   absl::InlinedVector<std::unique_ptr<Version>, 2> versions_;
 };
 
@@ -95,6 +102,9 @@ struct CountedBytes {
 // compaction reaches the revision that superseded it. Queues in the order of that revision make the cost of compaction
 // proportional to what it removes.
 //
+// What is freed, and in which order, follows from the versions that are held and from the calls alone: a history that
+// was loaded goes on as the one that was saved.
+//
 // The log of changes leads from a revision to what it has changed: watches read history by it.
 //
 // Not thread-safe. Movable; records stay where they are in memory.
@@ -131,7 +141,8 @@ class History {
   // REQUIRES: undo calls come in reverse order of append; no release or compact_some in between.
   void undo(Change change);
 
-  // Versions that were superseded at or below `compacted` count no more, though compact_some has yet to free them.
+  // Versions that were superseded at or below `compacted` count no more (counted()), though compact_some has yet to free
+  // them, and they are held (held()).
   // Takes time in proportion to the logarithm of their number. REQUIRES: calls come with ascending revisions.
   void release(Revision compacted);
 
@@ -139,14 +150,20 @@ class History {
   // revision's deletes for those who still read its changes.
   enum class LastTombstones : std::uint8_t { kFree, kKeep };
 
-  // Frees at most `limit` versions that were superseded at or below `compacted`. Returns true if such versions are
-  // left.
-  bool compact_some(Revision compacted, int limit, LastTombstones last = LastTombstones::kFree);
+  // How much one call of compact_some frees, if so much waits: as many versions, and on until it is as many bytes, too.
+  struct Step {
+    int versions = 0;
+    std::int64_t bytes = 0;  // as the quota counts them
+  };
+
+  // Frees some of the versions that were superseded at or below `compacted`, the oldest first. Returns true if such
+  // versions are left.
+  bool compact_some(Revision compacted, Step step, LastTombstones last = LastTombstones::kFree);
 
   // The changes from about the compacted revision on. An entry at or above that revision has a record.
   const ChangeLog& changes() const { return changes_; }
   // Drops at most `limit` changes below a compacted revision.
-  void drop_changes(Revision compacted, int limit) { changes_.drop_some(compacted, limit); }
+  void drop_changes(Revision compacted, std::size_t limit) { changes_.drop_some(compacted, limit); }
 
   // Hash of all versions up to a revision that a compaction at `compacted` keeps; takes time for every version.
   std::uint64_t hash_at(Revision revision, Revision compacted) const;
@@ -162,6 +179,8 @@ class History {
   CountedBytes counted() const {
     return {live_counted_, replaced_.counted - replaced_.released + tombstones_.counted - tombstones_.released};
   }
+  // The same sum of all versions held: what counts, and what was released and is not freed yet. In bytes.
+  std::int64_t held() const { return live_counted_ + replaced_.counted + tombstones_.counted - freed_counted_; }
 
   // Writes every record, for snapshots.
   void save(StateMachine::Sink sink) const;
@@ -176,7 +195,7 @@ class History {
     std::int64_t counted_to = 0;  // bytes counted of all in its queue that were superseded before, and of this one
   };
 
-  // Versions in the order of the revisions that superseded them. A record's tombstone comes to the front after the
+  // Versions in the order of the changes that superseded them. A record's tombstone comes to the front after the
   // versions that were replaced at or below its revision.
   struct SupersededQueue {
     std::deque<Superseded> waiting;   // ascending by `at`
@@ -185,6 +204,7 @@ class History {
 
     void push(Revision at, KeyRecord& record, std::int64_t bytes);
     void undo(std::int64_t bytes);
+    KeyRecord& pop();
     void release(Revision compacted);
     bool due(Revision at) const { return !waiting.empty() && waiting.front().at <= at; }
   };
@@ -192,20 +212,23 @@ class History {
   KeyRecord& add_record(std::string_view key);  // without a version; REQUIRES: the key has none
   void erase_record(KeyRecord* record);
   void count(const KeyRecord& record, const Version& version, int sign);
-  void free_oldest(SupersededQueue& queue);
+  static std::optional<std::int64_t> replaced_bytes(const Version* before, const Version& after);
+  void free_oldest(KeyRecord& record);
+  bool free_next(Revision compacted, Revision tombstones_to);
   bool rebuild_queues(Revision compacted);  // false if two changes claim the same place
 
   // The key views point into the records.
   absl::btree_map<std::string_view, std::unique_ptr<KeyRecord>> records_;
   KeyIndex<KeyRecord> index_;  // of the same records
-  SupersededQueue replaced_;    // by a successor, or deleted
-  SupersededQueue tombstones_;
+  SupersededQueue replaced_;  // by a successor, or deleted; of tombstones those that their own revision replaced
+  SupersededQueue tombstones_;  // all of them: those that are gone already are passed over (KeyRecord::pass_turn)
   ChangeLog changes_;
   std::uint64_t digest_ = 0;
   std::int64_t live_keys_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t versions_ = 0;
   std::int64_t live_counted_ = 0;
+  std::int64_t freed_counted_ = 0;  // of all that this object has freed
 };
 
 }  // namespace ingot::kv

@@ -14,7 +14,7 @@ namespace ingot::kv {
 
 // A set of records, which it does not own, with distinct keys. `Record` has key().
 //
-// It consists of kKeyIndexParts tables that grow one by one, so that no insertion moves more than one table: with ten
+// It consists of 1,024 tables that grow and shrink one by one, so that no change moves more than one table: with ten
 // million keys 10,000 entries.
 //
 // Not thread-safe. Movable.
@@ -33,7 +33,19 @@ class KeyIndex {
   void insert(Record* record) { tables_[part(Hash{}(record->key()))].insert(record); }
 
   // REQUIRES: the record is in the set.
-  void erase(Record* record) { tables_[part(Hash{}(record->key()))].erase(record); }
+  void erase(Record* record) {
+    Table& table = tables_[part(Hash{}(record->key()))];
+    table.erase(record);
+    const std::size_t slots = table.capacity();
+    if (slots > kKeyIndexKeptSlots && table.size() < slots / kShrinkShare) table.rehash(0);
+  }
+
+  // That the tables have, taken or not.
+  std::size_t slots() const {
+    std::size_t sum = 0;
+    for (const Table& table : tables_) sum += table.capacity();
+    return sum;
+  }
 
  private:
   struct Hash {
@@ -48,6 +60,8 @@ class KeyIndex {
     bool operator()(std::string_view key, const Record* record) const { return record->key() == key; }
   };
   using Table = absl::flat_hash_set<Record*, Hash, Equal>;
+
+  static constexpr std::size_t kShrinkShare = 8;  // fuller than that, a table keeps its slots
 
   // The tables use the low bits.
   static std::size_t part(std::size_t hash) { return hash >> (8 * sizeof(hash) - kKeyIndexPartsLog2); }

@@ -11,14 +11,19 @@
 
 namespace ingot::kv {
 
+// At least as much is freed as was added, as long as anything waits: so what waits never grows.
 std::string KvStore::apply(Slot, std::string_view command) {
+  const std::int64_t held_before = history_.held();
+  const std::size_t changes_before = history_.changes().size();
   absl::StatusOr<Request> request = decode_request(command);
   Code code = request.ok() ? validate(*request) : Code::kMalformed;
   std::string result = code != Code::kOk        ? failure(code)
                        : is_mutating(*request) ? write(*request)
                                                : read(*request);
-  history_.compact_some(compacted_, kCompactionStepVersions, History::LastTombstones::kKeep);
-  history_.drop_changes(compacted_, kChangeLogStepEntries);
+  const std::size_t changes_added = history_.changes().size() - changes_before;
+  history_.compact_some(compacted_, {kCompactionStepVersions, history_.held() - held_before},
+                        History::LastTombstones::kKeep);
+  history_.drop_changes(compacted_, kChangeLogStepEntries + changes_added);
   return result;
 }
 

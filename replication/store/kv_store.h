@@ -22,8 +22,9 @@ class KvStore final : public StateMachine {
   // REQUIRES: all replicas have the same quota.
   explicit KvStore(Quota quota = Quota()) : quota_(quota) {}
 
-  // Carries out any request; a read-only one changes nothing. Each call also frees up to kCompactionStepVersions of
-  // compacted versions, so that no single command pays for all of them.
+  // Carries out any request; a read-only one changes nothing. Each call also frees kCompactionStepVersions of compacted
+  // versions, and more if these are fewer bytes than the command has added: so no single command pays for all of them,
+  // and they grow no further however fast commands come.
   std::string apply(Slot slot, std::string_view command) override;
 
   // Answers a range, a hash, the alarm's state, events, or a transaction that cannot write; any other request is
@@ -46,6 +47,9 @@ class KvStore final : public StateMachine {
   std::int64_t versions() const { return history_.versions(); }  // held, including those still to be freed
   const Quota& quota() const { return quota_; }
   CountedBytes counted() const { return history_.counted(); }  // what the quota bounds
+  // By the same rule all that is held, also what was compacted and waits to be freed. At most the greatest counted().sum()
+  // so far, and the tombstones of the compacted revision.
+  std::int64_t held() const { return history_.held(); }
   bool no_space() const { return no_space_; }                  // the NOSPACE alarm stands
 
   // digest() computed from all versions held: equal unless the store is broken.

@@ -13,13 +13,16 @@ inline constexpr int kTxnDepthMax = 16;         // nested transactions; deeper o
 inline constexpr std::size_t kPageBytesMax = 1024 * 1024;  // one page of a range's answer; the reader asks for the next
 // The answer to one request of the store; one that would be longer is refused before anything is changed.
 inline constexpr std::size_t kResultBytesMax = 3 * 1024 * 1024;
-inline constexpr int kCompactionStepVersions = 128;  // superseded versions that one command frees; the rest waits
-inline constexpr int kChangeLogStepEntries = 1024;  // below the compacted revision, that a command drops; others wait
+// Superseded versions that one command frees, or more, until these are as many bytes as it has added; the rest waits.
+inline constexpr int kCompactionStepVersions = 128;
+// Below the compacted revision, that a command drops, besides as many as it has added; the rest waits.
+inline constexpr std::size_t kChangeLogStepEntries = 1024;
 // An answer with events (replication/store/events.h). What does not fit comes with the next one.
 inline constexpr std::size_t kEventsBytesMax = 1024 * 1024;  // of its events, unless one alone has more
 inline constexpr std::size_t kEventsLookedMax = 8 * 1024;    // changes that are looked at for it
 inline constexpr std::size_t kEventRangesMax = 64;           // of one request: kMalformed
 inline constexpr int kKeyIndexPartsLog2 = 10;  // the index of keys has 1,024 tables (replication/store/key_index.h)
+inline constexpr std::size_t kKeyIndexKeptSlots = 16;  // a table of so many or fewer does not shrink
 
 static_assert(kPageBytesMax + kRequestBytesMax < kResultBytesMax, "the last value of a page may be a large one");
 static_assert(kResultBytesMax < kMessageBytesMax, "a message holds the largest answer with its header");

@@ -7,6 +7,7 @@
 // A change of any bit makes the digest or the format wrong. The last character of the magic is the format's version.
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -108,22 +109,22 @@ absl::StatusOr<History> History::load(WireReader& in, Revision revision, Revisio
 }
 
 // The versions determine the queues: each version with a successor, and each tombstone, in the order of changes. Changes
-// whose versions were freed are missing in the log; nobody reads them.
+// whose versions were freed are missing in the log, and so are the turns of tombstones that were freed before them;
+// nobody reads the former, and the latter are passed over.
 bool History::rebuild_queues(Revision compacted) {
   struct Changed {
     Revision revision;
     std::uint32_t sub;
     KeyRecord* record;
-    const Version* replaced;  // the version that it superseded, or null
-    bool tombstone;           // it superseded itself, too
+    std::optional<std::int64_t> replaced;  // the bytes of the version that it replaced
+    bool tombstone;
   };
   std::vector<Changed> changes;
   for (const auto& [key, record] : records_) {
     for (std::size_t i = 0; i < record->size(); ++i) {
       const Version& v = (*record)[i];
-      const bool replaces = i > 0 && !(*record)[i - 1].tombstone();
-      changes.push_back(
-          {v.mod_revision, v.sub, record.get(), replaces ? &(*record)[i - 1] : nullptr, v.tombstone()});
+      const Version* before = i > 0 ? &(*record)[i - 1] : nullptr;
+      changes.push_back({v.mod_revision, v.sub, record.get(), replaced_bytes(before, v), v.tombstone()});
     }
     if (record->newest().tombstone()) continue;
     live_counted_ += counted_key(key.size()) + counted_version(record->newest().value.size());
@@ -134,9 +135,7 @@ bool History::rebuild_queues(Revision compacted) {
   if (std::adjacent_find(changes.begin(), changes.end(), same) != changes.end()) return false;
   for (const Changed& change : changes) {
     KeyRecord& record = *change.record;
-    if (change.replaced != nullptr) {
-      replaced_.push(change.revision, record, counted_version(change.replaced->value.size()));
-    }
+    if (change.replaced) replaced_.push(change.revision, record, *change.replaced);
     if (change.tombstone) tombstones_.push(change.revision, record, counted_tombstone(record.key().size()));
     if (change.revision >= compacted) changes_.append({change.revision, change.sub}, &record);
   }

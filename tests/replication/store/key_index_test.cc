@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "replication/store/key_index.h"
 #include "tests/seeds.h"
@@ -45,6 +46,25 @@ TEST_CASE("An index finds the records that are in it, and no other") {
       REQUIRE(moved.find(key) == (found == expected.end() ? nullptr : found->second.get()));
     }
     REQUIRE(moved.find("") == nullptr);
+  }
+}
+
+TEST_CASE("An index that has lost its records gives back their room, and finds the others") {
+  constexpr int kKeys = 200'000;
+  constexpr int kKeptEach = 1000;
+  KeyIndex<Record> index;
+  std::vector<std::unique_ptr<Record>> records;
+  for (int i = 0; i < kKeys; ++i) {
+    records.push_back(std::make_unique<Record>("key/" + std::to_string(i)));
+    index.insert(records.back().get());
+  }
+  REQUIRE(index.slots() >= kKeys);
+  for (int i = 0; i < kKeys; ++i) {
+    if (i % kKeptEach != 0) index.erase(records[static_cast<std::size_t>(i)].get());
+  }
+  REQUIRE(index.slots() <= kKeyIndexKeptSlots << kKeyIndexPartsLog2);
+  for (int i = 0; i < kKeys; ++i) {
+    REQUIRE((index.find("key/" + std::to_string(i)) != nullptr) == (i % kKeptEach == 0));
   }
 }
 

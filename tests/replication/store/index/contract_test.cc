@@ -73,7 +73,7 @@ class HistoryStore final : public ContractStore {
     changes_.pop_back();
   }
   void compact(StoreRevision revision) override {
-    while (history_.compact_some(revision, 100)) {
+    while (history_.compact_some(revision, {100})) {
     }
   }
   StoreAnswers answers() override {
