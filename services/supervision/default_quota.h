@@ -1,5 +1,5 @@
 // The quota of an instance whose operator gives none: what the memory can hold, with room for a restart, a peer's
-// transfer and a failover (docs/design/one-store.md, "Full").
+// transfer and a failover (docs/design/store.md, "The default quota").
 #pragma once
 
 #include <cstdint>

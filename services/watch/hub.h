@@ -5,7 +5,7 @@
 // answers are matched with all of them at once. A watch whose client does not take its events, or that begins in the
 // past, is behind: sweeps read pages of events from its position on, for all that are behind at once, until it is at
 // the feed's position. A sweep goes up to the present and then begins again at the lowest position, so no watch waits
-// for more than one pass. docs/design/watches-and-leases.md says why.
+// for more than one pass. docs/design/watches.md says why.
 //
 // Each request of a client waits for the store's revision of a moment after its arrival: one query for all that wait.
 //

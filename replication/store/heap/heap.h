@@ -1,7 +1,7 @@
 // The memory of one replica's state: nodes that are written once, words that change in place with undo, and roots.
 //
 // A *batch* is what lies between two roots. A process that dies in a batch leaves the last root's state to the next
-// incarnation, which adopts the memory in constant time: docs/design/one-store.md.
+// incarnation, which adopts the memory in constant time. No program links this yet: docs/design/plans.md, "Views".
 //
 // What the structures above it keep to, in each change:
 //   * First all nodes, then the words: a word is set when everything that it leads to is complete. Readers follow it at
