@@ -1,4 +1,5 @@
-"""What the documents name exists: links and their anchors, paths, build targets, flags, and identifiers in code spans.
+"""What the documents name exists: links and their anchors, paths, build targets, flags, identifiers in code spans, and
+functions in diagrams. Two tables follow from the code: agreement's messages, and which service is served where.
 
 It reads the repository through the link to its root. What it cannot see: whether a sentence is true.
 """
@@ -185,6 +186,47 @@ def rules_in_table(text):
     return found
 
 
+@functools.lru_cache(maxsize=None)
+def functions():
+    """(class or namespace, function) of every function that stands in a source; the first is "" for all of them."""
+    found = set()
+    for path in tree()[0]:
+        if path.endswith((".h", ".cc")):
+            text = text_of(path)
+            called = set(re.findall(r"([A-Za-z_]\w*)\(", text))
+            found |= {("", name) for name in called}
+            found |= {(scope, name) for scope in re.findall(r"\b(?:class|struct) (?:\w+::)?(\w+)", text)
+                      for name in called}
+            found |= set(re.findall(r"\b(\w+)::(~?\w+)\(", text))
+    return found
+
+
+def unknown_functions(text):
+    """Of the diagrams: `Class::function`, or `function()`."""
+    for diagram in re.findall(r"^```mermaid\n(.*?)^```", text, flags=re.M | re.S):
+        named = set(re.findall(r"\b(\w+)::(\w+)", diagram))
+        named |= {("", name) for name in re.findall(r"(?<![:\w])(\w+)\(\)", diagram)}
+        yield from (f"no such function: {scope}::{name}" for scope, name in sorted(named - functions()))
+
+
+def messages_in_sources():
+    """(message, protocol) of each message that a protocol handles."""
+    listed = re.findall(r'case MessageType::(\w+):\s+return "(\w+)";', text_of("replication/agreement/messages.cc"))
+    folders = {"1Paxos": "one_paxos", "Multi-Paxos": "multi_paxos", "2PC": "two_phase_commit"}
+    found = set()
+    for protocol, folder in folders.items():
+        paths = fnmatch.filter(tree()[0], f"replication/agreement/{folder}/*.cc")
+        handled = {name for path in paths for name in re.findall(r"case MessageType::(\w+):", text_of(path))}
+        found |= {(message, protocol) for name, message in listed if name in handled}
+    return found
+
+
+def messages_in_table(text):
+    protocols = {"all": ("1Paxos", "Multi-Paxos", "2PC")}
+    rows = re.findall(r"^\| (\w+) \| (all|[\w, -]*Paxos|2PC) \|", text, flags=re.M)
+    return {(message, protocol) for message, named in rows for protocol in protocols.get(named, named.split(", "))}
+
+
 class Documents(unittest.TestCase):
     def complaints(self, check):
         found = [f"{path}: {complaint}" for path in documents() for complaint in check(path, text_of(path))]
@@ -201,6 +243,12 @@ class Documents(unittest.TestCase):
 
     def test_the_table_of_mutants_has_each_rule_and_its_places(self):
         self.assertEqual(rules_in_sources(), rules_in_table(text_of("docs/simulation.md")))
+
+    def test_every_function_in_a_diagram_stands_in_the_code(self):
+        self.complaints(lambda document, text: unknown_functions(text))
+
+    def test_the_table_of_messages_has_each_one_and_its_protocols(self):
+        self.assertEqual(messages_in_sources(), messages_in_table(text_of("docs/ways.md")))
 
     def test_every_flag_stands_in_the_code(self):
         self.complaints(lambda document, text: () if document in HISTORY else unknown_flags(text))
@@ -225,6 +273,12 @@ class TheChecks(unittest.TestCase):
         # Put together here, or this file would hold the words.
         bad = f"`{'kNo' + 'where'}` `{'No' + 'Where'}` `Agreement::{'lost_' + 'peer'}`"
         self.assertEqual(len(list(broken_identifiers(bad))), 3)
+
+    def test_functions(self):
+        good = "```mermaid\nA->>B: Agreement::propose, attach()\n```\n"
+        self.assertEqual(list(unknown_functions(good)), [])
+        bad = f"```mermaid\nA->>B: Agreement::{'prop' + 'found'}, {'att' + 'empt_nothing'}()\n```\n"
+        self.assertEqual(len(list(unknown_functions(bad))), 2)
 
     def test_flags(self):
         self.assertEqual(list(unknown_flags("`--replicas=3` `bazel test --config=asan`")), [])
