@@ -227,6 +227,18 @@ def messages_in_table(text):
     return {(message, protocol) for message, named in rows for protocol in protocols.get(named, named.split(", "))}
 
 
+def services_in_sources():
+    """(service of etcd's API, the loops or gRPC C++): a loop adds its methods by path, the others have a factory."""
+    paths = [p for p in tree()[0] if p.startswith("services/") and p.endswith(".cc")]
+    loops = {name for p in paths for name in re.findall(r'add\("/etcdserverpb\.(\w+)/', text_of(p))}
+    made = re.findall(r"push_back\(make_(\w+)_service\(", text_of("services/etcd/services.cc"))
+    return {(name, "the loops") for name in loops} | {(name.capitalize(), "gRPC C++") for name in made}
+
+
+def services_in_table(text):
+    return set(re.findall(r"^\| (\w+) \| (the loops|gRPC C\+\+)", text, flags=re.M))
+
+
 class Documents(unittest.TestCase):
     def complaints(self, check):
         found = [f"{path}: {complaint}" for path in documents() for complaint in check(path, text_of(path))]
@@ -249,6 +261,12 @@ class Documents(unittest.TestCase):
 
     def test_the_table_of_messages_has_each_one_and_its_protocols(self):
         self.assertEqual(messages_in_sources(), messages_in_table(text_of("docs/ways.md")))
+
+    def test_the_table_of_services_says_who_serves_them(self):
+        services = services_in_sources()
+        self.assertEqual(services, services_in_table(text_of("docs/architecture.md")))
+        self.assertEqual({name for name, _ in services},
+                         set(re.findall(r"^service (\w+)", text_of("proto/etcd/rpc.proto"), flags=re.M)))
 
     def test_every_flag_stands_in_the_code(self):
         self.complaints(lambda document, text: () if document in HISTORY else unknown_flags(text))

@@ -1,5 +1,5 @@
-// etcd's v3 services but KV (services/etcd/kv_methods.h), as gRPC callback services. docs/etcd.md says what each call
-// does.
+// etcd's v3 services but KV and Watch, which the loops serve (services/etcd/kv_methods.h,
+// services/watch/watch_methods.h), as gRPC callback services. docs/etcd.md says what each call does.
 //
 // Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
 // outlive the server, which is set up as services/serving/grpc_server.h says (message sizes). The services keep no
@@ -30,7 +30,7 @@ std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
                                                  RequestMetrics& metrics);
 
-// All of the above, and KV for reflection alone: its calls are served by the loops and never come here.
+// All of the above, and KV and Watch for reflection alone: the loops serve their calls, which never come here.
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics);
 

@@ -38,8 +38,8 @@ struct ListeningSockets {
   Descriptor local;  // the Unix socket
 };
 
-// KV is served on the loops, one connection on one of them. All other calls are passed on to a gRPC C++ server in this
-// process, which listens nowhere.
+// KV and Watch are served on the loops, each connection on one of them. All other calls are passed on to a gRPC C++
+// server in this process, which listens nowhere.
 //
 // Made, started and destroyed by one thread.
 class Serving {
