@@ -8,8 +8,8 @@ namespace ingot {
 
 namespace {
 
-// What a replica learns before it can lead was decided long ago, and so, mostly, was what a new leader proposes again
-// before it takes a command: that it catches up is no decision.
+// The slots that a replica learns before it can lead were decided long ago, and so were most of the slots that a new
+// leader proposes again before it takes a command. So slots that come while it catches up do not count as decisions.
 bool catches_up(const AgreementStatus& status) {
   const Blocked why = status.why;
   return status.taking_over || why == Blocked::kCatchingUp || why == Blocked::kNoMajority || why == Blocked::kLoading;

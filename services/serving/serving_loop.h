@@ -58,8 +58,8 @@ class ServingLoop {
   // go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
-  // Waits until the calls that were passed on have ended, and closes all connections. Once the loop has ended, or
-  // instead of running it.
+  // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has
+  // ended, or instead of running it.
   void end();
 
   // Before the loop runs, or on its thread. REQUIRES: serve().

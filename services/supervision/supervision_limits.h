@@ -32,8 +32,8 @@ inline constexpr int kTraceTouchMs = 3'600'000;
 // How often the supervisor checks whether adopted processes are stopped: the kernel reports stops only to the parent.
 inline constexpr int kStoppedPollMs = 250;
 
-// How long a process must have run since its last stop for the next one to be a reason to doubt it. Of one that stops and
-// goes on in turns no stop after the first moves a role, unless its silence does.
+// How long a process must have run since its last stop for the next stop to be a reason to doubt it. So if a process is
+// stopped and continued again and again, only its first stop moves a role; later ones do so by its silence alone.
 inline constexpr int kStutterMs = 10'000;
 
 // How long no replica must have run before the log says so.
