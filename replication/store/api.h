@@ -44,11 +44,13 @@ struct RangeRequest {
   bool count_only = false;
   Revision min_mod_revision = 0, max_mod_revision = 0, min_create_revision = 0, max_create_revision = 0;
 
-  // Not in etcd: paging between front end and replica. If page is set, the answer stops after about kPageBytesMax bytes
-  // and RangeResult::next_offset is the number of results (after filters and sorting) given so far. The next page's
-  // request has that offset and the first page's revision. next_offset 0: that was the last page.
-  bool page = false;
-  std::int64_t offset = 0;
+  // Not in etcd: pages, by which the front end reads a range in bounded steps. 0: the whole range at once. Otherwise the
+  // answer is about the first page_keys keys of the range (at most kPageKeysMax, those that do not exist then included),
+  // and of fewer if these have more than about kPageBytesMax bytes. RangeResult::next_key is the first key that it is
+  // not about. The next page's request has that key, the first page's revision, and in `taken` the number of results
+  // that the pages before it have given, which the limit counts. With a sort order the limit is the page's: its best.
+  std::uint32_t page_keys = 0;
+  std::int64_t taken = 0;
   bool operator==(const RangeRequest&) const = default;
 };
 
@@ -92,9 +94,16 @@ struct CompactRequest {
   bool operator==(const CompactRequest&) const = default;
 };
 
-// Digest of the keys and values at a revision (0: newest), as for etcd's Maintenance.HashKV.
+// Hash of the keys and values at a revision (0: newest), as for etcd's Maintenance.HashKV.
+//
+// Not in etcd: parts, as the pages of a range. With part_versions not 0 (at most kPartVersionsMax) the answer is about
+// that many versions, or fewer if these are large, from `from` on: of that key only those below the revision `below`
+// (0: all). The next part's request has the position of HashResult, and the first part's revision.
 struct HashRequest {
   Revision revision = 0;
+  std::uint32_t part_versions = 0;
+  std::string from{};
+  Revision below = 0;
   bool operator==(const HashRequest&) const = default;
 };
 
@@ -162,7 +171,7 @@ struct RangeResult {
   std::vector<KeyValue> kvs;
   bool more = false;
   std::int64_t count = 0;
-  std::int64_t next_offset = 0;
+  std::string next_key;  // of a page; empty: it was the last one
 };
 struct PutResult {
   Revision revision = 0;
@@ -183,10 +192,15 @@ struct TxnResult {
   std::vector<OperationResult> responses;
 };
 struct CompactResult {};
+// The hash is the sum of all parts' sums, folded (fold_hash). It depends on the compacted revision: all parts have the
+// same, or the hash is to be begun again.
 struct HashResult {
-  std::uint32_t hash = 0;
+  std::uint64_t sum = 0;
   Revision compact_revision = 0;
+  std::string next_from;  // of a part; empty: it was the last one
+  Revision next_below = 0;
 };
+inline std::uint32_t fold_hash(std::uint64_t sum) { return static_cast<std::uint32_t>(sum ^ (sum >> 32)); }
 
 struct AlarmResult {
   bool no_space = false;  // the alarm stands; of kDeactivate: it stood until now

@@ -5,13 +5,13 @@
 //
 //   request  u8 kind, then
 //     1 range    u16 flags  bytes key  ?1 bytes range_end  ?2 i64 limit  ?4 i64 revision  ?8 (u8 order u8 target)
-//                ?16 (i64 min_mod i64 max_mod i64 min_create i64 max_create)  ?32 i64 offset
-//                64 keys_only  128 count_only  256 page
+//                ?16 (i64 min_mod i64 max_mod i64 min_create i64 max_create)  ?32 i64 taken
+//                64 keys_only  128 count_only  ?256 u32 page_keys
 //     2 put      u8 flags  bytes key  bytes value  ?1 i64 lease   2 prev_kv  4 ignore_value  8 ignore_lease
 //     3 delete   u8 flags  bytes key  ?1 bytes range_end   2 prev_kv
 //     4 txn      u32 n  n compares  u32 n  n operations (success)  u32 n  n operations (failure)
 //     5 compact  i64 revision
-//     6 hash     i64 revision
+//     6 hash     u8 flags  i64 revision  ?1 u32 part_versions  ?2 bytes from  ?4 i64 below
 //     7 alarm    u8 action
 //     8 events   i64 revision  u32 place  i64 at_least  i64 known_compacted  u32 bytes_max  u8 prev_kv
 //                u32 n  n (bytes key  bytes range_end)
@@ -19,12 +19,12 @@
 //   operation  a request of kind 1 to 4
 //
 //   result   u8 code  i64 revision  u8 kind, then (kind 0: nothing, as for every code but kOk)
-//     1 range    i64 revision  i64 count  i64 next_offset  u8 more  u32 n  n key_values
+//     1 range    i64 revision  i64 count  bytes next_key  u8 more  u32 n  n key_values
 //     2 put      i64 revision  u8 has_prev  [key_value]
 //     3 delete   i64 revision  i64 deleted  u32 n  n key_values
 //     4 txn      i64 revision  u8 succeeded  u32 n  n (u8 kind 1 to 4, body)
 //     5 compact  nothing
-//     6 hash     u32 hash  i64 compact_revision
+//     6 hash     u64 sum  i64 compact_revision  bytes next_from  i64 next_below
 //     7 alarm    u8 no_space
 //     8 events   i64 compact_revision  i64 next_revision  u32 next_place  u8 part  u32 n  n events
 //   event      u8 flags  u32 place  key_value  ?2 key_value (the one before)   1 deleted

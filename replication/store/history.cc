@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "core/stable_hash.h"
+#include "replication/store/limits.h"
 #include "replication/store/quota.h"
 
 namespace ingot::kv {
@@ -25,13 +26,18 @@ std::int64_t counted_superseded(const KeyRecord& record, const Version& version)
 
 }  // namespace
 
-const Version* KeyRecord::newest_to(Revision revision) const {
-  if (newest().mod_revision <= revision) return &newest();
+std::size_t KeyRecord::count_to(Revision revision) const {
+  if (newest().mod_revision <= revision) return size();
   const auto begin = versions_.begin() + first_;
   const auto above = std::upper_bound(begin, versions_.end(), revision, [](Revision r, const auto& version) {
     return r < version->mod_revision;
   });
-  return above != begin ? std::prev(above)->get() : nullptr;
+  return static_cast<std::size_t>(above - begin);
+}
+
+const Version* KeyRecord::newest_to(Revision revision) const {
+  const std::size_t count = count_to(revision);
+  return count > 0 ? &(*this)[count - 1] : nullptr;
 }
 
 const Version* KeyRecord::at(Revision revision) const {
@@ -194,18 +200,29 @@ bool History::compact_some(Revision compacted, Step step, LastTombstones last) {
   return replaced_.due(compacted) || tombstones_.due(tombstones_to);
 }
 
-std::uint64_t History::hash_at(Revision revision, Revision compacted) const {
-  std::uint64_t hash = 0;
-  for (const auto& [key, record] : records_) {
-    for (std::size_t i = record->size(); i-- > 0;) {
+// A part ends between two revisions of a key, which may have more versions than one part is about.
+History::HashPart History::hash_part(const HashRequest& request, Revision revision, Revision compacted) const {
+  constexpr auto kAll = std::numeric_limits<std::size_t>::max();
+  const std::size_t budget = request.part_versions != 0 ? request.part_versions : kAll;
+  std::size_t looked = 0;
+  HashPart part;
+  for (auto it = records_.lower_bound(request.from); it != records_.end(); ++it) {
+    const auto& [key, record] = *it;
+    const bool goes_on = request.below != 0 && key == request.from;
+    Revision last = goes_on ? request.below : revision + 1;
+    if (looked >= budget) return {part.sum, key, 0};
+    ++looked;
+    for (std::size_t i = record->count_to(std::min(revision, last - 1)); i-- > 0;) {
       const Version& version = (*record)[i];
-      if (version.mod_revision > revision) continue;
+      if (looked >= budget && version.mod_revision < last) return {part.sum, key, last};
+      last = version.mod_revision;
+      looked += 1 + version.value.size() / kPartBytesPerVersion;
       const bool last_kept = version.mod_revision <= compacted;
-      if (!(last_kept && version.tombstone())) hash += hash_of(key, version);
+      if (!(last_kept && version.tombstone())) part.sum += hash_of(key, version);
       if (last_kept) break;
     }
   }
-  return hash;
+  return part;
 }
 
 std::uint64_t History::compute_digest() const {

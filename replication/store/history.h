@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ class KeyRecord {
   const Version& operator[](std::size_t i) const { return *versions_[first_ + i]; }
   const Version& newest() const { return *versions_.back(); }
 
+  // How many of the versions are not above a revision: they are the first.
+  std::size_t count_to(Revision revision) const;
   // The version in force at a revision; null if the key did not exist then.
   const Version* at(Revision revision) const;
   // The newest version up to a revision, a tombstone, too; null if there is none.
@@ -115,22 +118,27 @@ class History {
 
   const KeyRecord* find(std::string_view key) const { return index_.find(key); }
 
-  // Calls visit(record, version) for the keys of the range that exist at the revision, in key order; stops when it
-  // returns false.
+  // Calls visit(record, version) for the keys of the range that exist at the revision, in key order, and ends after the
+  // one for which it returns false, or after `keys_max` keys, those that do not exist at the revision included. Returns
+  // the first key that it has not come to; empty: it came to the range's end.
   template <typename Visit>
-  void visit(const KeyRange& range, Revision revision, Visit&& visit) const {
+  std::string_view visit(const KeyRange& range, Revision revision, Visit&& visit,
+                         std::size_t keys_max = std::numeric_limits<std::size_t>::max()) const {
     if (range.one_key()) {
       const KeyRecord* record = find(range.begin());
       const Version* version = record ? record->at(revision) : nullptr;
       if (version) visit(*record, *version);
-      return;
+      return {};
     }
-    if (range.empty()) return;
+    if (range.empty()) return {};
     const auto end = range.open_ended() ? records_.end() : records_.lower_bound(range.end());
+    bool on = true;
     for (auto it = records_.lower_bound(range.begin()); it != end; ++it) {
+      if (!on || keys_max-- == 0) return it->first;
       const Version* version = it->second->at(revision);
-      if (version && !visit(*it->second, *version)) return;
+      if (version) on = visit(*it->second, *version);
     }
+    return {};
   }
 
   // Appends a version to a key.
@@ -165,8 +173,14 @@ class History {
   // Drops at most `limit` changes below a compacted revision.
   void drop_changes(Revision compacted, std::size_t limit) { changes_.drop_some(compacted, limit); }
 
-  // Hash of all versions up to a revision that a compaction at `compacted` keeps; takes time for every version.
-  std::uint64_t hash_at(Revision revision, Revision compacted) const;
+  // Hashes of the versions up to a revision that a compaction at `compacted` keeps: of about `versions_max` of them,
+  // from a position on, which is a key, and a revision that its versions are below.
+  struct HashPart {
+    std::uint64_t sum = 0;
+    std::string_view next_from;  // the next part's position; empty: there is none
+    Revision next_below = 0;
+  };
+  HashPart hash_part(const HashRequest& request, Revision revision, Revision compacted) const;
 
   // Sum of the hashes of all versions held, including those that wait for compact_some. Each change updates it.
   std::uint64_t digest() const { return digest_; }

@@ -148,10 +148,10 @@ std::unique_ptr<StandingQuery> KvStore::stand(std::string_view query) const {
 std::string KvStore::read(const HashRequest& request) const {
   if (request.revision > 0 && request.revision <= compacted_) return failure(Code::kCompacted);
   if (request.revision > revision_) return failure(Code::kFutureRevision);
-  const std::uint64_t hash = history_.hash_at(read_point().meant_by(request.revision), compacted_);
+  const History::HashPart part = history_.hash_part(request, read_point().meant_by(request.revision), compacted_);
   Result result;
   result.revision = revision_;
-  result.body = HashResult{static_cast<std::uint32_t>(hash ^ (hash >> 32)), compacted_};
+  result.body = HashResult{part.sum, compacted_, std::string(part.next_from), part.next_below};
   return encode(result);
 }
 

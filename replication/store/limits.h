@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/limits.h"
 #include "replication/requests/limits.h"
@@ -10,7 +11,12 @@ namespace ingot {
 
 inline constexpr int kTxnOperationsMax = 128;   // etcd's --max-txn-ops: "too many operations in txn request"
 inline constexpr int kTxnDepthMax = 16;         // nested transactions; deeper ones are refused
-inline constexpr std::size_t kPageBytesMax = 1024 * 1024;  // one page of a range's answer; the reader asks for the next
+// One page of a range's answer, and one part of a hash: the reader asks for the next. So one request keeps a replica
+// for less than a millisecond.
+inline constexpr std::size_t kPageBytesMax = 1024 * 1024;
+inline constexpr std::uint32_t kPageKeysMax = 2 * 1024;      // looked at; a longer page is kMalformed
+inline constexpr std::uint32_t kPartVersionsMax = 2 * 1024;  // looked at; likewise
+inline constexpr std::size_t kPartBytesPerVersion = 256;     // a version with a longer value counts more than once
 // The answer to one request of the store; one that would be longer is refused before anything is changed.
 inline constexpr std::size_t kResultBytesMax = 3 * 1024 * 1024;
 // Superseded versions that one command frees, or more, until these are as many bytes as it has added; the rest waits.

@@ -1,43 +1,19 @@
 #include "replication/store/range.h"
 
-#include "replication/store/limits.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "replication/store/limits.h"
+#include "replication/store/sort.h"
 
 namespace ingot::kv {
 namespace {
-
-bool filtered(const RangeRequest& r) {
-  return r.min_mod_revision != 0 || r.max_mod_revision != 0 || r.min_create_revision != 0 ||
-         r.max_create_revision != 0;
-}
 
 bool passes(const RangeRequest& r, const Version& v) {
   return (r.max_mod_revision == 0 || v.mod_revision <= r.max_mod_revision) &&
          (r.min_mod_revision == 0 || v.mod_revision >= r.min_mod_revision) &&
          (r.max_create_revision == 0 || v.create_revision <= r.max_create_revision) &&
          (r.min_create_revision == 0 || v.create_revision >= r.min_create_revision);
-}
-
-// A three-way comparison of two versions by a number or value; the collected keys are in order already.
-template <typename Found>
-int compare_by(SortTarget target, const Found& a, const Found& b) {
-  const auto three_way = [](std::int64_t x, std::int64_t y) { return x < y ? -1 : x > y ? 1 : 0; };
-  switch (target) {
-    case SortTarget::kVersion:
-      return three_way(a.version->version, b.version->version);
-    case SortTarget::kCreate:
-      return three_way(a.version->create_revision, b.version->create_revision);
-    case SortTarget::kMod:
-      return three_way(a.version->mod_revision, b.version->mod_revision);
-    case SortTarget::kValue:
-      return a.version->value.compare(b.version->value);
-    case SortTarget::kKey:
-      break;
-  }
-  return a.record->key().compare(b.record->key());
 }
 
 }  // namespace
@@ -51,30 +27,30 @@ Code check_revision(const ReadPoint& point, Revision requested) {
 RangeAnswer::RangeAnswer(const History& history, const RangeRequest& request, const ReadPoint& point)
     : request_(request) {
   collect(history, point.meant_by(request.revision));
-  if (request_.count_only) return;
-  filter();
   sort();
   cut();
 }
 
-// The count covers the whole range, whatever the limit. If no sorting or filter decides which results come first, one
-// more result than the limit is kept, which shows whether there are more; an unsorted sort target sorts only those (as
-// in etcd).
+// The count covers the whole range, or page, whatever the limit and the filters. Without a sort order the limit chooses
+// by key, and an unsorted sort target sorts only those that it has chosen (as in etcd).
 void RangeAnswer::collect(const History& history, Revision revision) {
-  const bool keep_all = request_.limit <= 0 || request_.sort_order != SortOrder::kNone || filtered(request_);
-  const auto keep_max = keep_all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(request_.limit);
-  history.visit(KeyRange(request_.key, request_.range_end), revision,
-                [&](const KeyRecord& record, const Version& version) {
-                  ++head_.count;
-                  if (!request_.count_only && found_.size() <= keep_max) found_.push_back({&record, &version});
-                  return true;
-                });
-}
-
-void RangeAnswer::filter() {
-  if (!filtered(request_)) return;
-  const auto fails = [this](const Found& f) { return !passes(request_, *f.version); };
-  found_.erase(std::remove_if(found_.begin(), found_.end(), fails), found_.end());
+  constexpr auto kAll = std::numeric_limits<std::size_t>::max();
+  const bool limited = request_.limit > 0 && !limits_after_sort();
+  const auto keep_max =
+      limited ? static_cast<std::size_t>(std::max(request_.limit - request_.taken, std::int64_t{0})) : kAll;
+  const bool page = request_.page_keys != 0;
+  const std::size_t bytes_max = page ? kPageBytesMax : kAll;
+  const auto keep = [&](const KeyRecord& record, const Version& version) {
+    ++head_.count;
+    if (request_.count_only || !passes(request_, version)) return true;
+    head_.more = found_.size() >= keep_max;
+    if (head_.more) return true;
+    found_.push_back({&record, &version});
+    bytes_ += encoded_size(view(found_.back()));
+    return bytes_ < bytes_max;
+  };
+  head_.next_key =
+      history.visit(KeyRange(request_.key, request_.range_end), revision, keep, page ? request_.page_keys : kAll);
 }
 
 void RangeAnswer::sort() {
@@ -82,21 +58,17 @@ void RangeAnswer::sort() {
   const bool descend = request_.sort_order == SortOrder::kDescend;
   if (target == SortTarget::kKey && !descend) return;  // collected in key order
   std::stable_sort(found_.begin(), found_.end(), [target, descend](const Found& a, const Found& b) {
-    return descend ? compare_by(target, b, a) < 0 : compare_by(target, a, b) < 0;
+    const KeyValueView left = view_of(*a.record, *a.version), right = view_of(*b.record, *b.version);
+    return descend ? compare_by(target, right, left) < 0 : compare_by(target, left, right) < 0;
   });
 }
 
-// Applies the limit, then the page.
 void RangeAnswer::cut() {
-  std::size_t end = found_.size();
-  if (request_.limit > 0 && end > static_cast<std::size_t>(request_.limit)) {
-    end = static_cast<std::size_t>(request_.limit);
-    head_.more = true;
-  }
-  first_ = std::min(end, static_cast<std::size_t>(request_.offset));
-  const std::size_t bytes_max = request_.page ? kPageBytesMax : std::numeric_limits<std::size_t>::max();
-  for (last_ = first_; last_ < end && bytes_ < bytes_max; ++last_) bytes_ += encoded_size(view(found_[last_]));
-  if (last_ < end) head_.next_offset = static_cast<std::int64_t>(last_);
+  const auto limit = static_cast<std::size_t>(request_.limit);
+  if (!limits_after_sort() || request_.limit <= 0 || found_.size() <= limit) return;
+  for (std::size_t i = limit; i < found_.size(); ++i) bytes_ -= encoded_size(view(found_[i]));
+  found_.erase(found_.begin() + request_.limit, found_.end());
+  head_.more = true;
 }
 
 KeyValueView RangeAnswer::view(const Found& found) const {
@@ -108,15 +80,15 @@ KeyValueView RangeAnswer::view(const Found& found) const {
 void RangeAnswer::write(WireWriter& out, Revision header_revision) const {
   RangeResult head = head_;
   head.revision = header_revision;
-  write_range_head(out, head, last_ - first_);
-  for (std::size_t i = first_; i < last_; ++i) write_key_value(out, view(found_[i]));
+  write_range_head(out, head, found_.size());
+  for (const Found& found : found_) write_key_value(out, view(found));
 }
 
 RangeResult RangeAnswer::copy(Revision header_revision) const {
   RangeResult result = head_;
   result.revision = header_revision;
-  result.kvs.reserve(last_ - first_);
-  for (std::size_t i = first_; i < last_; ++i) result.kvs.push_back(to_key_value(view(found_[i])));
+  result.kvs.reserve(found_.size());
+  for (const Found& found : found_) result.kvs.push_back(to_key_value(view(found)));
   return result;
 }
 

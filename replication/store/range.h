@@ -42,15 +42,14 @@ class RangeAnswer {
   };
   using FoundList = absl::InlinedVector<Found, 1>;
 
+  bool limits_after_sort() const { return request_.sort_order != SortOrder::kNone; }
   void collect(const History& history, Revision revision);
-  void filter();
   void sort();
   void cut();
   KeyValueView view(const Found& found) const;
 
   const RangeRequest& request_;
   FoundList found_;
-  std::size_t first_ = 0, last_ = 0;  // of found_: the page
   std::size_t bytes_ = 0;
   RangeResult head_;  // all but kvs
 };

@@ -9,12 +9,13 @@ namespace ingot::kv {
 namespace {
 
 // Flags of a range.
-constexpr std::uint16_t kRangeEnd = 1, kLimit = 2, kRevision = 4, kSort = 8, kFilters = 16, kOffset = 32,
+constexpr std::uint16_t kRangeEnd = 1, kLimit = 2, kRevision = 4, kSort = 8, kFilters = 16, kTaken = 32,
                         kKeysOnly = 64, kCountOnly = 128, kPage = 256, kRangeFlags = 511;
-// Flags of a put, of a delete, of a compare.
+// Flags of a put, of a delete, of a compare, of a hash.
 constexpr std::uint8_t kPutLease = 1, kPutPrev = 2, kPutIgnoreValue = 4, kPutIgnoreLease = 8, kPutFlags = 15;
 constexpr std::uint8_t kDeleteEnd = 1, kDeletePrev = 2, kDeleteFlags = 3;
 constexpr std::uint8_t kCompareEnd = 1, kCompareFlags = 1;
+constexpr std::uint8_t kHashPart = 1, kHashFrom = 2, kHashBelow = 4, kHashFlags = 7;
 
 template <typename Flags>
 Flags flag_if(bool condition, Flags flag) {
@@ -31,8 +32,8 @@ void write(WireWriter& out, const RangeRequest& r) {
   std::uint16_t flags = 0;
   flags |= flag_if(!r.range_end.empty(), kRangeEnd) | flag_if(r.limit != 0, kLimit);
   flags |= flag_if(r.revision != 0, kRevision) | flag_if(has_sort(r), kSort) | flag_if(has_filters(r), kFilters);
-  flags |= flag_if(r.offset != 0, kOffset) | flag_if(r.keys_only, kKeysOnly) | flag_if(r.count_only, kCountOnly);
-  flags |= flag_if(r.page, kPage);
+  flags |= flag_if(r.taken != 0, kTaken) | flag_if(r.keys_only, kKeysOnly) | flag_if(r.count_only, kCountOnly);
+  flags |= flag_if(r.page_keys != 0, kPage);
   out.u8(static_cast<std::uint8_t>(Kind::kRange)).u16(flags).bytes(r.key);
   if (flags & kRangeEnd) out.bytes(r.range_end);
   if (flags & kLimit) out.i64(r.limit);
@@ -41,7 +42,8 @@ void write(WireWriter& out, const RangeRequest& r) {
   if (flags & kFilters) {
     out.i64(r.min_mod_revision).i64(r.max_mod_revision).i64(r.min_create_revision).i64(r.max_create_revision);
   }
-  if (flags & kOffset) out.i64(r.offset);
+  if (flags & kTaken) out.i64(r.taken);
+  if (flags & kPage) out.u32(r.page_keys);
 }
 
 void write(WireWriter& out, const PutRequest& r) {
@@ -99,7 +101,12 @@ void write(WireWriter& out, const CompactRequest& r) {
 }
 
 void write(WireWriter& out, const HashRequest& r) {
-  out.u8(static_cast<std::uint8_t>(Kind::kHash)).i64(r.revision);
+  const std::uint8_t flags = flag_if(r.part_versions != 0, kHashPart) | flag_if(!r.from.empty(), kHashFrom) |
+                             flag_if(r.below != 0, kHashBelow);
+  out.u8(static_cast<std::uint8_t>(Kind::kHash)).u8(flags).i64(r.revision);
+  if (flags & kHashPart) out.u32(r.part_versions);
+  if (flags & kHashFrom) out.bytes(r.from);
+  if (flags & kHashBelow) out.i64(r.below);
 }
 
 void write(WireWriter& out, const AlarmRequest& r) {
@@ -154,10 +161,11 @@ RangeRequest read_range(WireReader& in) {
     r.max_create_revision = in.i64();
     if (!has_filters(r)) in.fail();
   }
-  if (flags & kOffset) r.offset = read_nonzero(in);
+  if (flags & kTaken) r.taken = read_nonzero(in);
+  if (flags & kPage) r.page_keys = in.u32();
+  if ((flags & kPage) && r.page_keys == 0) in.fail();
   r.keys_only = flags & kKeysOnly;
   r.count_only = flags & kCountOnly;
-  r.page = flags & kPage;
   return r;
 }
 
@@ -198,6 +206,18 @@ Compare read_compare(WireReader& in) {
     c.number = in.i64();
   }
   return c;
+}
+
+HashRequest read_hash(WireReader& in) {
+  HashRequest r;
+  const std::uint8_t flags = in.u8();
+  if (flags & ~kHashFlags) in.fail();
+  r.revision = in.i64();
+  if (flags & kHashPart) r.part_versions = in.u32();
+  if ((flags & kHashPart) && r.part_versions == 0) in.fail();
+  if (flags & kHashFrom) r.from = read_nonempty(in);
+  if (flags & kHashBelow) r.below = read_nonzero(in);
+  return r;
 }
 
 // Vectors grow as elements decode, never by an announced count: memory stays proportional to the input.
@@ -267,7 +287,7 @@ EventsRequest read_events(WireReader& in) {
 Request read_request(WireReader& in) {
   const auto kind = static_cast<Kind>(in.u8());
   if (kind == Kind::kCompact) return CompactRequest{in.i64()};
-  if (kind == Kind::kHash) return HashRequest{in.i64()};
+  if (kind == Kind::kHash) return read_hash(in);
   if (kind == Kind::kAlarm) return AlarmRequest{read_enum(in, AlarmRequest::Action::kDeactivate)};
   if (kind == Kind::kEvents) return read_events(in);
   Request request;

@@ -41,7 +41,9 @@ void write_body(WireWriter& out, const TxnResult& r) {
 }
 
 void write_body(WireWriter&, const CompactResult&) {}
-void write_body(WireWriter& out, const HashResult& r) { out.u32(r.hash).i64(r.compact_revision); }
+void write_body(WireWriter& out, const HashResult& r) {
+  out.u64(r.sum).i64(r.compact_revision).bytes(r.next_from).i64(r.next_below);
+}
 void write_body(WireWriter& out, const AlarmResult& r) { out.u8(r.no_space); }
 void write_body(WireWriter&, const std::monostate&) {}
 
@@ -128,7 +130,7 @@ RangeResult read_range(WireReader& in) {
   RangeResult r;
   r.revision = in.i64();
   r.count = in.i64();
-  r.next_offset = in.i64();
+  r.next_key = in.bytes();
   r.more = read_bool(in);
   r.kvs = read_key_values(in);
   return r;
@@ -198,8 +200,11 @@ void read_body(WireReader& in, Result& result) {
       result.body = CompactResult{};
       break;
     case Kind::kHash: {
-      const std::uint32_t hash = in.u32();
-      result.body = HashResult{hash, in.i64()};
+      auto& hash = result.body.emplace<HashResult>();
+      hash.sum = in.u64();
+      hash.compact_revision = in.i64();
+      hash.next_from = in.bytes();
+      hash.next_below = in.i64();
       break;
     }
     case Kind::kAlarm:
@@ -224,7 +229,7 @@ void write_result_head(WireWriter& out, Code code, Revision revision, Kind kind)
 }
 
 void write_range_head(WireWriter& out, const RangeResult& head, std::size_t kvs) {
-  out.i64(head.revision).i64(head.count).i64(head.next_offset).u8(head.more).u32(static_cast<std::uint32_t>(kvs));
+  out.i64(head.revision).i64(head.count).bytes(head.next_key).u8(head.more).u32(static_cast<std::uint32_t>(kvs));
 }
 
 void write_event(WireWriter& out, const EventView& event) {

@@ -15,7 +15,8 @@ namespace {
 
 Code check_fields(const RangeRequest& r) {
   if (r.key.empty()) return Code::kEmptyKey;
-  return r.offset < 0 || (r.offset > 0 && !r.page) ? Code::kMalformed : Code::kOk;
+  if (r.page_keys > kPageKeysMax || r.taken < 0) return Code::kMalformed;
+  return r.taken > 0 && r.page_keys == 0 ? Code::kMalformed : Code::kOk;
 }
 
 Code check_fields(const PutRequest& r) {
@@ -33,7 +34,7 @@ Code check_operations(const std::vector<Operation>& operations, int operations_m
   for (const Operation& operation : operations) {
     Code code = Code::kOk;
     if (const auto* range = std::get_if<RangeRequest>(&operation)) {
-      code = range->page ? Code::kMalformed : check_fields(*range);  // a page cannot be continued later
+      code = range->page_keys != 0 ? Code::kMalformed : check_fields(*range);  // a page cannot be continued later
     } else if (const auto* put = std::get_if<PutRequest>(&operation)) {
       code = check_fields(*put);
     } else if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) {
@@ -177,6 +178,12 @@ bool puts(const std::vector<Operation>& operations) {
   return false;
 }
 
+Code check_hash(const HashRequest& r) {
+  const bool position = !r.from.empty() || r.below != 0;
+  if (r.part_versions > kPartVersionsMax || r.below < 0) return Code::kMalformed;
+  return position && r.part_versions == 0 ? Code::kMalformed : Code::kOk;
+}
+
 }  // namespace
 
 bool is_mutating(const Request& request) {
@@ -196,6 +203,7 @@ Code validate(const Request& request) {
   if (const auto* put = std::get_if<PutRequest>(&request)) return check_fields(*put);
   if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) return check_fields(*del);
   if (const auto* events = std::get_if<EventsRequest>(&request)) return check_events(*events);
+  if (const auto* hash = std::get_if<HashRequest>(&request)) return check_hash(*hash);
   if (const auto* txn = std::get_if<TxnRequest>(&request)) {
     const Code code = check_txn(*txn, kTxnOperationsMax, 1);
     if (code != Code::kOk) return code;

@@ -38,6 +38,11 @@ grpc::Status answer_too_large(std::size_t bytes_max) {
                                                     " bytes, so nothing was done; ask for fewer keys, or use limit"};
 }
 
+grpc::Status overtaken_by_compactions() {
+  return {grpc::StatusCode::UNAVAILABLE,
+          "compactions kept overtaking this read; ask again, for fewer keys, or at a named revision"};
+}
+
 grpc::Status to_status(kv::Code code) {
   using enum grpc::StatusCode;
   switch (code) {

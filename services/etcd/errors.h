@@ -35,6 +35,9 @@ grpc::Status malformed_request();
 // Ingot bounds answers and etcd does not, so the text is Ingot's own.
 grpc::Status answer_too_large(std::size_t bytes_max);
 
+// Nothing like it exists in etcd, whose compaction waits for reads.
+grpc::Status overtaken_by_compactions();
+
 // The error for a request that the store refused. REQUIRES: code is not kOk.
 grpc::Status to_status(kv::Code code);
 

@@ -61,7 +61,7 @@ void KvMethods::range(rpc::Call caller, std::string_view bytes) {
   kv::RangeRequest request;
   if (grpc::Status status = translate(message, request); !status.ok()) return call.finish(status);
   if (request.key.empty()) return call.finish(to_status(kv::Code::kEmptyKey));
-  RangeCall::start(client_, header_, std::move(request), message.serializable(), call);
+  RangeCall::start(range_parts_, std::move(request), message.serializable(), call);
 }
 
 void KvMethods::put(rpc::Call caller, std::string_view bytes) {

@@ -1,7 +1,9 @@
 // etcdserverpb.KV on a loop: Range, Put, DeleteRange, Txn and Compact, complete. docs/etcd.md says what each call does.
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "proto/etcd/rpc.pb.h"
 #include "replication/client/replica_client.h"
@@ -9,7 +11,9 @@
 #include "replication/store/api.h"
 #include "services/config/daemon_config.h"
 #include "services/etcd/header.h"
+#include "services/etcd/long_reads.h"
 #include "services/etcd/loop_call.h"
+#include "services/etcd/range_call.h"
 #include "services/metrics/request_metrics.h"
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
@@ -24,9 +28,14 @@ namespace ingot::etcd {
 // and answers are used again and again, so that a small call allocates little more than what waits for its answer.
 class KvMethods {
  public:
-  // The arguments outlive this, and this outlives every answer of `client`, which the loop's thread delivers.
-  KvMethods(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view, RequestMetrics& metrics)
-      : client_(client), header_(config, view), metrics_(metrics) {}
+  // `later` calls its argument in a later round of the loop. The arguments outlive this, and this outlives every answer
+  // of `client`, which the loop's thread delivers.
+  KvMethods(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view, RequestMetrics& metrics,
+            std::function<void(std::function<void()>)> later)
+      : client_(client),
+        header_(config, view),
+        metrics_(metrics),
+        range_parts_{client_, header_, reads_, std::move(later)} {}
 
   // Adds the five methods, which use this object.
   void add_to(rpc::Methods& methods);
@@ -46,6 +55,8 @@ class KvMethods {
   ReplicaClient& client_;
   const HeaderSource header_;
   RequestMetrics& metrics_;
+  LongReads reads_;
+  const RangeParts range_parts_;
   // The messages of small puts, the most frequent calls. Their strings keep their memory from call to call.
   etcdserverpb::PutRequest put_message_;
   kv::Request put_request_{std::in_place_type<kv::PutRequest>};

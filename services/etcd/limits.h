@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ingot {
 
@@ -10,6 +11,13 @@ namespace ingot {
 inline constexpr std::size_t kRangeBytesMax = 64 * 1024 * 1024;
 // A longer request or answer gets a message of its own, so that a loop's reused messages keep little memory.
 inline constexpr std::size_t kReusedMessageBytesMax = 16 * 1024;
-inline constexpr int kRangeRestartsMax = 8;  // of a Range overtaken by compactions between pages; then "unavailable"
+// Of a Range or hash that compactions overtake between its steps; then "unavailable".
+inline constexpr int kReadRestartsMax = 8;
+// A read of many keys is asked for in steps (services/etcd/long_reads.h). Its first one comes at once, with others of
+// many clients, and looks at so many keys or versions; the others at as many as the store allows.
+inline constexpr std::uint32_t kFirstStepKeys = 256;
+inline constexpr int kLongReadStepsAtOnce = 1;  // of a loop; others wait for their turn
+// Memory of results that are sorted before they are sent; more are refused, the caller can ask with a limit.
+inline constexpr std::size_t kSortBytesMax = 2 * kRangeBytesMax;
 
 }  // namespace ingot

@@ -1,10 +1,15 @@
 // etcdserverpb.Maintenance: state and health, for operators' tools.
+#include <functional>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/etcd/call.h"
 #include "services/etcd/errors.h"
+#include "services/etcd/hash_call.h"
 #include "services/etcd/header.h"
+#include "services/etcd/long_reads.h"
 #include "services/etcd/refusal.h"
 #include "services/etcd/services.h"
 
@@ -45,17 +50,17 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   }
 
   Reactor* HashKV(Context* context, const pb::HashKVRequest* in, pb::HashKVResponse* out) override {
-    const Call call(context, metrics_, Method::kMaintenanceHashKv);
-    header_.fill(out->mutable_header());
     out->set_hash_revision(in->revision());
-    const kv::Request request(kv::HashRequest{in->revision()});
-    return submit<kv::HashResult>(client_, RequestKind::kLinearizableQuery, request, out, call);
+    return hash(context, Method::kMaintenanceHashKv, in->revision(), out->mutable_header(),
+                [out](const HashAnswer& answer) {
+                  out->set_hash(answer.hash);
+                  out->set_compact_revision(answer.compact_revision);
+                });
   }
 
   Reactor* Hash(Context* context, const pb::HashRequest*, pb::HashResponse* out) override {
-    const Call call(context, metrics_, Method::kOther);
-    header_.fill(out->mutable_header());
-    return submit<kv::HashResult>(client_, RequestKind::kLinearizableQuery, kv::Request(kv::HashRequest{}), out, call);
+    return hash(context, Method::kOther, 0, out->mutable_header(),
+                [out](const HashAnswer& answer) { out->set_hash(answer.hash); });
   }
 
   // There is one alarm, NOSPACE, of one member. Of others there is nothing to list or to disarm, and none is raised.
@@ -96,6 +101,23 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   }
 
  private:
+  // The context lives until the call is finished.
+  Reactor* hash(Context* context, Method method, kv::Revision revision, pb::ResponseHeader* header,
+                std::function<void(const HashAnswer&)> fill) {
+    const Call call(context, metrics_, method);
+    header_.fill(header);
+    const auto finish = [call, header, fill = std::move(fill)](const grpc::Status& status, const HashAnswer& answer) {
+      if (status.ok()) {
+        header->set_revision(answer.revision);
+        fill(answer);
+      }
+      call.finish(status);
+    };
+    Reactor* const reactor = call.reactor();
+    HashCall::start(client_, reads_, revision, {[context] { return !context->IsCancelled(); }, finish});
+    return reactor;
+  }
+
   void fill_header(pb::ResponseHeader* header) const {
     header_.fill(header);
     header->set_revision(static_cast<std::int64_t>(header_.greatest(ReplicaCounter::kStoreRevision)));
@@ -104,6 +126,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   ReplicaClient& client_;
   const HeaderSource header_;
   RequestMetrics& metrics_;
+  LongReads reads_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include "replication/requests/limits.h"
+#include "replication/store/limits.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
 #include "services/etcd/store_answer.h"
@@ -33,78 +34,156 @@ bool may_be_large(std::string_view request) {
   return many && count_only == 0;
 }
 
-void RangeCall::start(ReplicaClient& client, const HeaderSource& header, kv::RangeRequest request, bool serializable,
-                      const LoopCall& call) {
-  std::shared_ptr<RangeCall>(new RangeCall(client, header, std::move(request), serializable, call))->begin();
+namespace {
+
+// Whether the pages in the order of their keys are not the answer's order.
+bool is_merged(const kv::RangeRequest& request) {
+  return request.sort_target != kv::SortTarget::kKey || request.sort_order == kv::SortOrder::kDescend;
 }
 
-RangeCall::RangeCall(ReplicaClient& client, const HeaderSource& header, kv::RangeRequest request, bool serializable,
-                     const LoopCall& call)
-    : client_(client),
-      header_(header),
+}  // namespace
+
+void RangeCall::start(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call) {
+  std::shared_ptr<RangeCall>(new RangeCall(parts, std::move(request), serializable, call))->begin();
+}
+
+RangeCall::RangeCall(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call)
+    : parts_(parts),
       request_(std::move(request)),
+      first_key_(request_.key),
       asked_revision_(request_.revision),
       serializable_(serializable),
       call_(call) {}
 
 void RangeCall::begin() {
-  request_.page = true;
-  request_.offset = 0;
+  request_.key = first_key_;
   request_.revision = asked_revision_;
+  request_.page_keys = kFirstStepKeys;
+  request_.taken = 0;
+  first_page_ = true;
+  count_ = 0;
+  more_ = false;
   answer_.clear();
   answer_bytes_ = 0;
+  const bool limits_after_sort = request_.sort_order != kv::SortOrder::kNone;
+  if (is_merged(request_)) {
+    sorted_.emplace(request_.sort_order, request_.sort_target, limits_after_sort ? request_.limit : 0);
+  }
   ask(serializable_ ? RequestKind::kLocalQuery : RequestKind::kLinearizableQuery);
+}
+
+void RangeCall::go_on() {
+  request_.page_keys = kPageKeysMax;
+  parts_.reads.enter([self = shared_from_this()] {
+    self->in_turn_ = true;
+    self->ask(RequestKind::kLocalQuery);
+  });
 }
 
 void RangeCall::ask(RequestKind kind) {
   last_kind_ = kind;
   std::string payload = kv::encode(kv::Request(request_));
-  if (payload.size() > kRequestBytesMax) return call_.finish(to_status(Error::kRequestTooLarge));
-  client_.submit(kind, std::move(payload), [self = shared_from_this()](const ReplicaReply& reply) { self->take(reply); });
+  const auto end = [this](const grpc::Status& status) {
+    if (std::exchange(in_turn_, false)) parts_.reads.leave();
+    call_.finish(status);
+  };
+  if (payload.size() > kRequestBytesMax) return end(to_status(Error::kRequestTooLarge));
+  if (!first_page_ && !call_.open()) return end({grpc::StatusCode::CANCELLED, "the caller has gone"});
+  parts_.client.submit(kind, std::move(payload),
+                       [self = shared_from_this()](const ReplicaReply& reply) { self->take(reply); });
 }
 
 void RangeCall::take(const ReplicaReply& reply) {
   kv::Result result;
   grpc::Status status = open<kv::RangeResult>(reply, result);
-  if (status.ok()) return take_page(std::move(result));
-  if (!is_first_page() && result.code == kv::Code::kFutureRevision && last_kind_ == RequestKind::kLocalQuery) {
+  if (!first_page_ && result.code == kv::Code::kFutureRevision && last_kind_ == RequestKind::kLocalQuery) {
     return ask(RequestKind::kLinearizableQuery);
   }
-  if (!is_first_page() && result.code == kv::Code::kCompacted && asked_revision_ <= 0) return begin_again();
+  if (std::exchange(in_turn_, false)) parts_.reads.leave();
+  if (status.ok()) return take_page(std::move(result));
+  if (!first_page_ && result.code == kv::Code::kCompacted && asked_revision_ <= 0) return begin_again();
   call_.finish(status);
 }
 
-// An encoded message may be cut between its fields: parts that follow one another are one message.
 void RangeCall::take_page(kv::Result&& result) {
   auto& page = std::get<kv::RangeResult>(result.body);
-  const std::int64_t next_offset = page.next_offset;
+  std::string next_key = std::move(page.next_key);
+  if (first_page_) {
+    revision_ = result.revision;
+    if (asked_revision_ <= 0) request_.revision = revision_;
+  }
+  count_ += page.count;
+  more_ = more_ || page.more;
+  const std::size_t results = page.kvs.size();
+  if (!add(page)) return;
+  const bool last = next_key.empty();
+  if (sorted_) {
+    if (last) return merge();
+  } else {
+    give(std::move(page.kvs), last);
+    if (last) return;
+  }
+  first_page_ = false;
+  request_.taken += sorted_ && request_.sort_order != kv::SortOrder::kNone ? 0 : static_cast<std::int64_t>(results);
+  request_.key = std::move(next_key);
+  go_on();
+}
+
+// False: the call has ended, since its answer would be too large.
+bool RangeCall::add(kv::RangeResult& page) {
+  if (sorted_) {
+    sorted_->add(std::move(page.kvs));
+    if (sorted_->bytes() <= kSortBytesMax) return true;
+    call_.finish(answer_too_large(kSortBytesMax));
+    return false;
+  }
   for (const kv::KeyValue& entry : page.kvs) answer_bytes_ += entry.key.size() + entry.value.size();
+  if (answer_bytes_ <= kRangeBytesMax) return true;
+  call_.finish(answer_too_large(kRangeBytesMax));
+  return false;
+}
+
+// One piece, and the next one in a later round, when all that wait have had their turn.
+void RangeCall::merge() {
+  std::vector<kv::KeyValue> results = sorted_->take(kPageBytesMax);
+  more_ = more_ || sorted_->cut();
+  for (const kv::KeyValue& entry : results) answer_bytes_ += entry.key.size() + entry.value.size();
   if (answer_bytes_ > kRangeBytesMax) return call_.finish(answer_too_large(kRangeBytesMax));
-  pb::RangeResponse response;
-  if (is_first_page()) {
-    header_.fill(response.mutable_header());
-    response.mutable_header()->set_revision(result.revision);
-    if (asked_revision_ <= 0) request_.revision = result.revision;
-  }
-  const bool only = is_first_page() && next_offset == 0;
-  translate(std::move(page), &response);
-  if (only) return call_.answer(response);
-  if (next_offset != 0) {
-    response.clear_more();
-    response.clear_count();
-  }
-  answer_.push_back(response.SerializePartialAsString());
-  if (next_offset == 0) return call_.answer_pieces(std::move(answer_));
+  const bool last = sorted_->done();
+  give(std::move(results), last);
+  if (last) return;
   if (!call_.open()) return call_.finish({grpc::StatusCode::CANCELLED, "the caller has gone"});
-  request_.offset = next_offset;
-  ask(RequestKind::kLocalQuery);
+  parts_.later([self = shared_from_this()] {
+    self->parts_.reads.enter([self] {
+      self->merge();
+      self->parts_.reads.leave();
+    });
+  });
+}
+
+// An encoded message may be cut between its fields: parts that follow one another are one message. Its count, and
+// whether there are more results, are known with the last one, which ends the call.
+void RangeCall::give(std::vector<kv::KeyValue> kvs, bool last) {
+  if (kvs.empty() && !last && !answer_.empty()) return;
+  kv::RangeResult piece;
+  piece.kvs = std::move(kvs);
+  if (last) {
+    piece.count = count_;
+    piece.more = more_;
+  }
+  pb::RangeResponse response;
+  if (answer_.empty()) {
+    parts_.header.fill(response.mutable_header());
+    response.mutable_header()->set_revision(revision_);
+  }
+  translate(std::move(piece), &response);
+  if (last && answer_.empty()) return call_.answer(response);
+  answer_.push_back(response.SerializePartialAsString());
+  if (last) call_.answer_pieces(std::move(answer_));
 }
 
 void RangeCall::begin_again() {
-  if (++restarts_ > kRangeRestartsMax) {
-    return call_.finish({grpc::StatusCode::UNAVAILABLE,
-                         "compactions kept overtaking this range while it was read; ask again, or for fewer keys"});
-  }
+  if (++restarts_ > kReadRestartsMax) return call_.finish(overtaken_by_compactions());
   begin();
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,9 @@
 #include "replication/client/replica_client.h"
 #include "replication/store/api.h"
 #include "services/etcd/header.h"
+#include "services/etcd/long_reads.h"
 #include "services/etcd/loop_call.h"
+#include "services/etcd/sorted_pages.h"
 
 namespace ingot::etcd {
 
@@ -19,44 +23,58 @@ namespace ingot::etcd {
 // not only for their number. Malformed bytes are not large. Reads the fields' heads only.
 bool may_be_large(std::string_view request);
 
-// Lives as long as a request to the replicas is in flight, and is used by the loop's thread only.
+// What the range calls of one loop share. All outlive the calls.
+struct RangeParts {
+  ReplicaClient& client;
+  const HeaderSource& header;
+  LongReads& reads;
+  std::function<void(std::function<void()>)> later;  // calls it in a later round of the loop
+};
+
+// Lives as long as a request to the replicas is in flight, or a task waits, and is used by the loop's thread only.
 //
 // The first page fixes the revision; its read is linearizable unless the call is serializable. The other pages ask for
 // exactly that revision, so any replica that has reached it may answer. A replica that has not reached it refuses, and
 // the page is asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes
 // the revision between two pages, and the caller did not ask for that very revision, the call begins again, at most
-// kRangeRestartsMax times.
+// kReadRestartsMax times.
 //
 // Each page is serialized as it arrives, and these bytes are what is sent: an answer of many pages exists once, and no
-// step of it handles more than a page, so that other calls wait for a page at most. A caller that has gone is asked no
-// more pages for.
+// step of it handles more than a page, so that other calls wait for a page at most. Pages of a sorted range are merged
+// first, piece by piece. A caller that has gone is asked no more pages for.
 class RangeCall : public std::enable_shared_from_this<RangeCall> {
  public:
-  // `request` is validated. `header` and `client` outlive the call.
-  static void start(ReplicaClient& client, const HeaderSource& header, kv::RangeRequest request, bool serializable,
-                    const LoopCall& call);
+  // `request` is validated.
+  static void start(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call);
 
  private:
-  RangeCall(ReplicaClient& client, const HeaderSource& header, kv::RangeRequest request, bool serializable,
-            const LoopCall& call);
+  RangeCall(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call);
 
   void begin();
   void begin_again();
+  void go_on();
   void ask(RequestKind kind);
   void take(const ReplicaReply& reply);
   void take_page(kv::Result&& result);
+  bool add(kv::RangeResult& page);
+  void merge();
+  void give(std::vector<kv::KeyValue> kvs, bool last);
 
-  bool is_first_page() const { return request_.offset == 0; }
-
-  ReplicaClient& client_;
-  const HeaderSource& header_;
+  const RangeParts& parts_;
   kv::RangeRequest request_;
+  const std::string first_key_;
   const kv::Revision asked_revision_;  // 0 or less: the newest
   const bool serializable_;
-  RequestKind last_kind_ = RequestKind::kLinearizableQuery;
   const LoopCall call_;
-  std::vector<std::string> answer_;  // the pages so far, encoded
+  RequestKind last_kind_ = RequestKind::kLinearizableQuery;
+  bool in_turn_ = false;  // parts_.reads waits for leave()
+  bool first_page_ = true;
+  kv::Revision revision_ = 0;  // of the first page's answer, for the header
+  std::int64_t count_ = 0;
+  bool more_ = false;
+  std::vector<std::string> answer_;  // its pieces so far, encoded
   std::size_t answer_bytes_ = 0;     // of keys and values
+  std::optional<SortedPages> sorted_;
   int restarts_ = 0;
 };
 

@@ -32,8 +32,6 @@ void translate(kv::RangeResult&& in, etcdserverpb::RangeResponse* out);
 void translate(kv::PutResult&& in, etcdserverpb::PutResponse* out);
 void translate(kv::DeleteRangeResult&& in, etcdserverpb::DeleteRangeResponse* out);
 void translate(kv::TxnResult&& in, etcdserverpb::TxnResponse* out);
-void translate(kv::HashResult&& in, etcdserverpb::HashKVResponse* out);
-void translate(kv::HashResult&& in, etcdserverpb::HashResponse* out);
 void translate(kv::AlarmResult&& in, etcdserverpb::AlarmResponse* out);  // of the member that the header names
 inline void translate(kv::CompactResult&&, etcdserverpb::CompactionResponse*) {}
 

@@ -62,18 +62,11 @@ void translate(kv::TxnResult&& in, pb::TxnResponse* out) {
   }
 }
 
-void translate(kv::HashResult&& in, pb::HashKVResponse* out) {
-  out->set_hash(in.hash);
-  out->set_compact_revision(in.compact_revision);
-}
-
 void translate(kv::AlarmResult&& in, pb::AlarmResponse* out) {
   if (!in.no_space) return;
   pb::AlarmMember* alarm = out->add_alarms();
   alarm->set_memberid(out->header().member_id());
   alarm->set_alarm(pb::NOSPACE);
 }
-
-void translate(kv::HashResult&& in, pb::HashResponse* out) { out->set_hash(in.hash); }
 
 }  // namespace ingot::etcd

@@ -32,7 +32,8 @@ void ServingLoop::end() {
 }
 
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {
-  kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics);
+  kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics,
+                                          [this](LoopTasks::Task task) { tasks_->post(std::move(task)); });
   kv_->add_to(methods_);
   watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics,
                                                   watch_counters_);

@@ -1,8 +1,13 @@
 // Ingot's additions to etcd's semantics: bounds, pages, compaction in steps, hashes.
+#include <algorithm>
+#include <string>
+
 #include <catch2/catch.hpp>
 
+#include "core/prng.h"
 #include "replication/store/kv_store.h"
 #include "replication/store/limits.h"
+#include "replication/store/sort.h"
 #include "tests/replication/store/helpers.h"
 #include "tests/replication/store/random_requests.h"
 #include "tests/replication/store/text.h"
@@ -50,63 +55,135 @@ TEST_CASE("Transactions nest to the limit and no deeper") {
   require_code(run(store, nested(kTxnDepthMax)), Code::kOk);
 }
 
-TEST_CASE("Pages join to the whole answer, whatever the order, filter and limit") {
-  KvStore store;
-  Prng rng(1);
-  const std::string value(20'000, 'v');
-  for (int i = 0; i < 300; ++i) run(store, put_of(numbered_key(i), value.substr(rng.below(value.size()))));
-  const Revision then = store.revision();
-  for (const SortOrder order : {SortOrder::kNone, SortOrder::kDescend}) {
-    for (const SortTarget target : {SortTarget::kKey, SortTarget::kValue}) {
-      for (const std::int64_t limit : {0, 200}) {
-        RangeRequest whole = everything();
-        whole.revision = then;
-        whole.sort_order = order;
-        whole.sort_target = target;
-        whole.limit = limit;
-        whole.min_mod_revision = 10;
-        // Without pages the answer would exceed the limit; keys alone are enough for a comparison.
-        whole.keys_only = true;
-        RangeResult expected = std::get<RangeResult>(ask(store, whole).body);
-        REQUIRE(expected.next_offset == 0);
-
-        RangeRequest page = whole;
-        page.keys_only = false;
-        page.page = true;
-        std::vector<KeyValue> joined;
-        int pages = 0;
-        do {
-          const RangeResult result = std::get<RangeResult>(ask(store, page).body);
-          REQUIRE(result.count == expected.count);
-          REQUIRE(result.more == expected.more);
-          joined.insert(joined.end(), result.kvs.begin(), result.kvs.end());
-          page.offset = result.next_offset;
-          ++pages;
-          run(store, put_of("between", "pages"));
-        } while (page.offset != 0);
-        REQUIRE(pages > 1);
-        for (KeyValue& kv : joined) kv.value.clear();
-        REQUIRE(joined == expected.kvs);
-      }
-    }
+// Reads page by page as the front end does, with writes in between, and puts the answer together.
+RangeResult by_pages(KvStore& store, RangeRequest request, Prng& rng, int& pages) {
+  RangeResult joined;
+  const bool limits_after_sort = request.sort_order != SortOrder::kNone;
+  const bool sorted = request.sort_target != SortTarget::kKey || request.sort_order == SortOrder::kDescend;
+  while (true) {
+    request.page_keys = 1 + static_cast<std::uint32_t>(rng.below(40));
+    const RangeResult page = std::get<RangeResult>(ask(store, request).body);
+    ++pages;
+    joined.count += page.count;
+    joined.more = joined.more || page.more;
+    joined.kvs.insert(joined.kvs.end(), page.kvs.begin(), page.kvs.end());
+    if (!limits_after_sort) request.taken += static_cast<std::int64_t>(page.kvs.size());
+    if (page.next_key.empty()) break;
+    request.key = page.next_key;
+    run(store, put_of(numbered_key(static_cast<int>(rng.below(300))), "between pages"));
+    if (rng.below(4) == 0) run(store, delete_of(numbered_key(static_cast<int>(rng.below(300)))));
   }
+  const bool descend = request.sort_order == SortOrder::kDescend;
+  const auto before = [&](const KeyValue& a, const KeyValue& b) {
+    const int order = compare_by(request.sort_target, a, b);
+    return descend ? order > 0 : order < 0;
+  };
+  if (sorted) std::stable_sort(joined.kvs.begin(), joined.kvs.end(), before);
+  const auto limit = static_cast<std::size_t>(request.limit);
+  if (limits_after_sort && request.limit > 0 && joined.kvs.size() > limit) {
+    joined.kvs.erase(joined.kvs.begin() + request.limit, joined.kvs.end());
+    joined.more = true;
+  }
+  return joined;
 }
 
-TEST_CASE("A page within a transaction, or an offset without a page, is refused") {
+TEST_CASE("Pages join to the whole answer, whatever the order, filter and limit") {
+  KvStore store;
+  Prng rng(testing::drawn_seed());
+  for (int i = 0; i < 600; ++i) {
+    const std::string key = numbered_key(static_cast<int>(rng.below(300)));
+    if (rng.below(4) == 0) {
+      run(store, delete_of(key));
+    } else {
+      run(store, put_of(key, std::string(1 + rng.below(3), static_cast<char>('a' + rng.below(3)))));
+    }
+  }
+  const Revision then = store.revision();
+  int pages = 0;
+  for (int i = 0; i < 300; ++i) {
+    RangeRequest whole = everything();
+    whole.revision = then - static_cast<Revision>(rng.below(100));
+    whole.sort_order = static_cast<SortOrder>(rng.below(3));
+    whole.sort_target = static_cast<SortTarget>(rng.below(5));
+    whole.limit = rng.below(2) == 0 ? 0 : static_cast<std::int64_t>(rng.below(300));
+    whole.keys_only = rng.below(4) == 0 && whole.sort_target != SortTarget::kValue;
+    whole.count_only = rng.below(8) == 0;
+    if (rng.below(3) == 0) whole.min_mod_revision = static_cast<Revision>(rng.below(600));
+    const RangeResult expected = std::get<RangeResult>(ask(store, whole).body);
+    REQUIRE(expected.next_key.empty());
+    const RangeResult joined = by_pages(store, whole, rng, pages);
+    REQUIRE(joined.count == expected.count);
+    REQUIRE(joined.more == expected.more);
+    REQUIRE(joined.kvs == expected.kvs);
+  }
+  REQUIRE(pages > 1000);
+}
+
+TEST_CASE("A page ends with the bytes that one answer holds, and looks at no more keys than it may") {
+  KvStore store;
+  const std::string value(20'000, 'v');
+  for (int i = 0; i < 300; ++i) run(store, put_of(numbered_key(i), value));
+  RangeRequest page = everything();
+  page.page_keys = kPageKeysMax;
+  const RangeResult large = std::get<RangeResult>(ask(store, page).body);
+  REQUIRE(large.kvs.size() * value.size() >= kPageBytesMax);
+  REQUIRE((large.kvs.size() - 1) * value.size() < kPageBytesMax);
+  REQUIRE(large.next_key == numbered_key(static_cast<int>(large.kvs.size())));
+
+  // Keys that exist no more, and those that a filter or the limit leaves out, are looked at, too.
+  for (int i = 0; i < 300; ++i) run(store, delete_of(numbered_key(i)));
+  page.page_keys = 100;
+  const RangeResult none = std::get<RangeResult>(ask(store, page).body);
+  REQUIRE(none.count == 0);
+  REQUIRE(none.next_key == numbered_key(100));
+}
+
+TEST_CASE("A page within a transaction, a long one, or a part of a limit without a page, is refused") {
   KvStore store;
   RangeRequest page = range_of("a");
-  page.page = true;
+  page.page_keys = 10;
   TxnRequest txn;
   txn.success.emplace_back(page);
   require_code(ask(store, txn), Code::kMalformed);
-  page.page = false;
-  page.offset = 1;
+  page.page_keys = 0;
+  page.taken = 1;
   require_code(ask(store, page), Code::kMalformed);
-  page.page = true;
-  page.offset = -1;
+  page.page_keys = 10;
+  page.taken = -1;
   require_code(ask(store, page), Code::kMalformed);
-  page.offset = 1'000'000;
-  REQUIRE(std::get<RangeResult>(ask(store, page).body).kvs.empty());
+  page.taken = 0;
+  page.page_keys = kPageKeysMax + 1;
+  require_code(ask(store, page), Code::kMalformed);
+}
+
+TEST_CASE("A hash is the sum of its parts, wherever these end") {
+  KvStore store;
+  Prng rng(testing::drawn_seed());
+  for (int i = 0; i < 400; ++i) run(store, put_of(numbered_key(static_cast<int>(rng.below(40))), std::to_string(i)));
+  for (int i = 0; i < 300; ++i) run(store, put_of("many versions", std::string(rng.below(2'000), 'v')));
+  for (int i = 0; i < 10; ++i) run(store, delete_of(numbered_key(i)));
+  for (const Revision compacted : {Revision{0}, Revision{200}, Revision{500}}) {
+    if (compacted > 0) run(store, CompactRequest{compacted});
+    for (int i = 0; i < 20; ++i) {
+      HashRequest request{.revision = store.revision() - static_cast<Revision>(rng.below(150))};
+      const auto whole = std::get<HashResult>(ask(store, request).body);
+      std::uint64_t sum = 0;
+      int parts = 0;
+      do {
+        request.part_versions = 1 + static_cast<std::uint32_t>(rng.below(30));
+        const auto part = std::get<HashResult>(ask(store, request).body);
+        sum += part.sum;
+        request.from = part.next_from;
+        request.below = part.next_below;
+        ++parts;
+        run(store, put_of(numbered_key(static_cast<int>(rng.below(40))), "between parts"));
+      } while (!request.from.empty());
+      REQUIRE(sum == whole.sum);
+      REQUIRE(parts > 5);
+    }
+  }
+  require_code(ask(store, HashRequest{.part_versions = kPartVersionsMax + 1}), Code::kMalformed);
+  require_code(ask(store, HashRequest{.from = "a"}), Code::kMalformed);
 }
 
 // Four keys whose values together exceed the limit of one answer.
@@ -200,12 +277,12 @@ TEST_CASE("A hash tells states apart, does not see what waits to be freed, and i
     run(other, put_of(numbered_key(i % 10), std::to_string(i)));
   }
   const auto hash = [](const KvStore& store, Revision revision) {
-    return std::get<HashResult>(ask(store, HashRequest{revision}).body).hash;
+    return std::get<HashResult>(ask(store, HashRequest{.revision = revision}).body).sum;
   };
   REQUIRE(hash(one, 0) == hash(other, 0));
   REQUIRE(hash(one, 500) == hash(other, 500));
   REQUIRE(hash(one, 500) != hash(other, 501));
-  REQUIRE(std::get<HashResult>(ask(one, HashRequest{0}).body).compact_revision == -1);
+  REQUIRE(std::get<HashResult>(ask(one, HashRequest{.revision = 0}).body).compact_revision == -1);
 
   run(one, CompactRequest{900});
   run(other, CompactRequest{900});
@@ -214,8 +291,8 @@ TEST_CASE("A hash tells states apart, does not see what waits to be freed, and i
   REQUIRE(hash(one, 0) == hash(other, 0));
   REQUIRE(hash(one, 901) == hash(other, 901));
 
-  require_code(ask(one, HashRequest{900}), Code::kCompacted);
-  require_code(ask(one, HashRequest{1002}), Code::kFutureRevision);
+  require_code(ask(one, HashRequest{.revision = 900}), Code::kCompacted);
+  require_code(ask(one, HashRequest{.revision = 1002}), Code::kFutureRevision);
   run(other, put_of("one", "more"));
   REQUIRE(hash(one, 0) != hash(other, 0));
   REQUIRE(hash(one, 1001) == hash(other, 1001));

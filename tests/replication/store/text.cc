@@ -89,8 +89,8 @@ Json body(const RangeRequest& r) {
   set(json, "max_mod_revision", r.max_mod_revision);
   set(json, "min_create_revision", r.min_create_revision);
   set(json, "max_create_revision", r.max_create_revision);
-  set(json, "page", r.page);
-  set(json, "offset", r.offset);
+  set(json, "page_keys", r.page_keys);
+  set(json, "taken", r.taken);
   return json;
 }
 
@@ -181,8 +181,8 @@ void read(const Json& json, RangeRequest& r) {
   get(json, "max_mod_revision", r.max_mod_revision);
   get(json, "min_create_revision", r.min_create_revision);
   get(json, "max_create_revision", r.max_create_revision);
-  get(json, "page", r.page);
-  get(json, "offset", r.offset);
+  get(json, "page_keys", r.page_keys);
+  get(json, "taken", r.taken);
 }
 
 void read(const Json& json, PutRequest& r) {
@@ -268,7 +268,7 @@ Json body(const RangeResult& r) {
   for (const KeyValue& kv : r.kvs) json["kvs"].push_back(body(kv));
   set(json, "more", r.more);
   set(json, "count", r.count);
-  set(json, "next_offset", r.next_offset);
+  set(json, "next_key", r.next_key);
   return json;
 }
 
@@ -304,7 +304,7 @@ Json body(const TxnResult& r) {
 }
 
 Json body(const CompactResult&) { return Json::object(); }
-Json body(const HashResult& r) { return {{"hash", r.hash}, {"compact_revision", r.compact_revision}}; }
+Json body(const HashResult& r) { return {{"hash", fold_hash(r.sum)}, {"compact_revision", r.compact_revision}}; }
 Json body(const AlarmResult& r) {
   Json json = Json::object();
   if (r.no_space) json["alarms"] = {{{"alarm", "NOSPACE"}}};
