@@ -145,7 +145,7 @@ def show(tests, halves, write):
     wanted = sum(each for _, each, _ in halves)
     short = [test for test in tests if len(by_test[test]) < wanted]
     write(f"\n{len(tests)} tests, {sum(map(len, by_test.values()))} runs; failed: "
-          f"{sum(map(len, failed.values()))} runs of {sum(map(bool, failed.values()))} tests\n")
+          f"{sum(map(bool, failed.values()))} tests, {sum(map(len, failed.values()))} runs\n")
     if short:
         write(f"ran less than {wanted} times: {' '.join(short)}\n")
     return not short and not any(failed.values())

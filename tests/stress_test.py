@@ -64,7 +64,7 @@ class Stress(unittest.TestCase):
             f"          alone, run 1: failed, seed 17, {kept}",
             f"   0.0 %        0 of 1        0 of 1       2.5 s  {GOOD}",
             "",
-            "2 tests, 4 runs; failed: 1 runs of 1 tests"])
+            "2 tests, 4 runs; failed: 1 tests, 1 runs"])
 
     def test_what_did_not_run_as_often_as_asked_has_not_passed(self):
         runs = list(stress.runs_in(event(GOOD, 1, "PASSED", ""), "loaded"))
