@@ -33,9 +33,15 @@ grpc::Status malformed_request() {
           "grpc: error unmarshalling request: malformed Protocol Buffers message; nothing was done"};
 }
 
-grpc::Status answer_too_large(std::size_t bytes_max) {
-  return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the answer would be longer than " + std::to_string(bytes_max) +
-                                                    " bytes, so nothing was done; ask for fewer keys, or use limit"};
+grpc::Status answer_too_large(std::size_t bytes_max, const char* smaller) {
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+          "the answer would be longer than " + std::to_string(bytes_max) + " bytes, so nothing was done; " + smaller};
+}
+
+grpc::Status sort_too_large(std::size_t bytes_max) {
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED, "the results to be sorted would take more than " +
+                                                    std::to_string(bytes_max) + " bytes, so nothing was done; " +
+                                                    kSmallerRange};
 }
 
 grpc::Status overtaken_by_compactions() {
@@ -70,7 +76,7 @@ grpc::Status to_status(kv::Code code) {
     case kv::Code::kNoSpace:
       return {RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded"};
     case kv::Code::kResultTooLarge:
-      return answer_too_large(kResultBytesMax);
+      return answer_too_large(kResultBytesMax, "ask for less");
     case kv::Code::kMalformed:
       return {INTERNAL, "the store could not read the request; it was not carried out"};
   }

@@ -32,13 +32,22 @@ grpc::Status to_status(Error error);
 // For bytes that are no message of the method's type. etcd's text begins the same.
 grpc::Status malformed_request();
 
-// Ingot bounds answers and etcd does not, so the text is Ingot's own.
-grpc::Status answer_too_large(std::size_t bytes_max);
+// What helps when the answer would be too long: each names only what such a request has.
+inline constexpr const char* kSmallerRange = "ask for fewer keys, or use limit";
+inline constexpr const char* kSmallerDeletion = "delete fewer keys at once, or without prev_kv";
+inline constexpr const char* kSmallerTxn =
+    "let its ranges and its deletions with prev_kv return fewer keys, or split it";
 
 // Nothing like it exists in etcd, whose compaction waits for reads.
 grpc::Status overtaken_by_compactions();
+// The results of a sort are held until all are there.
+grpc::Status sort_too_large(std::size_t bytes_max);
 
-// The error for a request that the store refused. REQUIRES: code is not kOk.
+// Ingot bounds answers and etcd does not, so the text is Ingot's own. `smaller` is one of the above.
+grpc::Status answer_too_large(std::size_t bytes_max, const char* smaller);
+
+// The error for a request that the store refused. REQUIRES: code is not kOk. Of kResultTooLarge, whose advice depends
+// on the request, answer_too_large says more.
 grpc::Status to_status(kv::Code code);
 
 // The error for a request that the replicas refused or did not answer; OK for kOk. "too many requests", and Ingot's own

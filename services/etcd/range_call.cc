@@ -134,12 +134,12 @@ bool RangeCall::add(kv::RangeResult& page) {
   if (sorted_) {
     sorted_->add(std::move(page.kvs));
     if (sorted_->bytes() <= kSortBytesMax) return true;
-    call_.finish(answer_too_large(kSortBytesMax));
+    call_.finish(sort_too_large(kSortBytesMax));
     return false;
   }
   for (const kv::KeyValue& entry : page.kvs) answer_bytes_ += entry.key.size() + entry.value.size();
   if (answer_bytes_ <= kRangeBytesMax) return true;
-  call_.finish(answer_too_large(kRangeBytesMax));
+  call_.finish(answer_too_large(kRangeBytesMax, kSmallerRange));
   return false;
 }
 
@@ -148,7 +148,7 @@ void RangeCall::merge() {
   std::vector<kv::KeyValue> results = sorted_->take(kPageBytesMax);
   more_ = more_ || sorted_->cut();
   for (const kv::KeyValue& entry : results) answer_bytes_ += entry.key.size() + entry.value.size();
-  if (answer_bytes_ > kRangeBytesMax) return call_.finish(answer_too_large(kRangeBytesMax));
+  if (answer_bytes_ > kRangeBytesMax) return call_.finish(answer_too_large(kRangeBytesMax, kSmallerRange));
   const bool last = sorted_->done();
   give(std::move(results), last);
   if (last) return;

@@ -1,6 +1,7 @@
 // The store's answer to a request, as the replicas have returned it.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -9,9 +10,18 @@
 #include "absl/status/statusor.h"
 #include "replication/client/replica_client.h"
 #include "replication/store/api.h"
+#include "replication/store/limits.h"
 #include "services/etcd/errors.h"
 
 namespace ingot::etcd {
+
+// How a request whose answer holds such a body can ask for less.
+template <typename Body>
+constexpr const char* smaller_request() {
+  if constexpr (std::is_same_v<Body, kv::DeleteRangeResult>) return kSmallerDeletion;
+  if constexpr (std::is_same_v<Body, kv::TxnResult>) return kSmallerTxn;
+  return kSmallerRange;
+}
 
 // Decodes the replicas' answer. If the status is OK, `result` holds a Body.
 template <typename Body>
@@ -22,6 +32,7 @@ grpc::Status open(const ReplicaReply& reply, kv::Result& result) {
     return {grpc::StatusCode::INTERNAL, "the store's answer could not be read; the request may have been carried out"};
   }
   result = *std::move(decoded);
+  if (result.code == kv::Code::kResultTooLarge) return answer_too_large(kResultBytesMax, smaller_request<Body>());
   if (result.code != kv::Code::kOk) return to_status(result.code);
   if (!std::holds_alternative<Body>(result.body)) {
     return {grpc::StatusCode::INTERNAL, "the store answered something else; the request may have been carried out"};

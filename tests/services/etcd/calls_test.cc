@@ -70,6 +70,49 @@ TEST_CASE("The largest request is taken, a larger one is refused in etcd's words
   CHECK(server.client.leader().revision() == 2);
 }
 
+// A deletion was told to use limit, which only a range has.
+TEST_CASE("What helps against an answer that is too long is said in the request's own terms, and helps") {
+  InProcessServer server;
+  auto stub = pb::KV::NewStub(server.connect());
+  constexpr std::size_t kValueBytes = 1 << 20;
+  const auto key = [](std::size_t i) { return "k" + std::to_string(i); };
+  for (std::size_t i = 0; i <= kResultBytesMax / kValueBytes; ++i) {
+    server.client.apply(kv::PutRequest{.key = key(i), .value = std::string(kValueBytes, 'x')});
+  }
+  const std::string refused = "the answer would be longer than 3145728 bytes, so nothing was done; ";
+  pb::RangeRequest range;
+  range.set_key("k");
+  range.set_range_end("l");
+  pb::DeleteRangeRequest deletion;
+  deletion.set_key("k");
+  deletion.set_range_end("l");
+  deletion.set_prev_kv(true);
+  pb::DeleteRangeResponse deleted;
+  pb::TxnRequest reading, deleting;
+  *reading.add_success()->mutable_request_range() = range;
+  *deleting.add_success()->mutable_request_delete_range() = deletion;
+  pb::TxnResponse done;
+
+  const std::string of_txn = "let its ranges and its deletions with prev_kv return fewer keys, or split it";
+  for (const pb::TxnRequest& txn : {reading, deleting}) {
+    check_error(call(*stub, &pb::KV::Stub::Txn, txn, done), grpc::StatusCode::RESOURCE_EXHAUSTED, refused + of_txn);
+  }
+  check_error(call(*stub, &pb::KV::Stub::DeleteRange, deletion, deleted), grpc::StatusCode::RESOURCE_EXHAUSTED,
+              refused + "delete fewer keys at once, or without prev_kv");
+
+  reading.mutable_success(0)->mutable_request_range()->set_limit(2);
+  CHECK(call(*stub, &pb::KV::Stub::Txn, reading, done).ok());
+  deleting.mutable_success(0)->mutable_request_delete_range()->set_range_end("k1");
+  CHECK(call(*stub, &pb::KV::Stub::Txn, deleting, done).ok());
+  deletion.set_range_end("k2");
+  CHECK(call(*stub, &pb::KV::Stub::DeleteRange, deletion, deleted).ok());
+  CHECK(deleted.prev_kvs_size() == 1);
+  deletion.set_range_end("l");
+  deletion.set_prev_kv(false);
+  REQUIRE(call(*stub, &pb::KV::Stub::DeleteRange, deletion, deleted).ok());
+  CHECK(deleted.deleted() == 2);
+}
+
 TEST_CASE("Transactions that nest too deep and enumerators that do not exist are refused") {
   InProcessServer server;
   auto stub = pb::KV::NewStub(server.connect());
