@@ -5,7 +5,9 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "services/rpc/server/limits.h"
 
@@ -46,10 +48,13 @@ std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   const auto& request = parser.get();
   const bool head_only = request.method() == http::verb::head;
   const bool get = head_only || request.method() == http::verb::get;
-  const std::string target(request.target().substr(0, request.target().find('?')));
+  const std::string target(request.target());
+  const std::size_t path_end = std::min(target.find('?'), target.size());
+  const std::string_view asked_path = std::string_view(target).substr(0, path_end);
+  const std::string_view query = std::string_view(target).substr(std::min(path_end + 1, target.size()));
   for (const auto& [path, make] : {std::pair("/health", &answers.health), std::pair("/version", &answers.version)}) {
-    if (!get || target != path || *make == nullptr) continue;
-    Http1Answer made = (*make)();
+    if (!get || asked_path != path || *make == nullptr) continue;
+    Http1Answer made = (*make)(query);
     return answer(static_cast<http::status>(made.status), "application/json", std::move(made.body), head_only);
   }
   return answer(http::status::not_found, "text/plain", kSentence, head_only);

@@ -12,10 +12,10 @@ struct Http1Answer {
   std::string body;  // JSON
 };
 
-// Null: answered as anything else is.
+// Each is called with the query of the request's target: what stands behind its "?". Null: answered as anything else is.
 struct Http1Answers {
-  std::function<Http1Answer()> health;   // GET /health
-  std::function<Http1Answer()> version;  // GET /version
+  std::function<Http1Answer(std::string_view query)> health;   // GET /health
+  std::function<Http1Answer(std::string_view query)> version;  // GET /version
 };
 
 // The whole answer to a request with this line and these headers, as the client sent them with the empty line at their

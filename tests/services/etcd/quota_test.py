@@ -1,8 +1,11 @@
 """A store that is full: etcd and ingotd with a small quota, driven by the same commands, tell the client the same."""
 
+import json
 import re
 import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 from etcd_servers import ETCDCTL, PATIENCE, Etcd, WATCHDOG_S, ctl_environment
 from tests.daemon.ingot_daemon import Daemon
@@ -41,6 +44,19 @@ def revision(endpoint):
     return re.search(r'"revision":(\d+)', run(endpoint, "get", "x", "-w", "json")[1])[1]
 
 
+def health(endpoint, query):
+    """(status, "true" or "false"); etcd 3.4 gives no reason, and Ingot does."""
+    try:
+        with urllib.request.urlopen(f"http://{endpoint}/health{query}", timeout=WATCHDOG_S) as answer:
+            return answer.status, json.load(answer)["health"]
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, json.load(refusal)["health"]
+
+
+# Only the alarm's own name leaves it out.
+HEALTH = ["", "?exclude=NOSPACE", "?exclude=nospace", "?exclude=NOSPACE,CORRUPT", "?exclude=CORRUPT&exclude=NOSPACE",
+          "?exclude=", "?exclude=CORRUPT", "?exclude=NOSPACE&serializable=true"]
 # What is the same at the quota, however many values have fitted.
 FULL = [
     (["put", "small", "1"], ""),
@@ -67,11 +83,20 @@ class Quota(unittest.TestCase):
             both = (ingot.endpoint, etcd.endpoint)
             print("values that fitted:", [fill(endpoint) for endpoint in both])
             self.compare(both, FULL)
+            self.compare_health(both)
+            self.assertEqual(health(ingot.endpoint, ""), (503, "false"))
             for endpoint in both:
                 self.assertEqual(run(endpoint, "del", "--prefix", "big-")[0], 0)
                 self.assertEqual(run(endpoint, "compaction", revision(endpoint))[0], 0)
                 self.assertEqual(run(endpoint, "defrag")[0], 0)
             self.compare(both, EMPTY)
+            self.compare_health(both)
+            self.assertEqual(health(ingot.endpoint, ""), (200, "true"))
+
+    def compare_health(self, both):
+        for query in HEALTH:
+            with self.subTest(query=query):
+                self.assertEqual(*(health(endpoint, query) for endpoint in both))
 
     def compare(self, both, steps):
         ingot, etcd = both

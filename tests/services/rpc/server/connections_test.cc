@@ -45,11 +45,18 @@ std::string http1(Harness& harness, const std::string& request) {
 
 TEST_CASE("HTTP/1.1 gets health and version, and a sentence for anything else") {
   Harness harness;
-  harness.http1.health = [] { return Http1Answer{200, R"({"health":"true"})"}; };
-  harness.http1.version = [] { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
+  std::string query = "not asked";
+  harness.http1.health = [&query](std::string_view asked) {
+    query = asked;
+    return Http1Answer{200, R"({"health":"true"})"};
+  };
+  harness.http1.version = [](std::string_view) { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
   const std::string health = http1(harness, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(health.starts_with("HTTP/1.1 200 OK\r\n"));
   CHECK(health.ends_with("\r\n\r\n{\"health\":\"true\"}"));
+  CHECK(query.empty());
+  CHECK(http1(harness, "GET /health?exclude=NOSPACE&x=a?b HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(query == "exclude=NOSPACE&x=a?b");
   CHECK(http1(harness, "GET /version?x=1 HTTP/1.0\r\n\r\n").ends_with(R"({"etcdserver":"3.4"})"));
   CHECK(http1(harness, "HEAD /health HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
   for (const std::string other : {"GET / HTTP/1.1\r\n\r\n", "POST /health HTTP/1.1\r\nContent-Length: 0\r\n\r\n",

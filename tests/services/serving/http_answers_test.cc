@@ -1,0 +1,78 @@
+// What /health says of an instance, as etcd would.
+#include "services/serving/http_answers.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+
+#include "tests/services/status/pages_in_memory.h"
+
+namespace ingot {
+namespace {
+
+class Health {
+ public:
+  Health() { pages.set_role(0, Role::kLeader); }
+
+  // "200 BODY"
+  std::string operator()(std::string_view query = "") const {
+    const rpc::Http1Answer answer = make_http_answers(pages.config, pages.view()).health(query);
+    return std::to_string(answer.status) + " " + answer.body;
+  }
+  void raise_alarm() {
+    for (std::size_t id = 0; id < 3; ++id) pages[id][ReplicaCounter::kStoreNoSpace].set(1);
+  }
+
+  PagesInMemory pages{3};
+};
+
+const std::string kHealthy = R"(200 {"health":"true"})";
+
+std::string unhealthy(const std::string& reason) {
+  return R"(503 {"health":"false","reason":")" + reason + "\"}";
+}
+
+TEST_CASE("a leader that is up is healthy, whatever else is asked") {
+  const Health health;
+  for (const char* query : {"", "exclude=NOSPACE", "exclude=", "serializable=true", "serializable=false", "&&=&x"}) {
+    INFO(query);
+    CHECK(health(query) == kHealthy);
+  }
+}
+
+// It was healthy while every put was refused.
+TEST_CASE("a full store is unhealthy, unless the alarm is excluded by its name") {
+  Health health;
+  health.raise_alarm();
+  for (const char* query : {"", "exclude=CORRUPT", "exclude=nospace", "exclude=NOSPACE,CORRUPT", "exclude=",
+                            "xexclude=NOSPACE", "serializable=true"}) {
+    INFO(query);
+    CHECK(health(query) == unhealthy("ALARM NOSPACE"));
+  }
+  for (const char* query : {"exclude=NOSPACE", "exclude=CORRUPT&exclude=NOSPACE", "serializable=true&exclude=NOSPACE"}) {
+    INFO(query);
+    CHECK(health(query) == kHealthy);
+  }
+}
+
+TEST_CASE("without a leader only serializable reads are healthy, and they as long as a replica is up") {
+  Health health;
+  health.pages.set_role(0, Role::kReplica);
+  CHECK(health() == unhealthy("RAFT NO LEADER"));
+  CHECK(health("exclude=NOSPACE") == unhealthy("RAFT NO LEADER"));
+  CHECK(health("serializable=true") == kHealthy);
+  for (std::size_t id = 0; id < 3; ++id) health.pages.set_state(id, ProcessState::kStopped);
+  CHECK(health() == unhealthy("RAFT NO LEADER"));
+  CHECK(health("serializable=true") == unhealthy("RANGE ERROR:no replica is up"));
+}
+
+TEST_CASE("a leader that is stopped does not count, and the alarm is named first") {
+  Health health;
+  health.pages.set_state(0, ProcessState::kStopped);
+  CHECK(health() == unhealthy("RAFT NO LEADER"));
+  health.raise_alarm();
+  CHECK(health() == unhealthy("ALARM NOSPACE"));
+}
+
+}  // namespace
+}  // namespace ingot
