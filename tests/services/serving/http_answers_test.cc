@@ -66,6 +66,15 @@ TEST_CASE("without a leader only serializable reads are healthy, and they as lon
   CHECK(health("serializable=true") == unhealthy("RANGE ERROR:no replica is up"));
 }
 
+TEST_CASE("while agreement is blocked only serializable reads are healthy, and the reason is the status's") {
+  Health health;
+  health.pages[0][ReplicaCounter::kBlocked].set(1);
+  health.pages[0][ReplicaCounter::kBlockedBy].set(0b0010);
+  CHECK_THAT(health(), Catch::Matchers::StartsWith(R"(503 {"health":"false","reason":"RANGE ERROR:)"));
+  CHECK(health() != unhealthy("RANGE ERROR:"));
+  CHECK(health("serializable=true") == kHealthy);
+}
+
 TEST_CASE("a leader that is stopped does not count, and the alarm is named first") {
   Health health;
   health.pages.set_state(0, ProcessState::kStopped);
