@@ -24,6 +24,11 @@ std::unique_ptr<KvStore> loaded_from(const KvStore& store, const Quota& quota = 
   return loaded;
 }
 
+void require_equal_answers(const std::string& answer, const std::string& expected) {
+  if (answer == expected) return;
+  FAIL("answers " << to_json(*decode_result(answer)) << "\ninstead of " << to_json(*decode_result(expected)));
+}
+
 void require_equal(const KvStore& store, const KvStore& other) {
   REQUIRE(other.digest() == store.digest());
   REQUIRE(other.compute_digest() == store.digest());
@@ -52,7 +57,7 @@ class Replicas {
     const std::string result = stores_.front()->apply(Slot(0), bytes);
     for (std::size_t i = 1; i < stores_.size(); ++i) {
       INFO("replica " << i);
-      REQUIRE(stores_[i]->apply(Slot(0), bytes) == result);
+      require_equal_answers(stores_[i]->apply(Slot(0), bytes), result);
       require_equal(first(), *stores_[i]);
     }
   }
@@ -63,7 +68,7 @@ class Replicas {
     const std::string answer = stores_.front()->query(bytes);
     for (std::size_t i = 1; i < stores_.size(); ++i) {
       INFO("replica " << i);
-      REQUIRE(stores_[i]->query(bytes) == answer);
+      require_equal_answers(stores_[i]->query(bytes), answer);
     }
   }
 
@@ -161,7 +166,7 @@ TEST_CASE("an answer of events ends where it ends on a replica that has loaded a
   request.ranges = {{"b", ""}};
   const std::string bytes = encode(Request(request));
   REQUIRE(std::get<EventsResult>(ask(store, request).body).next.revision <= store.revision());
-  REQUIRE(loaded_from(store)->query(bytes) == store.query(bytes));
+  require_equal_answers(loaded_from(store)->query(bytes), store.query(bytes));
 }
 
 }  // namespace
