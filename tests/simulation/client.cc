@@ -186,6 +186,11 @@ void Client::draw(Operation& operation) {
     operation.kind = std::exchange(compacted_, !compacted_) ? Operation::Kind::kDisarm : Operation::Kind::kCompact;
     operation.expected = static_cast<Value>(refused_at_);
     if (!compacted_) refused_at_ = 0;
+  } else if (churned_at_ != 0 && prng_.chance(schedule_.compacts)) {
+    operation.kind = Operation::Kind::kCompact;
+    operation.expected = static_cast<Value>(std::exchange(churned_at_, 0));
+  } else if (schedule_.churns > 0 && prng_.chance(schedule_.churns)) {
+    operation.kind = Operation::Kind::kChurn;
   } else if (prng_.chance(schedule_.reads)) {
     operation.kind = Operation::Kind::kRead;
   } else if (prng_.chance(schedule_.compares)) {
@@ -230,7 +235,9 @@ void Client::finish(Value number, const ReplicaReply& reply) {
   if (operation.no_space) {
     ++workload_.no_space;
     if (refused_at_ == 0) refused_at_ = operation.revision;
-  } else if (operation.kind != Operation::Kind::kCompact && operation.kind != Operation::Kind::kDisarm) {
+  } else if (operation.kind == Operation::Kind::kChurn) {
+    churned_at_ = operation.revision;
+  } else if (of_register(operation)) {
     last_seen_[operation.key] = wrote(operation) ? operation.written : operation.found;
   }
   if (!read) environment_.checkers.effects.acknowledged(number);

@@ -26,6 +26,8 @@ struct ClientSchedule {
   std::uint32_t keys = 3;
   double reads = 0.2;       // of all operations
   double compares = 0.3;    // of writes
+  double churns = 0;        // of all operations: transactions of other keys
+  double compacts = 0;      // after such a transaction: chance of a compaction at its revision
   double bursts = 0.1;      // chance of a pause after an operation
   TimeNs pause_ns = 10 * kMs;  // between two bursts, on average
   SessionBounds session;
@@ -106,6 +108,7 @@ class Client {
   std::vector<Incarnation> present_;  // by replica: the incarnation that the channel is with
   std::vector<Incarnation> newest_;   // by replica: known to have begun
   std::vector<Value> last_seen_;      // by key
+  std::int64_t churned_at_ = 0;  // the revision of the last such transaction, until it is compacted; or 0
   std::int64_t refused_at_ = 0;  // the revision at which a write found no space, until this client has made some; or 0
   bool compacted_ = false;       // since then; it disarms the alarm next
   TimeNs now_ = 0;

@@ -51,6 +51,23 @@ kv::TxnRequest compare_and_write(const Operation& operation) {
   return txn;
 }
 
+// A put of a key that sorts behind those of the registers; by its number also deletes of all such keys, before it, or
+// before and after it. Of one key that leaves a delete, a put and a delete at one revision.
+kv::TxnRequest churn_of(Value number) {
+  constexpr Value kKeys = 3;
+  kv::DeleteRangeRequest from_key_on;
+  from_key_on.key = "x";
+  from_key_on.range_end = std::string(1, '\0');
+  kv::PutRequest put;
+  put.key = "x" + std::to_string(number / 3 % kKeys);
+  put.value = std::to_string(number);
+  kv::TxnRequest txn;
+  if (number % 3 > 0) txn.success.emplace_back(from_key_on);
+  txn.success.emplace_back(put);
+  if (number % 3 > 1) txn.success.emplace_back(from_key_on);
+  return txn;
+}
+
 bool take_txn(const kv::TxnResult& txn, Operation& operation) {
   if (txn.responses.size() != 1) return false;
   operation.succeeded = txn.succeeded;
@@ -71,6 +88,8 @@ std::string encode_operation(const Operation& operation) {
       return kv::encode(kv::Request(write_of(operation)));
     case Operation::Kind::kCompareAndWrite:
       return kv::encode(kv::Request(compare_and_write(operation)));
+    case Operation::Kind::kChurn:
+      return kv::encode(kv::Request(churn_of(operation.written)));
     case Operation::Kind::kCompact:
       return kv::encode(kv::Request(kv::CompactRequest{operation.expected}));
     case Operation::Kind::kDisarm:
@@ -84,9 +103,9 @@ bool decode_answer(std::string_view bytes, Operation& operation) {
   if (!result.ok()) return false;
   operation.revision = result->revision;
   const bool compacts = operation.kind == Operation::Kind::kCompact;
-  const bool may_write =
-      operation.kind == Operation::Kind::kWrite || operation.kind == Operation::Kind::kCompareAndWrite;
-  operation.no_space = may_write && result->code == kv::Code::kNoSpace;
+  const bool puts = operation.kind == Operation::Kind::kWrite || operation.kind == Operation::Kind::kCompareAndWrite ||
+                    operation.kind == Operation::Kind::kChurn;
+  operation.no_space = puts && result->code == kv::Code::kNoSpace;
   if (operation.no_space || (compacts && result->code == kv::Code::kCompacted)) return true;
   if (result->code != kv::Code::kOk) return false;
   switch (operation.kind) {
@@ -102,6 +121,8 @@ bool decode_answer(std::string_view bytes, Operation& operation) {
       const auto* txn = std::get_if<kv::TxnResult>(&result->body);
       return txn != nullptr && take_txn(*txn, operation);
     }
+    case Operation::Kind::kChurn:
+      return std::holds_alternative<kv::TxnResult>(result->body);
     case Operation::Kind::kCompact:
       return std::holds_alternative<kv::CompactResult>(result->body);
     case Operation::Kind::kDisarm:

@@ -30,7 +30,8 @@ class Drawer {
         roles_(options.seed ^ 0x726f6c6573),
         batches_(options.seed ^ 0x6261746368),
         doubts_(options.seed ^ 0x646f756274),
-        quota_(options.seed ^ 0x71756f7461) {}
+        quota_(options.seed ^ 0x71756f7461),
+        churn_(options.seed ^ 0x636875726e) {}
 
   void draw() {
     draw_network();
@@ -62,6 +63,7 @@ class Drawer {
     if (doubts_.chance(0.7)) draw_doubts();
     // Room for some ten to a hundred writes: then they are refused until clients have compacted and disarmed the alarm.
     if (quota_.chance(0.15)) plan_.replica.quota_bytes = 2000 + static_cast<std::int64_t>(quota_.below(12'000));
+    if (churn_.chance(0.2)) draw_churn();
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -367,6 +369,12 @@ class Drawer {
     return fault;
   }
 
+  // Transactions that change a key several times, and compactions often at their revisions.
+  void draw_churn() {
+    plan_.client.churns = 0.2 + 0.5 * churn_.unit();
+    plan_.client.compacts = 0.02 + 0.2 * churn_.unit() * churn_.unit();
+  }
+
   void draw_trees() {
     constexpr const char* kShapes[] = {"two-level", "binary", "fibonacci"};
     plan_.tree_shape = kShapes[room_.below(std::size(kShapes))];
@@ -384,6 +392,7 @@ class Drawer {
   Prng batches_;  // likewise
   Prng doubts_;   // likewise
   Prng quota_;    // likewise
+  Prng churn_;    // likewise
   bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;
 };

@@ -19,10 +19,9 @@ class WatchedStore final : public StateMachine {
   WatchedStore(int replica, EffectChecker& checker, kv::Quota quota)
       : replica_(replica), checker_(checker), store_(quota) {}
 
-  // No client deletes, so what is counted never needs the deletes' reserve.
   std::string apply(Slot slot, std::string_view command) override {
     std::string result = store_.apply(slot, command);
-    checker_.counted(replica_, store_.counted().sum(), store_.quota().puts_max());
+    checker_.counted(replica_, {store_.counted().sum(), store_.held(), store_.quota().deletes_max()});
     return result;
   }
   std::string query(std::string_view query) const override { return store_.query(query); }

@@ -1,5 +1,5 @@
-// Exactly once, nothing lost, and no more than the quota: every write takes effect at most once in the state of each replica, and every
-// acknowledged write is in the state of each replica that is up to date.
+// Exactly once, nothing lost, and no more than the quota: every write takes effect at most once in the state of each
+// replica, and every acknowledged write is in the state of each replica that is up to date.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,14 @@ class EffectChecker : public Checker {
 
   // The state machine of a replica carries out a write.
   void carried_out(int replica, Value operation);
-  // What the replica's store counts, after a command.
-  void counted(int replica, std::int64_t bytes, std::int64_t quota_bytes);
+  // After a command. What is held and not counted are deletes of the compacted revision, which the quota bounded before,
+  // and what waits to be freed, which never makes it more than that.
+  struct Counted {
+    std::int64_t bytes = 0;       // that the replica's store counts
+    std::int64_t held_bytes = 0;  // by the same rule
+    std::int64_t bytes_max = 0;   // that may be counted
+  };
+  void counted(int replica, const Counted& counted);
   // A client's write was answered as not carried out, so it must never take effect.
   void refused(Value operation) { refused_.push_back(operation); }
   // A client's write was answered as carried out.

@@ -20,6 +20,7 @@ struct Operation {
     kRead,
     kWrite,
     kCompareAndWrite,
+    kChurn,    // puts and deletes keys that no other kind touches, one key several times
     kCompact,  // to the revision `expected`
     kDisarm,   // the alarm that refuses writes
   };
@@ -27,7 +28,7 @@ struct Operation {
   Kind kind = Kind::kRead;
   std::uint32_t client = 0;
   std::uint32_t key = 0;
-  Value written = 0;   // kWrite, kCompareAndWrite: its own number
+  Value written = 0;   // kWrite, kCompareAndWrite, kChurn: its own number
   Value expected = 0;  // kCompareAndWrite: writes only if the key has this value
   Moment invoked = 0;
   Moment answered = kUnanswered;
@@ -37,6 +38,12 @@ struct Operation {
   Value found = 0;            // kRead, and kCompareAndWrite that did not succeed: the key's value
   std::int64_t revision = 0;  // of the whole store, when the operation was carried out
 };
+
+// Whether it concerns the register of its key.
+inline bool of_register(const Operation& operation) {
+  return operation.kind == Operation::Kind::kRead || operation.kind == Operation::Kind::kWrite ||
+         operation.kind == Operation::Kind::kCompareAndWrite;
+}
 
 // Whether it was answered as a write, or may have written without an answer.
 inline bool wrote(const Operation& operation) {

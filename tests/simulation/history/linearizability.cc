@@ -29,6 +29,7 @@ std::optional<Value> carry_out(const Operation& operation, Value before) {
       if (told && !succeeds && operation.found != before) return std::nullopt;
       return succeeds ? operation.written : before;
     }
+    case Operation::Kind::kChurn:
     case Operation::Kind::kCompact:
     case Operation::Kind::kDisarm:
       return before;
@@ -209,6 +210,7 @@ std::string describe(const Operation& operation) {
       return "the write" + key + client + " of " + std::to_string(operation.written) + " if it was " +
              std::to_string(operation.expected) +
              (operation.succeeded ? ", done," : ", not done since it was " + std::to_string(operation.found) + ",");
+    case Operation::Kind::kChurn:
     case Operation::Kind::kCompact:
     case Operation::Kind::kDisarm:
       break;
@@ -223,9 +225,8 @@ std::string find_linearizability_violation(const History& history) {
   for (const Operation& operation : history) {
     // An unanswered read constrains nothing.
     if (operation.answered == kUnanswered && operation.kind == Operation::Kind::kRead) continue;
-    // These change no key. A read that finds the value of a refused write has no place in the history without it.
-    using Kind = Operation::Kind;
-    if (operation.no_space || operation.kind == Kind::kCompact || operation.kind == Kind::kDisarm) continue;
+    // A refused write changes no key: a read that finds its value has no place in the history without it.
+    if (operation.no_space || !of_register(operation)) continue;
     keys[operation.key].push_back(&operation);
   }
   for (auto& [key, operations] : keys) {
