@@ -17,13 +17,14 @@ const grpc::Status kNoLeader{grpc::StatusCode::UNAVAILABLE, "etcdserver: no lead
 // ---- Streams ----
 
 grpc::Status Hub::open(WatchStream& stream) {
-  Held& held = by_connection_[stream.connection];
-  if (room_.streams() + held.streams >= kWatchStreamsMax) {
-    if (held.streams == 0) by_connection_.erase(stream.connection);
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many watch streams: use one stream for several watches"};
+  Holder& holder = shares_.join(stream.output);
+  if (const auto why = shares_.refusal(holder, Resource::kStreams, 1, now_ns_)) {
+    shares_.leave(holder);
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, *why};
   }
-  ++held.streams;
-  room_.stream_added();
+  stream.holder = &holder;
+  shares_.add(holder, Resource::kStreams, 1);
+  room_.stream_added(stream);
   streams_.push_back(&stream);
   counters_.streams.set(streams_.size());
   if (stream.needs_leader && leader_streams_++ == 0) leader_look_ns_ = 0;
@@ -34,21 +35,21 @@ void Hub::close(WatchStream& stream) {
   if (std::erase(streams_, &stream) == 0) return;
   for (auto& [id, watch] : stream.watches) detach(*watch);
   stream.watches.clear();
-  room_.stream_removed(stream);
+  room_.stream_removed(stream, now_ns_);
   for (const Parked& parked : stream.parked) parked_bytes_ -= parked.bytes;
   std::erase(looking_, &stream);
   std::erase(held_back_, &stream);
   std::erase(progress_, &stream);
   std::erase_if(doomed_, [&](const auto& each) { return each.first == &stream; });
   if (stream.needs_leader) --leader_streams_;
-  const auto held = by_connection_.find(stream.connection);
-  if (--held->second.streams == 0) by_connection_.erase(held);
+  shares_.remove(*stream.holder, Resource::kStreams, 1);
+  shares_.leave(*std::exchange(stream.holder, nullptr));
   counters_.streams.set(streams_.size());
 }
 
 void Hub::writable(WatchStream& stream) {
-  if (room_.is_full(stream)) return stream.output.tell_below(room_.share());
-  if (stream.has_turn) room_.end_turn(stream);
+  if (room_.is_full(stream)) return stream.output.tell_below(room_.share(stream));
+  if (stream.has_turn) room_.end_turn(stream, now_ns_);
   if (!stream.waits_for_turn) unstall(stream);
 }
 
@@ -107,7 +108,7 @@ void Hub::place(Watch& watch) {
   }
   const bool full = watch.stream->has_turn || watch.stream->waits_for_turn || room_.is_full(*watch.stream);
   set(watch, full ? Placement::kStalled : Placement::kBehind);
-  if (full && !watch.stream->waits_for_turn) watch.stream->output.tell_below(room_.share());
+  if (full && !watch.stream->waits_for_turn) watch.stream->output.tell_below(room_.share(*watch.stream));
 }
 
 void Hub::fall_behind(Watch& watch, Revision position) {
@@ -133,18 +134,15 @@ void Hub::remove(Watch& watch) {
 // The last one ends all reading.
 void Hub::detach(Watch& watch) {
   unlink(watch);
-  Held& held = by_connection_[watch.stream->connection];
-  const std::size_t bytes = watch.group->key.size() + watch.group->range_end.size();
-  --held.watches;
-  --watches_;
-  held.key_bytes -= bytes;
-  key_bytes_ -= bytes;
+  Holder& holder = *watch.stream->holder;
+  shares_.remove(holder, Resource::kWatches, 1);
+  shares_.remove(holder, Resource::kKeyBytes, watch.group->key.size() + watch.group->range_end.size());
   index_.leave(*watch.group);
   ++slots_[watch.slot].generation;
   slots_[watch.slot].watch = nullptr;
   free_slots_.push_back(watch.slot);
-  counters_.watches.set(watches_);
-  if (watches_ > 0) return;
+  counters_.watches.set(watches());
+  if (watches() > 0) return;
   cover_.clear();
   cover_previous_ = false;
   feed_.answer.reset();
@@ -222,12 +220,12 @@ int Hub::look_at_timers() {
       }
     }
   }
-  if (watches_ > 0 && now_ns_ >= lag_look_ns_) {
+  if (watches() > 0 && now_ns_ >= lag_look_ns_) {
     ++work;
     lag_look_ns_ = now_ns_ + kLagLookMs * kMs;
     look_for_lag();
   }
-  if (watches_ > 0 && now_ns_ >= notice_ns_) {
+  if (watches() > 0 && now_ns_ >= notice_ns_) {
     ++work;
     if (notice_ns_ != 0) notice_scan_ = 0;
     notice_ns_ = now_ns_ + environment_.notify_ms * kMs;
@@ -246,8 +244,8 @@ std::uint64_t Hub::deadline_ns() const {
   std::uint64_t at_ns = room_.deadline_ns();
   const auto at_least = [&](std::uint64_t other_ns) { at_ns = std::min(at_ns, other_ns); };
   if (leader_streams_ > 0) at_least(leader_look_ns_);
-  if (watches_ > 0) at_least(std::min(lag_look_ns_, notice_ns_));
-  if (watches_ > 0 && feed_.retry_ns > now_ns_) at_least(feed_.retry_ns);
+  if (watches() > 0) at_least(std::min(lag_look_ns_, notice_ns_));
+  if (watches() > 0 && feed_.retry_ns > now_ns_) at_least(feed_.retry_ns);
   if (behind_number_ > 0 && sweep_.retry_ns > now_ns_) at_least(sweep_.retry_ns);
   if (!looking_.empty() && look_retry_ns_ > now_ns_) at_least(look_retry_ns_);
   if (wide_ && wide_->complete && !wide_->without_turn.empty()) at_least(wide_->hold_to_ns);
@@ -261,7 +259,7 @@ int Hub::poll(std::uint64_t now_ns) {
   work += deliver();
   work += give_wide();
   work += answer_requests();
-  room_.settle_grants();
+  room_.settle(now_ns_);
   while (WatchStream* stream = room_.next_granted()) unstall(*stream), ++work;
   work += answer_progress();
   work += ask();
@@ -271,7 +269,7 @@ int Hub::poll(std::uint64_t now_ns) {
 }
 
 bool Hub::has_work() const {
-  if (!doomed_.empty() || delivery_ || compaction_scan_ || notice_scan_) return true;
+  if (!doomed_.empty() || delivery_ || compaction_scan_ || notice_scan_ || room_.has_granted()) return true;
   if (wide_ && wide_->complete && (!wide_->waiting.empty() || wide_->without_turn.empty())) return true;
   return feed_.answer.has_value() || (sweep_.answer.has_value() && (!wide_ || !wide_->complete)) ||
          (!looking_.empty() && looking_.front()->parked.front().arrival <= looked_at_) ||

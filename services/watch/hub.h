@@ -28,6 +28,7 @@
 #include "services/watch/event_batch.h"
 #include "services/watch/limits.h"
 #include "services/watch/room.h"
+#include "services/watch/shares.h"
 #include "services/watch/watch.h"
 #include "services/watch/watch_index.h"
 #include "transport/pollable.h"
@@ -129,6 +130,7 @@ class Hub final : public Pollable {
 
   // hub.cc
   bool has_work() const;
+  std::size_t watches() const { return shares_.all(Resource::kWatches); }
   int look_at_timers();
   int end_doomed();
   int scan();
@@ -151,7 +153,7 @@ class Hub final : public Pollable {
   void take_look(const ReplicaReply& reply, RequestKind kind);
   void carry_out(WatchStream& stream, const pb::WatchRequest& request);
   void create(WatchStream& stream, const pb::WatchCreateRequest& request);
-  const char* refusal(const WatchStream& stream, const pb::WatchCreateRequest& request) const;
+  std::optional<std::string> refusal(const WatchStream& stream, const pb::WatchCreateRequest& request);
   void refuse(WatchStream& stream, const std::string& why);
   void cancel(Watch& watch, pb::WatchResponse&& response);
   void send(WatchStream& stream, pb::WatchResponse& response, Revision revision);
@@ -210,12 +212,7 @@ class Hub final : public Pollable {
   std::uint64_t cover_number_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::size_t watches_ = 0;
-  std::size_t key_bytes_ = 0;
-  struct Held {
-    std::size_t watches = 0, key_bytes = 0, streams = 0;
-  };
-  absl::flat_hash_map<const void*, Held> by_connection_;
+  Shares shares_;
   std::vector<WatchStream*> streams_;
   std::size_t leader_streams_ = 0;
   int looks_without_leader_ = 0;

@@ -153,12 +153,12 @@ bool Hub::may_send(Watch& watch, std::size_t bytes) {
   WatchStream& stream = *watch.stream;
   const bool full = room_.is_full(stream);
   if (!full && (room_.fits(stream, bytes) || room_.take_turn(stream, now_ns_))) {
-    if (stream.has_turn) stream.output.tell_below(room_.share());
+    if (stream.has_turn) stream.output.tell_below(room_.share(stream));
     return true;
   }
   unlink(watch);
   set(watch, Placement::kStalled);
-  if (!stream.waits_for_turn) stream.output.tell_below(room_.share());
+  if (!stream.waits_for_turn) stream.output.tell_below(room_.share(stream));
   return false;
 }
 

@@ -27,7 +27,7 @@ bool Hub::look_is_due() const { return !look_under_way_ && !looking_.empty() && 
 // A question takes the place of the one before it, whose answer may come all the same and then counts: so new watches
 // never keep the feed from reading on.
 bool Hub::feed_is_due() const {
-  if (watches_ == 0 || feed_.answer || delivery_ || compaction_scan_ || now_ns_ < feed_.retry_ns) return false;
+  if (watches() == 0 || feed_.answer || delivery_ || compaction_scan_ || now_ns_ < feed_.retry_ns) return false;
   return !feed_.under_way || cover_number_ > feed_.asked_cover || wanted_progress() > feed_.asked_at_least;
 }
 
@@ -67,7 +67,7 @@ void Hub::ask_feed() {
 void Hub::take_feed(std::uint64_t asked, std::uint64_t cover, kv::EventPosition from, const ReplicaReply& reply) {
   const bool current = asked == feed_.asked;
   if (current) feed_.under_way = false;
-  if (watches_ == 0 || feed_.answer || from != kv::EventPosition{feed_.position, feed_.place}) return;
+  if (watches() == 0 || feed_.answer || from != kv::EventPosition{feed_.position, feed_.place}) return;
   std::optional<kv::EventsResult> events = events_of(reply);
   if (events) {
     feed_.answer = Answer{from, std::move(*events), cover};

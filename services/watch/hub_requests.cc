@@ -103,8 +103,8 @@ void Hub::carry_out(WatchStream& stream, const pb::WatchRequest& request) {
   }
 }
 
-// Null: it is fine.
-const char* Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest& request) const {
+// No value: it is fine.
+std::optional<std::string> Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest& request) {
   const std::string& key = request.key();
   const std::string& end = request.range_end();
   if (!end.empty() && end != kNoEnd && end <= key) return "mvcc: watcher range is empty";
@@ -112,12 +112,10 @@ const char* Hub::refusal(const WatchStream& stream, const pb::WatchCreateRequest
     return "mvcc: duplicate watch ID provided on the WatchStream";
   }
   if (request.start_revision() < 0) return "etcdserver: mvcc: required revision has been compacted";
-  const auto held = by_connection_.find(stream.connection);
-  if (held->second.watches >= kWatchesMax - watches_ ||
-      held->second.key_bytes + key.size() + end.size() > kWatchKeyBytesMax - key_bytes_) {
-    return "etcdserver: too many watches on this connection, or too long keys; watch a range of keys instead";
-  }
-  return nullptr;
+  auto why = shares_.refusal(*stream.holder, Resource::kWatches, 1, now_ns_);
+  if (!why) why = shares_.refusal(*stream.holder, Resource::kKeyBytes, key.size() + end.size(), now_ns_);
+  if (why) *why = "etcdserver: " + *why;
+  return why;
 }
 
 void Hub::refuse(WatchStream& stream, const std::string& why) {
@@ -131,7 +129,7 @@ void Hub::refuse(WatchStream& stream, const std::string& why) {
 }
 
 void Hub::create(WatchStream& stream, const pb::WatchCreateRequest& request) {
-  if (const char* why = refusal(stream, request)) return refuse(stream, why);
+  if (const auto why = refusal(stream, request)) return refuse(stream, *why);
   auto made = std::make_unique<Watch>();
   Watch& watch = *made;
   watch.id = request.watch_id();
@@ -158,18 +156,15 @@ void Hub::create(WatchStream& stream, const pb::WatchCreateRequest& request) {
   slots_[watch.slot].watch = &watch;
   stream.watches.emplace(watch.id, std::move(made));
 
-  Held& held = by_connection_[stream.connection];
-  const std::size_t bytes = key.size() + request.range_end().size();
-  ++held.watches;
-  held.key_bytes += bytes;
-  key_bytes_ += bytes;
-  if (watches_++ == 0) {
+  shares_.add(*stream.holder, Resource::kWatches, 1);
+  shares_.add(*stream.holder, Resource::kKeyBytes, key.size() + request.range_end().size());
+  if (watches() == 1) {
     feed_.position = std::max(feed_.position, looked_revision_ + 1);
     feed_.place = 0;
     lag_look_ns_ = now_ns_ + kLagLookMs * kMs;
     notice_ns_ = now_ns_ + environment_.notify_ms * kMs;
   }
-  counters_.watches.set(watches_);
+  counters_.watches.set(watches());
   counters_.created.add(1);
   if (!cover_.holds(key, request.range_end()) || (watch.prev_kv && !cover_previous_)) {
     cover_.add(key, request.range_end());

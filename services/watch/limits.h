@@ -9,21 +9,31 @@
 namespace ingot::watch {
 
 // A connection may have as many watches, key bytes and streams as are still free: so the first greedy client gets half,
-// the next half of the rest, and a newcomer always finds some.
+// the next half of the rest. After some of these nothing is free; so each connection has a few of its own besides,
+// whatever others have. They take less memory than the connection itself (some 14 KiB).
 inline constexpr std::size_t kWatchesMax = 65'536;                     // beyond: created and canceled, with a sentence
 inline constexpr std::size_t kWatchKeyBytesMax = 32 * 1024 * 1024;     // of their ranges: likewise
 inline constexpr std::size_t kWatchStreamsMax = 16'384;                // beyond: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kEndedIdsMax = 64;                        // of a stream; then the oldest is free again
+inline constexpr std::size_t kWatchesOwn = 8;                          // of each connection
+inline constexpr std::size_t kWatchKeyBytesOwn = 2 * 1024;             // likewise
+inline constexpr std::size_t kWatchStreamsOwn = 1;                     // likewise
 inline constexpr std::size_t kParkedRequestsMax = 64;                  // of a stream; more are not read yet
 inline constexpr std::size_t kParkedBytesMax = 8 * 1024 * 1024;        // requests that wait; more are not read yet
 
 // What waits for the clients of watches.
-inline constexpr std::size_t kSharesBytes = 32 * 1024 * 1024;  // divided between the streams: a stream's share
+inline constexpr std::size_t kSharesBytes = 32 * 1024 * 1024;  // divided between connections, then their streams
 inline constexpr std::size_t kShareBytesMin = 2 * 1024;        // a stream with more unsent gets no response
 inline constexpr std::size_t kShareBytesMax = 32 * 1024;       // likewise
-inline constexpr std::size_t kTurnsMax = 4;                    // responses above twice the share; others wait in line
+// Responses above twice the share; others wait in line, by turns between connections. A connection has at most as many
+// of these turns as are still free.
+inline constexpr std::size_t kTurnsMax = 4;
 inline constexpr std::size_t kResponseBytesMax = 64 * 1024 * 1024;  // of one revision; a watch with more is canceled
-inline constexpr std::uint64_t kTurnStalledMs = 1000;  // without kTurnBytesMin taken, while others wait: it ends
+// A turn's clock runs from its begin. While others wait, the stream of one ends that has lasted for kTurnMs, or in
+// which the client has taken less than kTurnBytesMin for kTurnStalledMs. A turn that was granted and not begun goes to
+// the next in line after kTurnMs, and after kTurnStalledMs if the client's share is full.
+inline constexpr std::uint64_t kTurnMs = 10'000;
+inline constexpr std::uint64_t kTurnStalledMs = 1000;
 inline constexpr std::size_t kTurnBytesMin = 64 * 1024;
 inline constexpr std::size_t kFragmentBytes = 2 * 1024 * 1024;  // a response that may be cut is, below this (as etcd)
 

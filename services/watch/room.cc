@@ -1,60 +1,86 @@
 #include "services/watch/room.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace ingot::watch {
 namespace {
 
+constexpr std::uint64_t kTurnNs = kTurnMs * 1'000'000;
 constexpr std::uint64_t kStalledNs = kTurnStalledMs * 1'000'000;
 
 }  // namespace
 
-void Room::stream_removed(WatchStream& stream) {
-  --streams_;
-  std::erase(line_, &stream);
-  std::erase(news_, &stream);
-  std::erase(granted_, &stream);
-  stream.waits_for_turn = stream.granted = false;
-  end_turn(stream);
+void Room::stream_added(const WatchStream& stream) {
+  if (stream.holder->of(Resource::kStreams) == 1) ++connections_;
 }
+
+void Room::stream_removed(WatchStream& stream, std::uint64_t now_ns) {
+  leave_line(stream);
+  end_turn(stream, now_ns);
+  if (stream.holder->of(Resource::kStreams) == 1) --connections_;
+}
+
+// ---- Turns ----
 
 bool Room::take_turn(WatchStream& stream, std::uint64_t now_ns) {
   if (stream.has_turn) return false;  // of a response before this one; ends with it
-  if (!stream.granted && (!line_.empty() || turns_.size() + granted_.size() >= kTurnsMax)) {
-    if (!stream.waits_for_turn) line_.push_back(&stream);
+  Holder& holder = *stream.holder;
+  if (!stream.granted && (!holder.line.empty() || holder.turns >= free())) {
+    if (stream.waits_for_turn) return false;
     stream.waits_for_turn = true;
+    holder.line.push_back(stream);
+    if (!holder.in_line.is_linked()) line_.push_back(holder);
     return false;
   }
-  std::erase(granted_, &stream);
-  std::erase(news_, &stream);
+  drop(stream);
   stream.granted = false;
   stream.has_turn = true;
-  turns_.push_back({&stream, now_ns, 0});
+  ++holder.turns;
+  turns_.push_back({&stream, true, now_ns, now_ns + kStalledNs});
   return true;
 }
 
-void Room::end_turn(WatchStream& stream) {
-  std::erase_if(turns_, [&](const Turn& turn) { return turn.stream == &stream; });
-  stream.has_turn = false;
-  grant();
+void Room::end_turn(WatchStream& stream, std::uint64_t now_ns) {
+  drop(stream);
+  stream.has_turn = stream.granted = false;
+  grant(now_ns);
 }
 
-void Room::settle_grants() {
-  std::erase_if(granted_, [&](WatchStream* stream) {
-    if (stream->not_synced > 0) return false;
-    std::erase(news_, stream);
-    stream->granted = false;
-    return true;
-  });
-  grant();
+void Room::drop(const WatchStream& stream) {
+  if (std::erase_if(turns_, [&](const Turn& turn) { return turn.stream == &stream; }) > 0) --stream.holder->turns;
+  std::erase(news_, &stream);
 }
 
-void Room::grant() {
-  while (!line_.empty() && turns_.size() + granted_.size() < kTurnsMax) {
-    WatchStream* stream = line_.front();
-    line_.pop_front();
-    stream->waits_for_turn = false;
-    stream->granted = true;
-    granted_.push_back(stream);
-    news_.push_back(stream);
+// ---- The line ----
+
+void Room::leave_line(WatchStream& stream) {
+  if (!std::exchange(stream.waits_for_turn, false)) return;
+  stream.in_line.unlink();
+  if (stream.holder->line.empty()) stream.holder->in_line.unlink();
+}
+
+// One stream of each connection, then the next one of each. A stream that is full takes nothing, so it gets no turn; it
+// comes again when it has room.
+void Room::grant(std::uint64_t now_ns) {
+  while (free() > 0) {
+    const auto next = std::find_if(line_.begin(), line_.end(), [&](const Holder& each) { return each.turns < free(); });
+    if (next == line_.end()) return;
+    Holder& holder = *next;
+    WatchStream& stream = holder.line.front();
+    leave_line(stream);
+    if (holder.in_line.is_linked()) {
+      holder.in_line.unlink();
+      line_.push_back(holder);
+    }
+    if (is_full(stream)) {
+      stream.output.tell_below(share(stream));
+      continue;
+    }
+    stream.granted = true;
+    ++holder.turns;
+    turns_.push_back({&stream, false, now_ns, now_ns + kStalledNs});
+    news_.push_back(&stream);
   }
 }
 
@@ -65,14 +91,41 @@ WatchStream* Room::next_granted() {
   return stream;
 }
 
+// ---- Clocks ----
+
+// Whether a grant ends. Its stream may not need it any more; or others wait, and it has lasted.
+bool Room::is_over(Turn& grant, std::uint64_t now_ns) const {
+  const WatchStream& stream = *grant.stream;
+  if (stream.not_synced == 0) return true;
+  if (line_.empty() || now_ns < grant.look_ns) return false;
+  grant.look_ns = grant.since_ns + kTurnNs;
+  return is_full(stream) || now_ns >= grant.look_ns;
+}
+
+void Room::settle(std::uint64_t now_ns) {
+  for (Turn& turn : turns_) {
+    if (turn.begun && turn.pending == 0) turn.pending = turn.stream->output.pending_bytes();
+  }
+  std::erase_if(turns_, [&](Turn& turn) {
+    if (turn.begun || !is_over(turn, now_ns)) return false;
+    WatchStream& stream = *turn.stream;
+    std::erase(news_, &stream);
+    stream.granted = false;
+    --stream.holder->turns;
+    stream.output.tell_below(share(stream));
+    return true;
+  });
+  grant(now_ns);
+}
+
 WatchStream* Room::stalled(std::uint64_t now_ns) {
   if (line_.empty()) return nullptr;
   for (Turn& turn : turns_) {
+    if (!turn.begun || now_ns < turn.look_ns) continue;
     const std::size_t pending = turn.stream->output.pending_bytes();
-    if (turn.pending == 0) turn = {turn.stream, now_ns, pending};  // the first look since others wait
-    if (now_ns < turn.since_ns + kStalledNs) continue;
-    if (pending + kTurnBytesMin > turn.pending) return turn.stream;
-    turn = {turn.stream, now_ns, pending};
+    if (now_ns >= turn.since_ns + kTurnNs || pending + kTurnBytesMin > turn.pending) return turn.stream;
+    turn.look_ns = std::min(now_ns + kStalledNs, turn.since_ns + kTurnNs);
+    turn.pending = pending;
   }
   return nullptr;
 }
@@ -80,7 +133,7 @@ WatchStream* Room::stalled(std::uint64_t now_ns) {
 std::uint64_t Room::deadline_ns() const {
   std::uint64_t at_ns = ~std::uint64_t{0};
   if (line_.empty()) return at_ns;
-  for (const Turn& turn : turns_) at_ns = std::min(at_ns, turn.since_ns + kStalledNs);
+  for (const Turn& turn : turns_) at_ns = std::min(at_ns, turn.look_ns);
   return at_ns;
 }
 

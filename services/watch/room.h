@@ -12,51 +12,60 @@
 
 namespace ingot::watch {
 
-// Not thread-safe.
+// A turn is granted to the next in line, begins with its response, and lasts until the stream is no more full. What a
+// client can hold of it has a clock from its begin on (limits.h).
+//
+// Invariant: no stream in line may have a turn now; grant() sees to it when one ends. Not thread-safe.
 class Room {
  public:
-  void stream_added() { ++streams_; }
-  void stream_removed(WatchStream& stream);
-  std::size_t streams() const { return streams_; }
+  // For a stream that its holder counts.
+  void stream_added(const WatchStream& stream);
+  void stream_removed(WatchStream& stream, std::uint64_t now_ns);
 
   // A stream with so much unsent gets no response.
-  std::size_t share() const {
-    return std::clamp(kSharesBytes / std::max<std::size_t>(streams_, 1), kShareBytesMin, kShareBytesMax);
+  std::size_t share(const WatchStream& stream) const {
+    const std::size_t of_connection = kSharesBytes / connections_;
+    return std::clamp(of_connection / stream.holder->of(Resource::kStreams), kShareBytesMin, kShareBytesMax);
   }
-  bool is_full(const WatchStream& stream) const { return stream.output.pending_bytes() >= share(); }
+  bool is_full(const WatchStream& stream) const { return stream.output.pending_bytes() >= share(stream); }
   // Whether a response of so many bytes needs no turn. REQUIRES: not full.
   bool fits(const WatchStream& stream, std::size_t bytes) const {
-    return stream.output.pending_bytes() + bytes <= 2 * share();
+    return stream.output.pending_bytes() + bytes <= 2 * share(stream);
   }
 
-  // Takes a turn, which lasts until the stream is no more full. False: the stream waits in line for one.
+  // Begins a turn. False: the stream waits in line for one. REQUIRES: not full.
   bool take_turn(WatchStream& stream, std::uint64_t now_ns);
-  void end_turn(WatchStream& stream);
-  // The stream may not need a turn that was granted any more: then the next in line has it.
-  void settle_grants();
-  bool anybody_waits() const { return !line_.empty(); }
+  void end_turn(WatchStream& stream, std::uint64_t now_ns);
+  // To be called behind a round's responses. Takes back grants that are not needed any more, or that have lasted.
+  void settle(std::uint64_t now_ns);
 
-  // A stream whose turn was just granted; null: there is none. Each is returned once.
+  bool has_granted() const { return !news_.empty(); }
+  // A stream to which a turn was just granted; null: there is none. Each is returned once.
   WatchStream* next_granted();
-  // One that has held its turn for too long while others wait; null: there is none.
+  // One that has had its turn for too long while others wait; null: there is none.
   WatchStream* stalled(std::uint64_t now_ns);
-  // When stalled() is to be asked again.
+  // When stalled() and settle() are to be called again.
   std::uint64_t deadline_ns() const;
 
  private:
   struct Turn {
     WatchStream* stream;
-    std::uint64_t since_ns;
-    std::size_t pending;  // at that time; 0: not known
+    bool begun;                   // else: granted
+    std::uint64_t since_ns;       // of the grant; once begun, of that
+    std::uint64_t look_ns;        // the next one at it, if others wait
+    std::size_t pending = 0;      // at the last look; of a begun one: 0: not known
   };
 
-  void grant();
+  std::size_t free() const { return kTurnsMax - turns_.size(); }
+  bool is_over(Turn& grant, std::uint64_t now_ns) const;
+  void drop(const WatchStream& stream);
+  void leave_line(WatchStream& stream);
+  void grant(std::uint64_t now_ns);
 
-  std::size_t streams_ = 0;
+  std::size_t connections_ = 0;
   std::vector<Turn> turns_;
-  std::vector<WatchStream*> granted_;
-  std::deque<WatchStream*> line_;
-  std::deque<WatchStream*> news_;  // granted, and not told
+  HolderList line_;                 // of those with streams in line; the first one's first stream is next
+  std::deque<WatchStream*> news_;   // granted, and not told
 };
 
 }  // namespace ingot::watch

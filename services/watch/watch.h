@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 #include <cstddef>
@@ -33,6 +34,7 @@ class WatchOutput {
   virtual void tell_below(std::size_t bytes) = 0;          // Hub::writable is to be called when less is pending
   virtual void resume() = 0;                               // requests are taken again
   virtual const void* connection() const = 0;
+  virtual std::string peer() const = 0;  // who is at the connection's other end, for people; asked while it is open
 
   // The stream is over. May destroy the stream, and so call Hub::close.
   virtual void finish(const grpc::Status& status) = 0;
@@ -47,6 +49,7 @@ enum class Placement : std::uint8_t { kSynced, kBehind, kStalled };
 using Hook = boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 struct Group;
+struct Holder;
 struct WatchStream;
 
 struct Watch {
@@ -105,14 +108,15 @@ struct Parked {
 };
 
 struct WatchStream {
-  explicit WatchStream(WatchOutput& output) : output(output), connection(output.connection()) {}
+  explicit WatchStream(WatchOutput& output) : output(output) {}
 
   WatchOutput& output;
-  const void* const connection;
+  Holder* holder = nullptr;    // from Hub::open to Hub::close
   bool needs_leader = false;
   bool has_turn = false;       // a response above twice the share is on its way
   bool granted = false;        // the next such response may be its
-  bool waits_for_turn = false;
+  bool waits_for_turn = false;  // is in its holder's line
+  Hook in_line;
   bool held_back = false;      // its requests are not read
   bool waits_for_look = false;
   bool wants_progress = false;
@@ -130,5 +134,28 @@ struct WatchStream {
     return watches.contains(id) || std::find(ended_ids.begin(), ended_ids.end(), id) != ended_ids.end();
   }
 };
+
+using StreamList =
+    boost::intrusive::list<WatchStream, boost::intrusive::member_hook<WatchStream, Hook, &WatchStream::in_line>,
+                           boost::intrusive::constant_time_size<false>>;
+
+// What all connections need, and one may have a share of (shares.h).
+enum class Resource : std::uint8_t { kStreams, kWatches, kKeyBytes };
+inline constexpr std::size_t kResources = 3;
+
+// A connection that has streams, and what these hold together.
+struct Holder {
+  const void* connection = nullptr;
+  std::string name;
+  std::array<std::size_t, kResources> held{};
+  std::size_t turns = 0;  // of its streams, and grants
+  StreamList line;        // its streams that wait for a turn
+  Hook in_line;           // while there are such streams
+
+  std::size_t of(Resource what) const { return held[static_cast<std::size_t>(what)]; }
+};
+
+using HolderList = boost::intrusive::list<Holder, boost::intrusive::member_hook<Holder, Hook, &Holder::in_line>,
+                                          boost::intrusive::constant_time_size<false>>;
 
 }  // namespace ingot::watch

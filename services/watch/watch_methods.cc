@@ -46,6 +46,7 @@ class WatchCall final : public rpc::StreamHandler, private WatchOutput {
   void tell_below(std::size_t bytes) override { call_.tell_below(bytes); }
   void resume() override { call_.resume(); }
   const void* connection() const override { return connection_; }
+  std::string peer() const override { return call_.caller().address; }
   void finish(const grpc::Status& status) override {
     timer_.finish(status.error_code());
     call_.finish(status);

@@ -72,6 +72,7 @@ struct Fixture {
 
   World world{1};
   char a = 0, b = 0;  // connections
+  char others[32] = {};
 };
 
 std::size_t events_of(TestStream& stream) {
@@ -129,7 +130,7 @@ TEST_CASE("a stream that takes nothing of a large response ends while others wai
   Fixture f;
   std::vector<std::unique_ptr<TestStream>> streams;
   for (std::size_t i = 0; i < kTurnsMax + 1; ++i) {
-    streams.push_back(f.stream(f.a));
+    streams.push_back(f.stream(f.others[i]));
     f.watch(*streams.back(), "k");
   }
   f.put("k", kMiB);
@@ -211,6 +212,49 @@ TEST_CASE("a connection's watches have at most as many bytes as are still free")
   CHECK(f.world.counters.refused.get() == 2);
 }
 
+// As many watches of one key as it may have.
+std::size_t fill(Fixture& f, TestStream& stream, std::string& refusal) {
+  pb::WatchCreateRequest asked;
+  asked.set_key("k");
+  std::size_t created = 0;
+  for (refusal.clear(); refusal.empty();) {
+    for (int i = 0; i < 4096; ++i) stream.create(asked);
+    REQUIRE(f.world.settle());
+    for (const pb::WatchResponse& response : stream.take()) {
+      if (response.canceled()) {
+        refusal = response.cancel_reason();
+      } else {
+        ++created;
+      }
+    }
+  }
+  return created;
+}
+
+TEST_CASE("seventeen connections do not take all watches, and a newcomer is told who has the most") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> greedy;
+  std::string refusal;
+  for (int i = 0; i < 17; ++i) {
+    const std::string peer = "10.0.0." + std::to_string(i) + ":4711";
+    greedy.push_back(std::make_unique<TestStream>(f.world.hub, &f.others[i], false, peer));
+    CHECK(fill(f, *greedy.back(), refusal) >= kWatchesOwn);
+    if (i > 0) continue;
+    CHECK(refusal ==
+          "etcdserver: too many watches: 32768 of 65536 are taken, the most (32768) by this connection; watch a range "
+          "of keys instead");
+  }
+  CHECK(f.world.counters.watches.get() >= kWatchesMax);
+  const auto newcomer = f.stream(f.a);
+  CHECK(fill(f, *newcomer, refusal) == kWatchesOwn);
+  CHECK(refusal == "etcdserver: too many watches: " + std::to_string(f.world.counters.watches.get()) +
+                       " of 65536 are taken, the most (32768) by 10.0.0.0:4711, one of 18 connections; this one has 8 "
+                       "and may have 8; watch a range of keys instead");
+  const std::string key(kWatchKeyBytesOwn, 'k');
+  const auto another = f.stream(f.b);
+  CHECK_FALSE(f.watch(*another, key).canceled());
+}
+
 TEST_CASE("a connection has at most as many streams as are still free") {
   Fixture f;
   std::vector<std::unique_ptr<TestStream>> streams;
@@ -218,6 +262,73 @@ TEST_CASE("a connection has at most as many streams as are still free") {
   CHECK(streams.size() - 1 == kWatchStreamsMax / 2);
   CHECK(streams.back()->opened().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK(f.stream(f.b)->opened().ok());
+}
+
+TEST_CASE("other connections do not take all watch streams, and a newcomer is told who has the most") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> streams;
+  const auto opened = [&](const char& connection) {
+    for (std::size_t open = 0;; ++open) {
+      streams.push_back(f.stream(connection));
+      if (!streams.back()->opened().ok()) return open;
+    }
+  };
+  for (const char& other : f.others) CHECK(opened(other) >= kWatchStreamsOwn);
+  CHECK(f.world.counters.streams.get() >= kWatchStreamsMax);
+  CHECK(opened(f.a) == kWatchStreamsOwn);
+  CHECK(streams.back()->opened().error_message() ==
+        "too many watch streams: " + std::to_string(f.world.counters.streams.get()) +
+            " of 16384 are taken, the most (8192) by somebody, one of 33 connections; this one has 1 and may have 1; "
+            "use one stream for several watches");
+}
+
+TEST_CASE("streams that are full when their turn comes keep no other from it") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> streams;  // first those that have the turns, then those that are full
+  for (std::size_t i = 0; i < 2 * kTurnsMax + 1; ++i) {
+    streams.push_back(f.stream(f.others[i]));
+    f.watch(*streams.back(), i < kTurnsMax ? "first" : i < 2 * kTurnsMax ? "second" : "third");
+    if (i / kTurnsMax == 1) f.watch(*streams.back(), "small");
+  }
+  f.put("first", kMiB);
+  f.run_ms(100);
+  f.put("second", kMiB);
+  f.run_ms(100);
+  f.put("small", kShareBytesMax + 1);
+  f.run_ms(100);
+  f.put("third", kMiB);
+  f.run_ms(100);
+  for (std::size_t i = 0; i < kTurnsMax; ++i) {
+    CHECK(events_of(*streams[i]) == 1);
+    CHECK(events_of(*streams[kTurnsMax + i]) == 1);
+    streams[i]->read(2 * kMiB);
+  }
+  f.run_ms(60'000);
+  CHECK(events_of(*streams.back()) == 1);
+  for (std::size_t i = kTurnsMax; i < 2 * kTurnsMax; ++i) streams[i]->read(kMiB);  // now at the end of the line
+  f.run_ms(static_cast<int>(kTurnStalledMs) / 2);
+  std::size_t got = 0;
+  for (std::size_t i = kTurnsMax; i < 2 * kTurnsMax; ++i) {
+    CHECK_FALSE(streams[i]->ended());
+    got += events_of(*streams[i]);
+  }
+  CHECK(got >= kTurnsMax - 1);
+}
+
+TEST_CASE("a turn that is given back to one that waits is work for the hub") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> streams;
+  for (std::size_t i = 0; i < kTurnsMax + 1; ++i) {
+    streams.push_back(f.stream(f.others[i]));
+    f.watch(*streams.back(), i < kTurnsMax ? "first" : "second");
+  }
+  f.put("first", kMiB);
+  f.run_ms(100);
+  f.put("second", kMiB);
+  f.run_ms(200);
+  CHECK_FALSE(f.world.hub.readable());
+  streams[0]->read(2 * kMiB);
+  CHECK(f.world.hub.readable());
 }
 
 TEST_CASE("a watch without events is told of progress at an interval, if it asks for it") {

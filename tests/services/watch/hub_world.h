@@ -115,8 +115,8 @@ class StoresClient final : public ReplicaClient {
 // A client's end: what has come, and what it has not read yet.
 class TestStream final : public WatchOutput {
  public:
-  TestStream(Hub& hub, const void* connection, bool needs_leader = false)
-      : hub_(hub), connection_(connection), stream_(*this) {
+  TestStream(Hub& hub, const void* connection, bool needs_leader = false, std::string peer = "somebody")
+      : hub_(hub), connection_(connection), peer_(std::move(peer)), stream_(*this) {
     stream_.needs_leader = needs_leader;
     opened_ = hub_.open(stream_);
   }
@@ -157,11 +157,13 @@ class TestStream final : public WatchOutput {
   void tell_below(std::size_t bytes) override { tell_below_ = bytes; }
   void resume() override {}
   const void* connection() const override { return connection_; }
+  std::string peer() const override { return peer_; }
   void finish(const grpc::Status& status) override { ended_ = status; }
 
  private:
   Hub& hub_;
   const void* connection_;
+  const std::string peer_;
   WatchStream stream_;
   grpc::Status opened_;
   std::optional<grpc::Status> ended_;
