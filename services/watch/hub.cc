@@ -103,7 +103,7 @@ void Hub::place(Watch& watch) {
   const Revision read_to = feed_.position + (feed_.place > 0 ? 1 : 0);
   if (watch.position >= read_to) {
     set(watch, Placement::kSynced);
-    if (watch.cover_number > feed_.asked_cover) fresh_.push_back(ref(watch));
+    if (watch.cover_number > feed_.heard_cover) fresh_.push_back(watch);
     return;
   }
   const bool full = watch.stream->has_turn || watch.stream->waits_for_turn || room_.is_full(*watch.stream);
@@ -147,12 +147,12 @@ void Hub::detach(Watch& watch) {
   cover_previous_ = false;
   feed_.answer.reset();
   sweep_.answer.reset();
-  feed_.under_way = sweep_.under_way = false;
-  ++feed_.asked;   // answers that come yet are nobody's
+  feed_.under_way.reset();
+  sweep_.under_way = false;
+  ++feed_.questions;  // answers that come yet are nobody's
   ++sweep_.pages;
   delivery_.reset();
   wide_.reset();
-  fresh_.clear();
   compaction_scan_.reset();
 }
 
@@ -203,7 +203,7 @@ void Hub::look_for_lag() {
   const Revision newest = environment_.newest();
   if (feed_.under_way && feed_.position <= newest_seen_) {
     ++feed_.places;
-    feed_.under_way = false;
+    feed_.under_way.reset();
   }
   newest_seen_ = newest;
 }

@@ -75,13 +75,17 @@ class Hub final : public Pollable {
     kv::EventsResult events;
     std::uint64_t number = 0;  // of the cover, or of the page
   };
+  // What the feed has asked for.
+  struct Question {
+    std::uint64_t cover = 0;
+    Revision at_least = 0;
+  };
   struct Feed {
     Revision position = 0;      // all before it has been read
     std::uint32_t place = 0;    // within that revision: then it is not for synced watches
-    std::uint64_t asked = 0;    // questions; the last one may be under way
-    bool under_way = false;
-    std::uint64_t asked_cover = 0;
-    Revision asked_at_least = 0;
+    std::uint64_t questions = 0;
+    std::optional<Question> under_way;  // the last one; of earlier ones, too, an answer may come
+    std::uint64_t heard_cover = 0;      // of the last answer; one for an earlier cover does not count any more
     int places = 0;  // from the nearest replica
     std::uint64_t retry_ns = 0;
     std::optional<Answer> answer;
@@ -165,7 +169,7 @@ class Hub final : public Pollable {
   bool feed_is_due() const;
   bool page_is_due() const;
   void ask_feed();
-  void take_feed(std::uint64_t asked, std::uint64_t cover, kv::EventPosition from, const ReplicaReply& reply);
+  void take_feed(std::uint64_t question, std::uint64_t cover, kv::EventPosition from, const ReplicaReply& reply);
   void ask_page();
   void submit_page(kv::EventsRequest request);
   void take_page(std::uint64_t page, kv::EventPosition from, const ReplicaReply& reply);
@@ -219,7 +223,7 @@ class Hub final : public Pollable {
 
   WatchList behind_;
   std::size_t behind_number_ = 0;
-  std::vector<WatchRef> fresh_;  // synced, and not in the cover of the last question of the feed
+  WatchList fresh_;  // synced, and not in the cover of the feed's last answer
 
   Feed feed_;
   Sweep sweep_;

@@ -73,13 +73,15 @@ void Hub::begin_feed(Answer&& answer) {
     delivery.to = *wide + 1;
   }
   feed_.position = delivery.to;
-  std::erase_if(fresh_, [&](const WatchRef& ref) {
-    Watch* watch = find(ref);
-    if (watch == nullptr || watch->placement != Placement::kSynced || watch->cover_number <= answer.number) return true;
-    if (watch->position >= feed_.position + (feed_.place > 0 ? 1 : 0)) return false;
-    fall_behind(*watch, watch->position);
-    return true;
-  });
+  feed_.heard_cover = answer.number;
+  for (auto it = fresh_.begin(); it != fresh_.end();) {
+    Watch& watch = *it++;
+    if (watch.cover_number <= answer.number) {
+      watch.in_list.unlink();
+    } else if (watch.position < feed_.position + (feed_.place > 0 ? 1 : 0)) {
+      fall_behind(watch, watch.position);
+    }
+  }
   if (wide) return fall_all(delivery.batch, *wide);
   delivery_ = std::move(delivery);
 }

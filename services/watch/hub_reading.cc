@@ -28,7 +28,8 @@ bool Hub::look_is_due() const { return !look_under_way_ && !looking_.empty() && 
 // never keep the feed from reading on.
 bool Hub::feed_is_due() const {
   if (watches() == 0 || feed_.answer || delivery_ || compaction_scan_ || now_ns_ < feed_.retry_ns) return false;
-  return !feed_.under_way || cover_number_ > feed_.asked_cover || wanted_progress() > feed_.asked_at_least;
+  const auto& asked = feed_.under_way;
+  return !asked || cover_number_ > asked->cover || wanted_progress() > asked->at_least;
 }
 
 bool Hub::page_is_due() const {
@@ -54,20 +55,19 @@ void Hub::ask_feed() {
   request.bytes_max = kEventsPageBytes;
   request.prev_kv = cover_previous_;
   request.ranges = cover_.ranges();
-  feed_.under_way = true;
-  feed_.asked_cover = cover_number_;
-  feed_.asked_at_least = request.at_least;
+  feed_.under_way = Question{cover_number_, request.at_least};  // a refusal takes it back before submit() returns
   counters_.feed_queries.add(1);
-  const auto callback = [this, asked = ++feed_.asked, cover = cover_number_, from = request.from](
-                            const ReplicaReply& reply) { take_feed(asked, cover, from, reply); };
+  const auto callback = [this, question = ++feed_.questions, cover = cover_number_, from = request.from](
+                            const ReplicaReply& reply) { take_feed(question, cover, from, reply); };
   environment_.client.submit(RequestKind::kStandingQuery, kv::encode(kv::Request(std::move(request))), callback,
                              ReplicaClient::from_nearest(feed_.places));
 }
 
-void Hub::take_feed(std::uint64_t asked, std::uint64_t cover, kv::EventPosition from, const ReplicaReply& reply) {
-  const bool current = asked == feed_.asked;
-  if (current) feed_.under_way = false;
+void Hub::take_feed(std::uint64_t question, std::uint64_t cover, kv::EventPosition from, const ReplicaReply& reply) {
+  const bool current = question == feed_.questions;
+  if (current) feed_.under_way.reset();
   if (watches() == 0 || feed_.answer || from != kv::EventPosition{feed_.position, feed_.place}) return;
+  if (cover < feed_.heard_cover) return;
   std::optional<kv::EventsResult> events = events_of(reply);
   if (events) {
     feed_.answer = Answer{from, std::move(*events), cover};

@@ -69,7 +69,7 @@ struct Watch {
   std::uint64_t cover_number = 0;  // of the first cover that holds its range
   std::uint64_t behind_since = 0;  // pages asked for before; later ones are for it
   Hook in_group;                   // of its placement
-  Hook in_list;                    // behind: the hub's; stalled: its stream's
+  Hook in_list;                    // behind, or fresh: the hub's; stalled: its stream's
 
   bool wants(bool deleted) const { return deleted ? !no_delete : !no_put; }
 };

@@ -1,5 +1,6 @@
-// Random watches on stores that lag, lose answers and compact, with clients that read slowly, come and go: each watch
-// gets the events that one plain list of all changes says, in order, each once, whole revisions at a time.
+// Random watches on stores that lag, lose answers and compact, behind a session that refuses some questions, with
+// clients that read slowly, come and go: each watch gets the events that one plain list of all changes says, in order,
+// each once, whole revisions at a time.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -331,6 +331,26 @@ TEST_CASE("a turn that is given back to one that waits is work for the hub") {
   CHECK(f.world.hub.readable());
 }
 
+TEST_CASE("a question of the feed that is refused loses no event of a watch that came after it") {
+  Fixture f;
+  const auto old = f.stream(f.a), later = f.stream(f.a);
+  f.watch(*old, "a");  // the question that stands asks for nothing else
+  f.world.client.refuses_standing = true;
+  pb::WatchCreateRequest asked;
+  asked.set_key("b");
+  for (int i = 0; i < 2; ++i) {  // the hub asks anew for the first one, and is refused; the second one comes after that
+    later->create(asked);
+    for (int round = 0; round < 3; ++round) f.world.round(1000);
+    REQUIRE(later->take().size() == 1);
+  }
+  f.put("b"), f.put("a");
+  for (int round = 0; round < 3; ++round) f.world.round(1000);
+  CHECK(events_of(*old) == 1);
+  f.world.client.refuses_standing = false;
+  REQUIRE(f.world.settle());
+  CHECK(events_of(*later) == 2);
+}
+
 TEST_CASE("a watch without events is told of progress at an interval, if it asks for it") {
   Fixture f;
   const auto told = f.stream(f.a), silent = f.stream(f.a);

@@ -1,4 +1,4 @@
-// A hub among stores that lag and lose answers, and clients that read slowly.
+// A hub among stores that lag and lose answers, a session that refuses, and clients that read slowly.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,14 @@ class StoresClient final : public ReplicaClient {
  public:
   explicit StoresClient(Prng& prng) : prng_(prng) {}
 
-  // Random faults: answers late, lost, in another order; stores behind the newest.
+  // Random faults: answers late, lost, in another order; questions refused; stores behind the newest.
   bool faults = true;
+  bool refuses_standing = false;  // the session has no room for so long a question
 
   void submit(RequestKind kind, std::string payload, Callback callback, EndpointId replica = kAnyReplica) override {
+    if ((faults && prng_.chance(0.1)) || (refuses_standing && kind == RequestKind::kStandingQuery)) {
+      return answer(callback, ReplicaReply::Outcome::kOverloaded, "");
+    }
     const std::size_t store = static_cast<std::size_t>(places_from_nearest(replica).value_or(0)) % stores_.size();
     if (kind == RequestKind::kStandingQuery) {
       if (standing_) answer(std::exchange(standing_, std::nullopt)->callback, ReplicaReply::Outcome::kUnknown, "");
