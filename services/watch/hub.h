@@ -242,7 +242,8 @@ class Hub final : public Pollable {
   bool look_under_way_ = false;
   std::uint64_t look_covers_ = 0;  // arrivals up to here
   std::uint64_t looked_at_ = 0;    // arrivals whose revision is known
-  Revision looked_revision_ = 0;
+  Revision looked_revision_ = 0;   // the store's, and what it had compacted, for these arrivals
+  Revision looked_compacted_ = -1;
   std::uint64_t look_retry_ns_ = 0;
   std::size_t parked_bytes_ = 0;
   std::vector<WatchStream*> looking_;    // with parked requests

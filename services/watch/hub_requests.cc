@@ -1,5 +1,6 @@
 // What clients ask of a hub: watches, their end, and how far they have come.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -26,14 +27,13 @@ bool Hub::takes_requests(WatchStream& stream) {
   return false;
 }
 
-// ---- The store's revision ----
+// ---- The store's revisions ----
 
 void Hub::ask_look(RequestKind kind) {
   look_under_way_ = true;
   look_covers_ = arrivals_;
-  kv::RangeRequest nothing;
-  nothing.key = kSmallestKey;
-  nothing.count_only = true;
+  kv::EventsRequest nothing;
+  nothing.from.revision = std::numeric_limits<Revision>::max();
   environment_.client.submit(kind, kv::encode(kv::Request(std::move(nothing))),
                              [this, kind](const ReplicaReply& reply) { take_look(reply, kind); });
 }
@@ -43,9 +43,11 @@ void Hub::take_look(const ReplicaReply& reply, RequestKind kind) {
   look_under_way_ = false;
   auto result = reply.outcome == ReplicaReply::Outcome::kOk ? kv::decode_result(reply.payload)
                                                             : absl::StatusOr<kv::Result>(absl::UnavailableError(""));
-  if (result.ok() && result->code == kv::Code::kOk) {
+  const auto* events = result.ok() ? std::get_if<kv::EventsResult>(&result->body) : nullptr;
+  if (events != nullptr) {
     looked_at_ = look_covers_;
     looked_revision_ = result->revision;
+    looked_compacted_ = events->compact_revision;
     return;
   }
   look_retry_ns_ = now_ns_ + kEventsRetryMs * kMs;
@@ -178,9 +180,10 @@ void Hub::create(WatchStream& stream, const pb::WatchCreateRequest& request) {
   send(stream, response, looked_revision_);
   watch.position = request.start_revision() == 0 ? looked_revision_ + 1 : request.start_revision();
   place(watch);
-  if (watch.position >= compacted_) return;
+  const Revision compacted = std::max(compacted_, looked_compacted_);
+  if (watch.position >= compacted) return;
   pb::WatchResponse lost;
-  lost.set_compact_revision(compacted_);
+  lost.set_compact_revision(compacted);
   cancel(watch, std::move(lost));
 }
 

@@ -48,6 +48,7 @@ class History {
 // What a client knows of one of its watches.
 struct Follower {
   pb::WatchCreateRequest asked;
+  Revision compacted = -1;   // by the store, when it was asked for
   bool created = false;
   bool canceled = false;
   bool let_go = false;       // by its client: its id is free
@@ -90,7 +91,7 @@ class Run {
     int connection = 0;
     std::unique_ptr<TestStream> stream;
     std::map<std::int64_t, Follower> followers;
-    std::vector<pb::WatchCreateRequest> creating;
+    std::vector<Follower> creating;
     std::int64_t next_id = 100;
   };
 
@@ -185,7 +186,7 @@ class Run {
     if (prng_.chance(0.1)) asked.add_filters(pb::WatchCreateRequest::NOPUT);
     if (prng_.chance(0.1)) asked.add_filters(pb::WatchCreateRequest::NODELETE);
     if (prng_.chance(0.3)) asked.set_watch_id(client.next_id++);
-    client.creating.push_back(asked);
+    client.creating.push_back({asked, world_.client.compacted()});
     client.stream->create(asked);
   }
 
@@ -238,6 +239,9 @@ class Run {
       if (response.compact_revision() != 0 && follower.whole_to >= response.compact_revision()) {
         fail("canceled by a compaction behind it");
       }
+      if (response.compact_revision() != 0 && response.compact_revision() < follower.compacted) {
+        fail("told of an older compaction than the last one before it was asked for");
+      }
       return;
     }
     for (const mvccpb::Event& event : response.events()) hear_event(follower, event);
@@ -251,8 +255,7 @@ class Run {
 
   void hear_created(Client& client, const pb::WatchResponse& response) {
     if (client.creating.empty()) return fail("created without a request");
-    Follower follower;
-    follower.asked = client.creating.front();
+    Follower follower = client.creating.front();
     client.creating.erase(client.creating.begin());
     if (response.canceled()) return;
     follower.next = follower.asked.start_revision() != 0 ? follower.asked.start_revision()

@@ -351,6 +351,31 @@ TEST_CASE("a question of the feed that is refused loses no event of a watch that
   CHECK(events_of(*later) == 2);
 }
 
+TEST_CASE("a watch from a compacted revision is told what is compacted now, not when there were watches last") {
+  Fixture f;
+  const auto compact = [&](Revision revision) {
+    kv::CompactRequest request;
+    request.revision = revision;
+    f.world.client.write(request);
+    REQUIRE(f.world.settle());
+  };
+  for (int i = 0; i < 30; ++i) f.put("k");
+  auto stream = f.stream(f.a);
+  f.watch(*stream, "k");
+  compact(5);
+  stream.reset();
+  compact(10), compact(20);
+  stream = f.stream(f.a);
+  pb::WatchCreateRequest asked;
+  asked.set_key("k"), asked.set_start_revision(1);
+  stream->create(asked);
+  REQUIRE(f.world.settle());
+  const std::vector<pb::WatchResponse> came = stream->take();
+  REQUIRE(came.size() == 2);
+  CHECK(came[1].canceled());
+  CHECK(came[1].compact_revision() == 20);
+}
+
 TEST_CASE("a watch without events is told of progress at an interval, if it asks for it") {
   Fixture f;
   const auto told = f.stream(f.a), silent = f.stream(f.a);
