@@ -215,12 +215,12 @@ void Hub::end_page() {
   end_behind(page.number, page.from, page.to);
 }
 
-// Watches that are behind, in [from, to), and asked for before that page, are at `to` now.
+// Watches that are behind, in [from, to), and asked for before that page, are at `to` now. One that came later may have
+// been given a wide revision all the same; so all are looked at whether they have come to the feed's position.
 void Hub::end_behind(std::uint64_t page, Revision from, Revision to) {
   for (auto it = behind_.begin(); it != behind_.end();) {
     Watch& watch = *it++;
-    if (watch.behind_since >= page) continue;
-    if (watch.position >= from) watch.position = std::max(watch.position, to);
+    if (watch.behind_since < page && watch.position >= from) watch.position = std::max(watch.position, to);
     if (watch.position < feed_.position + (feed_.place > 0 ? 1 : 0)) continue;
     unlink(watch);
     place(watch);

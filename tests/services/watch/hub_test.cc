@@ -331,6 +331,28 @@ TEST_CASE("a turn that is given back to one that waits is work for the hub") {
   CHECK(f.world.hub.readable());
 }
 
+// Regression: it stayed behind, and the hub asked for the next page for ever, until the next write.
+TEST_CASE("a watch that has waited for a turn for a wide revision is synced when it has got it") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> streams;
+  for (std::size_t i = 0; i < kTurnsMax + 1; ++i) {
+    streams.push_back(f.stream(f.others[i]));
+    f.watch(*streams.back(), "k", "l");
+  }
+  kv::TxnRequest txn;
+  for (const char* key : {"k1", "k2", "k3"}) {
+    kv::PutRequest put;
+    put.key = key, put.value = std::string(kEventsPageBytes / 2, 'v');
+    txn.success.emplace_back(put);
+  }
+  f.world.client.write(txn);
+  for (std::uint64_t ms = 0; ms < kWideHoldMs / 2; ++ms) f.world.round(1000);
+  for (auto& stream : streams) stream->read(kMiB);
+  REQUIRE(f.world.settle());
+  CHECK(f.world.counters.behind.get() == 0);
+  for (auto& stream : streams) CHECK(events_of(*stream) == 3);
+}
+
 TEST_CASE("a question of the feed that is refused loses no event of a watch that came after it") {
   Fixture f;
   const auto old = f.stream(f.a), later = f.stream(f.a);
