@@ -51,6 +51,7 @@ void Hub::writable(WatchStream& stream) {
   if (room_.is_full(stream)) return stream.output.tell_below(room_.share(stream));
   if (stream.has_turn) room_.end_turn(stream, now_ns_);
   if (!stream.waits_for_turn) unstall(stream);
+  if (std::exchange(stream.waits_for_room, false)) stream.output.resume();
 }
 
 void Hub::end_streams(const grpc::Status& status) {

@@ -21,8 +21,15 @@ void Hub::request(WatchStream& stream, pb::WatchRequest&& request, std::size_t b
   if (!std::exchange(stream.waits_for_look, true)) looking_.push_back(&stream);
 }
 
+// Only what can be answered: there is room for the answers to all that is parked, which may be as long as the share.
 bool Hub::takes_requests(WatchStream& stream) {
-  if (stream.parked.size() < kParkedRequestsMax && parked_bytes_ < kParkedBytesMax) return true;
+  if (room_.is_full(stream)) {
+    stream.waits_for_room = true;  // writable() goes on
+    stream.output.tell_below(room_.share());
+    return false;
+  }
+  const std::size_t parked_max = std::min(kParkedRequestsMax, room_.share() / kAnswerBytesMax);
+  if (stream.parked.size() < parked_max && parked_bytes_ < kParkedBytesMax) return true;
   if (!std::exchange(stream.held_back, true)) held_back_.push_back(&stream);
   return false;
 }

@@ -19,6 +19,7 @@ inline constexpr std::size_t kWatchesOwn = 8;                          // of eac
 inline constexpr std::size_t kWatchKeyBytesOwn = 2 * 1024;             // likewise
 inline constexpr std::size_t kWatchStreamsOwn = 1;                     // likewise
 inline constexpr std::size_t kParkedRequestsMax = 64;                  // of a stream; more are not read yet
+inline constexpr std::size_t kAnswerBytesMax = 512;  // of a request's answer; so many of them as a share holds are read
 inline constexpr std::size_t kParkedBytesMax = 8 * 1024 * 1024;        // requests that wait; more are not read yet
 
 // What waits for the clients of watches.

@@ -118,6 +118,7 @@ struct WatchStream {
   bool waits_for_turn = false;  // is in its holder's line
   Hook in_line;
   bool held_back = false;      // its requests are not read
+  bool waits_for_room = false;  // likewise, until it has room for the answers
   bool waits_for_look = false;
   bool wants_progress = false;
   std::int64_t next_id = 0;

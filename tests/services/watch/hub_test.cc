@@ -396,6 +396,48 @@ TEST_CASE("a watch from a compacted revision is told what is compacted now, not 
   REQUIRE(came.size() == 2);
   CHECK(came[1].canceled());
   CHECK(came[1].compact_revision() == 20);
+// Regression: a client without window sent three million creates that were refused, and all answers were kept.
+TEST_CASE("requests are not read while their answers have no room, and are again once the client has taken some") {
+  Fixture f;
+  const auto stream = f.stream(f.a);
+  pb::WatchCreateRequest invalid;
+  invalid.set_key("b"), invalid.set_range_end("a");
+  pb::WatchRequest progress;
+  progress.mutable_progress_request();
+  int asked = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    if (stream->may_ask()) i % 2 == 0 ? stream->create(invalid) : stream->ask(progress), ++asked;
+    if (i % 10 == 0) f.world.round(10'000);
+  }
+  REQUIRE(f.world.settle());
+  CHECK_FALSE(stream->may_ask());
+  CHECK(stream->pending_bytes() >= kShareBytesMax);
+  CHECK(stream->pending_bytes() <= 2 * kShareBytesMax);
+  CHECK(stream->take().size() == static_cast<std::size_t>(asked));
+  stream->resumed = 0;
+  stream->read(stream->pending_bytes() - kShareBytesMax);
+  CHECK(stream->resumed == 0);
+  stream->read(1);
+  CHECK(stream->resumed == 1);
+  CHECK(stream->may_ask());
+}
+
+TEST_CASE("of a small share, only so many requests are read as their answers fill it") {
+  Fixture f;
+  std::vector<std::unique_ptr<TestStream>> others;
+  std::vector<char> connections(kSharesBytes / kShareBytesMin / 64);
+  for (const char& connection : connections) {
+    for (int i = 0; i < 64; ++i) others.push_back(f.stream(connection));
+  }
+  const auto stream = f.stream(f.a);
+  pb::WatchCreateRequest invalid;
+  invalid.set_key("b"), invalid.set_range_end("a");
+  std::size_t asked = 0;
+  for (; stream->may_ask(); ++asked) stream->create(invalid);
+  CHECK(asked == kShareBytesMin / kAnswerBytesMax);
+  REQUIRE(f.world.settle());
+  CHECK(stream->pending_bytes() <= asked * kAnswerBytesMax);
+  CHECK(stream->may_ask());
 }
 
 TEST_CASE("a watch without events is told of progress at an interval, if it asks for it") {

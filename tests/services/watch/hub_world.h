@@ -126,6 +126,8 @@ class TestStream final : public WatchOutput {
   }
   ~TestStream() { hub_.close(stream_); }
 
+  int resumed = 0;  // requests are taken again
+
   const grpc::Status& opened() const { return opened_; }
   const std::optional<grpc::Status>& ended() const { return ended_; }
   std::vector<pb::WatchResponse> take() { return std::exchange(came_, {}); }
@@ -159,7 +161,7 @@ class TestStream final : public WatchOutput {
   }
   std::size_t pending_bytes() const override { return pending_; }
   void tell_below(std::size_t bytes) override { tell_below_ = bytes; }
-  void resume() override {}
+  void resume() override { ++resumed; }
   const void* connection() const override { return connection_; }
   std::string peer() const override { return peer_; }
   void finish(const grpc::Status& status) override { ended_ = status; }
