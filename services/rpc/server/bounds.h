@@ -13,6 +13,8 @@ struct ServerBounds {
   std::uint64_t uncalled_grace_ms = kUncalledGraceMs;
   std::uint64_t preface_timeout_ms = kPrefaceTimeoutMs;
   int streams_per_connection = kStreamsPerConnectionMax;
+  int streaming_calls = kStreamingCallsMax;
+  int streaming_calls_all = kStreamingCallsAllMax;
   std::size_t message_bytes = kGrpcReceiveBytesMax;
   int calls_taken_on = kCallsTakenOnMax;
   int large_calls = kLargeCallsMax;

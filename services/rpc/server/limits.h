@@ -22,7 +22,12 @@ inline constexpr std::uint64_t kPrefaceTimeoutMs =
 inline constexpr int kTcpKeepAliveS = 60;  // idle time after which the kernel asks whether the peer lives
 
 // Calls.
-inline constexpr int kStreamsPerConnectionMax = 1024;  // concurrent calls of a connection; more wait at the client
+inline constexpr int kStreamsPerConnectionMax = 1536;  // concurrent calls of a connection; more wait at the client
+// Calls with streams of messages last as long as clients want. Of a connection's calls, those of methods served here,
+// and these with those that are passed on, are no more than so many: RESOURCE_EXHAUSTED. So a connection always has
+// streams for calls that are passed on (services/rpc/passing/limits.h), and for those with one message.
+inline constexpr int kStreamingCallsMax = 1024;
+inline constexpr int kStreamingCallsAllMax = 1280;
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;       // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
@@ -121,5 +126,7 @@ inline constexpr int kHeapMapBytes = 4 * 1024 * 1024;
 
 static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
 static_assert(kOutputBeginBytesMax < kOutputBytesMax);
+static_assert(kStreamingCallsMax < kStreamingCallsAllMax);
+static_assert(kStreamingCallsAllMax + kCallsTakenOnMax <= kStreamsPerConnectionMax, "a connection can fill the loop");
 
 }  // namespace ingot::rpc

@@ -253,6 +253,7 @@ void Session::drop(Stream& stream) {
   if (stream.finished) finished_output_bytes_ -= stream.output.size();
   output_taken(stream, stream.output.size());
   --streams_number_;
+  if (stream.streaming) --streaming_number_;
   shared_.keep(std::unique_ptr<Stream>(&stream));
   credit_withheld();
 }

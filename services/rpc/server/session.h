@@ -111,6 +111,7 @@ class Session final : private Line {
   void head_complete(Stream& stream);
   grpc::Status find_method(Stream& stream) const;
   void begin_stream(Stream& stream);
+  grpc::Status room_for_stream(const Stream& stream) const;
   void request_complete(Stream& stream, std::string_view message);
   void run_unary(Stream& stream, std::string_view message);
   void remote_end(Stream& stream);
@@ -146,6 +147,7 @@ class Session final : private Line {
   FloodGuard guard_;
   Streams streams_;  // in the order in which they were opened
   std::size_t streams_number_ = 0;
+  std::size_t streaming_number_ = 0;       // of those, with streams of messages
   std::size_t received_bytes_ = 0;         // not yet given to handlers
   std::size_t output_bytes_ = 0;           // of all streams, unframed
   std::size_t counted_bytes_ = 0;          // of those whose handlers do not bound it (Method::bounds_output)

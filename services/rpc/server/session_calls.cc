@@ -53,7 +53,21 @@ void Session::head_complete(Stream& stream) {
   }
 }
 
+// Streams of messages may last for ever. So they never take all streams of a connection: calls with one message find
+// some free, while a client that opens too many of the others is told, instead of having all its calls wait in silence.
+grpc::Status Session::room_for_stream(const Stream& stream) const {
+  const bool passed_on = stream.method == nullptr;
+  const int most = passed_on ? shared_.bounds.streaming_calls_all : shared_.bounds.streaming_calls;
+  if (streaming_number_ < static_cast<std::size_t>(most)) return grpc::Status::OK;
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+          absl::StrCat("too many open streams on this connection for a call of ", std::string(stream.head.path()), ": ",
+                       most, " at most; use one of them for several requests, or another connection")};
+}
+
 void Session::begin_stream(Stream& stream) {
+  if (const grpc::Status status = room_for_stream(stream); !status.ok()) return refuse(stream, status);
+  stream.streaming = true;
+  ++streaming_number_;
   stream.phase = Stream::Phase::kRunning;
   stream.bounds_output = stream.method != nullptr && stream.method->bounds_output;
   stream.call = shared_.calls.open(stream);

@@ -20,7 +20,7 @@ void Stream::clear() {
   session = nullptr;
   phase = Phase::kHead;
   remote_ended = half_closed_told = has_request = response_begun = finished = deferred = over_low = false;
-  large = unknown = delivering = bounds_output = false;
+  large = unknown = delivering = bounds_output = streaming = false;
   low_bytes = kStreamOutputLowBytes;
   place = {};
   head.clear();

@@ -54,6 +54,7 @@ struct Stream : QueueHook {
   bool large = false;           // Weight::kLarge
   bool unknown = false;         // Weight::kUnknown
   bool delivering = false;      // its handler is being given messages
+  bool streaming = false;       // counts among its connection's streams of messages
 
   RequestHead head;
   const Method* method = nullptr;  // null: the fallback's

@@ -275,5 +275,47 @@ TEST_CASE("calls above the bound of streams wait at the client") {
   CHECK(harness.held.size() == 12);
 }
 
+// Regression: watch streams took all streams of a connection, and its put waited for its deadline without a word.
+TEST_CASE("streams of messages never take all streams of a connection, and who opens too many is told at once") {
+  class Idle final : public StreamHandler {
+   public:
+    void message(std::string_view) override {}
+    void half_closed() override {}
+    void writable() override {}
+  };
+  Harness harness;
+  const auto idle = [](Call) { return std::make_unique<Idle>(); };
+  harness.methods.add("/t.T/Watch", {.stream = idle, .bounds_output = true});
+  harness.methods.set_fallback([&](Call call, std::string_view) { return idle(call); });
+  auto client = harness.client();
+  harness.run(*client);
+  const auto open = [&](const std::string& path, int number) {
+    std::vector<std::int32_t> ids;
+    for (int i = 0; i < number; ++i) ids.push_back(client->call(path, "", false));
+    harness.run(*client);
+    return ids;
+  };
+  const auto refused = [&](const std::vector<std::int32_t>& ids) {
+    return std::count_if(ids.begin(), ids.end(),
+                         [&](std::int32_t id) { return client->answer(id).status() == kResourceExhausted; });
+  };
+  const std::vector<std::int32_t> watches = open("/t.T/Watch", 1'300);
+  CHECK(harness.server().open_calls() == kStreamingCallsMax);
+  CHECK(refused(watches) == 1'300 - kStreamingCallsMax);
+  CHECK(client->answer(watches.back()).message() ==
+        "too many open streams on this connection for a call of /t.T/Watch: 1024 at most; use one of them for several "
+        "requests, or another connection");
+  const std::vector<std::int32_t> passed_on = open("/o.O/Passed", 300);
+  CHECK(refused(passed_on) == 300 - (kStreamingCallsAllMax - kStreamingCallsMax));
+  const auto put = client->call("/t.T/Echo", framed("x"));
+  harness.run(*client);
+  CHECK(client->answer(put).status() == 0);
+  client->reset(watches[0]);
+  client->reset(passed_on[0]);
+  harness.run(*client);
+  CHECK(refused(open("/t.T/Watch", 1)) == 1);  // the other calls count, too
+  CHECK(refused(open("/o.O/Passed", 3)) == 1);
+}
+
 }  // namespace
 }  // namespace ingot::rpc
