@@ -150,8 +150,8 @@ void run_http2(std::string_view bytes) {
   }
   session.reset();
   shared.handlers_over.clear();
-  INGOT_CHECK(shared.calls.open_calls() == 0 && shared.received_bytes == 0 && shared.output_bytes == 0,
-              "nothing of a connection outlives it");
+  const std::size_t kept = shared.received_bytes + shared.head_bytes + shared.output_bytes + shared.bounded_bytes;
+  INGOT_CHECK(shared.calls.open_calls() == 0 && kept == 0, "nothing of a connection outlives it");
   for (const rpc::Call& call : held) INGOT_CHECK(!call.open());
 }
 

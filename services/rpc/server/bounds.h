@@ -16,6 +16,7 @@ struct ServerBounds {
   int streaming_calls = kStreamingCallsMax;
   int streaming_calls_all = kStreamingCallsAllMax;
   std::size_t message_bytes = kGrpcReceiveBytesMax;
+  std::size_t head_bytes = kHeadBytesMax;
   int calls_taken_on = kCallsTakenOnMax;
   int large_calls = kLargeCallsMax;
   std::size_t unknown_bytes = kUnknownBytesMax;
@@ -27,6 +28,7 @@ struct ServerBounds {
   std::size_t output_bytes_all = kOutputBytesAllMax;
   std::uint64_t stalled_write_ms = kStalledWriteMs;
   std::uint64_t stalled_under_pressure_ms = kStalledUnderPressureMs;
+  std::uint64_t stalled_end_ms = kStalledEndMs;
   std::uint64_t ping_interval_min_ms = kPingIntervalMinMs;
   int idle_frames_burst = kIdleFramesBurst;
   int idle_frames_per_second = kIdleFramesPerSecond;

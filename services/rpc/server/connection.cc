@@ -163,7 +163,7 @@ void Connection::receive_http1(std::string_view bytes) {
   head_.append(bytes);
   const bool whole = head_.find("\r\n\r\n") != std::string::npos;
   if (!whole && head_.size() <= kHttp1RequestBytesMax) return;
-  unsent_ = host_.answer_http1(whole ? std::string_view(head_) : std::string_view());
+  keep_unsent(host_.answer_http1(whole ? std::string_view(head_) : std::string_view()));
   free_memory(head_);
   deadline_.cancel();
   end_soon();
@@ -209,16 +209,15 @@ bool Connection::write(std::string_view bytes) {
   }
   const std::size_t taken = sent < 0 ? 0 : static_cast<std::size_t>(sent);
   if (taken > 0) {
-    progress_ns_ = shared_.now_ns;
-    taken_bytes_ += taken;
     if (session_ != nullptr) session_->bytes_sent(taken);
     shared_.count(&ServerCounters::sent_bytes, taken);
   }
   if (taken == bytes.size()) return true;
   if (bytes.data() == unsent_.data()) {
     unsent_.erase(0, taken);
+    shared_.output_bytes -= taken;
   } else {
-    unsent_.assign(bytes.substr(taken));
+    keep_unsent(bytes.substr(taken));
   }
   wait_writable();
   watch_progress();
@@ -228,9 +227,20 @@ bool Connection::write(std::string_view bytes) {
 bool Connection::write_unsent() {
   if (unsent_.empty()) return true;
   if (waiting_writable_ || !write(unsent_)) return false;
+  drop_unsent();
+  return true;
+}
+
+// Frames are in the loop's account, too. REQUIRES: there are none.
+void Connection::keep_unsent(std::string_view bytes) {
+  unsent_.assign(bytes);
+  shared_.output_bytes += bytes.size();
+}
+
+void Connection::drop_unsent() {
+  shared_.output_bytes -= unsent_.size();
   if (unsent_.capacity() > kKeptCapacityBytes) shared_.freed_bytes += unsent_.capacity();
   free_memory(unsent_);
-  return true;
 }
 
 // The peer may have sent more than was read. A close would then reset the connection, and the peer might lose the last
@@ -262,24 +272,29 @@ void Connection::time_is_up() {
 
 // While something waits that the peer should take: it has to take enough of it in each period.
 void Connection::watch_progress() {
+  if (std::exchange(taken_seen_, taken_bytes()) < taken_bytes()) progress_ns_ = shared_.now_ns;
   const std::size_t owed = owed_bytes();
   if (owed == 0) return progress_.cancel();
   if (progress_.set()) return;
   owed_then_ = owed;
-  taken_bytes_ = 0;
+  taken_then_ = taken_bytes();
   progress_ns_ = shared_.now_ns;
-  shared_.timers.set(progress_, shared_.now_ns + shared_.bounds.stalled_write_ms * kMsNs);
+  const std::uint64_t ms = shared_.draining ? shared_.bounds.stalled_end_ms : shared_.bounds.stalled_write_ms;
+  shared_.timers.set(progress_, shared_.now_ns + ms * kMsNs);
 }
 
 void Connection::look_at_progress() {
-  if (taken_bytes_ >= std::min(owed_then_, kReadBytesMin)) return watch_progress();
+  const std::size_t enough = shared_.draining ? 1 : kReadBytesMin;  // draining is bounded as a whole
+  if (taken_bytes() >= taken_then_ + static_cast<std::int64_t>(std::min(owed_then_, enough))) return watch_progress();
   shared_.count(&ServerCounters::ended_stalled);
   close();
 }
 
 void Connection::drain() {
-  if (session_ != nullptr) return session_->drain();
-  if (phase_ == Phase::kDetecting) close();
+  if (session_ != nullptr) session_->drain();
+  if (phase_ == Phase::kDetecting) return close();
+  progress_.cancel();  // that was set for longer than a draining server waits
+  watch_progress();
 }
 
 void Connection::close() {
@@ -289,8 +304,7 @@ void Connection::close() {
   session_.reset();
   deadline_.cancel();
   progress_.cancel();
-  if (unsent_.capacity() > kKeptCapacityBytes) shared_.freed_bytes += unsent_.capacity();
-  free_memory(unsent_);
+  drop_unsent();
   free_memory(head_);
   error_code ignored;
   if (may_pass_descriptors_) close_unread(Descriptor(socket_.release()));

@@ -67,7 +67,6 @@ class Connection final
   bool uncalled() const { return session_ == nullptr || !session_->ever_called(); }
   std::uint64_t accepted_ns() const { return accepted_ns_; }
   bool open() const { return phase_ != Phase::kClosed; }
-  std::size_t unsent_bytes() const { return unsent_.size() + (session_ == nullptr ? 0 : session_->output_bytes()); }
   // Whether its peer takes nothing of complete answers since `since_ns`.
   bool stalled_since(std::uint64_t since_ns) const { return owed_bytes() > 0 && progress_ns_ < since_ns; }
 
@@ -92,14 +91,22 @@ class Connection final
   void receive_lingering(std::size_t bytes);
   bool write(std::string_view bytes);
   bool write_unsent();
+  void keep_unsent(std::string_view bytes);
+  void drop_unsent();
   void end_soon();
   void linger();
   void time_is_up();
+  // Of answers, ever. A peer that takes only what HTTP/2 says of itself, such as answers to its pings, takes nothing.
+  std::int64_t taken_bytes() const {
+    const std::size_t framed = session_ == nullptr ? 0 : session_->framed_bytes();
+    return static_cast<std::int64_t>(framed) - static_cast<std::int64_t>(unsent_.size());
+  }
   void watch_progress();
   void look_at_progress();
-  // Bytes that the peer should take at once: framed, or of complete answers.
+  // Bytes that the peer should take at once: framed, or of complete answers; all of a server that drains.
   std::size_t owed_bytes() const {
-    return unsent_.size() + (session_ == nullptr ? 0 : session_->finished_output_bytes());
+    if (session_ == nullptr) return unsent_.size();
+    return unsent_.size() + (shared_.draining ? session_->output_bytes() : session_->finished_output_bytes());
   }
 
   boost::asio::posix::stream_descriptor socket_;
@@ -112,8 +119,9 @@ class Connection final
   Timer deadline_;                    // of the preface, of a request, of lingering
   Timer progress_;                    // of a peer that takes its output
   std::uint64_t accepted_ns_ = 0;
-  std::uint64_t progress_ns_ = 0;  // when the peer last took something
-  std::size_t taken_bytes_ = 0;    // since progress_ was set
+  std::uint64_t progress_ns_ = 0;  // when the peer last took something of an answer
+  std::int64_t taken_seen_ = 0;    // taken_bytes() when that was looked at
+  std::int64_t taken_then_ = 0;    // when progress_ was set
   std::size_t owed_then_ = 0;      // when progress_ was set
   std::size_t lingered_bytes_ = 0;
   TurnSize turn_size_;

@@ -30,6 +30,7 @@ inline constexpr int kStreamingCallsMax = 1024;
 inline constexpr int kStreamingCallsAllMax = 1280;
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;       // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
+inline constexpr std::size_t kHeadBytesMax = 1024 * 1024;        // of a connection's open calls: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
 // Unary calls of a loop that have begun, and whose handlers have not ended their work, also for calls that were given
 // up meanwhile; others wait, by turns.
@@ -72,13 +73,17 @@ inline constexpr std::size_t kReceivedBytesAllMax = 128 * 1024 * 1024;  // of a 
 inline constexpr std::size_t kStreamOutputLowBytes = 64 * 1024;    // below it a stream's handler is told to go on
 inline constexpr std::size_t kOutputBeginBytesMax = 1024 * 1024;   // of a connection; above it none of its calls begins
 inline constexpr std::size_t kOutputBytesMax = 256 * 1024 * 1024;  // of a connection; more ends it
-inline constexpr std::size_t kOutputBytesAllMax = 256 * 1024 * 1024;  // of a loop; above it no large call begins
+// Of a loop; above it no large call begins, and others only at connections whose answers have all left.
+inline constexpr std::size_t kOutputBytesAllMax = 256 * 1024 * 1024;
 inline constexpr std::size_t kWriteBytes = 256 * 1024;  // of frames that wait for the socket; the rest waits unframed
 // A peer that takes less than kReadBytesMin of what waits for it in kStalledWriteMs is disconnected; in
 // kStalledUnderPressureMs, if large calls wait for the room.
 inline constexpr std::uint64_t kStalledWriteMs = 10'000;
 inline constexpr std::uint64_t kStalledUnderPressureMs = 1'000;
 inline constexpr std::size_t kReadBytesMin = 64 * 1024;
+// What has ended waits for those who take: what waits of a stream that its server ends with an error is dropped if
+// nothing of it was taken in this time; while a server drains, a peer that takes nothing in it is disconnected.
+inline constexpr std::uint64_t kStalledEndMs = 500;
 inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for such connections, under pressure
 
 // Frames. At each of these the connection ends with GOAWAY, ENHANCE_YOUR_CALM.

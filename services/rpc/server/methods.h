@@ -49,7 +49,9 @@ struct Method {
   std::function<void(Call, std::string_view request)> unary{};
   std::function<std::unique_ptr<StreamHandler>(Call)> stream{};
   // Of a stream: its handlers bound what waits for their clients. So that counts neither for the loop's nor for the
-  // connection's bounds of output, by which other calls begin: a watcher need not read for hours.
+  // connection's bounds of output, by which other calls begin: a watcher need not read for hours. From the end of a
+  // call on it does count. If the call ends with an error and there is no room for it, or the client takes nothing
+  // (kStalledEndMs), it is dropped: the client sees the error at once, maybe behind a message that is cut off.
   bool bounds_output = false;
 };
 

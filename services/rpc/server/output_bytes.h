@@ -14,7 +14,8 @@
 namespace ingot::rpc {
 
 // Large pieces are taken over as they are, and each one's memory is freed when it has left: a long answer is neither
-// copied as a whole nor kept until its last byte is read. Not thread-safe.
+// copied as a whole nor kept until its last byte is read. Small ones are copied: each would cost more than its bytes. So
+// no more than about twice size(), and one large piece, is kept. Not thread-safe.
 class OutputBytes {
  public:
   std::size_t size() const { return pieces_bytes_ + last_.size() - taken_; }
@@ -23,6 +24,10 @@ class OutputBytes {
   std::string& back() { return last_; }
 
   void append_piece(std::string&& piece) {
+    if (piece.size() < kCopiedPieceBytes) {
+      last_.append(piece);
+      return;
+    }
     if (!last_.empty()) push(std::exchange(last_, {}));
     push(std::move(piece));
   }
@@ -47,12 +52,24 @@ class OutputBytes {
       pieces_bytes_ -= pieces_[first_].size();
       free_memory(pieces_[first_++]);
     }
+    if (first_ >= kLeftPiecesMax && first_ > pieces_.size() / 2) {  // also of a stream that is never empty
+      pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
     if (size() == 0) {
       clear();
     } else if (first_ == pieces_.size() && taken_ > kWriteBytes && taken_ > last_.size() / 2) {
       last_.erase(0, taken_);
       taken_ = 0;
     }
+  }
+
+  // Forgets all behind the first `bytes`.
+  void keep_front(std::size_t bytes) {
+    std::string front;
+    copy_front(front, bytes);
+    clear();
+    last_ = std::move(front);
   }
 
   void clear() {
@@ -63,6 +80,9 @@ class OutputBytes {
   }
 
  private:
+  static constexpr std::size_t kCopiedPieceBytes = 1024;  // smaller pieces are copied
+  static constexpr std::size_t kLeftPiecesMax = 32;       // pieces that have left and still have their place
+
   void push(std::string&& piece) {
     pieces_bytes_ += piece.size();
     pieces_.push_back(std::move(piece));

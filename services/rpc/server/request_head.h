@@ -41,6 +41,9 @@ class RequestHead {
   std::optional<std::string_view> metadata(std::string_view name) const;
   Metadata all_metadata() const;
 
+  // Kept of it.
+  std::size_t kept_bytes() const { return path_.size() + text_.size() + fields_.size() * sizeof(Field); }
+
   // Forgets all; small buffers are kept.
   void clear();
 

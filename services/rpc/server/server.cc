@@ -95,19 +95,19 @@ class Server::State final : public ConnectionHost {
     if (io_.stopped()) io_.restart();
     std::size_t work = io_.poll();
     work += static_cast<std::size_t>(shared_.timers.run(now_ns, kTimersPerRound));
-    work += static_cast<std::size_t>(shared_.turns.run(shared_.output_bytes, now_ns));
+    work += static_cast<std::size_t>(shared_.turns.run(shared_.counted_output_bytes(), now_ns));
     work += read_some(ready_, kTurnsPerRound);
     work += read_some(newcomers_, kNewcomerTurnsPerRound);
     work += read_some(backlogged_, kTurnsPerRound);
     for (const auto& listener : listeners_) work += static_cast<std::size_t>(listener->accept());
-    work += static_cast<std::size_t>(shared_.turns.run(shared_.output_bytes, now_ns));  // large calls that were read
+    work += static_cast<std::size_t>(shared_.turns.run(shared_.counted_output_bytes(), now_ns));  // large ones
     look_for_pressure();
     shared_.handlers_over.clear();
     return static_cast<int>(work);
   }
 
   bool readable() const {
-    return !dirty_.empty() || anything_to_read() || shared_.turns.ready(shared_.output_bytes) ||
+    return !dirty_.empty() || anything_to_read() || shared_.turns.ready(shared_.counted_output_bytes()) ||
            std::any_of(listeners_.begin(), listeners_.end(), [](const auto& listener) { return listener->ready(); });
   }
 
@@ -134,11 +134,12 @@ class Server::State final : public ConnectionHost {
   }
 
   bool drained() const {
-    return shared_.draining && open_calls() == 0 && !shared_.turns.any_wait() && unsent_bytes() == 0;
+    return shared_.draining && open_calls() == 0 && !shared_.turns.any_wait() && shared_.output_bytes == 0;
   }
 
   std::size_t connections() const { return connections_.size(); }
   std::size_t open_calls() const { return shared_.calls.open_calls(); }
+  std::size_t held_bytes() const { return shared_.received_bytes + shared_.head_bytes + shared_.output_bytes; }
 
  private:
   using ConnectionLine = std::deque<std::shared_ptr<Connection>>;
@@ -200,13 +201,13 @@ class Server::State final : public ConnectionHost {
   }
 
   void look_for_pressure() {
-    if (pressure_.set() || !shared_.turns.pressed(shared_.output_bytes)) return;
+    if (pressure_.set() || !shared_.turns.pressed(shared_.counted_output_bytes())) return;
     shared_.timers.set(pressure_, shared_.now_ns + kPressureLookMs * kMsNs);
   }
 
   // Large calls wait for room that connections hold whose peers take nothing.
   void end_stalled() {
-    if (!shared_.turns.pressed(shared_.output_bytes)) return;
+    if (!shared_.turns.pressed(shared_.counted_output_bytes())) return;
     const std::uint64_t since_ns = shared_.now_ns - shared_.bounds.stalled_under_pressure_ms * kMsNs;
     std::vector<std::shared_ptr<Connection>> stalled;
     for (const auto& [key, connection] : connections_) {
@@ -228,12 +229,6 @@ class Server::State final : public ConnectionHost {
     shared_.freed_bytes = 0;
     if (write_buffer_.capacity() > 2 * kWriteBytes) free_memory(write_buffer_);
     ::malloc_trim(0);
-  }
-
-  std::size_t unsent_bytes() const {
-    std::size_t bytes = 0;
-    for (const auto& [key, connection] : connections_) bytes += connection->unsent_bytes();
-    return bytes;
   }
 
   boost::asio::io_context& io_;
@@ -273,5 +268,6 @@ void Server::end() { state_->end(); }
 bool Server::drained() const { return state_->drained(); }
 std::size_t Server::connections() const { return state_->connections(); }
 std::size_t Server::open_calls() const { return state_->open_calls(); }
+std::size_t Server::held_bytes() const { return state_->held_bytes(); }
 
 }  // namespace ingot::rpc

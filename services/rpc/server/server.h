@@ -62,7 +62,8 @@ class Server final : public Pollable {
   void count_freed(std::size_t bytes);
 
   // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,
-  // which clients retry). Open calls may finish. Idempotent.
+  // which clients retry). Open calls may finish; a client that takes nothing of what waits for it (kStalledEndMs) is
+  // disconnected. Idempotent.
   void drain();
   bool drained() const;  // no call is open or waits for its turn, and all output has left
 
@@ -72,6 +73,8 @@ class Server final : public Pollable {
 
   std::size_t connections() const;
   std::size_t open_calls() const;
+  // Kept for clients: heads of open calls, requests until a handler has them, and answers until a socket has them.
+  std::size_t held_bytes() const;
 
  private:
   class State;

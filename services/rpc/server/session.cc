@@ -250,6 +250,7 @@ void Session::drop(Stream& stream) {
   stream.request.clear();
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
   charge(stream);
+  count_head(stream, 0);
   if (stream.finished) finished_output_bytes_ -= stream.output.size();
   output_taken(stream, stream.output.size());
   --streams_number_;

@@ -60,6 +60,7 @@ class Session final : private Line {
   // Of answers that are complete, and which the peer does not take.
   std::size_t output_bytes() const { return output_bytes_; }
   std::size_t finished_output_bytes() const { return finished_output_bytes_; }
+  std::size_t framed_bytes() const { return framed_bytes_; }  // of answers, ever
   // More output waits than a connection may have: it ends at once.
   bool overflowed() const { return overflowed_; }
   bool ever_called() const { return ever_called_; }
@@ -89,8 +90,12 @@ class Session final : private Line {
 
   Session(Shared& shared, SessionHost& host);
 
-  // Line. After a flood, too, calls are there that wait, and nothing of them will be sent.
-  bool reader_reads() const override { return !failed_ && counted_bytes_ <= shared_.bounds.output_begin_bytes; }
+  // Line. After a flood, too, calls are there that wait, and nothing of them will be sent. While the loop holds too
+  // much, no call begins here until this connection's answers have left.
+  bool reader_reads() const override {
+    const bool too_much = shared_.counted_output_bytes() > shared_.bounds.output_bytes_all;
+    return !failed_ && counted_bytes_ <= (too_much ? 0 : shared_.bounds.output_begin_bytes);
+  }
   void begin(Stream& stream) override;
   void nothing_small_waits() override { host_.read_on(); }
 
@@ -109,6 +114,7 @@ class Session final : private Line {
 
   // session_calls.cc: calls
   void head_complete(Stream& stream);
+  void count_head(Stream& stream, std::size_t bytes);
   grpc::Status find_method(Stream& stream) const;
   void begin_stream(Stream& stream);
   grpc::Status room_for_stream(const Stream& stream) const;
@@ -133,7 +139,9 @@ class Session final : private Line {
   // session_output.cc: answers
   void sent(Stream& stream, std::size_t bytes);
   void output_added(Stream& stream, std::size_t bytes);
+  void count_output(const Stream& stream, std::size_t added, std::size_t taken);
   void output_taken(Stream& stream, std::size_t bytes);
+  void take_over_output(Stream& stream);
   void answer(Stream& stream, const grpc::Status& status, const char* http_status);
   void trailers_only(Stream& stream, const char* http_status);
   void submit_trailers(Stream& stream);
@@ -149,9 +157,11 @@ class Session final : private Line {
   std::size_t streams_number_ = 0;
   std::size_t streaming_number_ = 0;       // of those, with streams of messages
   std::size_t received_bytes_ = 0;         // not yet given to handlers
+  std::size_t head_bytes_ = 0;             // of open calls
   std::size_t output_bytes_ = 0;           // of all streams, unframed
   std::size_t counted_bytes_ = 0;          // of those whose handlers do not bound it (Method::bounds_output)
   std::size_t finished_output_bytes_ = 0;  // of those whose answer is complete
+  std::size_t framed_bytes_ = 0;           // of all streams, ever
   std::size_t frame_left_ = 0;             // of a DATA frame that is being received, with padding
   std::string* frames_ = nullptr;          // during frames()
   std::vector<Call> low_;                  // whose handlers are to be told of low output

@@ -38,8 +38,20 @@ grpc::Status Session::find_method(Stream& stream) const {
   return shared_.methods.gate() == nullptr ? grpc::Status::OK : shared_.methods.gate()(host_.caller(), path);
 }
 
+void Session::count_head(Stream& stream, std::size_t bytes) {
+  const std::size_t before = std::exchange(stream.head_bytes, bytes);
+  head_bytes_ += bytes - before;
+  shared_.head_bytes += bytes - before;
+}
+
 void Session::head_complete(Stream& stream) {
+  count_head(stream, stream.head.kept_bytes());
   if (const auto fault = stream.head.fault()) return refuse(stream, fault->status, fault->http_status);
+  if (head_bytes_ > shared_.bounds.head_bytes) {
+    return refuse(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED,
+                           absl::StrCat("too much metadata in the open calls of this connection: at most ",
+                                        shared_.bounds.head_bytes, " bytes; nothing was done")});
+  }
   if (const grpc::Status status = find_method(stream); !status.ok()) return refuse(stream, status);
   if (const auto timeout_ns = stream.head.timeout_ns()) {
     stream.deadline_ns = shared_.now_ns + std::min(*timeout_ns, Call::kNever - 1 - shared_.now_ns);
@@ -91,7 +103,7 @@ void Session::request_complete(Stream& stream, std::string_view message) {
   stream.unknown = weight == Method::Weight::kUnknown;
   if (shared_.turns.admit(*this, stream, shared_.now_ns)) return run_unary(stream, message);
   stream.phase = Stream::Phase::kWaiting;
-  if (!stream.large || !shared_.turns.room_for_large(shared_.output_bytes)) {
+  if (!stream.large || !shared_.turns.room_for_large(shared_.counted_output_bytes())) {
     shared_.count(&ServerCounters::calls_waited);
   }
   if (message.data() != stream.request.data()) stream.request.assign(message);

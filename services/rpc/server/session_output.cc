@@ -69,25 +69,26 @@ void add_status(std::vector<nghttp2_nv>& fields, const Stream& stream, std::stri
 
 }  // namespace
 
+// The sums are those of the bytes, so none of them falls below zero.
+void Session::count_output(const Stream& stream, std::size_t added, std::size_t taken) {
+  output_bytes_ += added - taken;
+  shared_.output_bytes += added - taken;
+  (stream.bounds_output ? shared_.bounded_bytes : counted_bytes_) += added - taken;
+  if (taken > kKeptCapacityBytes) shared_.freed_bytes += taken;
+}
+
 void Session::output_added(Stream& stream, std::size_t bytes) {
-  output_bytes_ += bytes;
-  if (!stream.bounds_output) {
-    counted_bytes_ += bytes;
-    shared_.output_bytes += bytes;
-  }
+  count_output(stream, bytes, 0);
+  if (stream.output.size() == bytes) stream.moved_ns = shared_.now_ns;
   stream.over_low |= stream.output.size() >= stream.low_bytes;
   if (counted_bytes_ > shared_.bounds.output_bytes) overflowed_ = true;
   host_.has_output();
 }
 
 void Session::output_taken(Stream& stream, std::size_t bytes) {
-  output_bytes_ -= bytes;
-  if (!stream.bounds_output) {
-    counted_bytes_ -= bytes;
-    shared_.output_bytes -= bytes;
-  }
-  if (bytes > kKeptCapacityBytes) shared_.freed_bytes += bytes;
+  count_output(stream, 0, bytes);
   stream.output.take(bytes);
+  stream.moved_ns = shared_.now_ns;
   if (!stream.over_low || stream.output.size() >= stream.low_bytes) return;
   stream.over_low = false;
   stream.low_bytes = kStreamOutputLowBytes;
@@ -175,8 +176,32 @@ void Session::answer(Stream& stream, const grpc::Status& status, const char* htt
     output_taken(stream, stream.output.size());
     return trailers_only(stream, http_status);
   }
+  if (stream.bounds_output) take_over_output(stream);
   finished_output_bytes_ += stream.output.size();
   begin_response(stream);
+  if (stream.output.size() == stream.framed_bytes) submit_trailers(stream);  // which need no window of the client's
+}
+
+// What the handler has bounded is the server's to bound now.
+void Session::take_over_output(Stream& stream) {
+  const bool takes = shared_.now_ns < stream.moved_ns + shared_.bounds.stalled_end_ms * 1'000'000;
+  const bool room = reader_reads() && shared_.counted_output_bytes() <= shared_.bounds.output_bytes_all;
+  if (stream.status != grpc::StatusCode::OK && !(takes && room)) {
+    count_output(stream, 0, stream.output.size() - stream.framed_bytes);
+    stream.output.keep_front(stream.framed_bytes);
+  }
+  const std::size_t left = stream.output.size();
+  stream.bounds_output = false;
+  shared_.bounded_bytes -= left;
+  counted_bytes_ += left;
+}
+
+void Session::submit_trailers(Stream& stream) {
+  stream.trailers_submitted = true;
+  std::vector<nghttp2_nv>& fields = empty_fields();
+  std::string number;
+  add_status(fields, stream, number);
+  nghttp2_submit_trailer(h2_, stream.id, fields.data(), fields.size());
 }
 
 void Session::trailers_only(Stream& stream, const char* http_status) {
@@ -194,18 +219,16 @@ void Session::trailers_only(Stream& stream, const char* http_status) {
 // Called by nghttp2 when it could send so much of a stream. The bytes go to their place in send_data().
 ssize_t Session::read_output(Stream& stream, std::size_t length, std::uint32_t& flags) {
   const std::size_t bytes = std::min(length, stream.output.size());
-  if (bytes == 0 && !stream.finished) {
+  if (bytes == 0 && (!stream.finished || stream.trailers_submitted)) {
     stream.deferred = true;
     return NGHTTP2_ERR_DEFERRED;
   }
   flags |= NGHTTP2_DATA_FLAG_NO_COPY;
   if (stream.finished && bytes == stream.output.size()) {
     flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-    std::vector<nghttp2_nv>& fields = empty_fields();
-    std::string number;
-    add_status(fields, stream, number);
-    nghttp2_submit_trailer(h2_, stream.id, fields.data(), fields.size());
+    submit_trailers(stream);
   }
+  stream.framed_bytes = bytes;
   return static_cast<ssize_t>(bytes);
 }
 
@@ -214,6 +237,8 @@ int Session::send_data(const std::uint8_t* header, std::size_t length, Stream& s
   frames_->append(reinterpret_cast<const char*>(header), kFrameHeaderBytes);
   stream.output.copy_front(*frames_, length);
   if (stream.finished) finished_output_bytes_ -= length;
+  stream.framed_bytes = 0;
+  framed_bytes_ += length;
   output_taken(stream, length);
   return 0;
 }

@@ -38,6 +38,9 @@ struct Shared {
     spare_streams.pop_back();
     return stream;
   }
+  // What counts for the server's bounds.
+  std::size_t counted_output_bytes() const { return output_bytes - bounded_bytes; }
+
   void keep(std::unique_ptr<Stream> stream) {
     stream->clear();
     if (spare_streams.size() < kSpareStreamsMax) spare_streams.push_back(std::move(stream));
@@ -54,7 +57,10 @@ struct Shared {
   std::vector<std::unique_ptr<StreamHandler>> handlers_over;
   std::uint64_t now_ns = 0;        // of this round
   std::size_t received_bytes = 0;  // by all connections, not yet given to handlers
-  std::size_t output_bytes = 0;    // of all connections, not yet given to sockets
+  std::size_t head_bytes = 0;      // of all open calls
+  // The account of all that waits for clients, from the handler's send to the socket: of all streams, and framed.
+  std::size_t output_bytes = 0;
+  std::size_t bounded_bytes = 0;   // of those, what handlers bound (Method::bounds_output)
   std::size_t freed_bytes = 0;     // of large buffers, since the heap was last trimmed
   bool draining = false;
 };

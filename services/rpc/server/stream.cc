@@ -20,14 +20,15 @@ void Stream::clear() {
   session = nullptr;
   phase = Phase::kHead;
   remote_ended = half_closed_told = has_request = response_begun = finished = deferred = over_low = false;
-  large = unknown = delivering = bounds_output = streaming = false;
+  large = unknown = delivering = bounds_output = streaming = trailers_submitted = false;
   low_bytes = kStreamOutputLowBytes;
   place = {};
   head.clear();
   method = nullptr;
   call = {};
   handler.reset();
-  withheld_bytes = charged_bytes = 0;
+  withheld_bytes = charged_bytes = head_bytes = framed_bytes = 0;
+  moved_ns = 0;
   reader.reset(message_bytes_max, kKeptCapacityBytes);
   output.clear();
   empty(request);

@@ -55,8 +55,10 @@ struct Stream : QueueHook {
   bool unknown = false;         // Weight::kUnknown
   bool delivering = false;      // its handler is being given messages
   bool streaming = false;       // counts among its connection's streams of messages
+  bool trailers_submitted = false;
 
   RequestHead head;
+  std::size_t head_bytes = 0;      // of it, as counted for the connection
   const Method* method = nullptr;  // null: the fallback's
   Place place;                     // of a unary call that runs
   Call call;                       // names it while it runs
@@ -71,6 +73,8 @@ struct Stream : QueueHook {
   std::size_t charged_bytes = 0;   // of reader and request, as counted for the connection
 
   OutputBytes output;
+  std::size_t framed_bytes = 0;  // of output: HTTP/2 has begun a DATA frame with them
+  std::uint64_t moved_ns = 0;    // when output began to wait, or some of it was last taken
   std::size_t low_bytes = kStreamOutputLowBytes;
   std::string initial_metadata;  // names and values, each ended by a zero byte
   std::string trailing_metadata;

@@ -202,6 +202,47 @@ TEST_CASE("a client that reads slowly, but reads, keeps its connection") {
   CHECK(slow->answer(id).body.size() == 1'000'005);
 }
 
+// Regression: each open call could keep 8 KiB of metadata, for a few bytes that its client sends.
+TEST_CASE("the metadata of a connection's open calls has a bound") {
+  ServerBounds bounds;
+  bounds.head_bytes = 100'000;
+  Harness harness(bounds);
+  auto client = harness.client();
+  Headers large = RawClient::grpc_headers("/t.T/Hold");
+  large.emplace_back("x-large", std::string(6'000, 'x'));
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < 30; ++i) ids.push_back(client->call(large, framed("")));
+  harness.run(*client);
+  CHECK(harness.held.size() == 16);
+  CHECK(client->answer(ids.back()).status() == kResourceExhausted);
+  CHECK(harness.server().held_bytes() <= 100'000);
+  for (const Call& call : std::exchange(harness.held, {})) call.finish(grpc::Status::OK);
+  harness.run(*client);
+  CHECK(harness.server().held_bytes() == 0);
+  const auto next = client->call(large, framed(""));
+  harness.run(*client);
+  REQUIRE(harness.held.size() == 1);
+  harness.held[0].finish(grpc::Status::OK);
+  harness.run(*client);
+  CHECK(client->answer(next).status() == 0);
+}
+
+// Regression: answers to its pings counted as what it took.
+TEST_CASE("a client that takes nothing of its answer is ended, whatever else it takes") {
+  Harness harness;
+  auto client = std::make_unique<RawClient>(harness.connect(),
+                                            RawClient::Options{.auto_window = false, .stream_window = 0});
+  harness.run(*client);
+  client->call("/t.T/Echo", framed("x"));
+  for (int i = 0; i < 4; ++i) {
+    harness.run(*client);
+    harness.pass_ms(kStalledWriteMs / 4 + 1);
+    nghttp2_submit_settings(client->h2(), NGHTTP2_FLAG_NONE, nullptr, 0);
+  }
+  CHECK(harness.counters.ended_stalled.get() == 1);
+  CHECK(harness.server().connections() == 0);
+}
+
 TEST_CASE("a socket that is not read holds up nothing, and is closed") {
   Harness harness;
   auto deaf = harness.client();
@@ -315,6 +356,32 @@ TEST_CASE("streams of messages never take all streams of a connection, and who o
   harness.run(*client);
   CHECK(refused(open("/t.T/Watch", 1)) == 1);  // the other calls count, too
   CHECK(refused(open("/o.O/Passed", 3)) == 1);
+}
+
+// What all connections hold was no bound for calls with small answers.
+TEST_CASE("while a loop holds too much, calls begin at connections only whose answers have left") {
+  ServerBounds bounds;
+  bounds.output_bytes_all = 150'000;
+  Harness harness(bounds);
+  harness.methods.add("/t.T/Get", {.unary = [](Call call, std::string_view) {
+                        call.send_bytes(std::string(60'000, 'x'));
+                        call.finish(grpc::Status::OK);
+                      }});
+  std::vector<std::unique_ptr<RawClient>> greedy;
+  for (int i = 0; i < 4; ++i) {
+    greedy.push_back(
+        std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false, .stream_window = 0}));
+    harness.run(*greedy.back());
+    for (int call = 0; call < 5; ++call) greedy.back()->call("/t.T/Get", framed(""));
+    harness.run(*greedy.back());
+  }
+  CHECK(harness.server().held_bytes() <= 150'000 + 4 * 60'005);
+  auto other = harness.client();
+  for (int i = 0; i < 5; ++i) {
+    const auto id = other->call("/t.T/Get", framed(""));
+    harness.run(*other);
+    CHECK(other->answer(id).status() == 0);
+  }
 }
 
 }  // namespace

@@ -312,6 +312,54 @@ TEST_CASE("a call that waits for its turn while the server drains is carried out
   CHECK(harness.server().drained());
 }
 
+// Regression: one watch whose client took nothing made each stop of an instance take five seconds.
+TEST_CASE("draining waits for those that take, and not for those that do not") {
+  Harness harness;
+  harness.methods.add("/t.T/Big", {.unary = [](Call call, std::string_view) {
+                        call.send_bytes(std::string(200'000, 'x'));
+                        call.finish(grpc::Status::OK);
+                      }});
+  auto taking = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  const auto answer = taking->call("/t.T/Big", framed(""));
+  const RawClient::Options no_window{.auto_window = false, .stream_window = 0};
+  auto silent = std::make_unique<RawClient>(harness.connect(), no_window);
+  harness.run(*taking, *silent);
+  auto deaf = harness.client();  // whose socket is full
+  harness.run(*deaf);
+  deaf->read_nothing(true);
+  for (int i = 0; i < 10; ++i) deaf->call("/t.T/Echo", framed(std::string(60'000, 'x')));
+  for (int i = 0; i < 20; ++i) silent->call("/t.T/Big", framed(""));  // some wait for the others to be read
+  harness.run(*taking, *silent, *deaf);
+  harness.server().drain();
+  harness.rounds();
+  CHECK_FALSE(harness.server().drained());
+  for (int i = 0; i < 5; ++i) {
+    CHECK_FALSE(harness.server().drained());
+    harness.pass_ms(kStalledEndMs - 1);
+    REQUIRE(nghttp2_session_consume(taking->h2(), answer, 33'000) == 0);  // about half a window: then it is given back
+    harness.run(*taking);
+  }
+  CHECK(taking->answer(answer).status() == 0);
+  CHECK(taking->answer(answer).body.size() == 200'005);
+  CHECK(harness.server().drained());
+}
+
+TEST_CASE("a draining server waits no longer than for a moment if all its clients take nothing") {
+  Harness harness;
+  auto client = std::make_unique<RawClient>(harness.connect(),
+                                            RawClient::Options{.auto_window = false, .stream_window = 0});
+  harness.run(*client);
+  client->call("/t.T/Echo", framed("x"));
+  harness.run(*client);
+  harness.pass_ms(kStalledWriteMs / 2);
+  harness.server().drain();
+  harness.rounds();
+  CHECK_FALSE(harness.server().drained());
+  harness.pass_ms(kStalledEndMs + 1);
+  CHECK(harness.server().drained());
+  CHECK(harness.server().held_bytes() == 0);
+}
+
 TEST_CASE("a client that does not answer the first GOAWAY gets the second one after a while") {
   Harness harness;
   const Descriptor client = harness.connect();

@@ -212,6 +212,70 @@ TEST_CASE("what a handler that bounds its output keeps for its reader holds up n
   CHECK(other->answer(large).ended == bounding);
 }
 
+TEST_CASE("what waits when a handler that bounds its output ends with an error comes whole if the client takes it") {
+  StreamHarness harness;
+  harness.add_bounding();
+  auto client = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  const auto id = client->call("/t.T/Bounding", "", false);
+  harness.run(*client);
+  harness.heard.call.send_bytes(std::string(200'000, 'x'));
+  harness.run(*client);
+  harness.heard.call.finish({grpc::StatusCode::UNAVAILABLE, "over"});
+  harness.run(*client);
+  CHECK_FALSE(client->answer(id).ended);
+  while (client->answer(id).body.size() < 200'005) {
+    REQUIRE(nghttp2_session_consume(client->h2(), id, 40'000) == 0);
+    harness.run(*client);
+  }
+  CHECK(client->answer(id).status() == 14);
+  CHECK(harness.server().held_bytes() == 0);
+}
+
+// Regression: it waited, outside of every bound, for a client that took nothing, which was not told of the end either.
+TEST_CASE("it is dropped if the client takes nothing, which is told of the end at once") {
+  StreamHarness harness;
+  harness.add_bounding();
+  auto client = std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false});
+  const bool deaf = GENERATE(false, true);  // does not read its socket; else it gives no window
+  if (deaf) {
+    nghttp2_session_set_local_window_size(client->h2(), NGHTTP2_FLAG_NONE, 0, 1 << 30);
+    harness.run(*client);
+  }
+  const auto id = client->call("/t.T/Bounding", "", false);
+  if (deaf) nghttp2_session_set_local_window_size(client->h2(), NGHTTP2_FLAG_NONE, id, 1 << 30);
+  harness.run(*client);
+  client->read_nothing(deaf);
+  for (int i = 0; i < 20; ++i) harness.heard.call.send_bytes(std::string(100'000, 'x'));
+  harness.run(*client);
+  harness.pass_ms(kStalledEndMs);
+  harness.heard.call.finish({grpc::StatusCode::UNAVAILABLE, "over"});
+  harness.rounds();
+  CHECK(harness.server().held_bytes() <= 2 * kWriteBytes);  // frames
+  client->read_nothing(false);
+  harness.run(*client);
+  CHECK(client->answer(id).status() == 14);
+  CHECK(client->answer(id).body.size() < 20 * 100'005);
+  CHECK(harness.server().held_bytes() == 0);
+  nghttp2_session_consume_connection(client->h2(), 65'535);
+  const auto next = client->call("/t.T/Echo", framed("next"));
+  harness.run(*client);
+  CHECK(client->answer(next).status() == 0);
+}
+
+TEST_CASE("the end of a call whose messages have all left needs no window") {
+  StreamHarness harness;
+  auto client = std::make_unique<RawClient>(harness.connect(),
+                                            RawClient::Options{.auto_window = false, .stream_window = 10});
+  const auto id = client->call("/t.T/Stream", "", false);
+  harness.run(*client);
+  harness.heard.call.send_bytes("12345");
+  harness.run(*client);
+  CHECK(client->answer(id).body == framed("12345"));
+  harness.heard.call.finish({grpc::StatusCode::ABORTED, "enough"});
+  harness.run(*client);
+  CHECK(client->answer(id).status() == 10);
+}
+
 TEST_CASE("the name of a connection is that of all its calls") {
   StreamHarness harness;
   auto client = harness.client(), other = harness.client();
