@@ -66,6 +66,7 @@ void ServingLoop::drain() {
   tasks_->post([this] {
     draining_ = true;
     if (watches_ != nullptr) watches_->drain();
+    if (passing_ != nullptr) passing_->drain();
     if (server_ != nullptr) server_->drain();
   });
 }

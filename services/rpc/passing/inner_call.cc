@@ -53,6 +53,7 @@ void InnerCall::start() {
 
 void InnerCall::message(std::string_view bytes) {
   passing_.used(*this);
+  moved_ = owed_ = true;
   waiting_.push_back(buffer_of(bytes));
   write_next();
 }
@@ -86,10 +87,16 @@ void InnerCall::abandon() {
 
 void InnerCall::make_room() {
   made_room_ = true;
+  end_caller({grpc::StatusCode::RESOURCE_EXHAUSTED,
+              "this call was idle, and its place was needed for another; call again when it is needed"});
+}
+
+void InnerCall::end_idle() { end_caller({grpc::StatusCode::UNAVAILABLE, "the daemon is leaving"}); }
+
+void InnerCall::end_caller(const grpc::Status& status) {
   passing_.let_go(*this);
   if (handler_ != nullptr) std::exchange(handler_, nullptr)->forget();
-  caller_.finish({grpc::StatusCode::RESOURCE_EXHAUSTED,
-                  "this call was idle, and its place was needed for another; call again when it is needed"});
+  caller_.finish(status);
   end_in_turn();
 }
 
@@ -142,6 +149,8 @@ void InnerCall::read_done(bool ok) {
   reading_ = false;
   if (!ok || handler_ == nullptr) return let_end();
   passing_.used(*this);
+  moved_ = true;
+  owed_ = false;
   send(caller_, read_);
   read_.Clear();
   passing_.loop_.post([this] {

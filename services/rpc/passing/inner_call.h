@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -43,6 +44,11 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void abandon();
   // Another call needs the place: ends the caller's call with RESOURCE_EXHAUSTED, and in its turn this one.
   void make_room();
+  // Likewise, for a server that leaves.
+  void end_idle();
+  // Whether nothing has come from either side since the last look, and the caller awaits no answer to what it has said:
+  // then the end of the call is the caller's to bring about.
+  bool look_whether_idle() { return !std::exchange(moved_, false) && !owed_; }
   // The same of a call that is about to end anyway.
   void gives_room() { made_room_ = true; }
   bool made_room() const { return made_room_; }
@@ -62,6 +68,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
+  void end_caller(const grpc::Status& status);
   void end_in_turn();
   void read();
   void read_done(bool ok);
@@ -84,6 +91,8 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   bool half_closed_ = false;  // by the caller; WritesDone follows the last message
   bool writes_done_ = false;
   bool made_room_ = false;
+  bool moved_ = true;  // since the last look
+  bool owed_ = false;  // an answer to the caller's last message
   bool held_ = false;  // gRPC does not report the end yet (AddHold)
 };
 

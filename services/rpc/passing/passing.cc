@@ -6,10 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "services/rpc/passing/inner_call.h"
 #include "services/rpc/passing/limits.h"
+#include "services/rpc/server/limits.h"
 
 namespace ingot::rpc {
 
 namespace {
+
+static_assert(kStreamingCallsMax + kPassedCallsPerCallerMax <= kStreamingCallsAllMax, "watches leave them streams");
 
 // Of a call that is over before it was passed on.
 class NoHandler final : public StreamHandler {
@@ -107,9 +110,25 @@ int Passing::poll(std::uint64_t now_ns) {
       (this->*next)();
     }
   };
+  if (now_ns >= look_ns_) done += end_idle();
   some(kPassedCancelsPerRound, cancels_, &Passing::cancel_next);
   some(kPassedStartsPerRound, turns_, &Passing::start_next);
   return done;
+}
+
+void Passing::drain() {
+  for (const auto& [call, owned] : calls_) call->look_whether_idle();
+  look_ns_ = now_ns_ + kStalledEndMs * 1'000'000;
+}
+
+int Passing::end_idle() {
+  look_ns_ = now_ns_ + kStalledEndMs * 1'000'000;
+  std::vector<InnerCall*> idle;
+  for (const auto& [call, owned] : calls_) {
+    if (call->place && call->look_whether_idle()) idle.push_back(call);
+  }
+  for (InnerCall* call : idle) call->end_idle();
+  return static_cast<int>(idle.size());
 }
 
 // ---- Places ---------------------------------------------------------------------------------------------------------

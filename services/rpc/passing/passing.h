@@ -1,6 +1,7 @@
 // Calls of methods that no loop serves, passed on to a gRPC C++ server in this process.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,10 +49,14 @@ class Passing final : public Pollable {
   // one with RESOURCE_EXHAUSTED (services/rpc/passing/limits.h).
   std::unique_ptr<StreamHandler> begin(Call caller, std::string_view path);
 
+  // From now on calls end once they are idle for kStalledEndMs and their callers await no answer: such as a watch of
+  // the server's health, which nobody would end.
+  void drain();
+
   // Gives gRPC C++ some calls, and takes some from it.
   int poll(std::uint64_t now_ns) override;
   bool readable() override { return any_wait() && pace_.may(now_ns_); }
-  std::uint64_t deadline_ns() const override { return any_wait() ? pace_.ready_ns() : kNever; }
+  std::uint64_t deadline_ns() const override { return std::min(look_ns_, any_wait() ? pace_.ready_ns() : kNever); }
 
   std::size_t open() const { return calls_.size(); }
 
@@ -69,6 +74,7 @@ class Passing final : public Pollable {
   void wait_for_cancel(InnerCall& call);
   void start_next();
   void cancel_next();
+  int end_idle();
   bool any_wait() const { return !turns_.empty() || !cancels_.empty(); }
   void used(InnerCall& call);    // it is not idle
   void let_go(InnerCall& call);  // its caller's call is over
@@ -87,7 +93,8 @@ class Passing final : public Pollable {
   std::list<Share*> turns_;                              // callers with calls that wait; the next one comes first
   std::list<InnerCall*> cancels_;                        // calls that gRPC C++ has, and shall end
   Pace pace_{1'000'000'000 / kPassedTurnsPerSecond, kPassedTurnsBurst};
-  std::uint64_t now_ns_ = 0;  // of this round
+  std::uint64_t now_ns_ = 0;        // of this round
+  std::uint64_t look_ns_ = kNever;  // the next look for calls that are idle, of a server that leaves
 };
 
 }  // namespace ingot::rpc

@@ -167,6 +167,10 @@ class PassingServer {
   }
   ~PassingServer() { end(); }
 
+  void drain() {
+    tasks_->post([this] { passing_->drain(); });
+  }
+
   // The loop ends, then its calls.
   void end() {
     if (!thread_.joinable()) return;

@@ -158,6 +158,27 @@ TEST_CASE("calls that last keep no place from a short one: the idle one of the c
   CHECK(kept.finish().error_code() == grpc::StatusCode::CANCELLED);
 }
 
+// Regression: a watch of the server's health that its client kept open made each stop take five seconds.
+TEST_CASE("a server that leaves ends calls that wait for their clients, and none that its clients wait for") {
+  PassingServer server;
+  TestCall silent(server.connect(), "Echo"), answered(server.connect(), "Echo"), awaiting(server.connect(), "Wait");
+  REQUIRE(answered.write("hello"));
+  std::string message;
+  REQUIRE(answered.read(message));
+  REQUIRE(awaiting.write("a question"));
+  wait_until([&] { return server.budget.open() == 3 && server.methods.begun.load() == 3; });
+  server.drain();
+  for (TestCall* each : {&silent, &answered}) {
+    CHECK_FALSE(each->read(message));
+    const grpc::Status status = each->finish();
+    CHECK(status.error_code() == grpc::StatusCode::UNAVAILABLE);
+    CHECK(status.error_message() == "the daemon is leaving");
+  }
+  wait_until([&] { return server.budget.open() == 1; });
+  awaiting.context.TryCancel();
+  CHECK(awaiting.finish().error_code() == grpc::StatusCode::CANCELLED);
+}
+
 TEST_CASE("a loop that ends takes its open calls with it") {
   PassingServer server;
   TestCall first(server.connect(), "Wait"), second(server.connect(), "Pour"), third(server.connect(), "Echo");
