@@ -49,7 +49,8 @@ TEST_CASE("a full store is unhealthy, unless the alarm is excluded by its name")
     INFO(query);
     CHECK(health(query) == unhealthy("ALARM NOSPACE"));
   }
-  for (const char* query : {"exclude=NOSPACE", "exclude=CORRUPT&exclude=NOSPACE", "serializable=true&exclude=NOSPACE"}) {
+  for (const char* query : {"exclude=NOSPACE", "exclude=CORRUPT&exclude=NOSPACE",
+                            "serializable=true&exclude=NOSPACE"}) {
     INFO(query);
     CHECK(health(query) == kHealthy);
   }
