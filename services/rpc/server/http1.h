@@ -12,7 +12,8 @@ struct Http1Answer {
   std::string body;  // JSON
 };
 
-// Each is called with the query of the request's target: what stands behind its "?". Null: answered as anything else is.
+// Each is called with the query of the request's target, which stands behind its "?". Null: answered as anything else
+// is.
 struct Http1Answers {
   std::function<Http1Answer(std::string_view query)> health;   // GET /health
   std::function<Http1Answer(std::string_view query)> version;  // GET /version
