@@ -31,9 +31,9 @@ constexpr std::array<const char*, 3> enum_names(Isolation) { return {"process", 
 struct DaemonConfig {
   INGOT_DAEMON_SETTINGS(INGOT_SETTING_MEMBER)
 
-  // Derived from the name; never 0.
-  std::uint64_t cluster_id = 1;
-  std::uint64_t member_id = 1;
+  // Never 0.
+  std::uint64_t cluster_id = 1;  // drawn when the state begins
+  std::uint64_t member_id = 1;   // derived from the name
 };
 
 // Endpoints of the front end: one for each of its loops. They follow those of the replicas.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <unistd.h>
 #include <utility>
 
@@ -34,7 +35,14 @@ namespace ingot {
 
 namespace {
 
-// FNV-1a; never 0, which etcd's clients take for "unknown".
+// A new state is a new cluster, though it has the name of a former one: its revisions begin anew. Never 0, which etcd's
+// clients take for "unknown".
+std::uint64_t new_cluster_id() {
+  std::random_device random;
+  return std::max<std::uint64_t>(1, (std::uint64_t{random()} << 32) | random());
+}
+
+// FNV-1a; never 0, as above.
 std::uint64_t id_from(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -99,7 +107,7 @@ absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
     if (!metrics.ok()) return metrics.status();
   }
   config.name = instance_name(config);
-  config.cluster_id = id_from("cluster/" + config.name);
+  config.cluster_id = new_cluster_id();
   config.member_id = id_from("member/" + config.name);
   return listen;
 }

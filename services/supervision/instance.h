@@ -26,9 +26,10 @@
 
 namespace ingot {
 
-// Checks a configuration, and that this process's limits suffice for it (check_limits); fills in what follows from it
-// (name, voters, ids). Returns the TCP socket that listens on config.listen. Errors: ALREADY_EXISTS (an address is in
-// use), INVALID_ARGUMENT or FAILED_PRECONDITION with one sentence that says what is wrong and what is right.
+// Checks the configuration of a new instance, and that this process's limits suffice for it (check_limits); fills in
+// what follows from it (name, voters, member id), and draws the id of the cluster that its state is. Returns the TCP
+// socket that listens on config.listen. Errors: ALREADY_EXISTS (an address is in use), INVALID_ARGUMENT or
+// FAILED_PRECONDITION with one sentence that says what is wrong and what is right.
 absl::StatusOr<Descriptor> complete(DaemonConfig& config);
 
 // What every start says in the log of a socket that listens beyond this machine; empty: it does not.
