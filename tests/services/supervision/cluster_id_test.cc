@@ -27,8 +27,8 @@ std::unique_ptr<Instance> create(const std::string& suffix = "") {
   return *std::move(instance);
 }
 
-// A client that resumed its watch at a revision of the lost state could not tell, and got nothing for as long as the new
-// one was behind it.
+// A client that resumed its watch at a revision of the lost state could not tell, and got nothing while the new one was
+// behind it.
 TEST_CASE("a new state had the cluster id of the former one of its name") {
   std::set<std::uint64_t> clusters, members;
   for (int i = 0; i < 3; ++i) {
