@@ -25,10 +25,10 @@ void Hub::request(WatchStream& stream, pb::WatchRequest&& request, std::size_t b
 bool Hub::takes_requests(WatchStream& stream) {
   if (room_.is_full(stream)) {
     stream.waits_for_room = true;  // writable() goes on
-    stream.output.tell_below(room_.share());
+    stream.output.tell_below(room_.share(stream));
     return false;
   }
-  const std::size_t parked_max = std::min(kParkedRequestsMax, room_.share() / kAnswerBytesMax);
+  const std::size_t parked_max = std::min(kParkedRequestsMax, room_.share(stream) / kAnswerBytesMax);
   if (stream.parked.size() < parked_max && parked_bytes_ < kParkedBytesMax) return true;
   if (!std::exchange(stream.held_back, true)) held_back_.push_back(&stream);
   return false;

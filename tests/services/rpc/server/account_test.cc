@@ -13,7 +13,7 @@
 namespace ingot::rpc {
 namespace {
 
-constexpr int kStreams = 40;
+constexpr int kStreams = 16;
 constexpr std::size_t kPieceBytes = 32 * 1024;
 constexpr int kPieces = 16;                     // of a stream
 constexpr std::size_t kTinyMessages = 200;      // likewise
