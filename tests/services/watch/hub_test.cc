@@ -396,6 +396,8 @@ TEST_CASE("a watch from a compacted revision is told what is compacted now, not 
   REQUIRE(came.size() == 2);
   CHECK(came[1].canceled());
   CHECK(came[1].compact_revision() == 20);
+}
+
 // Regression: a client without window sent three million creates that were refused, and all answers were kept.
 TEST_CASE("requests are not read while their answers have no room, and are again once the client has taken some") {
   Fixture f;
