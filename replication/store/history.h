@@ -149,9 +149,9 @@ class History {
   // REQUIRES: undo calls come in reverse order of append; no release or compact_some in between.
   void undo(Change change);
 
-  // Versions that were superseded at or below `compacted` count no more (counted()), though compact_some has yet to free
-  // them, and they are held (held()).
-  // Takes time in proportion to the logarithm of their number. REQUIRES: calls come with ascending revisions.
+  // Versions that were superseded at or below `compacted` count no more (counted()), though compact_some has yet to
+  // free them, and they are held (held()). Takes time in proportion to the logarithm of their number. REQUIRES: calls
+  // come with ascending revisions.
   void release(Revision compacted);
 
   // What becomes of tombstones of the compacted revision itself: kept until the next compaction, they are that

@@ -47,8 +47,8 @@ class KvStore final : public StateMachine {
   std::int64_t versions() const { return history_.versions(); }  // held, including those still to be freed
   const Quota& quota() const { return quota_; }
   CountedBytes counted() const { return history_.counted(); }  // what the quota bounds
-  // By the same rule all that is held, also what was compacted and waits to be freed. At most the greatest counted().sum()
-  // so far, and the tombstones of the compacted revision.
+  // By the same rule all that is held, also what was compacted and waits to be freed. At most the most that counted at
+  // any time, the tombstones of the compacted revision of that time included.
   std::int64_t held() const { return history_.held(); }
   bool no_space() const { return no_space_; }                  // the NOSPACE alarm stands
 

@@ -12,7 +12,9 @@ constexpr int kPutsMax = 110;  // of one transaction; with the rest fewer than k
 
 }  // namespace
 
-std::string ChurnRequests::key() { return numbered_key(static_cast<int>(rng_.below(static_cast<std::uint64_t>(keys_)))); }
+std::string ChurnRequests::key() {
+  return numbered_key(static_cast<int>(rng_.below(static_cast<std::uint64_t>(keys_))));
+}
 
 std::string ChurnRequests::value() {
   return std::string(rng_.below(rng_.chance(0.03) ? 20'000 : rng_.chance(0.3) ? 300 : 20), 'v');

@@ -1,5 +1,5 @@
-// Random requests that make history faster than a step of compaction frees it: transactions of many changes that put and
-// delete the same keys at one revision, values of very different sizes, and compactions often at the newest revision.
+// Random requests that make history faster than a step of compaction frees it: transactions of many changes that put
+// and delete the same keys at one revision, values of very different sizes, and compactions, often at the newest one.
 #pragma once
 
 #include <cstdint>

@@ -135,7 +135,8 @@ TEST_CASE("transactions that supersede more than a step frees do not outgrow the
   KvStore store(Quota(4 * kMiB));
   Oracle oracle(heap_bytes());
   TxnRequest txn;
-  for (int i = 0; i < kTxnOperationsMax - 1; ++i) txn.success.emplace_back(put_of(numbered_key(i), std::string(100, 'v')));
+  const std::string value(100, 'v');
+  for (int i = 0; i < kTxnOperationsMax - 1; ++i) txn.success.emplace_back(put_of(numbered_key(i), value));
   txn.success.emplace_back(delete_of("k", std::string(1, '\0')));
   for (int i = 0; i < 300; ++i) {
     REQUIRE(run(store, txn).code == Code::kOk);
@@ -159,8 +160,8 @@ TEST_CASE("large values do not wait behind small ones beyond the quota") {
   }
 }
 
-// The tables of the index kept the room of the most keys that there ever were: 2.4 MB of 200,000. Of the queues the room
-// for pointers to their blocks stays, a sixtieth of what was in them.
+// The tables of the index kept the room of the most keys that there ever were: 2.4 MB of 200,000. Of the queues the
+// room for pointers to their blocks stays, a sixtieth of what was in them.
 TEST_CASE("a store that had many keys and has few is small") {
   constexpr int kKeys = 200'000;
   const std::int64_t heap_before = heap_bytes();

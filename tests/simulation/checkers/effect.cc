@@ -15,8 +15,9 @@ void EffectChecker::carried_out(int replica, Value operation) {
 void EffectChecker::counted(int replica, const Counted& counted) {
   const bool few = counted.bytes <= counted.bytes_max && counted.held_bytes / 2 <= counted.bytes_max;
   if (few && counted.bytes <= counted.held_bytes) return;
-  object("quota: replica " + std::to_string(replica) + " counts " + std::to_string(counted.bytes) + " bytes and holds " +
-         std::to_string(counted.held_bytes) + ", and may count " + std::to_string(counted.bytes_max));
+  object("quota: replica " + std::to_string(replica) + " counts " + std::to_string(counted.bytes) +
+         " bytes and holds " + std::to_string(counted.held_bytes) + ", and may count " +
+         std::to_string(counted.bytes_max));
 }
 
 void EffectChecker::check_durability(int replica) {

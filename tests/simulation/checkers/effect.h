@@ -22,8 +22,8 @@ class EffectChecker : public Checker {
 
   // The state machine of a replica carries out a write.
   void carried_out(int replica, Value operation);
-  // After a command. What is held and not counted are deletes of the compacted revision, which the quota bounded before,
-  // and what waits to be freed, which never makes it more than that.
+  // After a command. What is held and not counted are deletes of the compacted revision, which the quota bounded
+  // before, and what waits to be freed, which never makes it more than that.
   struct Counted {
     std::int64_t bytes = 0;       // that the replica's store counts
     std::int64_t held_bytes = 0;  // by the same rule
