@@ -24,6 +24,7 @@ struct Options {
   std::uint64_t count = 2000;
   std::string target;
   std::string corpus;
+  std::string last;
 };
 
 // Flips, cuts, repeats and overwrites bytes, often with extreme numbers, at which decoders fail.
@@ -80,7 +81,11 @@ absl::Status run(const Options& options) {
     }
     std::cout << target.name << ": --seed=" << seed << " --count=" << options.count << std::endl;
     Prng rng(seed);
-    for (std::uint64_t i = 0; i < options.count; ++i) target.run(mutate(target.sample(rng), rng));
+    for (std::uint64_t i = 0; i < options.count; i += target.cost) {
+      const std::string input = mutate(target.sample(rng), rng);
+      if (!options.last.empty()) std::ofstream(options.last, std::ios::binary) << input;
+      target.run(input);
+    }
     ++run;
   }
   return run > 0 ? absl::OkStatus() : absl::InvalidArgumentError("there is no target " + options.target);
@@ -103,6 +108,8 @@ int main(int argc, char** argv) {
   app.add_option("--corpus", options.corpus, "the inputs in FOLDER/TARGET come first")
       ->check(CLI::ExistingDirectory.description(""))
       ->type_name("FOLDER");
+  app.add_option("--last", options.last, "each input is written there before it is run: the one that failed is kept")
+      ->type_name("FILE");
   app.footer("Targets:" + target_names());
   return ingot::run_cli(app, argc, argv, [&] { return run(options); });
 }

@@ -57,6 +57,7 @@ began=$SECONDS
 # outside is compiled by clang, so that its coverage guides the fuzzer.
 sources=(
   tests/fuzz/{libfuzzer,targets,agreement_targets,rpc_targets,snapshot_targets,supervision_targets}.cc
+  tests/fuzz/{counted_heap,client_actions,client_oracles,client_peer,client_schedule,client_world}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
@@ -65,6 +66,8 @@ sources=(
   services/rpc/wire/*.cc
   services/rpc/server/{call,flood_guard,methods,request_head,session,session_calls,session_input}.cc
   services/rpc/server/{session_memory,session_output,stream,turns}.cc
+  services/watch/*.cc
+  services/etcd/{errors,header,kv_methods,range_call,translate_requests,translate_results}.cc
 )
 bazel build //tests/fuzz:fuzz_driver >"$work/build" 2>&1 || { cat "$work/build"; fail "the targets do not build"; }
 mapfile -t libraries < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null |
@@ -80,7 +83,7 @@ export clang work
 printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} bash -c 'compile {}' >"$work/build" 2>&1 &&
   "$clang" -fsanitize=fuzzer,address "$work"/*.o -Wl,--start-group "${present[@]}" -Wl,--end-group \
     $(pkg-config --libs grpc++ protobuf absl_status absl_statusor absl_strings absl_raw_hash_set absl_hash hwloc \
-      libnghttp2 zlib) \
+      libnghttp2 zlib prometheus-cpp-core) \
     -o "$work/fuzz" >>"$work/build" 2>&1 || { tail -n 40 "$work/build"; fail "the fuzzer does not build"; }
 
 mapfile -t known < <("$work/fuzz")

@@ -14,6 +14,7 @@ struct Target {
   const char* name;
   void (*run)(std::string_view bytes);  // one input
   std::string (*sample)(Prng& rng);     // a valid input, from which mutations start
+  std::uint64_t cost = 1;               // of an input, in others': fewer are run
 };
 
 // A store's request: bytes that decode are the only encoding of one request, and the store answers it.
@@ -77,6 +78,11 @@ std::string sample_framing(Prng& rng);
 void run_http2(std::string_view bytes);
 std::string sample_http2(Prng& rng);
 
+// What clients do to a loop that serves them, as a schedule: any frames and messages, slow reads, ends from either side,
+// time. The server's memory stays within its named bounds, and an ordinary client has its answers.
+void run_client(std::string_view bytes);
+std::string sample_client(Prng& rng);
+
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"request", run_request, sample_request},
@@ -94,6 +100,7 @@ inline const std::vector<Target>& targets() {
       {"launch_document", run_launch_document, sample_launch_document},
       {"framing", run_framing, sample_framing},
       {"http2", run_http2, sample_http2},
+      {"client", run_client, sample_client, /*cost=*/20},
   };
   return all;
 }

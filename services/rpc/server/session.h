@@ -57,6 +57,8 @@ class Session final : private Line {
   // Nothing is to be read or sent any more.
   bool over() const;
   std::size_t streams() const { return streams_number_; }
+  // That HTTP/2 takes: streams, header tables, queued frames.
+  std::size_t memory_bytes() const { return memory_.bytes(); }
   // Of answers that are complete, and which the peer does not take.
   std::size_t output_bytes() const { return output_bytes_; }
   std::size_t finished_output_bytes() const { return finished_output_bytes_; }
