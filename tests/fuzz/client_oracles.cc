@@ -98,7 +98,7 @@ void World::check_memory() {
     protocol += link->session_->memory_bytes();
     unsent += link->unsent_.size();
   }
-  const std::size_t counted = watched + shared_->output_bytes + shared_->received_bytes + protocol + unsent;
+  const std::size_t counted = shared_->output_bytes + shared_->head_bytes + shared_->received_bytes + protocol + unsent;
   const std::size_t answer = std::min(watch::kEventsPageBytes + store_.revision_bytes_max(), store_.events_bytes());
   const std::size_t pairs = std::min(watch::kPairsMax, watches_max_ * store_.events());
   const std::size_t hub = watch_calls_.size() * kParkedBytes + watches_max_ * kWatchBytes + pairs * kPairBytes +
@@ -110,16 +110,7 @@ void World::check_memory() {
   fail(absl::StrCat("the server has ", has, " bytes and may have ", may, ": counted ", counted, " (watches ", watched,
                     ", answers ", shared_->output_bytes, ", requests ", shared_->received_bytes, ", HTTP/2 ", protocol,
                     ", sockets ", unsent, "), ", links_.size(), " connections, ", streams, " streams, ",
-                    watch_calls_.size(), " of them watches'; of answers that no account counts: ",
-                    uncounted_output_bytes()));
-}
-
-// Of streams whose calls are over, and which no bound of the loop counts.
-std::size_t World::uncounted_output_bytes() const {
-  std::size_t bytes = 0;
-  for (const auto& link : links_) bytes += link->open() ? link->session_->output_bytes() : 0;
-  for (const rpc::Call& call : watch_calls_) bytes -= call.pending_bytes();
-  return bytes - shared_->output_bytes;
+                    watch_calls_.size(), " of them watches'"));
 }
 
 // ---- The ordinary client ----

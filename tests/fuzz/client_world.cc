@@ -70,7 +70,9 @@ World::~World() {
 
 // The handlers of watches are noted, to ask how much waits for their clients.
 void World::add_methods() {
-  kv_ = std::make_unique<etcd::KvMethods>(store_, config_, view_, metrics());
+  kv_ = std::make_unique<etcd::KvMethods>(store_, config_, view_, metrics(), [this](std::function<void()> task) {
+    later_.push_back(std::move(task));
+  });
   kv_->add_to(methods_);
   watches_ = std::make_unique<watch::WatchMethods>(store_, config_, view_, metrics(), watch_counters_);
   rpc::Methods inner;
@@ -128,10 +130,11 @@ void World::serve() {
   const HeapMeter::Section server(meter_, true);
   rpc::Shared& shared = *shared_;
   shared.timers.run(shared.now_ns, rpc::kTimersPerRound);
-  shared.turns.run(shared.output_bytes, shared.now_ns);
+  shared.turns.run(shared.counted_output_bytes(), shared.now_ns);
   for (auto& link : links_) read(*link);
-  shared.turns.run(shared.output_bytes, shared.now_ns);
+  shared.turns.run(shared.counted_output_bytes(), shared.now_ns);
   shared.handlers_over.clear();
+  for (const std::function<void()>& task : std::exchange(later_, {})) task();
   watches_->hub().poll(shared.now_ns);
   store_.pump(shared.now_ns);
   for (auto& link : links_) flush(*link);
@@ -162,7 +165,7 @@ void World::flush(Link& link) {
 void World::look_at_progress(Link& link) {
   const std::uint64_t now_ns = shared_->now_ns;
   if (link.owed_bytes() == 0) link.progress_ns_ = now_ns;
-  const bool pressed = shared_->turns.pressed(shared_->output_bytes);
+  const bool pressed = shared_->turns.pressed(shared_->counted_output_bytes());
   const std::uint64_t patience_ms = pressed ? rpc::kStalledUnderPressureMs : rpc::kStalledWriteMs;
   if (now_ns > link.progress_ns_ + patience_ms * kMsNs) end(link);
 }

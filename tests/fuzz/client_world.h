@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -97,7 +98,6 @@ class World {
   // client_oracles.cc
   void check_memory();
   std::size_t check_watch_output();
-  std::size_t uncounted_output_bytes() const;
   void await_answers(Asked& asked);
   void hear_calls(Asked& asked);
   void hear_events(Asked& asked);
@@ -111,6 +111,7 @@ class World {
   watch::WatchCounters watch_counters_;
   std::unique_ptr<rpc::Shared> shared_;
   std::unique_ptr<etcd::KvMethods> kv_;
+  std::vector<std::function<void()>> later_;  // of the next round
   std::unique_ptr<watch::WatchMethods> watches_;
   std::vector<std::unique_ptr<Link>> links_;
   std::vector<rpc::Call> watch_calls_;  // of the schedule's and the ordinary client's watch streams
