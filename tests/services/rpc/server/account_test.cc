@@ -57,8 +57,13 @@ struct Account : Harness {
     headers.emplace_back("grpc-timeout", std::to_string(deadline_ms) + "m");
     for (int i = 0; i < number; ++i, next_id += 2) {
       write_all(socket, frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, next_id, header_block(headers)));
-      rounds(1);
+      settle();
     }
+  }
+  // Until the server has read all that the client has sent.
+  void settle() {
+    do rounds();
+    while (server().readable());
   }
   void send_all() {
     for (const Call& call : calls) {
@@ -70,7 +75,7 @@ struct Account : Harness {
   // Some bytes of each stream.
   void each_stream_says(std::string_view bytes) {
     for (std::uint32_t id = 1; id < next_id; id += 2) write_all(socket, frame(NGHTTP2_DATA, 0, id, bytes));
-    rounds(10);
+    settle();
   }
 
   Descriptor socket;
@@ -103,7 +108,7 @@ const std::vector<End>& ends() {
          for (std::uint32_t id = 1; id < a.next_id; id += 2) {
            write_all(a.socket, frame(NGHTTP2_RST_STREAM, 0, id, std::string("\0\0\0\x8", 4)));
          }
-         a.rounds(10);
+         a.settle();
        }},
       {"the client's end", [](Account& a) { a.socket = Descriptor(); }},
       {"a flood",
@@ -144,12 +149,12 @@ TEST_CASE("the account of what is kept for clients is the heap's growth, whoever
     CHECK(agree("sent") >= kStreams * kPieceBytes * 8);
     if (stalled) account.pass_ms(kStalledEndMs - 1);
     end.end(account);
-    account.rounds(10);
+    account.settle();
     agree("ended");
     account.pass_ms(1'000);
     agree("later");
     account.socket = Descriptor();
-    account.rounds(10);
+    account.settle();
     CHECK(agree("gone") == 0);
   }
 }
@@ -167,7 +172,7 @@ TEST_CASE("streams that end with output which their client does not take are bou
     account.rounds();
     if (stalled && i % 10 == 0) account.pass_ms(kStalledEndMs);
     write_all(account.socket, frame(NGHTTP2_DATA, 0, account.next_id - 2, "\x07malformed"));
-    account.rounds();
+    account.settle();
     REQUIRE_FALSE(account.calls.back().open());
     most = std::max(most, account.server().held_bytes());
   }
@@ -195,9 +200,8 @@ TEST_CASE("requests that are not complete are in the account, too") {
   for (int i = 0; i < 200; ++i) {
     account.open("/t.T/Echo", 1);
     write_all(account.socket, frame(NGHTTP2_DATA, 0, account.next_id - 2, half));
-    account.rounds(1);
+    account.settle();
   }
-  account.rounds(10);
   const std::size_t held = account.server().held_bytes();
   CHECK(held >= 200 * 14'000);
   CHECK(heap_bytes() <= before + 5 * held + kSlackBytes);  // a message has its whole buffer from its begin on

@@ -212,18 +212,18 @@ TEST_CASE("the metadata of a connection's open calls has a bound") {
   large.emplace_back("x-large", std::string(6'000, 'x'));
   std::vector<std::int32_t> ids;
   for (int i = 0; i < 30; ++i) ids.push_back(client->call(large, framed("")));
-  harness.run(*client);
+  harness.run_all(*client);
   CHECK(harness.held.size() == 16);
   CHECK(client->answer(ids.back()).status() == kResourceExhausted);
   CHECK(harness.server().held_bytes() <= 100'000);
   for (const Call& call : std::exchange(harness.held, {})) call.finish(grpc::Status::OK);
-  harness.run(*client);
+  harness.run_all(*client);
   CHECK(harness.server().held_bytes() == 0);
   const auto next = client->call(large, framed(""));
-  harness.run(*client);
+  harness.run_all(*client);
   REQUIRE(harness.held.size() == 1);
   harness.held[0].finish(grpc::Status::OK);
-  harness.run(*client);
+  harness.run_all(*client);
   CHECK(client->answer(next).status() == 0);
 }
 
@@ -329,11 +329,11 @@ TEST_CASE("streams of messages never take all streams of a connection, and who o
   harness.methods.add("/t.T/Watch", {.stream = idle, .bounds_output = true});
   harness.methods.set_fallback([&](Call call, std::string_view) { return idle(call); });
   auto client = harness.client();
-  harness.run(*client);
+  harness.run_all(*client);
   const auto open = [&](const std::string& path, int number) {
     std::vector<std::int32_t> ids;
     for (int i = 0; i < number; ++i) ids.push_back(client->call(path, "", false));
-    harness.run(*client);
+    harness.run_all(*client);
     return ids;
   };
   const auto refused = [&](const std::vector<std::int32_t>& ids) {
@@ -349,11 +349,11 @@ TEST_CASE("streams of messages never take all streams of a connection, and who o
   const std::vector<std::int32_t> passed_on = open("/o.O/Passed", 300);
   CHECK(refused(passed_on) == 300 - (kStreamingCallsAllMax - kStreamingCallsMax));
   const auto put = client->call("/t.T/Echo", framed("x"));
-  harness.run(*client);
+  harness.run_all(*client);
   CHECK(client->answer(put).status() == 0);
   client->reset(watches[0]);
   client->reset(passed_on[0]);
-  harness.run(*client);
+  harness.run_all(*client);
   CHECK(refused(open("/t.T/Watch", 1)) == 1);  // the other calls count, too
   CHECK(refused(open("/o.O/Passed", 3)) == 1);
 }
@@ -371,15 +371,15 @@ TEST_CASE("while a loop holds too much, calls begin at connections only whose an
   for (int i = 0; i < 4; ++i) {
     greedy.push_back(
         std::make_unique<RawClient>(harness.connect(), RawClient::Options{.auto_window = false, .stream_window = 0}));
-    harness.run(*greedy.back());
+    harness.run_all(*greedy.back());
     for (int call = 0; call < 5; ++call) greedy.back()->call("/t.T/Get", framed(""));
-    harness.run(*greedy.back());
+    harness.run_all(*greedy.back());
   }
   CHECK(harness.server().held_bytes() <= 150'000 + 4 * 60'005);
   auto other = harness.client();
   for (int i = 0; i < 5; ++i) {
     const auto id = other->call("/t.T/Get", framed(""));
-    harness.run(*other);
+    harness.run_all(*other);
     CHECK(other->answer(id).status() == 0);
   }
 }

@@ -323,13 +323,13 @@ TEST_CASE("draining waits for those that take, and not for those that do not") {
   const auto answer = taking->call("/t.T/Big", framed(""));
   const RawClient::Options no_window{.auto_window = false, .stream_window = 0};
   auto silent = std::make_unique<RawClient>(harness.connect(), no_window);
-  harness.run(*taking, *silent);
+  harness.run_all(*taking, *silent);
   auto deaf = harness.client();  // whose socket is full
   harness.run(*deaf);
   deaf->read_nothing(true);
   for (int i = 0; i < 10; ++i) deaf->call("/t.T/Echo", framed(std::string(60'000, 'x')));
   for (int i = 0; i < 20; ++i) silent->call("/t.T/Big", framed(""));  // some wait for the others to be read
-  harness.run(*taking, *silent, *deaf);
+  harness.run_all(*taking, *silent, *deaf);
   harness.server().drain();
   harness.rounds();
   CHECK_FALSE(harness.server().drained());
@@ -337,7 +337,7 @@ TEST_CASE("draining waits for those that take, and not for those that do not") {
     CHECK_FALSE(harness.server().drained());
     harness.pass_ms(kStalledEndMs - 1);
     REQUIRE(nghttp2_session_consume(taking->h2(), answer, 33'000) == 0);  // about half a window: then it is given back
-    harness.run(*taking);
+    harness.run_all(*taking);
   }
   CHECK(taking->answer(answer).status() == 0);
   CHECK(taking->answer(answer).body.size() == 200'005);
