@@ -34,7 +34,8 @@ class ReplicaClient {
   virtual ~ReplicaClient() = default;
 
   // Calls `callback` for each answer up to the last one, from the client's own loop thread or, when overloaded, before
-  // submit returns. `payload` is at most kRequestBytesMax. A kLocalQuery, kStandingQuery or kDigest goes to `replica`,
+  // submit returns. `payload` is at most kRequestBytesMax, or
+  // kQueryBytesMax of a query. A kLocalQuery, kStandingQuery or kDigest goes to `replica`,
   // or to the nearest one if that is kAnyReplica. A kMove goes to `replica`, and is never repeated: the answer would be
   // that of the second attempt.
   //

@@ -16,7 +16,7 @@ using Status = Response::Status;
 void Requests::receive(EndpointId from, std::string_view message, bool starting, std::uint64_t now_ns) {
   const auto request = decode_request(message);
   const bool valid = request && request->reply_to == from && !context_.peers.is_replica(from) &&
-                     context_.peers.is_replica(request->responder) && request->payload.size() <= kRequestBytesMax;
+                     context_.peers.is_replica(request->responder);
   if (!valid) {
     ++refused_;
     return;

@@ -69,7 +69,8 @@ std::optional<Request> decode_request(std::string_view bytes) {
   request.payload = in.rest();
   const bool known = kind >= static_cast<std::uint8_t>(RequestKind::kCommand) &&
                      kind <= static_cast<std::uint8_t>(RequestKind::kStandingQuery);
-  if (!in.ok() || !known || request.payload.size() > kRequestBytesMax) return std::nullopt;
+  const std::size_t payload_max = request.kind == RequestKind::kCommand ? kRequestBytesMax : kQueryBytesMax;
+  if (!in.ok() || !known || request.payload.size() > payload_max) return std::nullopt;
   return request;
 }
 

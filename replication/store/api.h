@@ -48,7 +48,8 @@ struct RangeRequest {
   // answer is about the first page_keys keys of the range (at most kPageKeysMax, those that do not exist then included),
   // and of fewer if these have more than about kPageBytesMax bytes. RangeResult::next_key is the first key that it is
   // not about. The next page's request has that key, the first page's revision, and in `taken` the number of results
-  // that the pages before it have given, which the limit counts. With a sort order the limit is the page's: its best.
+  // that the pages before it have given, if the limit takes them by key (replication/store/sort.h). Otherwise the limit is
+  // the page's: its best.
   std::uint32_t page_keys = 0;
   std::int64_t taken = 0;
   bool operator==(const RangeRequest&) const = default;

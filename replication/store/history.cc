@@ -211,7 +211,6 @@ History::HashPart History::hash_part(const HashRequest& request, Revision revisi
     const bool goes_on = request.below != 0 && key == request.from;
     Revision last = goes_on ? request.below : revision + 1;
     if (looked >= budget) return {part.sum, key, 0};
-    ++looked;
     for (std::size_t i = record->count_to(std::min(revision, last - 1)); i-- > 0;) {
       const Version& version = (*record)[i];
       if (looked >= budget && version.mod_revision < last) return {part.sum, key, last};
@@ -221,6 +220,7 @@ History::HashPart History::hash_part(const HashRequest& request, Revision revisi
       if (!(last_kept && version.tombstone())) part.sum += hash_of(key, version);
       if (last_kept) break;
     }
+    ++looked;  // a key of which no version counts, too
   }
   return part;
 }

@@ -13,7 +13,7 @@ inline constexpr int kTxnOperationsMax = 128;   // etcd's --max-txn-ops: "too ma
 inline constexpr int kTxnDepthMax = 16;         // nested transactions; deeper ones are refused
 // One page of a range's answer, and one part of a hash: the reader asks for the next. So one request keeps a replica
 // for less than a millisecond.
-inline constexpr std::size_t kPageBytesMax = 1024 * 1024;
+inline constexpr std::size_t kPageBytesMax = 1000 * 1024;
 inline constexpr std::uint32_t kPageKeysMax = 2 * 1024;      // looked at; a longer page is kMalformed
 inline constexpr std::uint32_t kPartVersionsMax = 2 * 1024;  // looked at; likewise
 inline constexpr std::size_t kPartBytesPerVersion = 256;     // a version with a longer value counts more than once
@@ -31,6 +31,7 @@ inline constexpr int kKeyIndexPartsLog2 = 10;  // the index of keys has 1,024 ta
 inline constexpr std::size_t kKeyIndexKeptSlots = 16;  // a table of so many or fewer does not shrink
 
 static_assert(kPageBytesMax + kRequestBytesMax < kResultBytesMax, "the last value of a page may be a large one");
+static_assert(kPageBytesMax + 2 * kRequestBytesMax + 4096 < kMessageBytesMax, "so may be the key of the next one");
 static_assert(kResultBytesMax < kMessageBytesMax, "a message holds the largest answer with its header");
 static_assert(2 * kRequestBytesMax + 1024 < kMessageBytesMax, "an event fits, with the value before it");
 static_assert(kEventsBytesMax + 1024 < kMessageBytesMax);

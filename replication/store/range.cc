@@ -31,13 +31,12 @@ RangeAnswer::RangeAnswer(const History& history, const RangeRequest& request, co
   cut();
 }
 
-// The count covers the whole range, or page, whatever the limit and the filters. Without a sort order the limit chooses
-// by key, and an unsorted sort target sorts only those that it has chosen (as in etcd).
+// The count covers the whole range, or page, whatever the limit and the filters.
 void RangeAnswer::collect(const History& history, Revision revision) {
   constexpr auto kAll = std::numeric_limits<std::size_t>::max();
-  const bool limited = request_.limit > 0 && !limits_after_sort();
-  const auto keep_max =
-      limited ? static_cast<std::size_t>(std::max(request_.limit - request_.taken, std::int64_t{0})) : kAll;
+  const std::int64_t by_key = taken_by_key(request_);
+  const std::int64_t left = std::max(by_key - request_.taken, std::int64_t{0});
+  const std::size_t keep_max = by_key > 0 ? static_cast<std::size_t>(left) : kAll;
   const bool page = request_.page_keys != 0;
   const std::size_t bytes_max = page ? kPageBytesMax : kAll;
   const auto keep = [&](const KeyRecord& record, const Version& version) {
@@ -54,18 +53,20 @@ void RangeAnswer::collect(const History& history, Revision revision) {
 }
 
 void RangeAnswer::sort() {
+  if (in_key_order(request_)) return;  // as collected
   const SortTarget target = request_.sort_target;
   const bool descend = request_.sort_order == SortOrder::kDescend;
-  if (target == SortTarget::kKey && !descend) return;  // collected in key order
   std::stable_sort(found_.begin(), found_.end(), [target, descend](const Found& a, const Found& b) {
     const KeyValueView left = view_of(*a.record, *a.version), right = view_of(*b.record, *b.version);
     return descend ? compare_by(target, right, left) < 0 : compare_by(target, left, right) < 0;
   });
 }
 
+// What is taken by key is counted by `taken`, so a page of it is not cut.
 void RangeAnswer::cut() {
   const auto limit = static_cast<std::size_t>(request_.limit);
-  if (!limits_after_sort() || request_.limit <= 0 || found_.size() <= limit) return;
+  if (request_.limit <= 0 || found_.size() <= limit) return;
+  if (request_.page_keys != 0 && taken_by_key(request_) > 0) return;
   for (std::size_t i = limit; i < found_.size(); ++i) bytes_ -= encoded_size(view(found_[i]));
   found_.erase(found_.begin() + request_.limit, found_.end());
   head_.more = true;

@@ -42,7 +42,6 @@ class RangeAnswer {
   };
   using FoundList = absl::InlinedVector<Found, 1>;
 
-  bool limits_after_sort() const { return request_.sort_order != SortOrder::kNone; }
   void collect(const History& history, Revision revision);
   void sort();
   void cut();

@@ -7,6 +7,7 @@
 
 #include "replication/requests/limits.h"
 #include "replication/store/limits.h"
+#include "replication/store/sort.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
 #include "services/etcd/store_answer.h"
@@ -36,9 +37,8 @@ bool may_be_large(std::string_view request) {
 
 namespace {
 
-// Whether the pages in the order of their keys are not the answer's order.
-bool is_merged(const kv::RangeRequest& request) {
-  return request.sort_target != kv::SortTarget::kKey || request.sort_order == kv::SortOrder::kDescend;
+bool strips_values(const kv::RangeRequest& request) {
+  return request.keys_only && request.sort_target == kv::SortTarget::kValue;
 }
 
 }  // namespace
@@ -50,13 +50,14 @@ void RangeCall::start(const RangeParts& parts, kv::RangeRequest request, bool se
 RangeCall::RangeCall(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call)
     : parts_(parts),
       request_(std::move(request)),
-      first_key_(request_.key),
       asked_revision_(request_.revision),
       serializable_(serializable),
-      call_(call) {}
+      call_(call),
+      strips_values_(strips_values(request_)) {
+  if (strips_values_) request_.keys_only = false;
+}
 
 void RangeCall::begin() {
-  request_.key = first_key_;
   request_.revision = asked_revision_;
   request_.page_keys = kFirstStepKeys;
   request_.taken = 0;
@@ -65,10 +66,7 @@ void RangeCall::begin() {
   more_ = false;
   answer_.clear();
   answer_bytes_ = 0;
-  const bool limits_after_sort = request_.sort_order != kv::SortOrder::kNone;
-  if (is_merged(request_)) {
-    sorted_.emplace(request_.sort_order, request_.sort_target, limits_after_sort ? request_.limit : 0);
-  }
+  if (!kv::in_key_order(request_)) sorted_.emplace(request_.sort_order, request_.sort_target, request_.limit);
   ask(serializable_ ? RequestKind::kLocalQuery : RequestKind::kLinearizableQuery);
 }
 
@@ -87,7 +85,8 @@ void RangeCall::ask(RequestKind kind) {
     if (std::exchange(in_turn_, false)) parts_.reads.leave();
     call_.finish(status);
   };
-  if (payload.size() > kRequestBytesMax) return end(to_status(Error::kRequestTooLarge));
+  const std::size_t payload_max = first_page_ ? kRequestBytesMax : kQueryBytesMax;
+  if (payload.size() > payload_max) return end(to_status(Error::kRequestTooLarge));
   if (!first_page_ && !call_.open()) return end({grpc::StatusCode::CANCELLED, "the caller has gone"});
   parts_.client.submit(kind, std::move(payload),
                        [self = shared_from_this()](const ReplicaReply& reply) { self->take(reply); });
@@ -123,8 +122,9 @@ void RangeCall::take_page(kv::Result&& result) {
     give(std::move(page.kvs), last);
     if (last) return;
   }
+  if (first_page_) first_key_ = std::move(request_.key);
   first_page_ = false;
-  request_.taken += sorted_ && request_.sort_order != kv::SortOrder::kNone ? 0 : static_cast<std::int64_t>(results);
+  if (kv::taken_by_key(request_) > 0) request_.taken += static_cast<std::int64_t>(results);
   request_.key = std::move(next_key);
   go_on();
 }
@@ -147,7 +147,10 @@ bool RangeCall::add(kv::RangeResult& page) {
 void RangeCall::merge() {
   std::vector<kv::KeyValue> results = sorted_->take(kPageBytesMax);
   more_ = more_ || sorted_->cut();
-  for (const kv::KeyValue& entry : results) answer_bytes_ += entry.key.size() + entry.value.size();
+  for (kv::KeyValue& entry : results) {
+    if (strips_values_) entry.value.clear();
+    answer_bytes_ += entry.key.size() + entry.value.size();
+  }
   if (answer_bytes_ > kRangeBytesMax) return call_.finish(answer_too_large(kRangeBytesMax, kSmallerRange));
   const bool last = sorted_->done();
   give(std::move(results), last);
@@ -184,6 +187,7 @@ void RangeCall::give(std::vector<kv::KeyValue> kvs, bool last) {
 
 void RangeCall::begin_again() {
   if (++restarts_ > kReadRestartsMax) return call_.finish(overtaken_by_compactions());
+  request_.key = std::move(first_key_);
   begin();
 }
 

@@ -62,12 +62,13 @@ class RangeCall : public std::enable_shared_from_this<RangeCall> {
 
   const RangeParts& parts_;
   kv::RangeRequest request_;
-  const std::string first_key_;
+  std::string first_key_;  // once other pages are asked for
   const kv::Revision asked_revision_;  // 0 or less: the newest
   const bool serializable_;
   const LoopCall call_;
   RequestKind last_kind_ = RequestKind::kLinearizableQuery;
   bool in_turn_ = false;  // parts_.reads waits for leave()
+  const bool strips_values_;  // the values are asked for to sort by them, and not wanted
   bool first_page_ = true;
   kv::Revision revision_ = 0;  // of the first page's answer, for the header
   std::int64_t count_ = 0;

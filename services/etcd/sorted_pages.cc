@@ -25,10 +25,12 @@ void SortedPages::add(std::vector<kv::KeyValue> page) {
   for (const kv::KeyValue& entry : page) bytes_ += bytes_of(entry);
   held_ += page.size();
   runs_.push_back({std::move(page), 0});
-  if (held_ > kPageKeysMax && held_ / 2 > limit_) keep_first();
+  const bool many = held_ > kPageKeysMax && held_ / 2 > limit_;
+  const bool large = bytes_ > kPageBytesMax && bytes_ / 2 > kept_bytes_ && held_ > limit_;
+  if (many || large) keep_first();
 }
 
-// Costs a comparison for each result that is kept, and comes after at least as many were added.
+// Costs little beside what has come since the last time: as many results again, or as many bytes.
 void SortedPages::keep_first() {
   Run kept;
   kept.results.reserve(limit_);
@@ -39,6 +41,7 @@ void SortedPages::keep_first() {
   held_ = kept.results.size();
   bytes_ = 0;
   for (const kv::KeyValue& entry : kept.results) bytes_ += bytes_of(entry);
+  kept_bytes_ = bytes_;
   runs_.push_back(std::move(kept));
 }
 

@@ -13,7 +13,7 @@ namespace ingot::etcd {
 // Not thread-safe.
 class SortedPages {
  public:
-  // `limit`: only so many of the first results are wanted; 0: all.
+  // `limit`: only so many of the first results are wanted; 0 or less: all.
   SortedPages(kv::SortOrder order, kv::SortTarget target, std::int64_t limit);
 
   void add(std::vector<kv::KeyValue> page);
@@ -44,7 +44,7 @@ class SortedPages {
   std::vector<Run> runs_;          // in the order of their keys
   std::vector<std::size_t> heap_;  // of runs with results, the one with the first result on top; made by take()
   bool merging_ = false;
-  std::size_t held_ = 0, bytes_ = 0, taken_ = 0;
+  std::size_t held_ = 0, bytes_ = 0, kept_bytes_ = 0, taken_ = 0;
   bool cut_ = false;
 };
 

@@ -58,8 +58,6 @@ TEST_CASE("Transactions nest to the limit and no deeper") {
 // Reads page by page as the front end does, with writes in between, and puts the answer together.
 RangeResult by_pages(KvStore& store, RangeRequest request, Prng& rng, int& pages) {
   RangeResult joined;
-  const bool limits_after_sort = request.sort_order != SortOrder::kNone;
-  const bool sorted = request.sort_target != SortTarget::kKey || request.sort_order == SortOrder::kDescend;
   while (true) {
     request.page_keys = 1 + static_cast<std::uint32_t>(rng.below(40));
     const RangeResult page = std::get<RangeResult>(ask(store, request).body);
@@ -67,20 +65,19 @@ RangeResult by_pages(KvStore& store, RangeRequest request, Prng& rng, int& pages
     joined.count += page.count;
     joined.more = joined.more || page.more;
     joined.kvs.insert(joined.kvs.end(), page.kvs.begin(), page.kvs.end());
-    if (!limits_after_sort) request.taken += static_cast<std::int64_t>(page.kvs.size());
+    if (taken_by_key(request) > 0) request.taken += static_cast<std::int64_t>(page.kvs.size());
     if (page.next_key.empty()) break;
     request.key = page.next_key;
     run(store, put_of(numbered_key(static_cast<int>(rng.below(300))), "between pages"));
     if (rng.below(4) == 0) run(store, delete_of(numbered_key(static_cast<int>(rng.below(300)))));
   }
+  if (in_key_order(request)) return joined;
   const bool descend = request.sort_order == SortOrder::kDescend;
-  const auto before = [&](const KeyValue& a, const KeyValue& b) {
+  std::stable_sort(joined.kvs.begin(), joined.kvs.end(), [&](const KeyValue& a, const KeyValue& b) {
     const int order = compare_by(request.sort_target, a, b);
     return descend ? order > 0 : order < 0;
-  };
-  if (sorted) std::stable_sort(joined.kvs.begin(), joined.kvs.end(), before);
-  const auto limit = static_cast<std::size_t>(request.limit);
-  if (limits_after_sort && request.limit > 0 && joined.kvs.size() > limit) {
+  });
+  if (request.limit > 0 && joined.kvs.size() > static_cast<std::size_t>(request.limit)) {
     joined.kvs.erase(joined.kvs.begin() + request.limit, joined.kvs.end());
     joined.more = true;
   }

@@ -69,6 +69,12 @@ TEST_CASE_METHOD(HashFixture, "A hash that a compaction overtakes begins again")
   CHECK(response.header().revision() == server.client.leader().revision());
 }
 
+TEST_CASE_METHOD(HashFixture, "The newest revision is hashed also if it is the compacted one") {
+  server.client.apply(kv::CompactRequest{server.client.leader().revision()});
+  REQUIRE(hash().ok());
+  CHECK(response.hash() == whole_hash());
+}
+
 TEST_CASE_METHOD(HashFixture, "A hash that compactions always overtake gives up") {
   std::atomic<int> beginnings = 0;
   server.client.set_interloper([&](RequestKind kind) {

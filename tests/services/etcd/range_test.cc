@@ -106,15 +106,65 @@ TEST_CASE_METHOD(RangeFixture, "A sort with a limit gives the best of all pages"
   CHECK(response.count() == kKeys);
 }
 
+// As etcd: it takes one more than the limit by key, sorts them, and leaves out the last.
 TEST_CASE_METHOD(RangeFixture, "A sort target without an order sorts what the limit has chosen by key") {
+  constexpr int kLimit = kKeys - 10;
   everything.set_sort_target(pb::RangeRequest::VALUE);
-  everything.set_limit(kKeys - 10);
+  everything.set_limit(kLimit);
   REQUIRE(range(everything).ok());
-  REQUIRE(response.kvs_size() == kKeys - 10);
-  CHECK(std::is_sorted(response.kvs().begin(), response.kvs().end(),
-                       [](const auto& a, const auto& b) { return a.value() < b.value(); }));
-  for (const auto& entry : response.kvs()) CHECK(entry.key() < key_of(kKeys - 10));
+  std::vector<std::string> values;
+  for (int i = 0; i <= kLimit; ++i) values.push_back(model.at(key_of(i)));
+  std::sort(values.begin(), values.end());
+  REQUIRE(response.kvs_size() == kLimit);
+  for (int i = 0; i < kLimit; ++i) CHECK(response.kvs(i).value() == values[static_cast<std::size_t>(i)]);
   CHECK(response.more());
+  CHECK(response.count() == kKeys);
+}
+
+TEST_CASE_METHOD(RangeFixture, "Keys alone, sorted by their values, have the order of the values") {
+  everything.set_sort_target(pb::RangeRequest::VALUE);
+  everything.set_keys_only(true);
+  REQUIRE(range(everything).ok());
+  REQUIRE(response.kvs_size() == kKeys);
+  for (int i = 0; i < kKeys; ++i) CHECK(response.kvs(i).value().empty());
+  for (int i = 1; i < kKeys; ++i) REQUIRE(model.at(response.kvs(i - 1).key()) <= model.at(response.kvs(i).key()));
+}
+
+TEST_CASE_METHOD(RangeFixture, "A sort with a limit holds little more than its results") {
+  for (int i = 0; i < 200; ++i) {
+    server.client.apply(kv::PutRequest{.key = "large/" + key_of(i), .value = std::string(1024 * 1024, 'v')});
+  }
+  everything.set_key("large/");
+  everything.set_range_end("large0");
+  everything.set_sort_order(pb::RangeRequest::DESCEND);
+  everything.set_limit(1);
+  REQUIRE(range(everything).ok());
+  REQUIRE(response.kvs_size() == 1);
+  CHECK(response.kvs(0).key() == "large/" + key_of(199));
+  CHECK(response.count() == 200);
+}
+
+// The largest key and values, so that one page ends with a large value and names a large key as the next one's begin.
+TEST_CASE("Pages between the largest keys and values fit their messages") {
+  InProcessServer server;
+  const std::string large_key = "c" + std::string(kRequestBytesMax - 100, 'k');
+  server.client.apply(kv::PutRequest{.key = "a", .value = std::string(kPageBytesMax - 50, 'v')});
+  server.client.apply(kv::PutRequest{.key = "b", .value = std::string(kRequestBytesMax - 100, 'v')});
+  server.client.apply(kv::PutRequest{.key = large_key, .value = "v"});
+  server.client.apply(kv::PutRequest{.key = "d", .value = "v"});
+  server.client.set_interloper([&](RequestKind) {});
+  auto stub = pb::KV::NewStub(server.connect());
+  pb::RangeRequest request;
+  request.set_key("a");
+  request.set_range_end("e");
+  pb::RangeResponse response;
+  grpc::ClientContext context;
+  REQUIRE(stub->Range(&context, request, &response).ok());
+  REQUIRE(response.kvs_size() == 4);
+  CHECK(response.kvs(2).key() == large_key);
+  grpc::ClientContext hash_context;
+  pb::HashKVResponse hash;
+  CHECK(pb::Maintenance::NewStub(server.connect())->HashKV(&hash_context, {}, &hash).ok());
 }
 
 TEST_CASE("A count, a range of keys and a sort of thousands of keys are asked for in steps") {
@@ -141,6 +191,11 @@ TEST_CASE("A count, a range of keys and a sort of thousands of keys are asked fo
   request.set_count_only(false);
   request.set_limit(1);
   CHECK(range().kvs(0).key() == key_of(0));
+  request.set_sort_order(pb::RangeRequest::ASCEND);
+  const pb::RangeResponse oldest = range();
+  REQUIRE(oldest.kvs_size() == 1);
+  CHECK(oldest.kvs(0).key() == key_of(0));
+  CHECK(oldest.more());
   request.set_sort_order(pb::RangeRequest::DESCEND);
   const pb::RangeResponse newest = range();
   REQUIRE(newest.kvs_size() == 1);
