@@ -37,6 +37,7 @@ void Hub::close(WatchStream& stream) {
   stream.watches.clear();
   room_.stream_removed(stream, now_ns_);
   for (const Parked& parked : stream.parked) parked_bytes_ -= parked.bytes;
+  parked_left_ = parked_left_ || !stream.parked.empty();
   std::erase(looking_, &stream);
   std::erase(held_back_, &stream);
   std::erase(progress_, &stream);

@@ -248,6 +248,7 @@ class Hub final : public Pollable {
   std::size_t parked_bytes_ = 0;
   std::vector<WatchStream*> looking_;    // with parked requests
   std::vector<WatchStream*> held_back_;  // whose requests are not read
+  bool parked_left_ = false;             // requests that waited have gone with their stream
   std::vector<WatchStream*> progress_;   // with wants
   std::vector<std::pair<WatchStream*, grpc::Status>> doomed_;
 };

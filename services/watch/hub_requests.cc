@@ -76,7 +76,8 @@ int Hub::answer_requests() {
     stream->waits_for_look = !stream->parked.empty();
     return stream->parked.empty();
   });
-  if (answered == 0 || held_back_.empty()) return answered;
+  const bool room = std::exchange(parked_left_, false) || answered > 0;
+  if (!room || held_back_.empty()) return answered;
   for (WatchStream* stream : std::exchange(held_back_, {})) {
     stream->held_back = false;
     stream->output.resume();

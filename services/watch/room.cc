@@ -93,11 +93,18 @@ WatchStream* Room::next_granted() {
 
 // ---- Clocks ----
 
+// Whether the end of one of the holder's turns would be a grant for somebody.
+bool Room::others_wait(const Holder& holder) const {
+  return std::any_of(line_.begin(), line_.end(), [&](const Holder& each) {
+    return each.turns - (&each == &holder ? 1 : 0) < free() + 1;
+  });
+}
+
 // Whether a grant ends. Its stream may not need it any more; or others wait, and it has lasted.
 bool Room::is_over(Turn& grant, std::uint64_t now_ns) const {
   const WatchStream& stream = *grant.stream;
   if (stream.not_synced == 0) return true;
-  if (line_.empty() || now_ns < grant.look_ns) return false;
+  if (now_ns < grant.look_ns || !others_wait(*stream.holder)) return false;
   grant.look_ns = grant.since_ns + kTurnNs;
   return is_full(stream) || now_ns >= grant.look_ns;
 }
@@ -119,9 +126,8 @@ void Room::settle(std::uint64_t now_ns) {
 }
 
 WatchStream* Room::stalled(std::uint64_t now_ns) {
-  if (line_.empty()) return nullptr;
   for (Turn& turn : turns_) {
-    if (!turn.begun || now_ns < turn.look_ns) continue;
+    if (!turn.begun || now_ns < turn.look_ns || !others_wait(*turn.stream->holder)) continue;
     const std::size_t pending = turn.stream->output.pending_bytes();
     if (now_ns >= turn.since_ns + kTurnNs || pending + kTurnBytesMin > turn.pending) return turn.stream;
     turn.look_ns = std::min(now_ns + kStalledNs, turn.since_ns + kTurnNs);
@@ -132,8 +138,9 @@ WatchStream* Room::stalled(std::uint64_t now_ns) {
 
 std::uint64_t Room::deadline_ns() const {
   std::uint64_t at_ns = ~std::uint64_t{0};
-  if (line_.empty()) return at_ns;
-  for (const Turn& turn : turns_) at_ns = std::min(at_ns, turn.look_ns);
+  for (const Turn& turn : turns_) {
+    if (others_wait(*turn.stream->holder)) at_ns = std::min(at_ns, turn.look_ns);
+  }
   return at_ns;
 }
 

@@ -57,6 +57,7 @@ class Room {
   };
 
   std::size_t free() const { return kTurnsMax - turns_.size(); }
+  bool others_wait(const Holder& holder) const;
   bool is_over(Turn& grant, std::uint64_t now_ns) const;
   void drop(const WatchStream& stream);
   void leave_line(WatchStream& stream);

@@ -121,7 +121,8 @@ void Connection::received(std::string_view bytes) {
       head_.append(bytes);
       return detect();
     case Phase::kHttp1:
-      return receive_http1(bytes);
+      if (!ending_) receive_http1(bytes);  // else it is answered, and the rest of its request says nothing
+      return;
     case Phase::kLingering:
       return receive_lingering(bytes.size());
     case Phase::kClosed:
@@ -276,6 +277,7 @@ void Connection::watch_progress() {
   const std::size_t owed = owed_bytes();
   if (owed == 0) return progress_.cancel();
   if (progress_.set()) return;
+  looked_ = false;
   owed_then_ = owed;
   taken_then_ = taken_bytes();
   progress_ns_ = shared_.now_ns;
@@ -284,6 +286,12 @@ void Connection::watch_progress() {
 }
 
 void Connection::look_at_progress() {
+  // The loop may have had no processor for so long. Then what the peer has taken meanwhile is seen in this round.
+  if (shared_.draining && !std::exchange(looked_, true)) {
+    has_output();
+    read_on();
+    return shared_.timers.set(progress_, shared_.now_ns + shared_.bounds.stalled_end_ms * kMsNs / 10);
+  }
   const std::size_t enough = shared_.draining ? 1 : kReadBytesMin;  // draining is bounded as a whole
   if (taken_bytes() >= taken_then_ + static_cast<std::int64_t>(std::min(owed_then_, enough))) return watch_progress();
   shared_.count(&ServerCounters::ended_stalled);

@@ -123,6 +123,7 @@ class Connection final
   std::int64_t taken_seen_ = 0;    // taken_bytes() when that was looked at
   std::int64_t taken_then_ = 0;    // when progress_ was set
   std::size_t owed_then_ = 0;      // when progress_ was set
+  bool looked_ = false;            // once since then, while draining
   std::size_t lingered_bytes_ = 0;
   TurnSize turn_size_;
   const bool may_pass_descriptors_;  // its peer, which must not stop the loop by them

@@ -64,12 +64,17 @@ bool RequestHead::allows(std::string_view name, std::string_view value) {
   return (std::exchange(pseudo_, pseudo_ | bit) & bit) == 0;
 }
 
+// False: that is too much.
+bool RequestHead::count(std::size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ <= kMetadataBytesMax) return true;
+  find_fault({grpc::StatusCode::RESOURCE_EXHAUSTED,
+              absl::StrCat("received metadata size exceeds limit (more than ", kMetadataBytesMax, " bytes)")});
+  return false;
+}
+
 void RequestHead::add(std::string_view name, std::string_view value) {
-  bytes_ += name.size() + value.size() + kFieldOverheadBytes;
-  if (bytes_ > kMetadataBytesMax) {
-    return find_fault({grpc::StatusCode::RESOURCE_EXHAUSTED,
-                       absl::StrCat("received metadata size exceeds limit (more than ", kMetadataBytesMax, " bytes)")});
-  }
+  if (!count(name.size() + value.size() + kFieldOverheadBytes)) return;
   if (!take_known(name, value) && !is_reserved(name)) take_metadata(name, value);
 }
 
@@ -97,8 +102,10 @@ bool RequestHead::take_known(std::string_view name, std::string_view value) {
 
 void RequestHead::take_metadata(std::string_view name, std::string_view value) {
   if (!is_binary_metadata(name)) return keep(name, value);
-  // Proxies may join the values of one name by commas.
+  // Proxies may join the values of one name by commas. The name is kept with each, so it counts with each.
+  bool first = true;
   for (const absl::string_view each : absl::StrSplit(absl::string_view(value.data(), value.size()), ',')) {
+    if (!std::exchange(first, false) && !count(name.size() + kFieldOverheadBytes)) return;
     const std::optional<std::string> bytes = decode_binary_metadata({each.data(), each.size()});
     if (!bytes) {
       return find_fault({grpc::StatusCode::INTERNAL,

@@ -56,6 +56,7 @@ class RequestHead {
   bool take_known(std::string_view name, std::string_view value);
   void take_metadata(std::string_view name, std::string_view value);
   void keep(std::string_view name, std::string_view value);
+  bool count(std::size_t bytes);
   void find_fault(grpc::Status status, const char* http_status = "200");
 
   std::string path_;

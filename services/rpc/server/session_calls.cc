@@ -152,6 +152,8 @@ void Session::refuse(Stream& stream, const grpc::Status& status, const char* htt
   shared_.count(&ServerCounters::calls_refused);
   end_call(stream);
   answer(stream, status, http_status);
+  stream.head.clear();  // nobody reads it any more, and the stream may stay for long
+  count_head(stream, 0);
 }
 
 void Session::finish(Stream& stream, const grpc::Status& status) {

@@ -85,6 +85,8 @@ int Turns::run_small(std::uint64_t now_ns) {
     small_lines_.push_back(line);
     if (!may_begin(line, line.small_.front())) {
       if (passed_over == nullptr) passed_over = &line;
+      // What it waits for may be the other connections' affair now: its own window updates must be read meanwhile.
+      if (!line.reader_reads()) line.nothing_small_waits();
       continue;
     }
     Stream& stream = line.small_.front();

@@ -33,7 +33,8 @@ class Line : public QueueHook {
 
   virtual bool reader_reads() const = 0;  // its peer takes its output
   virtual void begin(Stream& stream) = 0;
-  virtual void nothing_small_waits() = 0;  // for a place: told once the last one that did has begun
+  // For a place: told when the last one that did has begun, and when all that wait do so for their peer. May be repeated.
+  virtual void nothing_small_waits() = 0;
 
   // Of calls of Weight::kUnknown: what their answers are.
   void answered(std::size_t bytes);

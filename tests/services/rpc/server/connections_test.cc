@@ -356,7 +356,39 @@ TEST_CASE("a draining server waits no longer than for a moment if all its client
   harness.rounds();
   CHECK_FALSE(harness.server().drained());
   harness.pass_ms(kStalledEndMs + 1);
+  harness.pass_ms(kStalledEndMs / 10 + 1);  // the second look
   CHECK(harness.server().drained());
+  CHECK(harness.server().held_bytes() == 0);
+}
+
+// Regression: a loop that had no processor for so long ended a connection whose window update it had yet to read.
+TEST_CASE("a draining server that stood still reads what its clients have sent before it ends them") {
+  Harness harness;
+  auto client = std::make_unique<RawClient>(harness.connect(),
+                                            RawClient::Options{.auto_window = false, .stream_window = 0});
+  harness.run(*client);
+  const auto id = client->call("/t.T/Echo", framed("x"));
+  harness.run(*client);
+  harness.server().drain();
+  harness.rounds();
+  REQUIRE(nghttp2_submit_window_update(client->h2(), NGHTTP2_FLAG_NONE, id, 1'000) == 0);
+  client->exchange();  // the server has not read it
+  harness.pass_ms(kStalledEndMs + 1);
+  harness.run(*client);
+  CHECK(client->answer(id).status() == 0);
+}
+
+// Regression: the rest of a long request was answered, too, and the account of what waits for clients grew with each.
+TEST_CASE("an HTTP/1.1 request is answered once, and what follows it is in no account") {
+  Harness harness;
+  harness.http1.health = [](std::string_view) { return Http1Answer{200, "true"}; };
+  for (int i = 0; i < 10; ++i) {
+    const Descriptor client = harness.connect();
+    write_all(client, "POST /health HTTP/1.1\r\n\r\n" + std::string(40'000, 'x') + "\r\n\r\n");
+    harness.rounds();
+  }
+  harness.pass_ms(kLingerMs + 1);
+  CHECK(harness.server().connections() == 0);
   CHECK(harness.server().held_bytes() == 0);
 }
 

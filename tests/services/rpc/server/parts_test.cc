@@ -171,10 +171,12 @@ TEST_CASE("turns: a line whose peer does not read begins nothing, and holds up n
   CHECK(turns.admit(other, passing, 1));
   CHECK(turns.run(0, 1) == 0);
   CHECK_FALSE(turns.ready(0));
+  // Regression: it was told only once its call had begun, and so its window updates, which that waited for, were not read.
+  CHECK(deaf.emptied == 1);
   deaf.reads = true;
   CHECK(turns.ready(0));
   CHECK(turns.run(0, 1) == 1);
-  CHECK(deaf.emptied == 1);
+  CHECK(deaf.emptied == 2);
   turns.over(waiting, 1);
   turns.over(passing, 1);
 }
@@ -262,6 +264,15 @@ TEST_CASE("a header block is bounded, and can be used again") {
     CHECK(head.fault().has_value());  // an empty block is no call
     CHECK(head.all_metadata().empty());
   }
+}
+
+// Regression: two thousand values of one long name were kept as four megabytes.
+TEST_CASE("joined values of binary metadata count as if each had come alone") {
+  RequestHead head;
+  head.add(std::string(2'000, 'n') + "-bin", std::string(2'000, ','));
+  REQUIRE(head.fault().has_value());
+  CHECK(head.fault()->status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(head.kept_bytes() <= kMetadataBytesMax);
 }
 
 TEST_CASE("a turn is as long as its work allows") {
