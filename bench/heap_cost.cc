@@ -10,8 +10,8 @@
 
 #include "core/check.h"
 #include "core/prng.h"
-#include "replication/store/heap/heap.h"
-#include "replication/store/heap/memory.h"
+#include "replication/view/heap/heap.h"
+#include "replication/view/heap/memory.h"
 #include "services/cli/cli.h"
 
 namespace ingot {

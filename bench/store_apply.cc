@@ -1,4 +1,4 @@
-// What applying a put and answering a get costs the store: the structures on the heap (replication/store/index/) beside
+// What applying a put and answering a get costs the store: the structures on the heap (replication/view/index/) beside
 // the history of today (replication/store/history.h), in one run.
 #include <time.h>
 
@@ -17,10 +17,10 @@
 #include "absl/functional/function_ref.h"
 #include "core/check.h"
 #include "core/prng.h"
-#include "replication/store/heap/heap.h"
-#include "replication/store/heap/memory.h"
 #include "replication/store/history.h"
-#include "replication/store/index/versioned_store.h"
+#include "replication/view/heap/heap.h"
+#include "replication/view/heap/memory.h"
+#include "replication/view/index/versioned_store.h"
 #include "services/cli/cli.h"
 
 namespace ingot {

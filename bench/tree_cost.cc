@@ -10,10 +10,10 @@
 
 #include "core/check.h"
 #include "core/prng.h"
-#include "replication/store/heap/heap.h"
-#include "replication/store/heap/memory.h"
-#include "replication/store/index/key_node.h"
-#include "replication/store/index/tree.h"
+#include "replication/view/heap/heap.h"
+#include "replication/view/heap/memory.h"
+#include "replication/view/index/key_node.h"
+#include "replication/view/index/tree.h"
 #include "services/cli/cli.h"
 
 namespace ingot {

@@ -1,6 +1,6 @@
 #include "tests/fuzz/targets.h"
-#include "tests/replication/store/heap/patches.h"
-#include "tests/replication/store/index/tree_patches.h"
+#include "tests/replication/view/heap/patches.h"
+#include "tests/replication/view/index/tree_patches.h"
 
 namespace ingot::fuzz {
 
