@@ -70,9 +70,10 @@ sources=(
   services/watch/{cover,event_batch,hub,hub_delivery,hub_reading,hub_requests,room,shares,watch_index,watch_methods}.cc
   services/etcd/{errors,header,kv_methods,long_reads,range_call,sorted_pages,translate_requests,translate_results}.cc
 )
-bazel build //tests/fuzz:fuzz_driver >"$work/build" 2>&1 || { cat "$work/build"; fail "the targets do not build"; }
-mapfile -t libraries < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null |
-  sed -nE 's|^//([^:]+):(.*)$|bazel-bin/\1/lib\2.a|p')
+mapfile -t labels < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null | grep '^//')
+bazel build //tests/fuzz:fuzz_driver "${labels[@]}" >"$work/build" 2>&1 ||
+  { cat "$work/build"; fail "the targets do not build"; }
+mapfile -t libraries < <(printf '%s\n' "${labels[@]}" | sed -nE 's|^//([^:]+):(.*)$|bazel-bin/\1/lib\2.a|p')
 present=()
 for library in "${libraries[@]}"; do [ ! -e "$library" ] || present+=("$library"); done
 compile() {
