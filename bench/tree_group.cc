@@ -20,7 +20,7 @@
 #include "replication/stable/segment.h"
 #include "replication/store/codec.h"
 #include "replication/store/kv_store.h"
-#include "services/process/shared_core_wait.h"
+#include "services/replica_process/shared_core_wait.h"
 #include "transport/host/host_transport.h"
 #include "transport/limits.h"
 

@@ -13,7 +13,7 @@
 
 #include "core/shared_cell.h"
 
-namespace ingot {
+namespace ingot::inline core {
 
 enum class CounterKind : std::uint8_t { kCounter, kGauge };
 
@@ -95,4 +95,4 @@ class Counter {
 
 static_assert(sizeof(Counter) == 8 && SharedCell<std::uint64_t>::is_always_lock_free);
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace ingot {
+namespace ingot::inline core {
 
 template <typename T>
 concept NamedEnum = std::is_enum_v<T> && requires(T value) { enum_names(value).size(); };
@@ -33,4 +33,4 @@ constexpr std::optional<Enum> value_of(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -10,7 +10,7 @@
 
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline core {
 
 // The header and then the body, either may be empty. A view: both outlive it. A sender writes them into its channel one
 // after the other, so that a header of its own and a body that others share are never joined in memory.
@@ -52,4 +52,4 @@ struct GatheredMessage {
   }
 };
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace ingot {
+namespace ingot::inline core {
 
 inline constexpr int kReplicasMax = 48;    // copies of the state; more are refused at start
 inline constexpr int kVotersMax = 7;       // replicas that may lead, accept and vote; more are refused at start
@@ -16,4 +16,4 @@ static_assert(kReplicasMax < kEndpointsMax, "the front end needs an address");
 static_assert(kVotersMax <= kReplicasMax);
 static_assert(kVotersDefault <= kVotersMax);
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline core {
 
 // Decides what a load returns. Accesses are at most 8 bytes and do not cross a multiple of 8. Stores reach the real
 // memory, too, after the call; so while no model is set, cells are what was stored last.
@@ -114,4 +114,4 @@ inline void store_store_fence() {
   if (memory_model != nullptr) memory_model->store_store_fence();
 }
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline core {
 
 class Prng {
  public:
@@ -55,4 +55,4 @@ class Prng {
   std::uint64_t state_[4];
 };
 
-}  // namespace ingot
+}  // namespace ingot::core

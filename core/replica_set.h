@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline core {
 
 // A regular value. Bit n stands for endpoint n; messages and pages carry bits(). Querying a number out of range is
 // allowed (no set contains it); inserting one is a bug (CHECK).
@@ -85,4 +85,4 @@ class ReplicaSet {
   std::uint64_t bits_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -4,12 +4,12 @@
 
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline core {
 
 // The rule that mutable libraries leave out in this thread; empty: none. Only the simulator sets it.
 inline constinit thread_local std::string_view left_out;
 
-}  // namespace ingot
+}  // namespace ingot::core
 
 // INGOT_RULE("name") is the constant true. In mutable libraries, which only tests link (ingot_rule_library in
 // defs.bzl), it is false while that rule is left out.

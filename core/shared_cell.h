@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline core {
 
 template <typename T>
 using SharedCell = std::atomic<T>;
@@ -41,6 +41,6 @@ inline void store_store_fence() {
 #endif
 }
 
-}  // namespace ingot
+}  // namespace ingot::core
 
 #endif

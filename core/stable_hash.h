@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline core {
 
 // Mixes two words into one; order and value of both matter.
 inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -65,4 +65,4 @@ class RunningHash {
   char rest_[2 * sizeof(std::uint64_t)] = {};
 };
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline core {
 
 // An integer of its own type. `Tag` makes it distinct; there is no implicit conversion in or out.
 template <typename Tag, typename Rep>
@@ -57,4 +57,4 @@ using Epoch = Id<struct EpochTag, std::uint64_t>;
 // Processor cycles, as counted by the machine that runs the protocol (time stamp counter, or virtual time).
 using Cycles = Id<struct CyclesTag, std::uint64_t>;
 
-}  // namespace ingot
+}  // namespace ingot::core

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline core {
 
 static_assert(std::endian::native == std::endian::little, "the wire is little-endian; port core/wire.h first");
 
@@ -119,4 +119,4 @@ class WireReader {
   bool failed_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::core

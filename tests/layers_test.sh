@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the layers: core <- transport <- replication <- services; client beside services, on replication's published
-# view. Within a layer, folders use one another without cycles.
+# view. Within a layer, folders use one another without cycles, and each folder has a namespace of its own.
 # Bazel's visibility checks targets; this checks includes, which a build without a sandbox does not.
 #
 #   tests/layers_test.sh           from the root of the repository, or by bazel test //tests:layers_test
@@ -43,5 +43,21 @@ forbid transport 'replication|services|client|proto|tests|bench'
 forbid replication 'services|client|proto|tests|bench'
 forbid services 'tests|bench|client'
 while read -r folder; do acyclic "$folder"; done < <(find -L core transport replication services client -type d)
+# Two classes of one name in one namespace are one symbol to the linker, which reports nothing. So every folder has a
+# namespace that no other has. What a folder only declares of another one's does not count.
+namespaces() {
+  find -L core transport replication services client -name '*.h' -o -name '*.cc' | sort | xargs awk '
+    FNR == 1 { opened = "" }
+    opened != "" && !/^(class|struct|enum class) [A-Za-z]+;/ {
+      folder = FILENAME; sub("/[^/]*$", "", folder); print folder, opened
+    }
+    { opened = "" }
+    /^namespace ingot/ { opened = $0; sub(/^namespace /, "", opened); sub(/ *\{.*/, "", opened); gsub(/inline /, "", opened) }' |
+    sort -u
+}
+shared=$(namespaces | awk '{ if ($2 in of) print $2 ": " of[$2] ", " $1; of[$2] = $1 }')
+bare=$(namespaces | awk '$2 == "ingot"')
+[ -z "$shared" ] || { echo "namespaces of more than one folder:"; echo "$shared"; bad=1; }
+[ -z "$bare" ] || { echo "folders in namespace ingot itself; give each one of its own (CONTRIBUTING.md):"; echo "$bare"; bad=1; }
 [ "$bad" -eq 0 ] && echo "layers hold"
 exit "$bad"

@@ -64,7 +64,8 @@ both='set(//tests/transport:contract_test //tests/transport:contract_faults_test
   //tests/transport/collectives:tree_barrier_test //tests/transport/collectives:tree_collectives_test
   //tests/replication/client:session_client_test //tests/replication/stable:death_test
   //tests/transport/host:writer_lock_test //tests/replication/replica:snapshot_group_test
-  //tests/replication/replica/snapshots:all //tests/transport/host:all //tests/services/process:all
+  //tests/replication/replica/snapshots:all //tests/transport/host:all //tests/services/launch:all
+  //tests/services/handover:all //tests/services/replica_process:all
   //tests/services/serving:all //tests/services/control:control_service_test
   //tests/services/control:control_drills_test
   //tests/services/ingot_load:load_engine_test //tests/services/ingot_load:target_search_test
@@ -104,7 +105,7 @@ if [ "$quick" -eq 0 ]; then
     //tests/transport/collectives:oversubscribed_test //tests/transport/collectives:example_test \
     //tests/transport/collectives:tree_barrier_test //tests/transport/collectives:tree_collectives_test \
     //tests/transport/host:writer_lock_test //tests/replication/client:session_client_test \
-    //tests/replication/replica/snapshots:loader_test //tests/services/process:death_watch_test
+    //tests/replication/replica/snapshots:loader_test //tests/services/replica_process:death_watch_test
   script "model" tests/model/run.sh
   script "fuzz" tests/fuzz/run.sh
 fi

@@ -18,7 +18,7 @@
 #include "transport/transport.h"
 #include "transport/waker.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // Channel is NvpChannel or SrbpChannel over some Memory. Used by its endpoint's thread only.
 template <typename Channel>
@@ -239,4 +239,4 @@ class ChannelEndpoint final : public ChannelTransport {
   std::vector<std::uint8_t> gone_;     // by peer: 1 between peer_gone and peer_back, peer_unready and peer_ready
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

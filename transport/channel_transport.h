@@ -8,7 +8,7 @@
 #include "core/types.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // Counters of the traffic with one peer, in whole messages and their bytes; null: not counted.
 struct LinkHooks {
@@ -47,4 +47,4 @@ class ChannelTransport : public Transport {
   virtual void peer_ready(EndpointId peer) = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -7,7 +7,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // Where a payload lies: sent as a message, in this machine's byte order.
 struct PayloadOffer {
@@ -38,4 +38,4 @@ class DirectCopy {
   virtual CopyResult copy(EndpointId from, const PayloadOffer& offer, std::span<std::byte> target) = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

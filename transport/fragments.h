@@ -21,7 +21,7 @@
 #include "transport/limits.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 struct LineHeader {
   EndpointId sender;
@@ -111,4 +111,4 @@ class StagedMessage {
   std::size_t sent_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

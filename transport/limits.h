@@ -6,7 +6,7 @@
 
 #include "core/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 inline constexpr int kProbeMessagesMax = 256;  // messages that one probe hands out before it returns to its loop
 inline constexpr int kChannelEndpointsMax = 512;  // endpoints that one channel can connect; more is a bug (CHECK)
@@ -28,4 +28,4 @@ inline constexpr std::size_t kReassemblyKeepBytes = 64 * 1024;
 static_assert(kEndpointsMax <= kChannelEndpointsMax);
 static_assert(kNvpSlotsPerSender <= 128, "NVP tells 128 new lines from none by a byte");
 
-}  // namespace ingot
+}  // namespace ingot::transport

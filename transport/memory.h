@@ -37,7 +37,7 @@
 #include "core/types.h"
 #include "transport/sites.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 using Word = std::uint32_t;
 
@@ -77,4 +77,4 @@ concept Memory = requires(M& memory, const typename M::Line& line, std::uint32_t
   { memory.now() } -> std::same_as<Cycles>;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

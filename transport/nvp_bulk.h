@@ -15,7 +15,7 @@
 #include "core/types.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // Copies in and out of the lines of areas, in pieces of a line. Used by its endpoint's thread only.
 template <Memory M>
@@ -57,4 +57,4 @@ class NvpBulk {
   std::vector<std::byte> joined_;  // at most an area
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

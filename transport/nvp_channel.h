@@ -35,7 +35,7 @@
 #include "transport/nvp_bulk.h"
 #include "transport/nvp_layout.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // One endpoint's end. Used by its thread only.
 template <Memory M>
@@ -303,4 +303,4 @@ class NvpChannel {
   NvpBulk<M> bulk_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

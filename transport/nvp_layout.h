@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline transport {
 
 struct NvpLayout {
   int endpoints;                 // S: 1 to kChannelEndpointsMax
@@ -32,4 +32,4 @@ struct NvpLayout {
   }
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // One endpoint with its replica or client. Used by the loop's thread only.
 class Pollable {
@@ -22,4 +22,4 @@ class Pollable {
   virtual std::uint64_t deadline_ns() const = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline transport {
 
 enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease };
 
@@ -75,4 +75,4 @@ constexpr Order order_of(Site site) {
   return Order::kRelaxed;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -41,7 +41,7 @@
 #include "transport/srbp_receiver.h"
 #include "transport/srbp_sender.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // One endpoint's end. Used by its thread only.
 template <Memory M>
@@ -134,4 +134,4 @@ class SrbpChannel {
   std::uint64_t settled_ = 0;              // deaths before the last mark that was read
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -9,7 +9,7 @@
 #include "transport/limits.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // An inbox, by lines, for S endpoints, a quota of Q tickets each and K places:
 //
@@ -104,4 +104,4 @@ class SrbpPlaces {
   std::uint32_t which_, known_, blocked_, first_place_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

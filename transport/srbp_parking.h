@@ -9,7 +9,7 @@
 #include "transport/limits.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 using EndpointSet = std::bitset<kChannelEndpointsMax>;
 
@@ -50,4 +50,4 @@ class SrbpParking {
   std::vector<Parked> parked_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

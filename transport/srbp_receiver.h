@@ -13,7 +13,7 @@
 #include "transport/srbp_layout.h"
 #include "transport/srbp_parking.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // One endpoint's own ring as its reader. Used by its thread only.
 template <Memory M>
@@ -248,4 +248,4 @@ class SrbpReceiver {
   SrbpParking parked_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -10,7 +10,7 @@
 #include "transport/memory.h"
 #include "transport/srbp_layout.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // An endpoint's knowledge of the rings that it sends to. Used by its thread only.
 template <Memory M>
@@ -94,4 +94,4 @@ class SrbpSender {
   std::vector<Out> out_;       // by destination
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -9,7 +9,7 @@
 #include "core/types.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // One endpoint's end of the transport. Used by the thread that runs that endpoint's loop only.
 //
@@ -58,4 +58,4 @@ class Transport {
   virtual void peer_gone(EndpointId peer) = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

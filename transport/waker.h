@@ -9,7 +9,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline transport {
 
 // Used by the thread that runs the sending endpoint's loop only.
 class Waker {
@@ -30,4 +30,4 @@ class NeverAsleep final : public Waker {
   void ring(EndpointId) override {}
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/planning/limits.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 using Report = absl::FunctionRef<void(std::string)>;
@@ -199,4 +199,4 @@ Asymmetry asymmetry(const CostModel& model) {
   return result;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

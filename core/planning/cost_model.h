@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // One core of a machine file; in a model with hyperthreads, one hardware thread.
 struct MachineCore {
@@ -85,4 +85,4 @@ struct Asymmetry {
 };
 Asymmetry asymmetry(const CostModel& model);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

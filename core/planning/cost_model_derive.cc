@@ -10,7 +10,7 @@
 #include "core/check.h"
 #include "core/planning/limits.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 // Cycles of one message.
@@ -113,4 +113,4 @@ CostModel derive_scc() {
   return model;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

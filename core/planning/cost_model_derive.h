@@ -11,7 +11,7 @@
 #include "core/planning/cost_model.h"
 #include "core/planning/topology.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // Which of a topology's processors count as cores of the model.
 enum class Threads : std::uint8_t {
@@ -30,4 +30,4 @@ CostModel derive_machine(const Topology& topology, const std::string& name, Thre
 // controllers' quadrants.
 CostModel derive_scc();
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

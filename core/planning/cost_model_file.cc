@@ -10,7 +10,7 @@
 #include "core/planning/json.h"
 #include "core/planning/limits.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 using nlohmann::json;
@@ -167,4 +167,4 @@ std::string write_machine(const CostModel& model) {
   return out;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

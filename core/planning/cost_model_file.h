@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "core/planning/cost_model.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // The text of a machine file, complete or not: a missing or null cost is not a number in the model. Errors:
 // INVALID_ARGUMENT with one sentence: not JSON, no list of cores, a matrix that is not square, another unit.
@@ -30,4 +30,4 @@ absl::StatusOr<CostModel> read_machine(std::string_view text);
 // REQUIRES: a model that validate() accepts.
 std::string write_machine(const CostModel& model);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

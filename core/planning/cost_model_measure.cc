@@ -18,7 +18,7 @@
 #include "core/check.h"
 #include "core/planning/limits.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 #if defined(__x86_64__)
@@ -242,4 +242,4 @@ absl::StatusOr<MeasuredMachine> measure_machine(const Topology& topology, const 
   return result;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

@@ -13,7 +13,7 @@
 #include "core/planning/cost_model.h"
 #include "core/planning/topology.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 struct MeasuredMachine {
   CostModel model;
@@ -30,4 +30,4 @@ struct MeasuredMachine {
 absl::StatusOr<MeasuredMachine> measure_machine(const Topology& topology, const std::string& name, int samples,
                                                 absl::FunctionRef<void(int done, int all)> progress);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

@@ -14,7 +14,7 @@
 #include "core/planning/topology.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // Prepares the calling thread, or process of one thread, for background work. Binds it to `cores`, those without a loop
 // (empty: there are none, or they are unknown; a sibling thread of a loop's core counts as another core). On a loop's
@@ -47,4 +47,4 @@ void release_in_background(Thing thing, std::vector<CoreId> cores) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

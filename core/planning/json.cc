@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/planning/limits.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 using nlohmann::json;
@@ -99,4 +99,4 @@ std::int64_t whole_number_or_minus_one(const json& value, std::int64_t max) {
   return -1;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

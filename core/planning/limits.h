@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 inline constexpr int kMachineCoresMax = 2048;  // cores of a machine file; more are refused
 inline constexpr std::size_t kMachineFileBytesMax = 256 * 1024 * 1024;  // of a machine or tree file; more is refused
@@ -21,4 +21,4 @@ inline constexpr std::int64_t kPlanEvaluationsManyCores = 300'000;
 inline constexpr int kPlanBudgetMs = 1000;  // of planning, unless the user says otherwise; the best so far is taken
 inline constexpr int kPlanClockEvaluations = 64;  // between two looks at the clock
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 // The first core of the largest group that shares a last-level cache: the most replicas fit near it.
@@ -63,4 +63,4 @@ bool Placement::owns_core(std::size_t replica) const {
          std::count(front_end.begin(), front_end.end(), core) == 0;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

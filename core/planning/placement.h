@@ -19,7 +19,7 @@
 #include "core/planning/topology.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 enum class PlacementPolicy : std::uint8_t {
   kAuto,    // as above
@@ -39,4 +39,4 @@ struct Placement {
 // REQUIRES: replicas >= 1, and a topology with cores.
 Placement place(const Topology& topology, int replicas, PlacementPolicy policy = PlacementPolicy::kAuto);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

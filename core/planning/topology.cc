@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 struct Destroy {
@@ -141,4 +141,4 @@ absl::Status bind_this_thread(const std::vector<CoreId>& cores) {
   return absl::OkStatus();
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

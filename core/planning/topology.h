@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // One physical core that this process may use. Indexes count from 0 in hwloc's logical order, in which neighbours are
 // near each other; -1: the machine has none, or does not show it.
@@ -53,4 +53,4 @@ std::vector<CoreId> cores_without(const std::vector<CoreId>& taken);
 // Errors: INVALID_ARGUMENT (no core, or none that this process may use).
 absl::Status bind_this_thread(const std::vector<CoreId>& cores);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

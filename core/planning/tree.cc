@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 absl::Status validate(const Tree& tree) {
   const int size = tree.size();
@@ -62,4 +62,4 @@ void order_children(const CostModel& model, Tree& tree) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

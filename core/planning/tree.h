@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "core/planning/cost_model.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // Cores by index into the model that the tree was planned for. A plain value.
 struct Tree {
@@ -36,4 +36,4 @@ std::vector<int> preorder_of(const Tree& tree);
 // REQUIRES: a right tree over the model's cores.
 void order_children(const CostModel& model, Tree& tree);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

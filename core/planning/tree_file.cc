@@ -10,7 +10,7 @@
 #include "core/planning/json.h"
 #include "core/planning/limits.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 namespace {
 
 using nlohmann::json;
@@ -115,4 +115,4 @@ std::string write_tree(const CostModel& model, const Tree& tree) {
                       "}\n");
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

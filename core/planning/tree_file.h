@@ -13,7 +13,7 @@
 #include "core/planning/tree.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // A tree by core ids. `cores` has all of its cores, the root first, the others in the file's order; `tree` uses their
 // indexes there.
@@ -34,4 +34,4 @@ std::string children_json(const CostModel& model, const Tree& tree);
 // REQUIRES: a right tree over the model's cores.
 std::string write_tree(const CostModel& model, const Tree& tree);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

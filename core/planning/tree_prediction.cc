@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 std::string_view name_of(Objective objective) {
   switch (objective) {
@@ -108,4 +108,4 @@ Prediction predict(const CostModel& model, const Tree& tree) {
   return result;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

@@ -20,7 +20,7 @@
 #include "core/planning/cost_model.h"
 #include "core/planning/tree.h"
 
-namespace ingot {
+namespace ingot::inline core_planning {
 
 // All times in cycles.
 struct Prediction {
@@ -72,4 +72,4 @@ inline Arrival arrival_of(const CostModel& model, int child, int parent, double 
   return {from_cycles + model.edge(child, parent) - occupancy, occupancy};
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning

@@ -8,7 +8,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Entries of the slots [trimmed, end), with holes. The caller bounds how far above `trimmed` a slot may lie. Shares its
 // commands with other holders. Not thread-safe.
@@ -57,4 +57,4 @@ class AcceptedLog {
   std::deque<Entry> entries_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -18,9 +18,11 @@
 #include "replication/requests/shared_message.h"
 #include "replication/stable/write.h"
 
-namespace ingot {
-
+namespace ingot::inline replication_stable {
 struct StableView;  // replication/stable/view.h
+}
+
+namespace ingot::inline replication_agreement {
 
 // One incarnation of a replica. A restarted replica is a new incarnation: it inherits what its predecessor stored, but
 // not its roles.
@@ -258,4 +260,4 @@ struct AgreementTraits {
   bool has_acceptor = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 void CommandLog::append(Command command) {
   bytes_ += command->size();
@@ -20,4 +20,4 @@ void CommandLog::restart(Slot slot) {
   first_ = slot;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

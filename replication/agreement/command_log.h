@@ -8,7 +8,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Contiguous slots [first, end). Keeps at most `slots_max` entries and `bytes_max` bytes of commands (but always the
 // newest entry). At the limit the oldest entries are dropped; a peer that lacks those needs a snapshot. Not
@@ -42,4 +42,4 @@ class CommandLog {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -12,7 +12,7 @@
   X(kMultiPaxos, "multipaxos", MultiPaxos)                                              \
   X(kTwoPhaseCommit, "2pc", TwoPhaseCommit)
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 enum class AgreementKind : std::uint8_t {
 #define INGOT_X(id, name, type, ...) id,
@@ -28,4 +28,4 @@ inline constexpr std::array kAgreementNames{
 
 constexpr const auto& enum_names(AgreementKind) { return kAgreementNames; }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -4,7 +4,7 @@
 
 #include "core/rule.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // A later incarnation of the first leader does not lead: it does not know what its predecessor proposed.
 Leader::Leader(const GroupConfig& group, EndpointId first_leader, Epoch epoch, Ballot ballot, Mailbox& mailbox)
@@ -180,4 +180,4 @@ Message Leader::probe() const {
   return {.type = MessageType::kReadProbe, .epoch = epoch_, .ballot = ballot_, .number = reads_.number()};
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -13,7 +13,7 @@
 #include "replication/agreement/reads.h"
 #include "replication/agreement/window.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Leads until a voter's newer ballot rejects it, or until step_down; lead() begins the next leadership. A protocol
 // derives from it and defines how a proposal and a read probe reach its acceptor or voters. Not thread-safe.
@@ -120,4 +120,4 @@ class Leader {
   std::vector<std::uint64_t> lost_;  // proposals after a lost leadership whose slots got other commands
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

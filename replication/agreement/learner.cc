@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 Learner::Learner(const AgreementBounds& bounds)
     : log_(bounds.command_log_slots, bounds.command_log_bytes),
@@ -75,4 +75,4 @@ void Learner::emit_ahead(Effects& effects) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

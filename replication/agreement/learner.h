@@ -10,7 +10,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/command_log.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Invariant: slots below decided() were emitted, each once; decided() itself is not known here; end() is above every
 // slot reported. decided() < end() is a gap: messages were missed. Keeps kLearnerAheadSlots slots and
@@ -59,4 +59,4 @@ class Learner {
   std::size_t ahead_entries_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

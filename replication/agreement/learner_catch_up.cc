@@ -6,7 +6,7 @@
 #include "core/wire.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 CatchUp::CatchUp(const GroupConfig& group, const Learner& learner, Mailbox& mailbox)
     : self_(group.self), replicas_(group.replicas), learner_(learner), mailbox_(mailbox) {}
@@ -102,4 +102,4 @@ EndpointId CatchUp::next_peer() const {
   return EndpointId(static_cast<std::uint16_t>(next));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

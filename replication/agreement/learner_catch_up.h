@@ -8,7 +8,7 @@
 #include "replication/agreement/learner.h"
 #include "replication/agreement/mailbox.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // One Fetch at a time. It starts with the peer that showed the gap, stays with that peer while it returns entries, and
 // turns to the next when a peer has none or is silent for kFetchTicks. A snapshot is needed when a whole round of the
@@ -68,4 +68,4 @@ class CatchUp {
   bool trimmed_ = false;  // one of these peers has trimmed the missing slots
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -8,7 +8,7 @@
 #include "replication/requests/limits.h"
 #include "replication/stable/write.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // ---- Windows, logs and repetition, of all agreements ----------------------------------------------------------------
 inline constexpr int kWindowSlots = 64;  // slots proposed and undecided; further commands wait at the leader
@@ -79,4 +79,4 @@ inline constexpr int kSuspectTicksMax = 640;  // bound of adaptation and back-of
 inline constexpr int kSuspectSafety = 4;      // times the slowest recent answer
 inline constexpr int kCalmAnswers = 64;       // answers in a row that halve the back-off
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

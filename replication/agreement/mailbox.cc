@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 Mailbox::Mailbox(const GroupConfig& group)
     : self_(group.self), incarnation_(group.incarnation), known_(static_cast<std::size_t>(group.replicas)) {
@@ -61,4 +61,4 @@ SharedMessage Mailbox::stamp(Message& message) const {
   return gather(message);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -10,7 +10,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/messages.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Opens incoming messages and counts those it refuses: malformed ones, those of endpoints that are not replicas, and
 // those of an incarnation older than the newest known one. Stamps outgoing messages with this replica's incarnation. A
@@ -47,4 +47,4 @@ class Mailbox {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -5,7 +5,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/requests/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 namespace {
 
@@ -245,4 +245,4 @@ const char* name_of(MessageType type) {
   return "unknown";
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -29,7 +29,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/requests/shared_message.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 inline constexpr std::uint8_t kAgreementWireVersion = 2;
 inline constexpr std::size_t kAgreementHeaderBytes = 24;
@@ -118,4 +118,4 @@ void append_vote(const Vote& vote, WireWriter& out);
 // "Accept", "Learn", ... for traces.
 const char* name_of(MessageType type);
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

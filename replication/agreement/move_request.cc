@@ -2,7 +2,7 @@
 
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 std::string encode_move(const RoleMove& move) {
   return WireWriter().u8(static_cast<std::uint8_t>(move.role)).u16(move.to.value()).take();
@@ -28,4 +28,4 @@ std::optional<absl::Status> decode_move_answer(std::string_view bytes) {
   return absl::Status(static_cast<absl::StatusCode>(code), std::string(text));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -12,7 +12,7 @@
 #include "core/types.h"
 #include "replication/agreement/status.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // The arguments of Agreement::move.
 struct RoleMove {
@@ -29,4 +29,4 @@ std::optional<RoleMove> decode_move(std::string_view bytes);
 std::string encode_move_answer(const absl::Status& answer);
 std::optional<absl::Status> decode_move_answer(std::string_view bytes);
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

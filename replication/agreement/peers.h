@@ -8,7 +8,7 @@
 
 #include "replication/agreement/agreement.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Death is a fact: the kernel reported it, or a later incarnation runs. Suspicion is an opinion, and any message ends
 // it. So is doubt: the kernel reported a stop, which may be over. Not thread-safe.
@@ -93,4 +93,4 @@ class Peers {
   std::vector<Peer> peers_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 void ReadProbes::add(std::uint64_t read_id, EndpointId leader, Effects& effects) {
   if (served_.size() + waiting_.size() < kPendingReadsMax) {
@@ -37,4 +37,4 @@ void ReadProbes::reject_all(EndpointId leader, Effects& effects) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

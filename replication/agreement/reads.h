@@ -7,7 +7,7 @@
 #include "core/replica_set.h"
 #include "replication/agreement/agreement.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // A probe serves the reads that were waiting when it left, never a later one: only for those does every write that was
 // acknowledged before they began lie below the probe's read index. Later reads wait for the next probe. At most
@@ -38,4 +38,4 @@ class ReadProbes {
   std::vector<std::uint64_t> waiting_;  // for the next
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

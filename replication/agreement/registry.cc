@@ -8,7 +8,7 @@
 #include "replication/agreement/one_paxos/one_paxos.h"
 #include "replication/agreement/two_phase_commit/two_phase_commit.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 namespace {
 
 template <typename Protocol>
@@ -36,4 +36,4 @@ std::unique_ptr<Agreement> make_agreement(std::string_view name, const GroupConf
   return kind ? make_agreement(*kind, group) : nullptr;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

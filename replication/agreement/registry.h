@@ -7,7 +7,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/kind.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 struct AgreementEntry {
   AgreementTraits traits;
@@ -26,4 +26,4 @@ inline std::unique_ptr<Agreement> make_agreement(AgreementKind kind, const Group
 AgreementTraits traits_of(std::string_view name);
 std::unique_ptr<Agreement> make_agreement(std::string_view name, const GroupConfig& group);
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

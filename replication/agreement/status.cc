@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::string blocked_sentence(EndpointId replica, const AgreementStatus& status) 
          " is blocked: " + (others ? "it " + explain_blocked(status) : describe_blocked(status));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

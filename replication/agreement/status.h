@@ -8,7 +8,7 @@
 #include "core/replica_set.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 enum class Role : std::uint8_t { kReplica = 0, kLeader = 1, kAcceptor = 2 };
 
@@ -81,4 +81,4 @@ std::string blocked_sentence(EndpointId replica, const AgreementStatus& status);
 // "replica 2", "replicas 0, 2".
 std::string name_replicas(ReplicaSet replicas);
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

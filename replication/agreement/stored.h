@@ -11,7 +11,7 @@
 #include "replication/agreement/messages.h"
 #include "replication/stable/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Bytes of the records for the command of a message of type `storing`, and for a window of outcomes without a command
 // that may come with it; 0 for a message of another type. Records do not wrap, so each may waste as many bytes as it
@@ -64,4 +64,4 @@ class StableRoom {
   bool lacking_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -6,7 +6,7 @@
 
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // Watches one role, whichever replica has it. The clock runs only while an answer is awaited: a replica that needs
 // nothing from another never suspects it. Not thread-safe.
@@ -73,4 +73,4 @@ class Suspicion {
   int calm_ = 0;  // answers since the last timeout
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

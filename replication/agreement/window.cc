@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 ProposalWindow::ProposalWindow(int window_slots, std::size_t window_bytes)
     : slots_max_(static_cast<std::uint64_t>(window_slots)),
@@ -71,4 +71,4 @@ void ProposalWindow::for_each_open(absl::FunctionRef<void(Slot, const Proposal&)
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

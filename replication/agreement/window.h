@@ -13,7 +13,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement {
 
 // One proposed slot. `votes` and `phase` belong to the protocol that needs them.
 struct Proposal {
@@ -104,4 +104,4 @@ class RetransmitBudget {
   std::size_t spent_bytes_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement

@@ -6,7 +6,7 @@
 
 #include "replication/replica/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 inline constexpr int kFrontEndRequestsMax = 8 * 1024;  // in flight; at the limit "too many requests"
 inline constexpr std::size_t kFrontEndBytesMax = 64 * 1024 * 1024;  // of those requests; likewise
@@ -22,4 +22,4 @@ inline constexpr int kQuietMs = 1000;           // without requests before the f
 static_assert(kFrontEndRequestsMax < kSessionWindow);
 static_assert(kRetryMs < kRequestTimeoutMs);
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

@@ -8,7 +8,7 @@
 #include "replication/client/replica_client.h"
 #include "transport/host/loop_tasks.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 // Used by the loop's thread only, which also calls the callbacks: answers are handed over to it. Requests that are open
 // when this object is destroyed are never answered.
@@ -33,4 +33,4 @@ class LoopAnswers final : public ReplicaClient {
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // the loop's thread only
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

@@ -7,7 +7,7 @@
 #include "replication/client/replica_client.h"
 #include "transport/host/loop_tasks.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 // Thread-safe. Requests are handed over to the loop, which calls the callbacks. For requests that are rare: each costs
 // two changes of threads.
@@ -27,4 +27,4 @@ class PostedClient final : public ReplicaClient {
   ReplicaClient& client_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

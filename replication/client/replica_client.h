@@ -10,7 +10,7 @@
 #include "core/types.h"
 #include "replication/requests/request.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 struct ReplicaReply {
   enum class Outcome : std::uint8_t {
@@ -55,4 +55,4 @@ class ReplicaClient {
   }
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

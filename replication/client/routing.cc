@@ -2,7 +2,7 @@
 
 #include "replication/client/replica_client.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 Routing::Routing(int replicas, EndpointId leader, EndpointId acceptor, EndpointId nearest)
     : replicas_(replicas),
@@ -83,4 +83,4 @@ void Routing::applied(EndpointId replica, Slot applied) {
   if (!dead(replica) && applied >= caught_up_at_[replica.value()]) lagging_.erase(replica);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

@@ -8,7 +8,7 @@
 #include "core/types.h"
 #include "replication/requests/request.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 // Whether only the leader answers such a request.
 inline bool is_for_leader(RequestKind kind) {
@@ -79,4 +79,4 @@ class Routing {
   std::vector<Slot> caught_up_at_;  // by replica: the applied slots from which on it does not lag
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 SessionClient::SessionClient(Transport& transport, Options options)
     : now_ns_(std::move(options.now_ns)), endpoint_(transport, options) {}
@@ -32,4 +32,4 @@ void SessionClient::replica_died(EndpointId replica, Incarnation incarnation) {
   endpoint_.replica_died(replica, incarnation, now_ns_());
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

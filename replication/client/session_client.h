@@ -12,7 +12,7 @@
 #include "transport/host/event_loop.h"
 #include "transport/pollable.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 // Used by the loop's thread only, callbacks included; other threads submit through a PostedClient. Requests are written
 // into the leader's inbox when they are submitted. poll(), which the loop calls once a round after everything that
@@ -52,4 +52,4 @@ class SessionClient : public ReplicaClient, public Pollable {
   std::vector<SessionCore::Answer> answers_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

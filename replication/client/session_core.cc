@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 namespace {
 
@@ -298,4 +298,4 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
   next_timer_ns_ = std::min(quiet ? kNever : next_ns, standing_retry_ns());
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

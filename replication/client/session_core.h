@@ -24,7 +24,7 @@
 #include "replication/replica/limits.h"
 #include "replication/requests/request.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 // What a session holds at most, and how long it waits.
 struct SessionBounds {
@@ -181,4 +181,4 @@ class SessionCore {
   WireWriter header_;  // of the Send that was taken last
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

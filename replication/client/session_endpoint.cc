@@ -10,7 +10,7 @@
 #include "replication/pages/page_status.h"
 #include "transport/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 static_assert(SessionCore::kNever == Pollable::kNever);
 
@@ -166,4 +166,4 @@ void SessionEndpoint::note_applied() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

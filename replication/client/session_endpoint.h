@@ -16,7 +16,7 @@
 #include "transport/pollable.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline replication_client {
 
 // Used by one thread at a time. poll() hands out the answers; its caller delivers them to their callbacks.
 class SessionEndpoint {
@@ -80,4 +80,4 @@ class SessionEndpoint {
   DoubtWatch doubts_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_client

@@ -12,7 +12,7 @@
 #include "replication/pages/limits.h"
 #include "replication/pages/page_access.h"
 
-namespace ingot {
+namespace ingot::inline replication_pages {
 
 // The kernel has reported a doubted replica's process stopped; it may have gone on since (ProcessEntry::doubted). Not
 // thread-safe.
@@ -68,4 +68,4 @@ class DoubtWatch {
   std::array<Incarnation, kReplicasMax> told_{};  // by replica; 0: not told, or told that it has gone on
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_pages

@@ -5,7 +5,7 @@
 
 #include "replication/pages/pages.h"
 
-namespace ingot {
+namespace ingot::inline replication_pages {
 
 // Whether a process has a supervisor, as its own loop sees it. In that process's memory; its loop is the only writer.
 struct SupervisorLoss {
@@ -22,4 +22,4 @@ struct InstanceView {
   const SupervisorLoss* loss = nullptr;      // of the reading process; null: it does not know
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_pages

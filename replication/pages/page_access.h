@@ -8,7 +8,7 @@
 #include "core/types.h"
 #include "replication/pages/pages.h"
 
-namespace ingot {
+namespace ingot::inline replication_pages {
 
 // ---- Processes, which the supervisor notes -------------------------------------------------------------------------
 
@@ -144,4 +144,4 @@ inline std::optional<Slot> applied_by(const ReplicaPage& page, Incarnation incar
   return Slot(page[ReplicaCounter::kAppliedSlots].get());
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_pages

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace ingot {
+namespace ingot::inline replication_pages {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string who_is_blocked(const std::vector<const ReplicaPage*>& pages, const D
   return sentence;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_pages

@@ -10,7 +10,7 @@
 #include "replication/agreement/status.h"
 #include "replication/pages/pages.h"
 
-namespace ingot {
+namespace ingot::inline replication_pages {
 
 // Whether and why no slot can be decided, as the page's replica sees it; other fields are not filled in. `now_ns`: of
 // the clock of the replicas' loops.
@@ -29,4 +29,4 @@ std::string no_replica_runs();
 std::string who_is_blocked(const std::vector<const ReplicaPage*>& pages, const DaemonPage* daemon, EndpointId leader,
                            std::uint64_t now_ns);
 
-}  // namespace ingot
+}  // namespace ingot::replication_pages

@@ -12,7 +12,7 @@
 #include "core/limits.h"
 #include "replication/agreement/agreement.h"
 
-namespace ingot {
+namespace ingot::inline replication_pages {
 
 inline constexpr std::uint64_t kPageLayoutVersion = 6;
 
@@ -193,4 +193,4 @@ struct DaemonPage {
   std::array<RevisionSample, kRevisionSamplesMax> revision_samples;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_pages

@@ -13,7 +13,7 @@
 #include "replication/replica/snapshots/transfer.h"
 #include "replication/requests/shared_message.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // All fields are views into the core's memory, valid and unchanged until ReplicaCore::done().
 struct Action {
@@ -46,4 +46,4 @@ struct Action {
   const SnapshotBytes* snapshot = nullptr;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -1,6 +1,6 @@
 #include "replication/replica/action_queue.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 void ActionQueue::send(EndpointId to, std::string_view bytes) {
   if (next_message_ < messages_.size()) {
@@ -52,4 +52,4 @@ void ActionQueue::pop(Action::Kind shown) {
   if (buffer_.capacity() > kBufferKeepBytes) buffer_.shrink_to_fit();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

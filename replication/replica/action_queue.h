@@ -12,7 +12,7 @@
 
 #include "replication/replica/action.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Messages leave in the order in which they were queued, and before orders. Bytes of messages lie in one buffer that is
 // used again: a message costs no allocation of its own. Not thread-safe.
@@ -69,4 +69,4 @@ class ActionQueue {
   std::deque<Order> orders_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

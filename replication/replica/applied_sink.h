@@ -4,7 +4,7 @@
 #include "core/types.h"
 #include "replication/replica/applier.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Called on the replica's loop, in the order of the log, before the command's answer is sent. A sink of events (a
 // watch) belongs here: it may cause further answers, but changes nothing that is replicated.
@@ -15,4 +15,4 @@ class AppliedSink {
   virtual void applied(Slot slot, const Applier::Applied& applied) = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -12,7 +12,7 @@
 #include "core/stable_hash.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x33'50'50'41'54'47'4e'49;  // "INGTAPP3"
@@ -108,4 +108,4 @@ absl::Status Applier::load(std::string_view snapshot) {
   return decoded.status();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -13,7 +13,7 @@
 #include "replication/requests/request.h"
 #include "replication/store/state_machine.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Not thread-safe; used by its replica's loop only. Deterministic, like the state machine that it wraps.
 class Applier {
@@ -72,4 +72,4 @@ class Applier {
   std::uint64_t malformed_batches_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

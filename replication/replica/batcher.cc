@@ -6,7 +6,7 @@
 #include "replication/replica/limits.h"
 #include "replication/requests/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 namespace {
 // Room for a command's header beside its payload (replication/requests/request.h).
@@ -55,4 +55,4 @@ std::shared_ptr<const std::string> Batcher::take() {
   return batch;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

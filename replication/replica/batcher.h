@@ -11,7 +11,7 @@
 #include "replication/requests/limits.h"
 #include "replication/requests/request.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Collects commands into batches of at most kBatchCommandsMax commands and `batch_bytes` bytes; a larger command is a
 // batch of its own. Holds at most kLeaderQueueCommandsMax commands and kLeaderQueueBytesMax bytes, including those that
@@ -62,4 +62,4 @@ class Batcher {
   std::size_t bytes_ = 0;                                       // of those
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -9,7 +9,7 @@
 #include "replication/replica/snapshots/limits.h"
 #include "replication/requests/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 struct ReplicaBounds {
   // A batch that is not full is proposed only while fewer own slots than this are undecided; meanwhile it grows.
@@ -22,4 +22,4 @@ struct ReplicaBounds {
   std::uint64_t blocked_after_ns = std::uint64_t{kBlockedAfterMs} * 1'000'000;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -11,7 +11,7 @@
 #include "replication/stable/layout.h"
 #include "replication/stable/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // With Multi-Paxos a new leader stores a second time what it has inherited, before anything of it is trimmed.
 static_assert(2 * (stable_ring_bytes(kStableSegmentBytes) / kProposeBelowParts + kProposalWindowBytesMax +
@@ -106,4 +106,4 @@ Slot Compaction::known_to_enough(bool pressed) const {
   return std::min(held_twice, applied_here);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -10,7 +10,7 @@
 #include "replication/replica/snapshots/replica_snapshots.h"
 #include "replication/stable/store.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Not thread-safe; used by its replica's core only.
 class Compaction {
@@ -62,4 +62,4 @@ class Compaction {
   Slot next_trim_;  // applied slots at which trimming is tried again
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

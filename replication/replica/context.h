@@ -8,7 +8,7 @@
 #include "replication/replica/peer_states.h"
 #include "replication/store/state_machine.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // All of it outlives the parts. Not thread-safe.
 struct ReplicaContext {
@@ -25,4 +25,4 @@ struct ReplicaContext {
   bool is_self(EndpointId replica) const { return replica == group.self; }
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 namespace {
 
@@ -290,4 +290,4 @@ void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {
 
 std::uint64_t ReplicaCore::deadline_ns() const { return std::min(next_tick_ns_, broadcaster_.check_due_ns()); }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

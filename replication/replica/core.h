@@ -33,7 +33,7 @@
 #include "replication/stable/store.h"
 #include "replication/store/state_machine.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // The way of a command: a client's request arrives and waits in Proposals; a batch is proposed when the window has
 // room; agreement decides it; the Applier applies it; the replica that the request names as its responder answers.
@@ -241,4 +241,4 @@ class ReplicaCore {
   std::uint64_t refused_ = 0;                        // messages and snapshots
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

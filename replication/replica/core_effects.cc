@@ -5,7 +5,7 @@
 #include "replication/replica/core.h"
 #include "replication/stable/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Offers an action, or queues messages, which come first. False: the effects are executed.
 bool ReplicaCore::next_effect() {
@@ -132,4 +132,4 @@ void ReplicaCore::tell_operator() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

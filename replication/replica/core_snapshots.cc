@@ -8,7 +8,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/replica/core.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 void ReplicaCore::snapshot_written(std::shared_ptr<const SnapshotServer::File> file) {
   ++inputs_;
@@ -82,4 +82,4 @@ void ReplicaCore::kept_segments(KeptSegments state) {
   compaction_.note_segments_full(state == KeptSegments::kFull);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

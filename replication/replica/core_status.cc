@@ -2,7 +2,7 @@
 #include "replication/pages/page_access.h"
 #include "replication/replica/core.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // While commands wait, here or in doubt, only decisions count as progress; else confirmed reads, too.
 void ReplicaCore::look_at_status() {
@@ -59,4 +59,4 @@ void ReplicaCore::publish() {
   publish_progress(page, {status.decided, applier_.applied()});
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

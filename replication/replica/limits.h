@@ -7,7 +7,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/store/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // With this many undecided slots the leader lets a batch grow until it is full. Where replicas share a core, each slot
 // costs a process switch for each replica, so one slot at a time is best; on cores of their own there are no switches.
@@ -44,4 +44,4 @@ static_assert(kSessionResultsBytesMax <= kSessionsBytesMax);
 // hint) fits into an empty backlog. Otherwise each drain would cause the next.
 static_assert(kWindowSlots + 4 < kBacklogMessagesMax && kRetransmitBytesMax + 2 * kMessageBytesMax < kBacklogBytesMax);
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

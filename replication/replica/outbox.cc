@@ -6,7 +6,7 @@
 #include "core/wire.h"
 #include "replication/replica/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 void Outbox::send(EndpointId peer, const SharedMessage& message) {
   if (!send_now(peer, message.view())) queue(peer, message);
@@ -79,4 +79,4 @@ int Outbox::flush_peer(EndpointId peer, Backlog& backlog) {
   return sent;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

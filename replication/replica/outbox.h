@@ -16,7 +16,7 @@
 #include "replication/requests/shared_message.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Bounds of the backlog of one peer. Messages beyond either one are dropped until the backlog drains.
 struct OutboxBounds {
@@ -77,4 +77,4 @@ class Outbox {
   std::uint64_t sent_messages_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

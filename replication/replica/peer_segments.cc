@@ -2,7 +2,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 PeerSegments::PeerSegments(EndpointId self, std::vector<IncarnationSegments> segments)
     : self_(self), segments_(std::move(segments)) {
@@ -93,4 +93,4 @@ absl::StatusOr<StableView> PeerSegments::read(ReplicaIncarnation name, Slot publ
   return view;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -14,7 +14,7 @@
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/view.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // A replica is dead when the kernel has marked its segment (transport/host/writer_lock.h), or when its next
 // incarnation begins; silence proves nothing. Not thread-safe; used by one loop only.
@@ -66,4 +66,4 @@ class PeerSegments {
   ReplicaSet dead_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

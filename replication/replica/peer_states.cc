@@ -4,7 +4,7 @@
 
 #include "replication/pages/page_access.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 void PeerStates::connected(ReplicaIncarnation replica, Slot applied_here) {
   const std::size_t id = replica.id.value();
@@ -24,4 +24,4 @@ void PeerStates::note_returns() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -10,7 +10,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/pages/pages.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Deaths are inputs: silence is no proof of one.
 //
@@ -72,4 +72,4 @@ class PeerStates {
   ReplicaSet silent_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

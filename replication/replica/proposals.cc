@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 void Proposals::note_leadership(absl::FunctionRef<void(const Request&)> turn_away) {
   const Ballot leads = agreement_.role() == Role::kLeader ? agreement_.ballot() : Ballot(0);
@@ -53,4 +53,4 @@ void Proposals::forget_below(Slot applied_below) {
   applied(applied_below);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -10,7 +10,7 @@
 #include "replication/replica/batcher.h"
 #include "replication/replica/bounds.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Not thread-safe; used by its replica's core only.
 class Proposals {
@@ -58,4 +58,4 @@ class Proposals {
   std::uint64_t next_id_ = 1;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

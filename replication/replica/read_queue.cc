@@ -6,7 +6,7 @@
 
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 std::optional<std::uint64_t> ReadQueue::add(PendingRead read) {
   if (reads_.size() >= kPendingReadsMax) return std::nullopt;
@@ -33,4 +33,4 @@ std::optional<PendingRead> ReadQueue::take_answerable(Slot applied) {
   return std::nullopt;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -10,7 +10,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 struct PendingRead {
   EndpointId reply_to;
@@ -39,4 +39,4 @@ class ReadQueue {
   std::multimap<Slot, std::uint64_t> waiting_;  // ready, by the slot they wait for
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -7,7 +7,7 @@
 #include "core/wire.h"
 #include "transport/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 Replica::Replica(Parts parts)
     : channels_(parts.channels),
@@ -275,4 +275,4 @@ void Replica::publish() {
   core_.publish();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -25,7 +25,7 @@
 #include "transport/pollable.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Everything here happens in poll(), on the thread of the replica's loop.
 class Replica : public Pollable {
@@ -146,4 +146,4 @@ class Replica : public Pollable {
   std::uint64_t worked_at_ns_ = 0;  // when the last round began, if it found work; else 0
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -9,7 +9,7 @@
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 using Status = Response::Status;
 
@@ -135,4 +135,4 @@ bool Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

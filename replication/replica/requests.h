@@ -11,7 +11,7 @@
 #include "replication/replica/standing_reads.h"
 #include "replication/requests/request.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Not thread-safe; used by its replica's core only.
 class Requests {
@@ -65,4 +65,4 @@ class Requests {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "core/stable_hash.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 std::uint64_t Sessions::hash_of(const Session& session) {
   return mix(mix(session.client, session.floor), session.last_use);
@@ -158,4 +158,4 @@ Sessions Sessions::load(WireReader& in, const Limits& limits) {
   return loaded;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

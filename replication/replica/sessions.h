@@ -21,7 +21,7 @@
 #include "core/wire.h"
 #include "replication/replica/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Not thread-safe; used by its replica's loop only.
 class Sessions {
@@ -102,4 +102,4 @@ class Sessions {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -4,7 +4,7 @@
 
 #include "core/rule.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 namespace {
 
@@ -44,4 +44,4 @@ void StallWatch::show_lasting_cause(AgreementStatus& status, std::uint64_t now_n
   status.blocked_by = shown_.by;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

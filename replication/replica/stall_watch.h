@@ -6,7 +6,7 @@
 
 #include "replication/agreement/status.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Pure: nanoseconds are those of the replica's clock. Not thread-safe.
 class StallWatch {
@@ -44,4 +44,4 @@ class StallWatch {
   std::uint64_t next_since_ns_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

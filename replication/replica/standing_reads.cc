@@ -6,7 +6,7 @@
 
 #include "replication/replica/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 void StandingReads::park(EndpointId client, std::uint64_t sequence, std::unique_ptr<StandingQuery> query,
                          std::uint64_t now_ns) {
@@ -26,4 +26,4 @@ bool StandingReads::answer_next(std::uint64_t now_ns, Send send) {
   return false;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -10,7 +10,7 @@
 #include "core/types.h"
 #include "replication/store/state_machine.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // One of each client: a later one takes the place of the one before, which its client has given up. So there are never
 // more than endpoints. Not thread-safe; used by its replica's core only.
@@ -37,4 +37,4 @@ class StandingReads {
   std::map<EndpointId, Parked> parked_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 namespace {
 constexpr std::uint64_t kNsPerMs = 1'000'000;
@@ -39,4 +39,4 @@ void StatusLog::fenced(ReplicaIncarnation name, bool killed) {
              : "wants " + whom + " fenced, which does not run any more");
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

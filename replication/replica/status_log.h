@@ -8,7 +8,7 @@
 #include "core/types.h"
 #include "replication/agreement/agreement.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica {
 
 // Sentences without a program's name or a line's end. Not thread-safe.
 class StatusLog {
@@ -35,4 +35,4 @@ class StatusLog {
   std::uint64_t blocked_since_ns_ = 0;  // for any cause
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica

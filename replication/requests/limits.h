@@ -5,7 +5,7 @@
 
 #include "core/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_requests {
 
 inline constexpr std::size_t kRequestBytesMax = 1536 * 1024;  // a client's request, as in etcd: "request is too large"
 // A query that goes on has a position besides, which is a key.
@@ -17,4 +17,4 @@ static_assert(kRequestBytesMax < kBatchBytesMax, "a batch holds the largest requ
 static_assert(kQueryBytesMax + 1024 < kMessageBytesMax, "a message holds the longest query with its header");
 static_assert(kBatchBytesMax < kMessageBytesMax, "a message holds the largest batch with its header");
 
-}  // namespace ingot
+}  // namespace ingot::replication_requests

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline replication_requests {
 
 // First byte of every message between replicas and between clients and replicas: selects the handler.
 enum class MessageClass : std::uint8_t {
@@ -15,4 +15,4 @@ enum class MessageClass : std::uint8_t {
   kSnapshot = 6,   // a snapshot's transfer (replication/replica/snapshots/messages.h)
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_requests

@@ -5,7 +5,7 @@
 #include "replication/requests/limits.h"
 #include "replication/requests/message_class.h"
 
-namespace ingot {
+namespace ingot::inline replication_requests {
 namespace {
 
 // Fixed part of a command within a batch. Bounds how much memory a hostile count can reserve by the bytes received.
@@ -111,4 +111,4 @@ std::optional<std::vector<Request>> decode_batch(std::string_view batch) {
   return commands;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_requests

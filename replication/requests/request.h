@@ -17,7 +17,7 @@
 #include "core/types.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline replication_requests {
 
 enum class RequestKind : std::uint8_t {
   kCommand = 1,            // agreed on, applied once, answered by `responder`; sent to the leader
@@ -66,4 +66,4 @@ std::optional<Response> decode_response(std::string_view bytes);
 void append_command(std::string& batch, const Request& command);
 std::optional<std::vector<Request>> decode_batch(std::string_view batch);
 
-}  // namespace ingot
+}  // namespace ingot::replication_requests

@@ -15,7 +15,7 @@
 #include "core/gathered_message.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline replication_requests {
 
 // A short header in place, and a body that is shared: with the message's other receivers, and with its sender, so that
 // a command is sent from where the sender keeps it. Copies of the object share the body. Not thread-safe.
@@ -65,4 +65,4 @@ class SharedMessage {
   std::shared_ptr<const std::string> body_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_requests

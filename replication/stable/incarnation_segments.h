@@ -15,7 +15,7 @@
 #include "replication/stable/view.h"
 #include "transport/host/segment.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 // The stable segment of one incarnation, for readers. Null: its content is unknown here.
 struct IncarnationSegment {
@@ -118,4 +118,4 @@ std::vector<Entry> keep_listed(std::deque<Entry>& segments, std::span<const Inca
   return dropped;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -40,7 +40,7 @@
 #include "transport/host/limits.h"
 #include "transport/host/writer_lock.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 inline constexpr std::uint64_t kStableMagic = 0x31'4254'5354'474e'49;  // "INGTSTB1", first byte lowest
 inline constexpr std::uint32_t kStableLayoutVersion = 3;
@@ -186,4 +186,4 @@ static_assert(kStableSegmentBytes > kStableRingOffset && kStableSegmentBytes <= 
 static_assert(kBatchBytesMax <= ~std::uint32_t{0}, "a record's length is 32 bits");
 static_assert(stable_configuration_cell_bytes(kStableSegmentBytes) == kStableConfigurationCellBytes);
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

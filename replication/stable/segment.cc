@@ -10,7 +10,7 @@
 #include "core/check.h"
 #include "core/shared_cell.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 namespace {
 
 using Kind = StableWrite::Kind;
@@ -281,4 +281,4 @@ StableSegment::RingRecord StableSegment::record_at(std::uint64_t position) const
   return record;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -19,7 +19,7 @@
 #include "replication/stable/write.h"
 #include "transport/host/segment.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 // Used by one thread, the writer, from open to destruction. It holds the segment's WriterLock all that time.
 class StableSegment final : public StableStore {
@@ -117,4 +117,4 @@ class StableSegment final : public StableStore {
   SlotOrder order_;                 // of the ring's records
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -6,7 +6,7 @@
 
 #include "replication/stable/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 // Trimming makes records obsolete in the order of their slots. While those of each kind stand in that order, the
 // obsolete ones are the ring's oldest, but for the few by which the kinds run ahead of each other: to clean such a ring
@@ -39,4 +39,4 @@ class SlotOrder {
   bool broken_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

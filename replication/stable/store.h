@@ -8,7 +8,7 @@
 
 #include "replication/stable/write.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 // One writer. Not thread-safe.
 class StableStore {
@@ -33,4 +33,4 @@ class StableStore {
   virtual void clean() = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -14,7 +14,7 @@
 #include "replication/requests/limits.h"
 #include "replication/stable/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 namespace {
 
 absl::Status corrupt(const char* what) { return absl::DataLossError(absl::StrCat("not a stable segment: ", what)); }
@@ -252,4 +252,4 @@ const std::uint32_t* StableView::writer_word(std::span<const std::byte> segment)
   return segment.size() < sizeof(StableHeader) ? nullptr : header_of(segment).lock.word();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -12,7 +12,7 @@
 #include "core/types.h"
 #include "transport/host/writer_lock.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 // What a segment holds, in numbers that are read without its records.
 struct StableExtent {
@@ -95,4 +95,4 @@ struct StableView {
   static const std::uint32_t* writer_word(std::span<const std::byte> segment);
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -8,7 +8,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_stable {
 
 // Bytes of a kConfiguration; agreement/limits.h checks its encoding against it.
 inline constexpr std::size_t kStableConfigurationBytesMax = 6209 * 1024;
@@ -34,4 +34,4 @@ struct StableWrite {
   std::shared_ptr<const std::string> command;  // null where the kind has none
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_stable

@@ -6,7 +6,7 @@
 #include "replication/pages/pages.h"
 #include "replication/store/kv_store.h"
 
-namespace ingot {
+namespace ingot::inline replication_store {
 
 inline void publish_store(const kv::KvStore& store, ReplicaPage& page) {
   page[ReplicaCounter::kStoreRevision].set(store.revision());
@@ -19,4 +19,4 @@ inline void publish_store(const kv::KvStore& store, ReplicaPage& page) {
   page[ReplicaCounter::kStoreNoSpace].set(store.no_space());
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_store

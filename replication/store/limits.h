@@ -7,7 +7,7 @@
 #include "core/limits.h"
 #include "replication/requests/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_store {
 
 inline constexpr int kTxnOperationsMax = 128;   // etcd's --max-txn-ops: "too many operations in txn request"
 inline constexpr int kTxnDepthMax = 16;         // nested transactions; deeper ones are refused
@@ -36,4 +36,4 @@ static_assert(kResultBytesMax < kMessageBytesMax, "a message holds the largest a
 static_assert(2 * kRequestBytesMax + 1024 < kMessageBytesMax, "an event fits, with the value before it");
 static_assert(kEventsBytesMax + 1024 < kMessageBytesMax);
 
-}  // namespace ingot
+}  // namespace ingot::replication_store

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_store {
 
 // A query that is answered when there is something to say. Not thread-safe; ends before its state machine does.
 class StandingQuery {
@@ -79,4 +79,4 @@ class StateMachine {
   virtual std::uint64_t digest() const = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_store

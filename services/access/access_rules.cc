@@ -4,7 +4,7 @@
 #include "absl/strings/strip.h"
 #include "services/access/method_access.h"
 
-namespace ingot {
+namespace ingot::inline services_access {
 
 namespace {
 
@@ -41,4 +41,4 @@ absl::Status may_call(const Caller& caller, std::string_view path, const AccessR
       "; on a test machine, ingotd --allow-remote-drills lets every caller do it"));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_access

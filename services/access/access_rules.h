@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "services/access/caller.h"
 
-namespace ingot {
+namespace ingot::inline services_access {
 
 struct AccessRules {
   uid_t owner = ::geteuid();         // the daemon's own user; root counts as well
@@ -25,4 +25,4 @@ bool is_owner(const Caller& caller, const AccessRules& rules);
 // Thread-safe.
 absl::Status may_call(const Caller& caller, std::string_view path, const AccessRules& rules);
 
-}  // namespace ingot
+}  // namespace ingot::services_access

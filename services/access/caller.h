@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace ingot {
+namespace ingot::inline services_access {
 
 // A plain value. The server fills it in when it accepts the connection; nothing that a client sends changes it.
 struct Caller {
@@ -24,4 +24,4 @@ struct Caller {
   std::optional<Credentials> credentials;  // kUnix only; without value where the kernel does not tell
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_access

@@ -2,7 +2,7 @@
 
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline services_access {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::optional<Caller> decode_caller(std::string_view bytes) {
   return caller;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_access

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ingot {
+namespace ingot::inline services_access {
 
 namespace {
 
@@ -101,4 +101,4 @@ bool needs_owner(std::string_view path) {
   return std::find(kOwned.begin(), kOwned.end(), path) != kOwned.end();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_access

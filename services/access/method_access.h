@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline services_access {
 
 enum class Needs : std::uint8_t {
   kNothing,  // every caller that reaches the door
@@ -28,4 +28,4 @@ std::span<const MethodAccess> method_accesses();
 // no lock and allocates nothing.
 bool needs_owner(std::string_view path);
 
-}  // namespace ingot
+}  // namespace ingot::services_access

@@ -16,7 +16,7 @@
 #include "absl/strings/strip.h"
 #include "services/cli/utf8.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 namespace {
 
 // Levenshtein's distance: the number of letters to change, add or remove.
@@ -206,4 +206,4 @@ CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
   return CLI::Validator([min, max](const std::string& given) { return fault_in_number(given, min, max); }, "");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

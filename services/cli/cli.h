@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "services/cli/words.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
@@ -41,4 +41,4 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 // Accepts a whole number from `min` to `max`, both included.
 CLI::Validator whole_number(std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max());
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 absl::StatusOr<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   absl::Duration parsed;
@@ -38,4 +38,4 @@ CLI::Option* add_duration(CLI::App& app, const std::string& name, std::chrono::n
       ->default_str(format_duration(value));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

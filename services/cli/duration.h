@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 // Units: ns, us, ms, s, m, h; parts add up. "0" needs no unit. Negative, infinite and unit-less durations and those
 // beyond 100 years are InvalidArgument, with a sentence that shows the right form.
@@ -22,4 +22,4 @@ std::string format_duration(std::chrono::nanoseconds duration);
 CLI::Option* add_duration(CLI::App& app, const std::string& name, std::chrono::nanoseconds& value,
                           const std::string& help);
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

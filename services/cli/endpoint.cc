@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 absl::StatusOr<HostPort> parse_host_port(std::string_view text) {
   const std::string given(text);
@@ -55,4 +55,4 @@ CLI::Option* add_endpoint(CLI::App& app, std::string& endpoint) {
       ->type_name("HOST:PORT|unix:PATH");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 struct HostPort {
   std::string host;  // a name or an address; an IPv6 address without its brackets
@@ -31,4 +31,4 @@ std::optional<std::string> unix_path(std::string_view endpoint);
 // parse.
 CLI::Option* add_endpoint(CLI::App& app, std::string& endpoint);
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

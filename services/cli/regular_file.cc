@@ -11,7 +11,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 namespace {
 
 absl::Status unreadable() { return absl::InvalidArgumentError(absl::StrCat("cannot be read: ", std::strerror(errno))); }
@@ -53,4 +53,4 @@ absl::StatusOr<std::string> read_regular_file(const std::string& path, std::size
   return text;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

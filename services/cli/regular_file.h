@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 // Whether `path` is a regular file, possibly through links. A device or a pipe may have no end, and opening a pipe may
 // wait for ever. Errors: INVALID_ARGUMENT: a clause without the path, for example "is not a regular file".
@@ -17,4 +17,4 @@ absl::Status check_regular_file(const std::string& path);
 // cannot be read or has more than `bytes_max` bytes.
 absl::StatusOr<std::string> read_regular_file(const std::string& path, std::size_t bytes_max);
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

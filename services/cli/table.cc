@@ -8,7 +8,7 @@
 #include "core/check.h"
 #include "services/cli/terminal.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 namespace {
 
 constexpr std::size_t kGap = 2;  // columns between two cells
@@ -71,4 +71,4 @@ std::string Table::str() const {
   return out.str();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 // Not thread-safe.
 class Table {
@@ -38,4 +38,4 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace ingot {
+namespace ingot::inline services_cli {
 namespace {
 
 constexpr std::string_view kIndent = "  ";
@@ -69,4 +69,4 @@ std::vector<std::string> wrap(std::string_view line, std::size_t columns) {
   return lines;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 struct Terminal {
   bool redraws = false;  // a terminal that takes ANSI control sequences; not a file, a pipe, or one with TERM=dumb
@@ -27,4 +27,4 @@ std::size_t columns_of(std::string_view text);
 // a line breaks, and stay elsewhere.
 std::vector<std::string> wrap(std::string_view line, std::size_t columns);
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

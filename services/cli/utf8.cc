@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
@@ -72,4 +72,4 @@ std::string printable(std::string_view bytes) {
   return text;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

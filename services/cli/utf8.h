@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 // Length of the valid sequence at the start of `bytes`; 0: there is none. Overlong forms and surrogates are not valid.
 std::size_t utf8_length(std::string_view bytes);
@@ -25,4 +25,4 @@ bool is_printable_utf8(std::string_view bytes);
 // UTF-8 become \n, \t, \\ or \xNN.
 std::string printable(std::string_view bytes);
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

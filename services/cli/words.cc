@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 std::string join_or(const std::vector<std::string>& words) {
   if (words.size() < 2) return words.empty() ? "" : words.front();
@@ -26,4 +26,4 @@ std::string fault_in_number(const std::string& given, std::int64_t min, std::int
   return absl::StrCat("'", given, "' will not do; give a whole number, ", range);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline services_cli {
 
 // "a, b or c".
 std::string join_or(const std::vector<std::string>& words);
@@ -17,4 +17,4 @@ std::string fault_in_choice(const std::string& given, const std::vector<std::str
 std::string fault_in_number(const std::string& given, std::int64_t min,
                             std::int64_t max = std::numeric_limits<std::int64_t>::max());
 
-}  // namespace ingot
+}  // namespace ingot::services_cli

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/cli/duration.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace {
 
@@ -33,4 +33,4 @@ absl::StatusOr<AutoCompaction> parse_auto_compaction(AutoCompactionMode mode, co
   return AutoCompaction{mode, std::chrono::ceil<std::chrono::milliseconds>(*duration).count()};
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "services/config/auto_compaction_mode.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 // A plain value.
 struct AutoCompaction {
@@ -21,4 +21,4 @@ struct AutoCompaction {
 // INVALID_ARGUMENT with one sentence. Thread-safe.
 absl::StatusOr<AutoCompaction> parse_auto_compaction(AutoCompactionMode mode, const std::string& retention);
 
-}  // namespace ingot
+}  // namespace ingot::services_config

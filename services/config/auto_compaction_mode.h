@@ -6,7 +6,7 @@
 
 #include "core/enum_names.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 enum class AutoCompactionMode : std::uint8_t {
   kPeriodic,  // by age
@@ -14,4 +14,4 @@ enum class AutoCompactionMode : std::uint8_t {
 };
 constexpr std::array<const char*, 2> enum_names(AutoCompactionMode) { return {"periodic", "revision"}; }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -7,7 +7,7 @@
 #include "services/config/daemon_settings.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 config_v1::Config to_message(const DaemonConfig& config) {
   config_v1::Config message;
@@ -49,4 +49,4 @@ absl::StatusOr<DaemonConfig> from_message(const config_v1::Config& message) {
   return config;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -5,7 +5,7 @@
 #include "proto/ingot/config/v1/config.pb.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace config_v1 = ::ingot::config::v1;
 
@@ -15,4 +15,4 @@ config_v1::Config to_message(const DaemonConfig& config);
 // unknown, missing or given twice, a text that is no value of its type, a number of 0 for cluster or member.
 absl::StatusOr<DaemonConfig> from_message(const config_v1::Config& message);
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -12,7 +12,7 @@
 #include "services/log/log_format.h"
 #include "transport/transport_kind.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 inline constexpr const char* kIngotVersion = "0.4.0";
 // The version that Maintenance.Status and /version report. Some etcd clients refuse an older one.
@@ -44,4 +44,4 @@ inline int front_end_endpoints(const DaemonConfig& config) {
 // Endpoints of the instance's fabric.
 inline int endpoints_of(const DaemonConfig& config) { return config.replicas + front_end_endpoints(config); }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

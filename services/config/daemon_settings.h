@@ -7,7 +7,7 @@
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 // Calls visit(const Setting<DaemonConfig, T>&) for each.
 template <typename Visit>
@@ -17,4 +17,4 @@ void visit_settings(const DaemonConfig&, Visit&& visit) {
   INGOT_DAEMON_SETTINGS(INGOT_SETTING_VISIT)
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -7,7 +7,7 @@
 #include "replication/pages/page_access.h"
 #include "services/config/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 // A sentence for the log and the status while writes wait for a snapshot, with the bound that is passed; if both are,
 // the one that no flag raises. REQUIRES: `kept` is KeptSegments::kFull.
@@ -22,4 +22,4 @@ inline std::string describe_kept_full(const KeptSummary& kept, int kept_segments
                       " of ended incarnations ", kept.segments == 1 ? "is" : "are", " kept until then; ", bound);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -6,7 +6,7 @@
 
 #include "core/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 // Longest name of an instance, so that the names of its processes' sockets fit into sockaddr_un; longer ones are
 // refused.
@@ -35,4 +35,4 @@ inline constexpr int kFrontEndLoopsByDefaultMax = 4;
 static_assert(kReplicasMax + kFrontEndLoopsMax <= kEndpointsMax, "each loop needs an address");
 static_assert(kFrontEndLoopsByDefaultMax <= kFrontEndLoopsMax);
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -9,7 +9,7 @@
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 // Errors: INVALID_ARGUMENT with one sentence that names the first setting out of its range. Thread-safe.
 template <typename Config>
@@ -26,4 +26,4 @@ absl::Status check_ranges(const Config& config) {
   return outcome;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

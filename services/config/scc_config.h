@@ -9,7 +9,7 @@
 #include "transport/scc/geometry.h"
 #include "transport/scc/options.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 inline constexpr std::uint64_t kCyclesPerMessageMax = 1'000'000'000;
 
@@ -20,4 +20,4 @@ struct SccConfig {
   INGOT_SCC_SETTINGS(INGOT_SETTING_MEMBER)
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_config

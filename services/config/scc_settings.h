@@ -5,7 +5,7 @@
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace settings {
 
@@ -22,4 +22,4 @@ void visit_settings(const SccConfig&, Visit&& visit) {
   INGOT_SCC_SETTINGS(INGOT_SETTING_VISIT)
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

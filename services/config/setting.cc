@@ -6,7 +6,7 @@
 #include "services/cli/endpoint.h"
 #include "services/config/text_faults.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace settings {
 
@@ -30,4 +30,4 @@ std::string environment_name(const std::string& flag) {
   return "INGOT_" + absl::StrReplaceAll(absl::AsciiStrToUpper(absl::StripPrefix(flag, "--")), {{"-", "_"}});
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

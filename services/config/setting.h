@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace settings {
 
@@ -94,4 +94,4 @@ struct Setting {
 // "INGOT_ORPHAN_GRACE" for "--orphan-grace".
 std::string environment_name(const std::string& flag);
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "services/cli/duration.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace {
 
@@ -86,4 +86,4 @@ absl::Status parse_setting(const Range& range, const std::string& text, std::vec
   return absl::OkStatus();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -16,7 +16,7 @@
 #include "services/cli/words.h"
 #include "services/config/setting.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 std::string setting_text(const settings::Range& range, bool value);
 std::string setting_text(const settings::Range& range, int value);
@@ -77,4 +77,4 @@ std::string choices_of(const settings::Range& range) {
   return join_or(choice_names<Enum>(range));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

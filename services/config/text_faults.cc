@@ -9,7 +9,7 @@
 #include "services/cli/utf8.h"
 #include "services/config/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 namespace {
 
@@ -53,4 +53,4 @@ std::string fault_in_version(const std::string& text) {
   return absl::StrCat("'", text, "' is not a version; write three numbers, as in 3.4.23");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_config

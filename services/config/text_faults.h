@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace ingot {
+namespace ingot::inline services_config {
 
 // A name of an instance stands in logs, labels and names of sockets and files: at most kInstanceNameBytesMax bytes of
 // UTF-8 text without control characters and "/". The empty text stands for the default and has no fault.
@@ -19,4 +19,4 @@ std::string fault_in_socket_path(const std::string& text);
 // A file's rights to read and write, for its user, group and others: three octal digits, with or without a 0 in front.
 std::string fault_in_socket_mode(const std::string& text);
 
-}  // namespace ingot
+}  // namespace ingot::services_config

@@ -5,7 +5,7 @@
 
 #include "replication/store/api.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 namespace {
 constexpr std::chrono::milliseconds kPause{5};  // after a write that was not accepted
@@ -44,4 +44,4 @@ void AvailabilityProbe::answered(const ReplicaReply& reply, bool last) {
   write();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

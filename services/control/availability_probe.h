@@ -10,7 +10,7 @@
 
 #include "replication/client/replica_client.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // Sends one write after the other, each an empty transaction: agreed on, applied in one slot, and without effect. Ends
 // with the first commit of a write that began after `over` returned true; `over` tells whether the fault has taken
@@ -46,4 +46,4 @@ class AvailabilityProbe : public std::enable_shared_from_this<AvailabilityProbe>
   grpc::Alarm pause_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // Whether the call of that context may begin; `path` is the method's. Thread-safe. Errors: PERMISSION_DENIED with one
 // sentence (services/access/access_rules.h).
 using CallGate = std::function<absl::Status(const grpc::CallbackServerContext& context, std::string_view path)>;
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -12,7 +12,7 @@
 #include "services/control/status_stream.h"
 #include "services/status/status.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 namespace {
 
 using ::ingot::control::v1::GetDigestsRequest;
@@ -141,4 +141,4 @@ std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config,
   return std::make_unique<ControlService>(config, view, client, metrics, std::move(gate), injector);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

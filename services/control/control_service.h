@@ -15,7 +15,7 @@
 #include "services/metrics/request_metrics.h"
 #include "services/status/topology.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // Thread-safe. Shut the gRPC server down before it is destroyed.
 class ControlService final : public ::ingot::control::v1::Control::CallbackService {
@@ -62,4 +62,4 @@ std::unique_ptr<ControlService> make_control_service(const DaemonConfig& config,
                                                      ReplicaClient& client, RequestMetrics& metrics, CallGate gate,
                                                      FaultInjector* injector = nullptr);
 
-}  // namespace ingot
+}  // namespace ingot::services_control

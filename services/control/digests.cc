@@ -6,7 +6,7 @@
 
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 namespace {
 
 using ::ingot::control::v1::GetDigestsResponse;
@@ -51,4 +51,4 @@ void gather_digests(ReplicaClient& client, const std::vector<EndpointId>& replic
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

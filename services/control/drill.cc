@@ -11,7 +11,7 @@
 #include "replication/agreement/registry.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 namespace {
 
@@ -186,4 +186,4 @@ absl::Status SignalFaultInjector::inject(const Hit& target, DrillRequest::Action
   return send_signal(static_cast<pid_t>(target.pid()), started.get(), signal);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

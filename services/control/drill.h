@@ -8,7 +8,7 @@
 #include "proto/ingot/control/v1/control.pb.h"
 #include "services/control/fault_injector.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -22,4 +22,4 @@ absl::StatusOr<std::vector<control_v1::Hit>> choose_targets(
 // SIGKILL, SIGSTOP or SIGCONT. REQUIRES: a drill that choose_targets accepted.
 int signal_of(control_v1::DrillRequest::Action action);
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -14,7 +14,7 @@
 #include "services/control/refused_stream.h"
 #include "services/status/status.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 namespace {
 
 using control_v1::DrillRequest;
@@ -162,4 +162,4 @@ grpc::ServerWriteReactor<DrillResponse>* start_drill(const DrillRequest& request
   return stream.get();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

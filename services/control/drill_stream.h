@@ -12,7 +12,7 @@
 #include "services/control/fault_injector.h"
 #include "services/metrics/request_metrics.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // Starts the call and returns its reactor, which deletes itself when gRPC has finished with it. All references outlive
 // it.
@@ -20,4 +20,4 @@ grpc::ServerWriteReactor<::ingot::control::v1::DrillResponse>* start_drill(
     const ::ingot::control::v1::DrillRequest& request, const DaemonConfig& config, const InstanceView& view,
     ReplicaClient& client, FaultInjector& injector, RequestMetrics& metrics);
 
-}  // namespace ingot
+}  // namespace ingot::services_control

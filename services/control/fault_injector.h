@@ -5,9 +5,9 @@
 #include "proto/ingot/control/v1/control.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
-#include "services/process/process_signal.h"
+#include "services/launch/process_signal.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // Thread-safe.
 class FaultInjector {
@@ -35,4 +35,4 @@ class SignalFaultInjector final : public FaultInjector {
   const InstanceView& view_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_control

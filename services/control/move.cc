@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "replication/agreement/move_request.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 namespace {
 
@@ -103,4 +103,4 @@ void move_role(ReplicaClient& client, const MoveRequest& request, const control_
       *asked);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -7,7 +7,7 @@
 #include "proto/ingot/control/v1/control.pb.h"
 #include "replication/client/replica_client.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -19,4 +19,4 @@ void move_role(ReplicaClient& client, const control_v1::MoveRequest& request,
                const control_v1::GetStatusResponse& status,
                std::function<void(const absl::StatusOr<control_v1::MoveResponse>&)> done);
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "services/metrics/request_metrics.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 inline grpc::Status to_grpc(const absl::Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
@@ -25,4 +25,4 @@ class RefusedStream final : public grpc::ServerWriteReactor<Response> {
   void OnDone() override { delete this; }
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -7,7 +7,7 @@
 #include "services/control/limits.h"
 #include "services/status/status.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 bool ChangeFilter::admit(const StatusSample& sample) {
   const bool changed = first_ || sample.fingerprint != fingerprint_;
@@ -75,4 +75,4 @@ void StatusHub::run() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

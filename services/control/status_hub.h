@@ -12,7 +12,7 @@
 
 #include "proto/ingot/control/v1/control.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // One status for all watchers, with the fingerprint that they compare.
 struct StatusSample {
@@ -70,4 +70,4 @@ class StatusHub {
   std::thread thread_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_control

@@ -9,7 +9,7 @@
 #include "services/control/limits.h"
 #include "services/control/refused_stream.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 namespace {
 
 using ::ingot::control::v1::GetStatusResponse;
@@ -108,4 +108,4 @@ grpc::ServerWriteReactor<GetStatusResponse>* start_status_stream(StatusHub& hub,
   return StatusStream::start(hub, milliseconds(interval_ms), metrics);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_control

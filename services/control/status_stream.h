@@ -8,11 +8,11 @@
 #include "services/control/status_hub.h"
 #include "services/metrics/request_metrics.h"
 
-namespace ingot {
+namespace ingot::inline services_control {
 
 // Starts a stream and returns its reactor, which deletes itself when gRPC has finished with it. Refused with
 // RESOURCE_EXHAUSTED when kStatusWatchersMax streams run, and with INVALID_ARGUMENT for a negative interval.
 grpc::ServerWriteReactor<::ingot::control::v1::GetStatusResponse>* start_status_stream(
     StatusHub& hub, const google::protobuf::Duration& interval, RequestMetrics& metrics);
 
-}  // namespace ingot
+}  // namespace ingot::services_control

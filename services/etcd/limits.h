@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline services_etcd {
 
 // Bytes of keys and values in one Range answer, which the front end assembles from pages. A larger answer is refused;
 // the caller can ask with a limit.
@@ -20,4 +20,4 @@ inline constexpr int kLongReadStepsAtOnce = 1;  // of a loop; others wait for th
 // Memory of results that are sorted before they are sent; more are refused, the caller can ask with a limit.
 inline constexpr std::size_t kSortBytesMax = 2 * kRangeBytesMax;
 
-}  // namespace ingot
+}  // namespace ingot::services_etcd

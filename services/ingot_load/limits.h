@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline services_ingot_load {
 
 inline constexpr int kLoadClientsMax = 4096;         // more are refused (a value's stamp has 16 bits for the client)
 inline constexpr int kLoadConnectionsMax = 256;      // more are refused
@@ -21,4 +21,4 @@ inline constexpr double kRateStep = 1.05;      // between the rate that is found
 inline constexpr int kTargetRequestsMin = 200;  // in a measurement; fewer say nothing about a 99th percentile, so no
                                                 // lower rate is tried
 
-}  // namespace ingot
+}  // namespace ingot::services_ingot_load

@@ -2,7 +2,7 @@
 
 #include "services/cli/cli.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 void add_form(CLI::App& command, std::string& output, const std::vector<std::string>& forms, const std::string& help) {
   command.add_option("-o,--output", output, help)
@@ -11,4 +11,4 @@ void add_form(CLI::App& command, std::string& output, const std::vector<std::str
       ->type_name("FORM");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

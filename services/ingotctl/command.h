@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "services/ingotctl/options.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 // Prints to standard output; errors are one sentence.
 using Command = std::function<absl::Status(const CtlOptions&)>;
@@ -21,4 +21,4 @@ using Command = std::function<absl::Status(const CtlOptions&)>;
 // Adds -o for a verb that prints other forms than table and json. `output` holds the default.
 void add_form(CLI::App& command, std::string& output, const std::vector<std::string>& forms, const std::string& help);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

@@ -5,7 +5,7 @@
 #include "services/cli/duration.h"
 #include "services/ingotctl/instance_socket.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 namespace {
 
 // True for a status that gRPC produced itself, false for one that the daemon sent.
@@ -37,4 +37,4 @@ absl::Status Connection::explain(const grpc::Status& status) const {
   return absl::UnknownError(absl::StrCat("the daemon at ", options_.endpoint, " said: ", status.error_message()));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

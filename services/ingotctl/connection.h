@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "services/ingotctl/options.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 // Not thread-safe.
 class Connection {
@@ -36,4 +36,4 @@ class Connection {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

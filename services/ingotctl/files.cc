@@ -8,7 +8,7 @@
 #include <memory>
 
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 namespace {
 
 struct Close {
@@ -38,4 +38,4 @@ absl::StatusOr<std::string> read_whole_file(const std::string& path) {
   return text;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

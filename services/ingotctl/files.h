@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 // Reads the whole file; "-" is standard input. Errors: INVALID_ARGUMENT with one sentence, also for more than
 // kMachineFileBytesMax.
@@ -23,4 +23,4 @@ absl::StatusOr<T> read_file_as(const std::string& path, absl::StatusOr<T> (*pars
   return absl::Status(value.status().code(), absl::StrCat(path, ": ", value.status().message()));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

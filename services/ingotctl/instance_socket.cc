@@ -19,7 +19,7 @@
 #include "services/sockets/socket_path.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 namespace {
 
 using ::ingot::control::v1::Control;
@@ -91,4 +91,4 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& endpoint) {
   return grpc::CreateCustomChannel(path ? unix_target(*path) : endpoint, grpc::InsecureChannelCredentials(), arguments);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 // Whether `asked`, an address of this machine alone, reaches an instance that says that it listens on `listens`. Both
 // are HOST:PORT. False also when that cannot be told.
@@ -28,4 +28,4 @@ std::string find_instance_socket(const std::string& asked, const std::shared_ptr
 // A channel to HOST:PORT or unix:PATH, as parsed by add_endpoint().
 std::shared_ptr<grpc::Channel> open_channel(const std::string& endpoint);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

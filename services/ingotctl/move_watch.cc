@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 const control_v1::Replica* holder_of(control_v1::Role role, const control_v1::GetStatusResponse& status) {
   const auto rank = [](const control_v1::Replica& of) { return std::tuple(of.epoch(), of.ballot()); };
@@ -23,4 +23,4 @@ MoveWatch::Outcome MoveWatch::observe(const control_v1::GetStatusResponse& statu
   return lost_polls_ >= kPollsToBeSure ? Outcome::kLost : Outcome::kPending;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

@@ -6,7 +6,7 @@
 
 #include "proto/ingot/control/v1/control.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -41,4 +41,4 @@ class MoveWatch {
   int lost_polls_ = 0;  // in a row
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

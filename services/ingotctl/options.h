@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-namespace ingot {
+namespace ingot::inline services_ingotctl {
 
 struct CtlOptions {
   std::string endpoint = "127.0.0.1:2379";
@@ -14,4 +14,4 @@ struct CtlOptions {
   bool json() const { return output == "json"; }
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl

@@ -8,7 +8,7 @@
 #include "services/config/scc_settings.h"
 #include "services/ingotd/setting_flags.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotd {
 
 namespace {
 
@@ -75,4 +75,4 @@ absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, SccConfig& 
   return absl::OkStatus();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotd

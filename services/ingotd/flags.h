@@ -7,7 +7,7 @@
 #include "services/config/daemon_config.h"
 #include "services/config/scc_config.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotd {
 
 // Adds a flag for each setting (services/config/settings.h). Both configurations get their defaults, and must outlive
 // the parse.
@@ -17,4 +17,4 @@ void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc);
 // Errors: INVALID_ARGUMENT with one sentence that names settings that do not go together.
 absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, SccConfig& scc);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotd

@@ -14,7 +14,7 @@
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotd {
 
 // A validator that applies the same check as the launch document.
 template <typename Config, typename T>
@@ -79,4 +79,4 @@ absl::Status apply_empty_variables(const CLI::App& app, Config& config) {
   return outcome;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotd

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 // A longer line is cut. Together with a line that reports losses it fits into PIPE_BUF, so that the kernel writes both
 // in one piece and lines of several processes never mix.
@@ -15,4 +15,4 @@ static_assert(2 * kLogLineBytesMax <= PIPE_BUF);
 // How long the last line of a process may wait for room; then it is lost.
 inline constexpr int kLastLineWaitMs = 100;
 
-}  // namespace ingot
+}  // namespace ingot::services_log

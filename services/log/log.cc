@@ -15,7 +15,7 @@
 #include "services/log/log_line.h"
 #include "services/log/sink.h"
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 namespace {
 
@@ -134,4 +134,4 @@ LostLinesShown::LostLinesShown(Counter& counter) {
 
 LostLinesShown::~LostLinesShown() { shown.store(nullptr, std::memory_order_relaxed); }
 
-}  // namespace ingot
+}  // namespace ingot::services_log

@@ -12,7 +12,7 @@
 #include "core/counters.h"
 #include "services/log/log_format.h"
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 // What the C library's `stderr` is given from now on waits for room for at most kLastLineWaitMs, then it is lost; it is
 // written as it is. For the start of a program, before its log begins: a fault of the command line that is not read
@@ -45,4 +45,4 @@ class LostLinesShown {
   LostLinesShown& operator=(const LostLinesShown&) = delete;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_log

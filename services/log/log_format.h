@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 enum class LogFormat : std::uint8_t { kText, kJson };
 constexpr std::array<const char*, 2> enum_names(LogFormat) { return {"text", "json"}; }
 
-}  // namespace ingot
+}  // namespace ingot::services_log

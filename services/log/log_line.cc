@@ -10,7 +10,7 @@
 #include "services/cli/utf8.h"
 #include "services/log/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::string log_line(LogFormat format, const LogRecord& record) {
   return beginning(without_part(record.text, fits));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_log

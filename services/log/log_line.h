@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "services/log/log_format.h"
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 enum class LogLevel : std::uint8_t {
   kInfo,
@@ -32,4 +32,4 @@ struct LogRecord {
 // JSON is ASCII whatever the text holds. Thread-safe.
 std::string log_line(LogFormat format, const LogRecord& record);
 
-}  // namespace ingot
+}  // namespace ingot::services_log

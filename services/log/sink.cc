@@ -11,7 +11,7 @@
 
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 namespace {
 
@@ -73,4 +73,4 @@ bool LogSink::wait_for_room(int timeout_ms) const {
   return ::poll(&room, 1, timeout_ms) == 1 && (room.revents & POLLOUT) != 0;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_log

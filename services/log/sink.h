@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline services_log {
 
 // Thread-safe.
 class LogSink {
@@ -32,4 +32,4 @@ class LogSink {
   Way way_ = Way::kWrite;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_log

@@ -12,7 +12,7 @@
 #include "services/metrics/log_collectable.h"
 #include "services/metrics/process_collectable.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 absl::StatusOr<std::unique_ptr<MetricsExposer>> MetricsExposer::start(
     const DaemonConfig& config, const InstanceView& view, RequestMetrics& requests,
@@ -44,4 +44,4 @@ std::string MetricsExposer::text() const {
   return prometheus::TextSerializer().Serialize(all);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -13,7 +13,7 @@
 #include "services/metrics/http_server.h"
 #include "services/metrics/request_metrics.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 // Serves until it is destroyed. Thread-safe.
 class MetricsExposer {
@@ -37,4 +37,4 @@ class MetricsExposer {
   std::unique_ptr<HttpServer> server_;  // last: it uses the collectables
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -7,7 +7,7 @@
 
 #include <prometheus/metric_family.h>
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 inline prometheus::MetricFamily gauge_family(std::string name, std::string help) {
   return {std::move(name), std::move(help), prometheus::MetricType::Gauge, {}};
@@ -26,4 +26,4 @@ inline void add_value(prometheus::MetricFamily& family, std::vector<prometheus::
   family.metric.push_back(std::move(metric));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "services/metrics/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 namespace {
 
 namespace http = boost::beast::http;
@@ -75,4 +75,4 @@ HttpAnswer answer_to_unreadable(const boost::system::error_code& why, bool timed
                      absl::StrCat("This is no HTTP/1 request (", why.message(), "); send GET ", kPath, ".\n"));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -9,7 +9,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/system/error_code.hpp>
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 using HttpRequest = boost::beast::http::request<boost::beast::http::empty_body>;
 using HttpAnswer = boost::beast::http::response<boost::beast::http::string_body>;
@@ -21,4 +21,4 @@ HttpAnswer answer_to(const HttpRequest& request, const std::function<std::string
 // An answer to what could not be read as a request: 408 (`timed_out`), 431 (too long) or 400, with a sentence.
 HttpAnswer answer_to_unreadable(const boost::system::error_code& why, bool timed_out);
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

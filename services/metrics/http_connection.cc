@@ -13,7 +13,7 @@
 
 #include "services/metrics/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -115,4 +115,4 @@ void HttpConnection::overdue() {
   socket_.cancel(ignored);  // was_read() answers
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

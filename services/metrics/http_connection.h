@@ -17,7 +17,7 @@
 #include "services/metrics/http_answer.h"
 #include "services/metrics/http_server.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 // Lives until its last pending operation has ended: the operations own it, and each ends by a deadline. Used by the
 // server's thread alone.
@@ -61,4 +61,4 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   bool timed_out_ = false;  // before the whole request had come
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -17,7 +17,7 @@
 #include "services/cli/endpoint.h"
 #include "services/metrics/http_connection.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
@@ -127,4 +127,4 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::start(const std::string&
 
 int HttpServer::port() const { return listener_->port(); }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "services/metrics/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 struct HttpServerBounds {
   int connections = kMetricsConnectionsMax;
@@ -39,4 +39,4 @@ class HttpServer {
   std::unique_ptr<Listener> listener_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -11,7 +11,7 @@
 #include "services/metrics/families.h"
 #include "services/status/status.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 namespace {
 
 using prometheus::MetricFamily;
@@ -229,4 +229,4 @@ std::vector<MetricFamily> InstanceCollectable::Collect() const {
   return families;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -28,7 +28,7 @@
 #include "services/config/daemon_config.h"
 #include "services/metrics/page_snapshot.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 // Counters never decrease while the object lives, even when replicas restart. Thread-safe.
 class InstanceCollectable final : public prometheus::Collectable {
@@ -47,4 +47,4 @@ class InstanceCollectable final : public prometheus::Collectable {
   mutable std::vector<CounterResetAdjuster> adjusters_;  // guarded by mutex_; one for each replica
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -1,7 +1,7 @@
 // The bounds of metrics and of the server that hands them out, and what happens when they are reached.
 #pragma once
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 inline constexpr int kRequestMetricShards = 8;     // sets of request counters; more threads share them, which is slower
 
@@ -24,4 +24,4 @@ inline constexpr int kMetricsSurplusBytesMax = 1024 * 1024;
 // Between two tries to accept a connection while the process has no descriptor for it.
 inline constexpr int kMetricsAcceptRetryMs = 100;
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -10,7 +10,7 @@
 #include "services/log/log.h"
 #include "services/metrics/families.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 namespace {
 
 struct Losses {
@@ -48,4 +48,4 @@ std::vector<prometheus::MetricFamily> LogCollectable::Collect() const {
   return {std::move(lost)};
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

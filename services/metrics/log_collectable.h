@@ -12,7 +12,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 // Thread-safe. To be used in the front end, which has no page: its own losses are those of the calling process.
 class LogCollectable final : public prometheus::Collectable {
@@ -27,4 +27,4 @@ class LogCollectable final : public prometheus::Collectable {
   const InstanceView& view_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 void CounterResetAdjuster::adjust(std::uint64_t incarnation, std::span<const Kind> kinds,
                                   std::span<std::uint64_t> values) {
@@ -66,4 +66,4 @@ void PageSnapshot::clear_blocked() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

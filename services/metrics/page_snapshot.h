@@ -7,7 +7,7 @@
 
 #include "replication/pages/pages.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 // Turns values that restart at 0 with every incarnation of their writer into values that never decrease. Not
 // thread-safe.
@@ -61,4 +61,4 @@ class PageSnapshot {
   std::array<std::uint64_t, kValues> values_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

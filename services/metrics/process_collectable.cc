@@ -17,7 +17,7 @@
 #include "replication/pages/page_access.h"
 #include "services/metrics/families.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 namespace {
 
 struct NamedProcess {
@@ -123,4 +123,4 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
   return families;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

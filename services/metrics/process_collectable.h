@@ -24,7 +24,7 @@
 #include "services/config/daemon_config.h"
 #include "services/metrics/page_snapshot.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 struct ProcessUsage {
   std::uint64_t cpu_ticks = 0;  // in units of 1/sysconf(_SC_CLK_TCK) s
@@ -53,4 +53,4 @@ class ProcessCollectable final : public prometheus::Collectable {
   mutable std::map<std::string, CounterResetAdjuster> cpu_;  // guarded by mutex_
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 namespace {
 
 struct MethodName {
@@ -132,4 +132,4 @@ void RequestTimer::finish(grpc::StatusCode code) {
   metrics_ = nullptr;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

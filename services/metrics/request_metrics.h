@@ -18,7 +18,7 @@
 #include "services/metrics/limits.h"
 
 
-namespace ingot {
+namespace ingot::inline services_metrics {
 
 // The served methods: X(id, gRPC service, gRPC method). The rest of etcd's API shares kOther.
 #define INGOT_METHODS(X)                                            \
@@ -125,4 +125,4 @@ class RequestTimer {
   RequestMetrics::Begun begun_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_metrics

@@ -3,7 +3,7 @@
 #include <future>
 #include <memory>
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 using ::ingot::control::v1::DrillRequest;
@@ -44,4 +44,4 @@ absl::Status ChipFaultInjector::inject(const Hit& target, DrillRequest::Action a
   return injected.get();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

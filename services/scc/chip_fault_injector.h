@@ -4,7 +4,7 @@
 #include "services/control/fault_injector.h"
 #include "services/scc/chip_host.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 class ChipFaultInjector final : public FaultInjector {
  public:
@@ -19,4 +19,4 @@ class ChipFaultInjector final : public FaultInjector {
   ChipHost& chip_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -12,9 +12,9 @@
 #include "core/check.h"
 #include "core/planning/cost_model_derive.h"
 #include "core/stable_hash.h"
-#include "services/process/tree_launch.h"
+#include "services/launch/tree_launch.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 absl::StatusOr<scc::ChipOptions> chip_options(const SccConfig& config) {
@@ -243,4 +243,4 @@ ChipSummary ChipGroup::summary() {
   return summary;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

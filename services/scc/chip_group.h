@@ -21,7 +21,7 @@
 #include "services/scc/limits.h"
 #include "transport/scc/chip.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // An input from outside: a request, or a fault of a replica's core.
 struct ChipInput {
@@ -110,4 +110,4 @@ class ChipGroup {
   bool disturbed_ = false;  // there was an input since the last round
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -11,7 +11,7 @@
 #include "services/log/log.h"
 #include "transport/scc/options.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 absl::StatusOr<std::unique_ptr<ChipHost>> ChipHost::start(const DaemonConfig& config, const SccConfig& scc) {
   std::unique_ptr<ChipHost> host(new ChipHost);
@@ -198,4 +198,4 @@ void ChipHost::give_up() {
   work_arrived_.wait(lock, [this] { return leaving_; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -20,7 +20,7 @@
 #include "services/scc/chip_group.h"
 #include "services/scc/recording.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // Virtual and real time: while a request waits for its answer, rounds follow one another as fast as possible. Without
 // such a request, or when requests have waited for so long that rounds have reached their maximum length, the chip
@@ -97,4 +97,4 @@ class ChipHost final : public ReplicaClient {
   std::thread thread_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

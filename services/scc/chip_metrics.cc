@@ -7,7 +7,7 @@
 #include "services/scc/chip_service.h"
 #include "services/scc/chip_view.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 using prometheus::MetricFamily;
@@ -108,4 +108,4 @@ std::vector<MetricFamily> ChipCollectable::Collect() const {
   return families;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

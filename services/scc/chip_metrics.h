@@ -17,7 +17,7 @@
 
 #include "services/scc/chip_host.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // Thread-safe. A scrape waits until the chip is between two rounds.
 class ChipCollectable final : public prometheus::Collectable {
@@ -30,4 +30,4 @@ class ChipCollectable final : public prometheus::Collectable {
   ChipHost& chip_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

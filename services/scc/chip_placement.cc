@@ -7,7 +7,7 @@
 #include "services/scc/limits.h"
 #include "transport/scc/geometry.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 using Taken = std::bitset<scc::kCores>;
@@ -88,4 +88,4 @@ absl::StatusOr<ChipPlacement> place_on_chip(const SccConfig& config, int replica
   return placement;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "services/config/scc_config.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 struct ChipPlacement {
   std::vector<int> replicas;  // core by replica
@@ -20,4 +20,4 @@ struct ChipPlacement {
 // one sentence (no such core; a core given twice; not as many cores as replicas; no core left).
 absl::StatusOr<ChipPlacement> place_on_chip(const SccConfig& config, int replicas);
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

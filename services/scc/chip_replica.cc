@@ -11,7 +11,7 @@
 #include "services/scc/core_loop.h"
 #include "transport/scc/chip.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 // Charges the lines stored since the last call: for each one the way to the core's controller and back, and the
@@ -111,4 +111,4 @@ void ChipReplica::run(const ChipContext& context, scc::Core& core) {
       .run();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

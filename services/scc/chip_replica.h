@@ -17,7 +17,7 @@
 #include "transport/host/segment.h"
 #include "transport/scc/chip_transport.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // The parts of the instance that replicas share. All of it outlives the replica's program.
 struct ChipContext {
@@ -58,4 +58,4 @@ class ChipReplica {
   std::unique_ptr<StableSegment> stable_;  // the writer's; moved into the program
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

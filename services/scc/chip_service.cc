@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 using ::ingot::control::v1::ChipLatency;
@@ -110,4 +110,4 @@ grpc::ServerUnaryReactor* ChipService::GetChip(grpc::CallbackServerContext* cont
   return reactor;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

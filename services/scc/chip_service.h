@@ -8,7 +8,7 @@
 #include "services/scc/chip_host.h"
 #include "services/scc/chip_view.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // Thread-safe. Calls complete on the chip's thread.
 class ChipService final : public ::ingot::control::v1::Scc::CallbackService {
@@ -27,4 +27,4 @@ class ChipService final : public ::ingot::control::v1::Scc::CallbackService {
 
 void fill(const ChipView& view, ::ingot::control::v1::GetChipResponse& response);
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

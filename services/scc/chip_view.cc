@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 std::string ChipView::runs_on(int core) const {
   if (core == placement.gateway) return "gateway";
@@ -40,4 +40,4 @@ std::optional<ChipView> read_view(ChipHost& host) {
   return view.get();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -13,7 +13,7 @@
 #include "transport/scc/options.h"
 #include "transport/scc/statistics.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 struct ChipView {
   std::uint64_t virtual_ps = 0;
@@ -37,4 +37,4 @@ ChipView read_view(ChipGroup& group);
 // Call it on any other thread: it waits until the chip is between two rounds. Nothing if the chip has ended.
 std::optional<ChipView> read_view(ChipHost& host);
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -2,7 +2,7 @@
 
 #include "absl/container/inlined_vector.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 constexpr scc::Picoseconds kPsPerNs = 1000;
@@ -73,4 +73,4 @@ void CoreLoop::sleep() {
   if (core.wait_until(watch, poll, due, "a message, a request or a timer")) count(counters.wakeups);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -12,7 +12,7 @@
 #include "transport/scc/core.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // A transport of one endpoint that remembers the full inboxes, at which a waiting core polls, too.
 class RoomWatch final : public Transport {
@@ -65,4 +65,4 @@ struct CoreLoop {
   void sleep();
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

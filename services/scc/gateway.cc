@@ -4,7 +4,7 @@
 
 #include "replication/client/session_endpoint.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 namespace {
 
@@ -72,4 +72,4 @@ void Gateway::run(const scc::ChipFabric& fabric, scc::Core& core) {
       .run();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -15,7 +15,7 @@
 #include "services/scc/request_latency.h"
 #include "transport/scc/chip_transport.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // A request from outside; its answer has the same `id`.
 struct ChipRequest {
@@ -60,4 +60,4 @@ class Gateway {
   RequestLatencies latencies_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

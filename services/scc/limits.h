@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 inline constexpr int kSccReplicasMax = 47;  // 48 cores less the gateway's
 
@@ -16,4 +16,4 @@ inline constexpr std::size_t kReplicaStackBytes = 1024 * 1024;   // of each fibr
 inline constexpr std::uint64_t kRecordBytesMax = std::uint64_t{1} << 32;  // recording ends there, with a message
 inline constexpr std::size_t kRecordLineBytesMax = 4 * 1024 * 1024;       // of a recording; a longer line is damaged
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -12,7 +12,7 @@
 #include "services/config/setting.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 inline constexpr const char* kWrongRecordedSettings = "its flags are none that ingotd takes";
 
@@ -52,4 +52,4 @@ void get_settings(const nlohmann::ordered_json& head, Config& config) {
   });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -22,7 +22,7 @@
 #include "services/log/log.h"
 #include "services/scc/recorded_settings.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 using Json = nlohmann::ordered_json;
 
@@ -256,4 +256,4 @@ std::string difference(const ChipSummary& recorded, const ChipSummary& replayed)
   return "";
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -23,7 +23,7 @@
 #include "services/scc/chip_group.h"
 #include "services/scc/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 struct RecordedInput {
   std::uint64_t round = 0;  // rounds completed before it
@@ -71,4 +71,4 @@ std::string summary_json(const ChipSummary& summary);
 // Describes the differences; empty: there are none.
 std::string difference(const ChipSummary& recorded, const ChipSummary& replayed);
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/log/log.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 constexpr int kTailRoundsMax = 1000;  // after the last input of a recording without an end
@@ -64,4 +64,4 @@ absl::Status run_replay(const std::string& path, LogFormat format) {
   return absl::OkStatus();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

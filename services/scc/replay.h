@@ -8,7 +8,7 @@
 #include "services/log/log_format.h"
 #include "services/scc/recording.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // Runs the same inputs at the same virtual times, as fast as this machine can. Errors: as ChipGroup::create; INTERNAL
 // if the run differs from the recorded one, with the place of the first difference.
@@ -18,4 +18,4 @@ absl::StatusOr<ChipSummary> replay(const Recording& recording);
 // whether it was compared. Errors: as read_recording and replay.
 absl::Status run_replay(const std::string& path, LogFormat format);
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

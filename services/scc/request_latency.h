@@ -7,7 +7,7 @@
 
 #include "replication/client/replica_client.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 
 // Upper bounds of the buckets in nanoseconds, 10 us to 1 s; the last bucket holds the rest.
 inline constexpr std::array<std::uint64_t, 16> kVirtualLatencyBoundsNs{
@@ -37,4 +37,4 @@ struct RequestLatencies {
   }
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

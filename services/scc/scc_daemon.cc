@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/check.h"
+#include "services/instance/instance.h"
+#include "services/instance/instance_name.h"
 #include "services/log/log.h"
 #include "services/scc/chip_fault_injector.h"
 #include "services/scc/chip_host.h"
@@ -19,10 +21,8 @@
 #include "services/serving/solo_serving.h"
 #include "services/sockets/configured_socket.h"
 #include "services/sockets/tcp_listener.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/listen_check.h"
 
-namespace ingot {
+namespace ingot::inline services_scc {
 namespace {
 
 // All serving parts in the order of construction; destroyed in reverse.
@@ -115,4 +115,4 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
   return logged(outcome);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_scc

@@ -5,7 +5,7 @@
 
 #include "replication/store/api.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 void AutoCompactor::tick() {
   const std::uint64_t due = view_.daemon->compact_to.get();
@@ -19,4 +19,4 @@ void AutoCompactor::tick() {
   client_.submit(RequestKind::kCommand, kv::encode(request), [asked = asked_](const ReplicaReply&) { *asked = false; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

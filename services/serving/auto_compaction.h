@@ -6,7 +6,7 @@
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // What is due and what is done stand on the pages, so a front end that dies leaves nothing undone. Used by the client's
 // thread.
@@ -25,4 +25,4 @@ class AutoCompactor {
   const std::shared_ptr<bool> asked_ = std::make_shared<bool>(false);  // an answer may come after the object's end
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

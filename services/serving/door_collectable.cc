@@ -4,7 +4,7 @@
 
 #include "services/serving/loop_families.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 namespace {
 
 using rpc::ServerCounters;
@@ -56,4 +56,4 @@ std::vector<prometheus::MetricFamily> DoorCollectable::Collect() const {
   return families;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -20,7 +20,7 @@
 #include "services/rpc/passing/budget.h"
 #include "services/rpc/server/counters.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // Thread-safe.
 class DoorCollectable final : public prometheus::Collectable {
@@ -36,4 +36,4 @@ class DoorCollectable final : public prometheus::Collectable {
   const rpc::PassedCalls& passed_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -10,7 +10,7 @@
 #include "services/log/log.h"
 #include "transport/host/host_transport.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -78,4 +78,4 @@ void FrontEndLoop::begin_incarnation(EndpointId replica, Incarnation incarnation
   serving_->tasks().post([this, begun] { client_.begin_incarnation(std::move(*begun)); });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -7,13 +7,13 @@
 #include "core/types.h"
 #include "replication/client/session_client.h"
 #include "replication/pages/instance_view.h"
-#include "services/process/instance_memory.h"
-#include "services/process/launch_spec.h"
+#include "services/instance/instance_memory.h"
+#include "services/launch/launch_spec.h"
 #include "services/serving/serving_loop.h"
 #include "transport/channel_transport.h"
 #include "transport/host/peer_incarnations.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // Each loop has an endpoint, a session and incarnations of its peers of its own, so that loops share nothing but pages.
 // Made and filled before the loop runs; then used by its thread, except for the functions that say otherwise.
@@ -47,4 +47,4 @@ class FrontEndLoop {
   SessionClient client_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -17,11 +17,11 @@
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/auto_compaction.h"
+#include "services/handover/supervisor_link.h"
+#include "services/instance/instance_memory.h"
+#include "services/launch/tasks.h"
 #include "services/log/log.h"
-#include "services/process/death_watch.h"
-#include "services/process/instance_memory.h"
-#include "services/process/supervisor_link.h"
-#include "services/process/tasks.h"
+#include "services/replica_process/death_watch.h"
 #include "services/serving/auto_compaction.h"
 #include "services/serving/front_end_loop.h"
 #include "services/serving/limits.h"
@@ -29,7 +29,7 @@
 #include "services/serving/serving.h"
 #include "transport/host/doorbell.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -242,4 +242,4 @@ int run_front_end_process(LaunchSpec spec) {
   return 0;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -10,7 +10,7 @@
 #include "services/rpc/server/limits.h"
 #include "services/serving/refused_calls.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -74,4 +74,4 @@ Caller caller_of(const grpc::CallbackServerContext& context) {
   return decode_caller({found->second.data(), found->second.size()}).value_or(Caller{});
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

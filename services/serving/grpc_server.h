@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "services/access/caller.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // Serves `services` (which outlive the server) to this process alone, by grpc::Server::InProcessChannel, with gRPC
 // health and reflection. A request that is no message of its method's type is refused as refused_calls.h says, and a
@@ -35,4 +35,4 @@ grpc::ChannelArguments channel_arguments();
 // told apart by an empty address and has no rights. Thread-safe.
 Caller caller_of(const grpc::CallbackServerContext& context);
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

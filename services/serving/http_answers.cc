@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "services/status/status.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -62,4 +62,4 @@ rpc::Http1Answers make_http_answers(const DaemonConfig& config, const InstanceVi
   return answers;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

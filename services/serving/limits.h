@@ -1,7 +1,7 @@
 // Bounds of serving, and what happens when one is reached.
 #pragma once
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // When an instance ends and clients keep calls open: for what those calls are told to reach the clients.
 inline constexpr int kLastAnswersMs = 500;
@@ -10,4 +10,4 @@ inline constexpr int kDrainedPollMs = 2;  // between two looks at whether the lo
 // How often the front end looks whether an automatic compaction is due.
 inline constexpr long kCompactionLookMs = 500;
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -11,7 +11,7 @@
 #include "core/counters.h"
 #include "services/metrics/families.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // One value a loop or, with a label, one for each of its cells.
 template <typename Counters>
@@ -35,4 +35,4 @@ prometheus::MetricFamily family_of(const LoopFamily<Counters>& shown, const std:
   return family;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -8,7 +8,7 @@
 #include "absl/strings/strip.h"
 #include "services/etcd/errors.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterfac
 
 std::unique_ptr<grpc::CallbackGenericService> make_unknown_methods() { return std::make_unique<UnknownMethods>(); }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -87,4 +87,4 @@ void SelfCheck::ask() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

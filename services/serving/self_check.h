@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // Its requests take the way of any client's: over a connection to a loop, and from there to a service of gRPC C++
 // (grpc.health.v1). The connections are pairs of Unix sockets, so neither names nor firewalls nor a lack of descriptors
@@ -35,4 +35,4 @@ class SelfCheck {
   const std::shared_ptr<Shared> shared_;  // with a question that is open, which may outlive this object
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

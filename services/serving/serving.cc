@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "services/etcd/services.h"
-#include "services/process/limits.h"
+#include "services/launch/limits.h"
 #include "services/rpc/server/limits.h"
 #include "services/serving/door_collectable.h"
 #include "services/serving/grpc_server.h"
@@ -27,7 +27,7 @@
 #include "services/serving/refused_calls.h"
 #include "services/serving/watch_collectable.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 namespace {
 
@@ -179,4 +179,4 @@ void Serving::drain() {
   wait_drained(std::chrono::milliseconds(kLastAnswersMs));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

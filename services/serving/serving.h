@@ -25,7 +25,7 @@
 #include "services/serving/serving_loop.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // Clients' connections that all loops together may have, in a process that may open `limit` files and has `open` of
 // them open. The rest is for the process itself: without it a front end whose clients hold all files could not be
@@ -94,4 +94,4 @@ class Serving {
   std::unique_ptr<grpc::Server> server_;  // last: it uses all of the above
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -8,7 +8,7 @@
 #include "services/rpc/loop/asio_waiter.h"
 #include "services/serving/http_answers.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 absl::StatusOr<std::unique_ptr<ServingLoop>> ServingLoop::create(WaitOptions wait) {
   auto io = std::make_unique<boost::asio::io_context>(1);  // one thread runs it
@@ -71,4 +71,4 @@ void ServingLoop::drain() {
   });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

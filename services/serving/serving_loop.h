@@ -26,7 +26,7 @@
 #include "transport/host/event_loop.h"
 #include "transport/host/loop_tasks.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // A round: what the sockets have, the calls that have come, the tasks of other threads, the replicas' answers; then the
 // session's messages leave at once, and one write goes to each connection with output. So what polls is added in this
@@ -93,4 +93,4 @@ class ServingLoop {
   std::unique_ptr<rpc::Server> server_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

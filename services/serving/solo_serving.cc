@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 absl::StatusOr<std::unique_ptr<SoloServing>> SoloServing::create(const DaemonConfig& config, const InstanceView& view,
                                                                  ReplicaClient& client, FaultInjector* injector) {
@@ -39,4 +39,4 @@ void SoloServing::drain() {
   thread_.join();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -11,7 +11,7 @@
 #include "services/serving/serving.h"
 #include "services/serving/serving_loop.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // For the simulated chip's daemon. Made, started and destroyed by one thread.
 class SoloServing {
@@ -38,4 +38,4 @@ class SoloServing {
   std::thread thread_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

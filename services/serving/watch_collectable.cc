@@ -2,7 +2,7 @@
 
 #include "services/serving/loop_families.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 namespace {
 
 using watch::WatchCounters;
@@ -43,4 +43,4 @@ std::vector<prometheus::MetricFamily> WatchCollectable::Collect() const {
   return families;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

@@ -18,7 +18,7 @@
 
 #include "services/watch/counters.h"
 
-namespace ingot {
+namespace ingot::inline services_serving {
 
 // Thread-safe.
 class WatchCollectable final : public prometheus::Collectable {
@@ -32,4 +32,4 @@ class WatchCollectable final : public prometheus::Collectable {
   const std::vector<const watch::WatchCounters*> loops_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_serving

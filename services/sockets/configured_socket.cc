@@ -6,7 +6,7 @@
 #include "services/config/limits.h"
 #include "services/sockets/socket_path.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 namespace {
 
@@ -47,4 +47,4 @@ absl::StatusOr<UnixListener> open_socket_again(const DaemonConfig& config) {
   return UnixListener::bind(config.socket, *rights);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -7,7 +7,7 @@
 #include "services/config/daemon_config.h"
 #include "services/sockets/unix_listener.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 struct ConfiguredSocket {
   UnixListener listener;  // invalid: there is none
@@ -22,4 +22,4 @@ absl::StatusOr<ConfiguredSocket> open_configured_socket(DaemonConfig& config);
 // Likewise, at the path that the instance has. For a supervisor that finds the socket's file gone.
 absl::StatusOr<UnixListener> open_socket_again(const DaemonConfig& config);
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

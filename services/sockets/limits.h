@@ -1,7 +1,7 @@
 // Bounds of listening sockets, and what happens at them.
 #pragma once
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 // Connections that a front end has not accepted yet, as while the next one starts; the kernel drops further ones, and
 // their clients try again. The kernel's own bound is net.core.somaxconn.
@@ -11,4 +11,4 @@ inline constexpr int kListenBacklog = 4096;
 inline constexpr int kSocketLockMs = 5'000;
 inline constexpr int kSocketLockRetryMs = 5;
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

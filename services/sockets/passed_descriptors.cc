@@ -17,7 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 namespace {
 
@@ -173,4 +173,4 @@ void close_unread(Descriptor socket) {
   leavings.add(std::move(socket));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

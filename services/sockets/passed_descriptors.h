@@ -26,7 +26,7 @@
 
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 // What is sent to this Unix socket from now on brings no descriptors. Returns false if the kernel cannot, or there is no
 // socket. errno stays, so that it says why.
@@ -49,4 +49,4 @@ ssize_t receive_bytes(int connection, std::span<char> buffer);
 // on with the socket, whose receiving is shut down.
 void close_unread(Descriptor socket);
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/sockets/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 namespace {
 
@@ -52,4 +52,4 @@ SocketLock::~SocketLock() {
   if (fd_.valid() && is_at(fd_.get(), path_)) ::unlink(path_.c_str());
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 // Holds a lock (flock) on the file PATH.lock, which only its owner can open, and which the destructor removes. The
 // kernel releases the lock when its holder ends, however that happens.
@@ -27,4 +27,4 @@ class SocketLock {
   Descriptor fd_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

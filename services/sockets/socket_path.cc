@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/config/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 namespace {
 
@@ -52,4 +52,4 @@ std::string unix_target(const std::string& path) {
   return target;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 // The paths of which an instance of that name takes the first one that it can have, by --socket=auto:
 //
@@ -22,4 +22,4 @@ std::string default_instance_name(int port);
 // The path as a target of gRPC: "unix:/run/ingot/a%20b.sock". REQUIRES: an absolute path.
 std::string unix_target(const std::string& path);
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/cli/endpoint.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 namespace {
 
@@ -120,4 +120,4 @@ absl::Status listen_again(int listener) {
   return absl::InvalidArgumentError(absl::StrCat("the instance's socket does not listen: ", std::strerror(errno)));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -9,7 +9,7 @@
 #include "services/sockets/limits.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 // Listens on `address` ("HOST:PORT"), non-blocking; the address is free again when the last duplicate closes. A name
 // with several addresses takes its first IPv4 one, if it has any. "[::]" takes IPv4, too. A port of 0 is replaced by a
@@ -27,4 +27,4 @@ void refuse_connections(int listener);
 // meanwhile), INVALID_ARGUMENT (not such a socket).
 absl::Status listen_again(int listener);
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

@@ -21,7 +21,7 @@
 #include "services/sockets/passed_descriptors.h"
 #include "services/sockets/socket_lock.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 namespace {
 
@@ -192,4 +192,4 @@ void UnixListener::remove_file() {
   if (has_file()) remove_socket_file(path_, file_);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

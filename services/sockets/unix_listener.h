@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline services_sockets {
 
 // Who may connect: those who may write to the socket's file.
 struct SocketRights {
@@ -75,4 +75,4 @@ class UnixListener {
   SocketFile file_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_sockets

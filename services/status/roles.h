@@ -4,7 +4,7 @@
 #include "proto/ingot/control/v1/control.pb.h"
 #include "replication/agreement/status.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -16,4 +16,4 @@ static_assert(to_control(Role::kReplica) == control_v1::ROLE_REPLICA);
 static_assert(to_control(Role::kLeader) == control_v1::ROLE_LEADER);
 static_assert(to_control(Role::kAcceptor) == control_v1::ROLE_ACCEPTOR);
 
-}  // namespace ingot
+}  // namespace ingot::services_status

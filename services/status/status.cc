@@ -17,7 +17,7 @@
 #include "services/status/roles.h"
 #include "services/status/supervision.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 namespace {
 
 using google::protobuf::util::TimeUtil;
@@ -293,4 +293,4 @@ std::int64_t unix_now_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_status

@@ -8,7 +8,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -34,4 +34,4 @@ std::string fingerprint(const control_v1::GetStatusResponse& status);
 // Wall-clock time since the Unix epoch.
 std::int64_t unix_now_ms();
 
-}  // namespace ingot
+}  // namespace ingot::services_status

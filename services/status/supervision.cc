@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "replication/pages/page_access.h"
-#include "services/process/process_signal.h"
+#include "services/launch/process_signal.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 namespace {
 
 using google::protobuf::util::TimeUtil;
@@ -58,4 +58,4 @@ ProcessState state_in_kernel(const ProcessEntry& entry) {
   return ProcessState::kUp;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_status

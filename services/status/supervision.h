@@ -9,7 +9,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 
 // The supervisor's state at `now_ns` of CLOCK_MONOTONIC: up, stopped or dead. None: the pages name no supervisor, as on
 // the simulated chip. Thread-safe.
@@ -19,4 +19,4 @@ std::optional<::ingot::control::v1::Supervisor> read_supervisor(const DaemonConf
 // The state of the entry's process as the kernel knows it; kUp also for one that is starting. Thread-safe.
 ProcessState state_in_kernel(const ProcessEntry& entry);
 
-}  // namespace ingot
+}  // namespace ingot::services_status

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 namespace {
 
 using ::ingot::control::v1::GetTopologyResponse;
@@ -74,4 +74,4 @@ GetTopologyResponse read_topology(const Topology& machine, const InstanceView& v
   return topology;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_status

@@ -7,7 +7,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_status {
 
 // All cores that this process could be given, whatever its threads are bound to now. Takes milliseconds.
 absl::StatusOr<Topology> whole_machine();
@@ -15,4 +15,4 @@ absl::StatusOr<Topology> whole_machine();
 // Thread-safe: reads Counters only.
 ::ingot::control::v1::GetTopologyResponse read_topology(const Topology& machine, const InstanceView& view);
 
-}  // namespace ingot
+}  // namespace ingot::services_status

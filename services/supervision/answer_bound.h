@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // Counts ticks of the supervisor and not time: while the supervisor is stopped, or the whole machine sleeps, nothing is
 // counted. Each kill doubles the bound, so that a front end that is merely slow is not killed again and again. Pure.
@@ -43,4 +43,4 @@ class AnswerBound {
   std::int64_t calm_ = 0;    // ticks in a row without a silence longer than first_
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -3,20 +3,17 @@
 #include <string>
 #include <utility>
 
+#include "services/instance/instance_name.h"
 #include "services/supervision/flag_agreement.h"
-#include "services/supervision/listen_check.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   Attachment attachment;
   const std::string name = instance_name(config);
   if (name.empty()) return attachment;  // the port is free, so no instance has it
   Descriptor claim;
-  if (auto status = claim_instance_name(name, claim); !status.ok()) {
-    if (absl::IsAlreadyExists(status)) return attachment;  // it has a supervisor; create() reports that
-    return status;
-  }
+  if (auto status = claim_instance_name(name, claim); !status.ok()) return status;
   auto orphans = find_orphans(name);
   if (absl::IsNotFound(orphans.status())) return attachment;
   if (!orphans.ok()) return orphans.status();
@@ -29,4 +26,4 @@ absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   return attachment;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -7,10 +7,10 @@
 
 #include "absl/status/statusor.h"
 #include "services/config/daemon_config.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/orphans.h"
+#include "services/handover/orphans.h"
+#include "services/instance/instance.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 struct Attachment {
   std::unique_ptr<Instance> instance;  // null: there is nothing to attach to
@@ -22,4 +22,4 @@ struct Attachment {
 // Errors: those of find_orphans, flags_agree, Instance::adopt, claim_instance_name; then nothing has changed.
 absl::StatusOr<Attachment> attach(const DaemonConfig& config);
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

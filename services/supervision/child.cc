@@ -3,23 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/instance/instance.h"
+#include "services/launch/pidfd.h"
+#include "services/launch/process_signal.h"
 #include "services/log/log.h"
-#include "services/process/process_signal.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/pidfd.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
-
-ChildRole ChildRole::replica(int id) { return {"replica", absl::StrCat("replica ", id), {id}, id}; }
-
-ChildRole ChildRole::all_replicas(int replicas) {
-  ChildRole role{"replicas", kAllReplicasLabel, {}, -1};
-  for (int id = 0; id < replicas; ++id) role.replicas.push_back(id);
-  return role;
-}
-
-ChildRole ChildRole::front_end(int replicas) { return {"front-end", kFrontEndLabel, {}, replicas}; }
+namespace ingot::inline services_supervision {
 
 Child::Child(boost::asio::io_context& io, ChildRole role, pid_t pid, Descriptor pidfd, SupervisionChannel channel,
              std::uint32_t incarnation, Told told)
@@ -104,4 +94,4 @@ void Child::close() {
   pidfd.close(ignored);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

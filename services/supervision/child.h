@@ -13,31 +13,14 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "services/process/supervision_channel.h"
-#include "services/supervision/child_process.h"
+#include "services/handover/told.h"
+#include "services/instance/instance.h"
+#include "services/launch/child_role.h"
+#include "services/launch/supervision_channel.h"
 #include "services/supervision/stop_history.h"
-#include "services/supervision/told.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
-
-class Instance;
-
-inline constexpr const char* kFrontEndLabel = "the front end";
-inline constexpr const char* kAllReplicasLabel = "the replicas' process";
-
-// What a process is for.
-struct ChildRole {
-  std::string word;           // "replica", "replicas" or "front-end"
-  std::string label;          // for messages: "replica 2"
-  std::vector<int> replicas;  // ids of the replicas that it runs
-  int endpoint = -1;          // the endpoint that its process is an incarnation of; -1: several, which end together
-  bool front_end() const { return word == "front-end"; }
-
-  static ChildRole replica(int id);
-  static ChildRole all_replicas(int replicas);
-  static ChildRole front_end(int replicas);
-};
+namespace ingot::inline services_supervision {
 
 // Used by the supervisor's one thread. Held by shared_ptr: a pending wait may outlive the child's place in the table.
 class Child : public std::enable_shared_from_this<Child> {
@@ -98,4 +81,4 @@ class Child : public std::enable_shared_from_this<Child> {
   bool lost_logged_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -12,11 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "replication/pages/page_access.h"
 #include "replication/pages/page_status.h"
+#include "services/launch/process_signal.h"
 #include "services/log/log.h"
-#include "services/process/process_signal.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 namespace {
 
@@ -271,4 +271,4 @@ bool Children::all_ready() const {
                      [](const auto& child) { return !child->running || child->ready; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

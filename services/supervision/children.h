@@ -15,14 +15,14 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "replication/pages/page_access.h"
-#include "services/process/supervision_channel.h"
+#include "services/handover/orphans.h"
+#include "services/instance/instance.h"
+#include "services/launch/child_process.h"
+#include "services/launch/supervision_channel.h"
 #include "services/supervision/child.h"
-#include "services/supervision/child_process.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/orphans.h"
 #include "services/supervision/standstill_log.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 class ChildObserver {
  public:
@@ -93,4 +93,4 @@ class Children {
   std::vector<std::shared_ptr<Child>> children_;  // the newest process of each role, ended ones included
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -13,7 +13,7 @@
 #include "services/config/limits.h"
 #include "services/config/setting_text.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 namespace {
 
@@ -56,4 +56,4 @@ absl::Status flags_agree(const DaemonConfig& given, const DaemonConfig& running)
   return outcome;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -4,11 +4,11 @@
 #include "absl/status/status.h"
 #include "services/config/daemon_config.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // `given` as it was parsed, before complete(): 0 voters mean the default for its replicas, 0 loops any number, a quota
 // of 0 bytes any quota, port 0 any port of the host, and kAutomaticSocket whatever Unix socket the instance has. Errors:
 // FAILED_PRECONDITION with one sentence that names the first flag that differs.
 absl::Status flags_agree(const DaemonConfig& given, const DaemonConfig& running);
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

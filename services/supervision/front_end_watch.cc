@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "services/cli/duration.h"
 #include "services/log/log.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 namespace {
 
@@ -65,4 +65,4 @@ void FrontEndWatch::give_up(Child& front_end, std::int64_t silent_ms) {
   front_end.signal(SIGKILL);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -7,11 +7,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "services/instance/instance.h"
 #include "services/supervision/answer_bound.h"
 #include "services/supervision/children.h"
-#include "services/supervision/instance.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // Sends Ping to the front end every kFrontEndAskMs. The front end sends Pong once its own server has answered a
 // request. One that sends none for --front-end-timeout, whether it hangs, is stopped or does not get ready, is killed
@@ -40,4 +40,4 @@ class FrontEndWatch {
   std::uint32_t killed_ = 0;          // incarnation whose end is awaited
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // The restart delay of one endpoint. Pure.
 class RestartDelay {
@@ -23,4 +23,4 @@ class RestartDelay {
   int next_ms_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

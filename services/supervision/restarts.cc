@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/log/log.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 namespace {
 
@@ -123,4 +123,4 @@ void Restarts::cancel() {
   for (auto& [id, endpoint] : endpoints_) endpoint.timer.cancel();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

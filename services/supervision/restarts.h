@@ -11,7 +11,7 @@
 #include "services/supervision/children.h"
 #include "services/supervision/restart_delay.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // Logs one line for each death, and one when the next incarnation is ready. A process that cannot start is retried
 // without end, at growing intervals; each cause is logged once, and the other processes go on. Used by the
@@ -59,4 +59,4 @@ class Restarts {
   bool cancelled_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

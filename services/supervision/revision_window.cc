@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 namespace {
 
@@ -88,4 +88,4 @@ void RevisionTimer::tick() {
   });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -13,10 +13,10 @@
 #include "absl/status/status.h"
 #include "replication/pages/pages.h"
 #include "services/config/auto_compaction.h"
-#include "services/supervision/instance.h"
+#include "services/instance/instance.h"
 #include "transport/host/segment.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // Used by one thread, the page's only writer.
 class RevisionWindow {
@@ -56,4 +56,4 @@ class RevisionTimer {
   std::optional<RevisionWindow> window_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

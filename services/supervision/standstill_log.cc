@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "replication/pages/page_status.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 StandstillLog::StandstillLog(boost::asio::io_context& io, Write warning, Write info)
     : timer_(io), warning_(std::move(warning)), info_(std::move(info)) {}
@@ -26,4 +26,4 @@ void StandstillLog::observe(bool any_runs) {
   });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -7,7 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // Used by the supervisor's one thread.
 class StandstillLog {
@@ -28,4 +28,4 @@ class StandstillLog {
   bool logged_ = false;  // the warning, and not yet its end
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

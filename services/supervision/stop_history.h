@@ -4,9 +4,9 @@
 #include <chrono>
 #include <optional>
 
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // The stops of one process, as the kernel reports them to its parent. A process that had been stopped shortly before
 // stops in turns: each time its roles would move, for nothing. Such a one is suspected only if it is silent for long.
@@ -37,4 +37,4 @@ class StopHistory {
   std::optional<Time> last_;  // when it was last known to be stopped
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

@@ -8,11 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "services/cli/duration.h"
+#include "services/launch/limits.h"
 #include "services/log/log.h"
-#include "services/process/limits.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/supervision/limits.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 Supervisor::Supervisor(Instance& instance) : instance_(instance) {}
 
@@ -238,4 +238,4 @@ void Supervisor::kill_after_deadline() {
   });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

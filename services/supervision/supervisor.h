@@ -11,14 +11,14 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "absl/status/status.h"
+#include "services/handover/orphans.h"
+#include "services/instance/instance.h"
 #include "services/supervision/children.h"
 #include "services/supervision/front_end_watch.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/orphans.h"
 #include "services/supervision/restarts.h"
 #include "services/supervision/revision_window.h"
 
-namespace ingot {
+namespace ingot::inline services_supervision {
 
 // Life of an instance: replicas start; when all are ready, the front end starts; when it is ready, the instance serves.
 // From then on a process that dies is started again (services/supervision/restarts.h), and a front end that answers
@@ -74,4 +74,4 @@ class Supervisor final : private ChildObserver {
   absl::Status outcome_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_supervision

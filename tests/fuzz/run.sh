@@ -61,7 +61,7 @@ sources=(
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
-  services/process/{handover_state,launch_spec,supervision_channel,supervision_messages}.cc
+  services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc
   services/rpc/wire/*.cc
   services/rpc/server/{call,flood_guard,methods,request_head,session,session_calls,session_input}.cc

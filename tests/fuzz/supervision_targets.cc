@@ -4,9 +4,9 @@
 
 #include "core/check.h"
 #include "replication/pages/pages.h"
-#include "services/process/handover_state.h"
-#include "services/process/launch_spec.h"
-#include "services/process/supervision_channel.h"
+#include "services/handover/handover_state.h"
+#include "services/launch/launch_spec.h"
+#include "services/launch/supervision_channel.h"
 #include "tests/fuzz/targets.h"
 #include "transport/host/segment.h"
 

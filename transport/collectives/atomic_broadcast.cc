@@ -8,7 +8,7 @@
 #include "core/wire.h"
 #include "transport/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 absl::StatusOr<std::unique_ptr<AtomicBroadcast>> AtomicBroadcast::create(Transport& transport, int endpoints,
                                                                          Options options) {
@@ -204,4 +204,4 @@ int AtomicBroadcast::poll(std::uint64_t now_ns) {
   return work;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

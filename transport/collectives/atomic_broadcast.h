@@ -32,7 +32,7 @@
 #include "transport/pollable.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // One member's end. Used by the thread of its endpoint's loop only.
 class AtomicBroadcast final : public Pollable {
@@ -126,4 +126,4 @@ class AtomicBroadcast final : public Pollable {
   RetryTimer retry_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

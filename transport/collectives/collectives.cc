@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 namespace {
 
 using NodeId = ScheduleBuilder::NodeId;
@@ -225,4 +225,4 @@ absl::StatusOr<Schedule> make_barrier(const TreeSeat& seat) {
   return builder.build();
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -22,7 +22,7 @@
 #include "transport/collectives/schedule.h"
 #include "transport/collectives/schedule_limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // The neighbours of one endpoint in a tree. A plain value.
 struct TreeSeat {
@@ -61,4 +61,4 @@ absl::StatusOr<Schedule> make_allreduce(const TreeSeat& seat, const Reducer& red
 // Done here once all members have started it.
 absl::StatusOr<Schedule> make_barrier(const TreeSeat& seat);
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

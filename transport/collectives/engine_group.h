@@ -12,7 +12,7 @@
 #include "transport/collectives/schedule_limits.h"
 #include "transport/collectives/schedule_wire.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // Messages of operations that have not been started here. Their memory is reused, so holding allocates only when more
 // is held than ever before. Not thread-safe.
@@ -118,4 +118,4 @@ struct EngineGroup {
 
 static_assert((1u << 24) % kOperationsInFlightMax == 0, "places stay in order when sequences wrap");
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

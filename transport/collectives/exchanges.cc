@@ -9,7 +9,7 @@
 #include "transport/collectives/collectives.h"
 #include "transport/collectives/schedule_limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 namespace {
 
 using NodeId = ScheduleBuilder::NodeId;
@@ -263,4 +263,4 @@ absl::StatusOr<Schedule> make_all_to_all(const MemberGroup& group, EndpointId se
   return part->build();
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -14,7 +14,7 @@
 #include "core/types.h"
 #include "transport/collectives/schedule.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // The same at all members. A plain value.
 struct MemberGroup {
@@ -44,4 +44,4 @@ absl::StatusOr<Schedule> make_allgather(const MemberGroup& group, EndpointId sel
 absl::StatusOr<Schedule> make_all_to_all(const MemberGroup& group, EndpointId self, std::span<const std::byte> from,
                                          std::span<std::byte> to);
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 OrderedMember::OrderedMember(GroupId group, EndpointId self, int endpoints, const OrderedTree& tree)
     : group_(group), self_(self), endpoints_(endpoints), root_(tree.root()), tree_(tree) {
@@ -132,4 +132,4 @@ void OrderedMember::send(EndpointId to, OrderedType type, std::uint64_t sequence
   effects.messages.push_back({to, std::make_shared<const std::string>(encode(message))});
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

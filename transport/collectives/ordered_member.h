@@ -17,7 +17,7 @@
 #include "core/types.h"
 #include "transport/collectives/ordered_messages.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // Not thread-safe.
 class OrderedMember {
@@ -71,4 +71,4 @@ class OrderedMember {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

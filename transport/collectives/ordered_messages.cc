@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 std::string encode(const OrderedMessage& message) {
   WireWriter out(kOrderedHeaderBytes + message.payload.size());
@@ -81,4 +81,4 @@ std::optional<OrderedTree> decode_tree(std::string_view bytes, int endpoints) {
   return in.ok() ? std::optional(std::move(result)) : std::nullopt;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -28,7 +28,7 @@
 #include "transport/collectives/schedule_limits.h"
 #include "transport/collectives/schedule_wire.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 inline constexpr std::uint8_t kOrderedClass = 0x42;  // distinct from ScheduleClass and replication's MessageClass
 inline constexpr std::size_t kOrderedHeaderBytes = 28;
@@ -96,4 +96,4 @@ struct OrderedEffects {
   bool empty() const { return messages.empty() && delivered.empty(); }
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -8,7 +8,7 @@
 #include "core/check.h"
 #include "transport/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 namespace {
 
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};  // a schedule without nodes: only its end
@@ -285,4 +285,4 @@ void ProgressEngine::end(Schedule& schedule, Schedule::State state) {
   if (schedule.on_end_) schedule.on_end_(schedule);
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

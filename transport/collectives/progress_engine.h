@@ -36,7 +36,7 @@
 #include "transport/pollable.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // Totals of an engine's work.
 struct ProgressCounters {
@@ -171,4 +171,4 @@ class ProgressEngine final : public Pollable {
   ProgressCounters counters_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/collectives/progress_engine.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 void ProgressEngine::fail(Schedule& schedule, std::string why) {
   forget(schedule);
@@ -74,4 +74,4 @@ void ProgressEngine::endpoint_gone(EndpointId endpoint) {
   std::erase(blocked_peers_, endpoint);
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -3,7 +3,7 @@
 
 #include "transport/collectives/progress_engine.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 void ProgressEngine::deliver_offer(Schedule& schedule, EndpointId from, ScheduleHeader header,
                                    std::span<const std::byte> payload) {
@@ -60,4 +60,4 @@ void ProgressEngine::receive_answer(EngineGroup& group, EndpointId from, const S
   ready_.push_back({schedule, static_cast<std::uint32_t>(node - schedule->nodes_.data())});
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

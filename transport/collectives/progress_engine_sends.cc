@@ -5,7 +5,7 @@
 #include "core/gathered_message.h"
 #include "transport/collectives/progress_engine.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 namespace {
 
 constexpr std::size_t kJoinedBytes = 256;  // a longer message is not copied into one piece
@@ -135,4 +135,4 @@ bool ProgressEngine::retry(EndpointId peer, Blocked entry) {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -9,7 +9,7 @@
 
 #include "transport/collectives/schedule.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // An operator over elements of one size. Payloads are divided at element boundaries only.
 struct Reducer {
@@ -33,7 +33,7 @@ template <typename T>
 concept ReducibleElement =
     (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double>;
 
-namespace internal {
+namespace reducers {
 
 template <ReduceOperation kOperation, typename T>
 constexpr T combine_elements(T left, T right) {
@@ -84,14 +84,14 @@ constexpr Reducer builtin_reducer() {
   return {sizeof(T), alignof(T), {combine_builtin<kOperation, T>, nullptr}};
 }
 
-}  // namespace internal
+}  // namespace reducers
 
 // A predefined operator. For floating-point numbers, kAnd, kOr and kXor do not exist: the reducer then has no function,
 // and building a schedule from it fails.
 template <ReducibleElement T>
 Reducer reducer(ReduceOperation operation) {
   using enum ReduceOperation;
-  using internal::builtin_reducer;
+  using reducers::builtin_reducer;
   if constexpr (std::integral<T>) {
     if (operation == kAnd) return builtin_reducer<T, kAnd>();
     if (operation == kOr) return builtin_reducer<T, kOr>();
@@ -118,9 +118,9 @@ template <typename T, typename Combine>
 Reducer custom_reducer(const Combine& combine) {
   return {sizeof(T), alignof(T),
           {[](const void* context, std::span<std::byte> target, std::span<const std::byte> source) {
-             internal::combine_vectors<T>(target, source, *static_cast<const Combine*>(context));
+             reducers::combine_vectors<T>(target, source, *static_cast<const Combine*>(context));
            },
            &combine}};
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -7,7 +7,7 @@
 #include "transport/collectives/schedule_limits.h"
 #include "transport/pollable.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // Each round retries anyway; the timer is for loops that would sleep. Not thread-safe.
 class RetryTimer {
@@ -35,4 +35,4 @@ class RetryTimer {
   std::uint64_t after_ns_ = kRetrySendNs;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -11,7 +11,7 @@
 #include "transport/direct_copy.h"
 #include "transport/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 Schedule::Schedule(Schedule&& other) noexcept { *this = std::move(other); }
 
@@ -247,4 +247,4 @@ void ScheduleBuilder::mark_eager() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -22,7 +22,7 @@
 #include "transport/collectives/schedule_limits.h"
 #include "transport/collectives/schedule_wire.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // A computation: may read `source`, which is as long as `target`, and change `target`. Never blocks.
 struct Computation {
@@ -186,4 +186,4 @@ class ScheduleBuilder {
 // and the whole terminates. They must be of one fabric. Errors: INVALID_ARGUMENT with one sentence.
 absl::Status check_fit(std::span<const Schedule* const> schedules);
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

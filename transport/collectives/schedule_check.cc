@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/collectives/schedule.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // Reads schedules' private parts without changing them.
 class ScheduleReader {
@@ -106,4 +106,4 @@ class ScheduleReader {
 
 absl::Status check_fit(std::span<const Schedule* const> schedules) { return ScheduleReader(schedules).check(); }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

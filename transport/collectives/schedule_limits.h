@@ -7,7 +7,7 @@
 #include "core/limits.h"
 
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // ---- One schedule ---------------------------------------------------------------------------------------------------
 inline constexpr std::size_t kScheduleNodesMax = 1024 * 1024;  // more are refused when it is built
@@ -72,4 +72,4 @@ static_assert(2 * kEagerOperations <= kOperationsInFlightMax, "messages held for
 static_assert(kCollectiveBytesMax / kChunksMax <= kScheduleMessageBytesMax / 2, "a chunk is one message");
 static_assert(kChunksMax <= 1 << 14, "a tag holds a chunk's number in 14 bits");
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

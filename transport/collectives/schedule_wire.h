@@ -23,7 +23,7 @@
 #include "core/wire.h"
 #include "transport/collectives/schedule_limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // The id of endpoints that run operations together, below kGroupIdsMax. They agree on the number, on the members and on
 // the order in which operations start. A retired number is not used again.
@@ -90,4 +90,4 @@ struct ScheduleHeader {
 static_assert(kScheduleHeaderBytes == sizeof(std::uint64_t));
 static_assert(OperationSequence(2).after(OperationSequence(0xff'fffe)) == 4);
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "transport/collectives/collectives.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 OrderedTree tree_without(const OrderedTree& tree, EndpointId member) {
   const auto gone =
@@ -213,4 +213,4 @@ void Sequencer::announce_epoch(const std::vector<EndpointId>& members, OrderedEf
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

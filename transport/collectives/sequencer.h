@@ -20,7 +20,7 @@
 #include "core/types.h"
 #include "transport/collectives/ordered_messages.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // `tree` without that member: its children take its place under its parent.
 // REQUIRES: it is a member, not the root.
@@ -98,4 +98,4 @@ class Sequencer {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -30,7 +30,7 @@
 #include "core/types.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 // How a participant waits; not part of the machine. Used by its thread only.
 //  * until(done) returns when done() is true. It may return earlier, and then the barrier separates nothing: this
@@ -134,4 +134,4 @@ class TreeBarrier {
   Word epoch_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

@@ -29,7 +29,7 @@
 #include "transport/collectives/tree_barrier.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives {
 
 constexpr std::uint32_t tree_collectives_lines(std::size_t children, std::uint32_t ring_lines) {
   return static_cast<std::uint32_t>(children + 1) * (1 + ring_lines);
@@ -216,4 +216,4 @@ class TreeCollectives {
   std::vector<Edge> children_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives

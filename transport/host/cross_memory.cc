@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 namespace {
 
 std::span<CrossMemoryEntry> entries_of(std::span<std::byte> directory) {
@@ -80,4 +80,4 @@ CopyResult CrossMemory::copy(EndpointId from, const PayloadOffer& offer, std::sp
   return entry.owner.state() == WriterState::kAlive ? CopyResult::kCopied : CopyResult::kImpossible;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -20,7 +20,7 @@
 #include "transport/direct_copy.h"
 #include "transport/host/writer_lock.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 struct alignas(64) CrossMemoryEntry {
   WriterLock owner;
@@ -55,4 +55,4 @@ class CrossMemory final : public DirectCopy {
   const std::uint32_t process_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

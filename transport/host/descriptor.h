@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 class Descriptor {
  public:
@@ -42,4 +42,4 @@ class Descriptor {
   return ::fcntl(fd, F_SETFD, inherited ? flags & ~FD_CLOEXEC : flags | FD_CLOEXEC) == 0;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

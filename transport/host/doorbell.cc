@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 absl::StatusOr<Doorbell> Doorbell::create() {
   Descriptor fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -40,4 +40,4 @@ void Doorbell::drain() const {
   INGOT_CHECK(got == sizeof rings || errno == EAGAIN, "a doorbell is an open eventfd");
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

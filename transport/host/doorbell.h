@@ -14,7 +14,7 @@
 #include "core/shared_cell.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // One line of the fabric's memory. Zero-filled: awake.
 struct alignas(64) SleepingWord {
@@ -53,4 +53,4 @@ class Doorbell {
   Descriptor fd_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -11,7 +11,7 @@
 #include "transport/host/fence.h"
 #include "transport/host/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
@@ -168,4 +168,4 @@ bool EventLoop::wait_for_descriptors(std::uint64_t timeout_ns) {
   return ready;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -20,7 +20,7 @@
 #include "transport/host/waiter.h"
 #include "transport/pollable.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // CLOCK_MONOTONIC, the clock of Pollable.
 std::uint64_t monotonic_ns();
@@ -104,4 +104,4 @@ class EventLoop {
   std::uint64_t polled_ns_ = 0;         // when the descriptors were last checked
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -9,7 +9,7 @@
 #include "transport/host/fence.h"
 #include "transport/host/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 namespace {
 
 constexpr std::uint64_t kFabricMagic = 0x32'6369'7262'6166;  // "fabric2", low byte first
@@ -179,4 +179,4 @@ void Fabric::notify(EndpointId receiver) {
   if (asleep(receiver)) ring(receiver);
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -30,7 +30,7 @@
 #include "transport/host/segment.h"
 #include "transport/waker.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // Thread-safe except for construction, moves and destruction: all endpoints of a process may share one.
 class Fabric final : public Waker {
@@ -95,4 +95,4 @@ class Fabric final : public Waker {
   std::size_t inbox_bytes_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -6,7 +6,7 @@
 
 #include "core/shared_cell.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 inline void store_load_fence() {
 #ifdef INGOT_MODELLED_MEMORY
@@ -23,4 +23,4 @@ inline void store_load_fence() {
 #endif
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

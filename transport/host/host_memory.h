@@ -24,7 +24,7 @@
 #include "transport/host/fence.h"
 #include "transport/memory.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 class HostMemory {
  public:
@@ -146,4 +146,4 @@ class HostMemory {
 
 static_assert(Memory<HostMemory>);
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -8,7 +8,7 @@
 #include "transport/nvp_channel.h"
 #include "transport/srbp_channel.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 namespace {
 
 using Nvp = NvpChannel<HostMemory>;
@@ -38,4 +38,4 @@ std::unique_ptr<ChannelTransport> make_transport(TransportKind kind, std::vector
                                                 std::move(links));
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -11,7 +11,7 @@
 #include "transport/transport_kind.h"
 #include "transport/waker.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // Bytes of one inbox in a fabric of that many endpoints (1 to kChannelEndpointsMax). Zero-filled memory is an empty
 // inbox. Unused parts are never touched, so a sparse mapping costs only what is used.
@@ -24,4 +24,4 @@ std::size_t inbox_bytes(TransportKind kind, int endpoints);
 std::unique_ptr<ChannelTransport> make_transport(TransportKind kind, std::vector<std::span<std::byte>> inboxes,
                                                  EndpointId self, Waker& waker, std::vector<LinkHooks> links);
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 inline constexpr std::size_t kSegmentBytesMax = std::size_t{64} << 30;  // one segment, sparse; more is refused
 // How long a loop with nothing to do spins on a core of its own before it gives way; a sleep costs as much to end.
@@ -23,4 +23,4 @@ inline constexpr std::uint64_t kDescriptorPollNs = 5'000'000;
 inline constexpr int kSpuriousWakeupsMax = 1000;
 inline constexpr std::uint64_t kSpuriousWakeupSleepNs = 1'000'000;
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 absl::StatusOr<std::unique_ptr<LoopTasks>> LoopTasks::create() {
   auto bell = Doorbell::create();
@@ -49,4 +49,4 @@ int LoopTasks::poll(std::uint64_t) {
   return count;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -13,7 +13,7 @@
 #include "transport/host/event_loop.h"
 #include "transport/pollable.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // post() may be called from any thread; all else belongs to the loop's thread. A busy loop finds the tasks in its next
 // round; the bell only ends its sleep. The queue has no bound of its own: who posts bounds what it has under way.
@@ -48,4 +48,4 @@ class LoopTasks final : public Pollable {
   std::vector<Task> running_;  // of the round; the loop's thread only
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 PeerIncarnations::PeerIncarnations(Fabric& fabric, ChannelTransport& transport, std::vector<Incarnation> incarnations)
     : fabric_(fabric), transport_(transport), self_(transport.self()), peers_(incarnations.size()) {
@@ -76,4 +76,4 @@ bool PeerIncarnations::readable() {
   return false;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -33,7 +33,7 @@
 #include "transport/host/fabric.h"
 #include "transport/host/segment.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 struct PeerIncarnation {
   EndpointId endpoint;
@@ -89,4 +89,4 @@ class PeerIncarnations {
   ReplicaSet announced_;  // peers with a next incarnation
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // Zero-filled memory that the kernel allocates where it is touched. Running out of address space is a failed check.
 class PrivatePages {
@@ -28,4 +28,4 @@ class PrivatePages {
   void* const start_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

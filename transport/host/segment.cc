@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/host/limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 namespace {
 
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -109,4 +109,4 @@ Segment::~Segment() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

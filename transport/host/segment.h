@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // Makes a segment of `bytes` zero-filled bytes, rounded up to whole pages; only touched pages use memory. `name` (at
 // most 249 bytes) appears in /proc/PID/maps. The descriptor is closed on exec. Errors: INVALID_ARGUMENT (size 0 or more
@@ -70,4 +70,4 @@ std::size_t page_bytes();
 // `bytes` rounded up to whole pages.
 std::size_t round_up_to_pages(std::size_t bytes);
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

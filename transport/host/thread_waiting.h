@@ -26,7 +26,7 @@
 #include "core/types.h"
 #include "transport/host/fence.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 struct ThreadWaitOptions {
   std::uint64_t spin_ns = 0;     // before a waiter yields; 0 if threads share cores
@@ -182,4 +182,4 @@ class ThreadWaiting {
   std::uint64_t no_spin_ns_ = kThreadNoSpinNs;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
@@ -52,4 +52,4 @@ void PpollWaiter::dispatch() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // Used by the loop's thread only.
 class Waiter {
@@ -51,4 +51,4 @@ class PpollWaiter final : public Waiter {
   std::vector<Watch> ready_;         // copies: a callback may change watches_
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

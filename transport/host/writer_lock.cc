@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 // state() reads the futex word, which glibc has at this offset on every machine.
 static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
@@ -47,4 +47,4 @@ SharedCell<std::uint32_t>& WriterLock::futex_word() const {
 
 const std::uint32_t* WriterLock::word() const { return reinterpret_cast<const std::uint32_t*>(&mutex_.__data.__lock); }
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

@@ -15,7 +15,7 @@
 
 #include "core/shared_cell.h"
 
-namespace ingot {
+namespace ingot::inline transport_host {
 
 enum class WriterState : std::uint8_t {
   kNone,   // no writer has taken the segment yet
@@ -45,4 +45,4 @@ struct alignas(64) WriterLock {
 };
 static_assert(sizeof(WriterLock) == 64);
 
-}  // namespace ingot
+}  // namespace ingot::transport_host

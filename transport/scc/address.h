@@ -16,7 +16,7 @@
 
 #include "transport/scc/geometry.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 using Address = std::uint32_t;
 
@@ -64,4 +64,4 @@ struct LutEntry {
   std::uint16_t page = 0;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

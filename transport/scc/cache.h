@@ -8,7 +8,7 @@
 
 #include "transport/scc/address.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 // Numbers of lines of the core's address space.
 using LineNumber = std::uint32_t;
@@ -127,4 +127,4 @@ struct WriteCombiningBuffer {
   std::array<std::byte, kLineBytes> bytes{};
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -12,7 +12,7 @@
 #include "transport/scc/chip_state.h"
 #include "transport/scc/fibre.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 constexpr int kNobody = -1;
@@ -284,4 +284,4 @@ std::uint64_t Chip::trace_hash() const { return state_->hash; }
 
 absl::Status Chip::finish_trace() { return state_->trace == nullptr ? absl::OkStatus() : state_->trace->finish(); }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

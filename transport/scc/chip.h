@@ -27,7 +27,7 @@
 #include "transport/scc/options.h"
 #include "transport/scc/statistics.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 struct ChipState;  // chip_state.h
 
@@ -116,4 +116,4 @@ class Chip {
   std::unique_ptr<ChipState> state_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -15,7 +15,7 @@
 #include "transport/scc/statistics.h"
 #include "transport/scc/trace.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 // A range that can be watched: places of the whole chip, independent of the writer.
 struct WatchKey {
@@ -105,4 +105,4 @@ inline void CoreState::next_instruction() {
   if (clock > chip.scheduler.next_ps() + kRunAheadPs) [[unlikely]] sync();
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -13,7 +13,7 @@
 #include "transport/nvp_channel.h"
 #include "transport/srbp_channel.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 using Nvp = NvpChannel<SccMemory>;
@@ -131,4 +131,4 @@ bool wait_readable(const ChipFabric& fabric, Core& core, Transport& transport, P
   return core.wait_until(watch, poll, deadline_ps, "a message");
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -15,7 +15,7 @@
 #include "transport/transport.h"
 #include "transport/transport_kind.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 // The endpoints of one fabric and their inboxes: plain values, the same for all endpoints.
 struct ChipFabric {
@@ -40,4 +40,4 @@ std::unique_ptr<Transport> make_chip_transport(const ChipFabric& fabric, Core& c
 bool wait_readable(const ChipFabric& fabric, Core& core, Transport& transport,
                    Picoseconds deadline_ps = ~Picoseconds{0}, std::span<const EndpointId> full = {});
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -1,6 +1,6 @@
 #include "transport/scc/constants.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 using enum Constant;
@@ -75,4 +75,4 @@ std::array<double, kConstants> default_constants() {
   return values;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 enum class Constant : std::size_t {
   // ---- One line over the mesh ----
@@ -73,4 +73,4 @@ const std::array<ConstantInfo, kConstants>& constant_table();
 // The values of the table: the default of ChipOptions::constants.
 std::array<double, kConstants> default_constants();
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -10,7 +10,7 @@
 #include "transport/scc/chip_state.h"
 #include "transport/scc/core_state.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 Core::Core(Chip& chip, int id) : chip_(chip), id_(id), state_(std::make_unique<CoreState>(*this, chip.state(), id)) {}
 Core::~Core() = default;
@@ -203,4 +203,4 @@ void Core::trace_end() {
   if (TraceFile* trace = state_->chip.trace.get()) trace->end(id_, state_->clock);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

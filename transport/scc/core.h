@@ -33,7 +33,7 @@
 #include "transport/scc/address.h"
 #include "transport/scc/costs.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 class Chip;
 struct CoreState;  // core_state.h: the simulator's side of a core
@@ -195,4 +195,4 @@ class Core {
   const std::unique_ptr<CoreState> state_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

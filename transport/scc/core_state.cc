@@ -7,7 +7,7 @@
 #include "transport/scc/chip_state.h"
 #include "transport/scc/core.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 const char* name_of(Access access) {
   switch (access) {
@@ -183,4 +183,4 @@ void CoreState::resume(Picoseconds now) {
   if (when != kForever && chip.scheduler.running() != id) chip.scheduler.set(id, std::max(when, now));
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -21,7 +21,7 @@
 #include "transport/scc/statistics.h"
 #include "transport/scc/timetable.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 class Core;
 struct ChipState;
@@ -190,4 +190,4 @@ struct CoreState {
   void suspend(Picoseconds until);
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -6,7 +6,7 @@
 #include "transport/scc/core.h"
 #include "transport/scc/core_state.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 // Registers the watches during its lifetime, also while a stack unwinds.
@@ -139,4 +139,4 @@ void CoreState::wait_for_interrupt() {
   }
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 // Adds cycles of the three clock domains.
@@ -81,4 +81,4 @@ Costs::Costs(const ChipOptions& options)
   get_memory_call = core(kGetMemoryCoreCycles);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -7,7 +7,7 @@
 #include "transport/scc/geometry.h"
 #include "transport/scc/options.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 using Picoseconds = std::uint64_t;
 
@@ -67,4 +67,4 @@ struct Costs {
   Picoseconds get_memory_call;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -1,6 +1,6 @@
 #include "transport/scc/energy.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 Energy energy_of(const Statistics& statistics, const ChipOptions& options, Picoseconds now_ps) {
   using enum Constant;
@@ -42,4 +42,4 @@ Energy energy_of(const Statistics& statistics, const ChipOptions& options, Picos
   return energy;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

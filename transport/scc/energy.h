@@ -9,7 +9,7 @@
 #include "transport/scc/options.h"
 #include "transport/scc/statistics.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 struct Energy {
   double core_uj = 0;
@@ -25,4 +25,4 @@ struct Energy {
 // For a chip that has run until `now_ps`; time of a core that is neither active nor polling is idle.
 Energy energy_of(const Statistics& statistics, const ChipOptions& options, Picoseconds now_ps);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

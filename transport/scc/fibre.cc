@@ -20,7 +20,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
@@ -218,4 +218,4 @@ void Fibre::switch_to(Fibre& to) {
   by.suspended = std::move(from);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 class Fibre {
  public:
@@ -56,4 +56,4 @@ class OverflowMessage {
   bool installed_ = false;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 inline constexpr int kColumns = 6;
 inline constexpr int kRows = 4;
@@ -54,4 +54,4 @@ static_assert(core_at(5, 3, 1) == kCores - 1 && hops(0, kTiles - 1) + 1 == kRout
 static_assert(controller_tile(controller_of(0)) == tile_at(0, 0));
 static_assert(controller_tile(controller_of(kCores - 1)) == tile_at(5, 2));
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -11,7 +11,7 @@
 #include "transport/scc/core.h"
 #include "transport/scc/core_state.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 constexpr std::size_t kWordBytes = 4;
@@ -255,4 +255,4 @@ void CoreState::flush_caches(int entry) {
   for (const LineNumber line : dirty) write_back(line);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

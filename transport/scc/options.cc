@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 constexpr std::size_t kStackBytesMin = 32 * 1024;
@@ -104,4 +104,4 @@ absl::Status validate(const ChipOptions& options) {
   return absl::OkStatus();
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -11,7 +11,7 @@
 #include "transport/scc/address.h"
 #include "transport/scc/constants.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 // The clock domains. The default is the setting of all the papers.
 struct Clocks {
@@ -69,4 +69,4 @@ absl::Status set_constant(ChipOptions& options, std::string_view name, double va
 // Errors: INVALID_ARGUMENT with one sentence that says what is wrong and what is allowed.
 absl::Status validate(const ChipOptions& options);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

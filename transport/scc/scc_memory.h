@@ -21,7 +21,7 @@
 #include "transport/memory.h"
 #include "transport/scc/core.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 // The place of an endpoint's inbox: MPB-typed lines, in an MPB or in shared memory of that type.
 struct Inbox {
@@ -121,4 +121,4 @@ class SccMemory {
 
 static_assert(Memory<SccMemory>);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

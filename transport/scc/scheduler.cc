@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 void Scheduler::step_aside(int core, Picoseconds clock) {
   const Moment own = moment_of(core, moment(clock, tie()));
@@ -109,4 +109,4 @@ void Scheduler::run_alone(int core) {
   refresh();
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

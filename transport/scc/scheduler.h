@@ -14,7 +14,7 @@
 #include "transport/scc/geometry.h"
 #include "transport/scc/timetable.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 class Scheduler {
  public:
@@ -101,4 +101,4 @@ class Scheduler {
   std::uint64_t events_made_ = 0;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

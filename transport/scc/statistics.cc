@@ -1,6 +1,6 @@
 #include "transport/scc/statistics.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 // Adds `packets` to every link on the way: columns first, then rows.
@@ -39,4 +39,4 @@ LinkLoads link_loads(const Statistics& statistics) {
   return loads;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -6,7 +6,7 @@
 
 #include "transport/scc/geometry.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 struct CoreCounts {
   std::uint64_t accesses = 0;        // calls of the memory: reads, writes and copies, by line
@@ -49,4 +49,4 @@ using LinkLoads = std::array<std::array<std::uint64_t, kDirections>, kTiles>;  /
 // Every access is a request one way and an answer the other, both by XY routing.
 LinkLoads link_loads(const Statistics& statistics);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

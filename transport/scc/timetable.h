@@ -8,7 +8,7 @@
 
 #include "transport/scc/costs.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 // A time, a tie-breaker of four bits, and room for the entry's number, so that two of these compare as integers. Times
 // reach 2^54 ps, five hours.
@@ -49,4 +49,4 @@ class Timetable {
   std::array<Moment, 2 * kEntries> when_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/scc/geometry.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 namespace {
 
 absl::Status file_error(const std::string& path, int error) {
@@ -79,4 +79,4 @@ absl::Status TraceFile::finish() {
   return failed ? file_error(path_, error) : absl::OkStatus();
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "transport/scc/costs.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 class TraceFile {
  public:
@@ -40,4 +40,4 @@ class TraceFile {
   std::uint64_t events_dropped_ = 0;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -4,7 +4,7 @@
 #include "transport/scc/chip_state.h"
 #include "transport/scc/core.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc {
 
 int private_page(int core, int index) { return core * kPrivateEntries + index; }
 int shared_page(int index) { return kCores * kPrivateEntries + index; }
@@ -102,4 +102,4 @@ absl::Status ChipState::check_lut(const CoreState& core, int entry, LutEntry val
   return absl::OkStatus();
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 std::size_t nodes_of(const CostModel& model) {
@@ -141,4 +141,4 @@ Tree grow_chain(const CostModel& model, int root) {
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -4,7 +4,7 @@
 
 #include "core/planning/tree_planner/planner.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 // A free core chooses, among the receivers that it may choose, the one that costs most (send and receive), so that long
 // links start early. It may choose cores of its own NUMA node and, in each other node that was entered less than
@@ -19,4 +19,4 @@ Tree grow_by_earliest_arrival(const CostModel& model, int root);
 // Each core sends only to the nearest core that is left: a chain, with little work for each core.
 Tree grow_chain(const CostModel& model, int root);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 struct Link {
@@ -69,4 +69,4 @@ bool for_all_trees(int cores, const std::vector<int>& roots, absl::FunctionRef<b
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -2,7 +2,7 @@
 // where the group is small.
 #include "core/planning/tree_planner/planner.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 absl::StatusOr<Tree> plan_best(const CostModel& model, const PlanRequest& request) {
   absl::StatusOr<Tree> best = plan_ingot(model, request);
@@ -14,4 +14,4 @@ absl::StatusOr<Tree> plan_best(const CostModel& model, const PlanRequest& reques
   return cost(*exact) < cost(*best) * (1 - kRounding) ? exact : best;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

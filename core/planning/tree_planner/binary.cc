@@ -1,7 +1,7 @@
 // A complete binary tree, filled level by level.
 #include "core/planning/tree_planner/core_order.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 absl::StatusOr<Tree> plan_binary(const CostModel& model, const PlanRequest& request) {
   const std::vector<int> order = root_first(model, request);
@@ -10,4 +10,4 @@ absl::StatusOr<Tree> plan_binary(const CostModel& model, const PlanRequest& requ
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

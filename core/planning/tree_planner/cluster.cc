@@ -4,7 +4,7 @@
 
 #include "core/planning/tree_planner/core_order.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 absl::StatusOr<Tree> plan_cluster(const CostModel& model, const PlanRequest& request) {
   const std::vector<int> order = root_first(model, request);
@@ -22,4 +22,4 @@ absl::StatusOr<Tree> plan_cluster(const CostModel& model, const PlanRequest& req
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

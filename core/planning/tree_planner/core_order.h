@@ -5,7 +5,7 @@
 
 #include "core/planning/tree_planner/planner.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 // The root, then all other cores in the model's order.
 inline std::vector<int> root_first(const CostModel& model, const PlanRequest& request) {
@@ -16,4 +16,4 @@ inline std::vector<int> root_first(const CostModel& model, const PlanRequest& re
   return order;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

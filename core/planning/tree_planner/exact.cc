@@ -17,7 +17,7 @@
 #include "core/planning/tree_planner/all_trees.h"
 #include "core/planning/tree_planner/planner.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 using Set = std::uint32_t;  // of cores, one bit each
@@ -192,4 +192,4 @@ absl::StatusOr<Tree> plan_exact(const CostModel& model, const PlanRequest& reque
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -5,7 +5,7 @@
 
 #include "core/planning/tree_planner/core_order.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 // How many of `below` cores go into the first subtree.
@@ -40,4 +40,4 @@ absl::StatusOr<Tree> plan_fibonacci(const CostModel& model, const PlanRequest& r
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

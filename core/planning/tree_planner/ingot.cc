@@ -17,7 +17,7 @@
 #include "core/planning/tree_planner/search_tree.h"
 #include "core/prng.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 constexpr int kStartsKept = 4;         // trees that the search starts from
@@ -180,4 +180,4 @@ absl::StatusOr<Tree> plan_ingot(const CostModel& model, const PlanRequest& reque
   return Search(model, request).run();
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

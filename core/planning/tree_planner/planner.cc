@@ -1,6 +1,6 @@
 #include "core/planning/tree_planner/planner.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 constexpr Planner kPlanners[] = {
@@ -27,4 +27,4 @@ const Planner* find_planner(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -15,7 +15,7 @@
 #include "core/planning/tree.h"
 #include "core/planning/tree_prediction.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 // The effort of a planner that searches; when it is used up, the planner returns the best tree so far. Planners that do
 // not search ignore it.
@@ -68,4 +68,4 @@ absl::StatusOr<Tree> plan_exact(const CostModel& model, const PlanRequest& reque
 absl::StatusOr<Tree> plan_ingot(const CostModel& model, const PlanRequest& request);
 absl::StatusOr<Tree> plan_best(const CostModel& model, const PlanRequest& request);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

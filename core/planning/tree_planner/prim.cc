@@ -1,6 +1,6 @@
 #include "core/planning/tree_planner/prim.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 Tree grow_tree(const CostModel& model, int root, Prefer prefer) {
   const double sign = prefer == Prefer::kCheapest ? 1 : -1;
@@ -23,4 +23,4 @@ Tree grow_tree(const CostModel& model, int root, Prefer prefer) {
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

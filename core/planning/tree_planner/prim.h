@@ -3,11 +3,11 @@
 
 #include "core/planning/tree_planner/planner.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 enum class Prefer { kCheapest, kDearest };
 
 // O(cores^2). Children stand in the order in which they were added; ties go to the lower core.
 Tree grow_tree(const CostModel& model, int root, Prefer prefer);
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 SearchTree::SearchTree(const CostModel& model, Objective objective, const Tree& tree, double bottleneck_max)
     : model_(model), objective_(objective), bottleneck_max_(bottleneck_max), slots_(tree.children.size()) {
@@ -221,4 +221,4 @@ bool SearchTree::is_below(int slot, int ancestor) const {
   return slot == ancestor;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -20,7 +20,7 @@
 #include "core/planning/tree_prediction.h"
 #include "core/prng.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 
 class SearchTree {
  public:
@@ -108,4 +108,4 @@ class SearchTree {
   std::vector<std::pair<int, Share>> replaced_;  // former shares, in the order in which they were replaced
 };
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -10,7 +10,7 @@
 
 #include "core/planning/tree_planner/adaptive.h"
 
-namespace ingot {
+namespace ingot::inline core_planning_tree_planner {
 namespace {
 
 int cheapest_sender(const CostModel& model) {
@@ -60,4 +60,4 @@ absl::StatusOr<Tree> plan_smelt(const CostModel& model, const PlanRequest& reque
   return tree;
 }
 
-}  // namespace ingot
+}  // namespace ingot::core_planning_tree_planner

@@ -7,7 +7,7 @@
 #include "core/types.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 // Ballots 1, 1 + voters, 1 + 2 voters, ... are voter 0's, and so on. Ballot 1 leads from the start.
 // REQUIRES: ballot > 0.
@@ -24,4 +24,4 @@ inline std::optional<Ballot> next_ballot(Ballot above, EndpointId self, int vote
   return Ballot(ballot);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -8,7 +8,7 @@
 #include "core/types.h"
 #include "replication/agreement/multi_paxos/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 // Voters stand in the order of their rank behind the former leader. A beaten candidate waits for its rival to lead, for
 // a time drawn from its own id and the rival's ballot, and longer each time, so two rivals drift apart. The same inputs
@@ -56,4 +56,4 @@ class MultiPaxosCampaign {
   int defeats_ = 0;  // since the last sign of a leader
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -8,7 +8,7 @@
 #include "replication/agreement/multi_paxos/ballot.h"
 #include "replication/agreement/multi_paxos/multi_paxos.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 void MultiPaxos::settle(Effects& effects) {
   handle_own(effects);
@@ -200,4 +200,4 @@ absl::Status MultiPaxos::move(Role role, EndpointId to, Effects& effects) {
   return absl::OkStatus();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "core/rule.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 MultiPaxosLeader::MultiPaxosLeader(const GroupConfig& group, Mailbox& mailbox)
     : Leader(group, EndpointId(0), Epoch(1), Ballot(1), mailbox),
@@ -133,4 +133,4 @@ void MultiPaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, 
   if (majority(reads_.votes) || !INGOT_RULE("read-majority")) confirm_reads(effects);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -10,7 +10,7 @@
 #include "replication/agreement/leader.h"
 #include "replication/agreement/stored.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 // Replica 0 leads from the start, others after they have won. A leader is a voter, too: its voter part stores its own
 // vote like any other. The leader is the first to know of a decision and sends it to the others. Not thread-safe.
@@ -62,4 +62,4 @@ class MultiPaxosLeader : public Leader {
   ReplicaSet spared_;  // voters to skip; set within resend_to only
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -7,7 +7,7 @@
 #include "replication/requests/limits.h"
 
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 // Bytes of votes in one Promise, unless its first vote is larger; the candidate asks for the rest.
 inline constexpr std::size_t kPromiseBytesMax = 1024 * 1024;
@@ -20,4 +20,4 @@ inline constexpr int kCandidateStaggerTicks = 4;
 inline constexpr int kCandidateBackOffTicks = 8;
 inline constexpr int kCandidateBackOffDoublings = 6;
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -7,7 +7,7 @@
 #include "replication/agreement/multi_paxos/ballot.h"
 #include "replication/agreement/stored.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 MultiPaxos::MultiPaxos(const GroupConfig& group)
     : group_(group),
@@ -216,4 +216,4 @@ void MultiPaxos::add_blocked(AgreementStatus& status) const {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

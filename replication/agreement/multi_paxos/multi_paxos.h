@@ -15,7 +15,7 @@
 #include "replication/agreement/stored.h"
 #include "replication/agreement/suspicion.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 class MultiPaxos : public Agreement {
  public:
@@ -90,4 +90,4 @@ class MultiPaxos : public Agreement {
   bool has_led_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

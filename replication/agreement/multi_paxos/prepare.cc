@@ -7,7 +7,7 @@
 #include "core/rule.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 MultiPaxosPrepare::MultiPaxosPrepare(const GroupConfig& group, const Learner& learner, Mailbox& mailbox)
     : self_(group.self), voters_(group.voters), learner_(learner), mailbox_(mailbox) {}
@@ -90,4 +90,4 @@ void MultiPaxosPrepare::tick(Effects& effects) {
   for (std::uint16_t voter = 0; voter < voters_; ++voter) ask(EndpointId(voter), effects);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -12,7 +12,7 @@
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/window.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 // A voter answers in parts: each Prepare to it asks for votes from where the last part ended, or from the first slot
 // still undecided here. Ready once a majority has sent all its votes, and every slot that any of these voters has
@@ -68,4 +68,4 @@ class MultiPaxosPrepare {
   RetransmitTimer timer_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -10,7 +10,7 @@
 #include "replication/agreement/multi_paxos/limits.h"
 #include "replication/stable/view.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 MultiPaxosVoter::MultiPaxosVoter(const GroupConfig& group, Mailbox& mailbox)
     : mailbox_(mailbox),
@@ -135,4 +135,4 @@ void MultiPaxosVoter::trim(Slot keep_from, Effects& effects) {
   effects.stable.push_back({StableWrite::Kind::kTrimmed, epoch_, promised_, accepted_.trimmed(), nullptr});
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

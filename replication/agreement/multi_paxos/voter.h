@@ -8,7 +8,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/mailbox.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_multi_paxos {
 
 // Invariant: never votes below its promise, and stores each promise and vote before it sends it. A later incarnation
 // inherits what its predecessor stored. Without that it never votes, since it does not know what was promised. Not
@@ -55,4 +55,4 @@ class MultiPaxosVoter {
   AcceptedLog accepted_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_multi_paxos

@@ -7,7 +7,7 @@
 #include "core/wire.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 OnePaxosAcceptor::OnePaxosAcceptor(const GroupConfig& group, Mailbox& mailbox)
     : self_(group.self), incarnation_(group.incarnation), mailbox_(mailbox) {
@@ -122,4 +122,4 @@ void OnePaxosAcceptor::trim(Slot keep_from, Effects& effects) {
   effects.stable.push_back({StableWrite::Kind::kTrimmed, epoch_, promised_, keep_from, nullptr});
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -6,7 +6,7 @@
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/one_paxos/configuration.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Active if the first configuration names this replica, and from the first Prepare of a newer epoch on. It does not
 // read the configuration otherwise: it follows epochs and ballots only. A Prepare, and not the configuration entry,
@@ -51,4 +51,4 @@ class OnePaxosAcceptor {
   Slot kept_from_;  // of trim()
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

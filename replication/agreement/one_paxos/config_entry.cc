@@ -3,7 +3,7 @@
 #include "core/check.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::optional<ConfigEntry> decode_entry(std::string_view bytes, int voters) {
   return entry;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -17,7 +17,7 @@
 
 #include "replication/agreement/agreement.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 struct ConfigEntry {
   enum class Kind : std::uint8_t { kLeaderChange = 1, kAcceptorChange = 2 };
@@ -41,4 +41,4 @@ std::string encode_entry(const ConfigEntry& entry);
 // Nothing, unless the bytes are what encode_entry writes for an entry of a group with so many voters.
 std::optional<ConfigEntry> decode_entry(std::string_view bytes, int voters);
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -9,7 +9,7 @@
 #include "replication/agreement/one_paxos/configuration.h"
 #include "replication/stable/view.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 namespace {
 constexpr int kRoundTicks = 4;      // without a majority a round is retransmitted, then begun again
@@ -315,4 +315,4 @@ void ConfigLog::tell(EndpointId peer, std::uint64_t known_tip, Effects& effects)
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -20,7 +20,7 @@
 #include "replication/agreement/one_paxos/config_entry.h"
 #include "replication/agreement/peers.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Keeps the entries of the current epoch: the last AcceptorChange, which makes everything before it history, and the
 // newest LeaderChanges after it (AgreementBounds::leader_changes). The older ones are needed only if as many leaders in
@@ -141,4 +141,4 @@ class ConfigLog {
   int asked_times_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -5,7 +5,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/agreement/one_paxos/config_entry.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Entry 1, the same on all replicas: AcceptorChange(leader 0, acceptor 1, base 0), of their first incarnations. In a
 // group with one voter, that voter is also the acceptor. Leader and acceptor are voters.
@@ -17,4 +17,4 @@ inline ConfigEntry initial_entry(const GroupConfig& group) {
 
 inline ReplicaIncarnation name_of_self(const GroupConfig& group) { return {group.self, group.incarnation}; }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

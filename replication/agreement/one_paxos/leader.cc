@@ -2,7 +2,7 @@
 
 #include "core/rule.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 OnePaxosLeader::OnePaxosLeader(const GroupConfig& group, Mailbox& mailbox)
     : Leader(group, initial_entry(group).leader.id, Epoch(1), Ballot(1), mailbox),
@@ -33,4 +33,4 @@ void OnePaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, Ef
   if (answers) confirm_reads(effects);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -4,7 +4,7 @@
 #include "replication/agreement/leader.h"
 #include "replication/agreement/one_paxos/configuration.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Leads from the start if the first configuration names this replica. Not thread-safe.
 class OnePaxosLeader : public Leader {
@@ -30,4 +30,4 @@ class OnePaxosLeader : public Leader {
   EndpointId acceptor_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -7,7 +7,7 @@
 #include "replication/agreement/stored.h"
 #include "replication/stable/view.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 OnePaxos::OnePaxos(const GroupConfig& group)
     : state_(group), takeover_(state_), recovery_(state_), reconfiguration_(state_, takeover_, recovery_) {}
@@ -298,4 +298,4 @@ AgreementStatus OnePaxos::status() const {
   return status;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -9,7 +9,7 @@
 #include "replication/agreement/one_paxos/state_recovery.h"
 #include "replication/agreement/one_paxos/takeover.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 class OnePaxos : public Agreement {
  public:
@@ -69,4 +69,4 @@ class OnePaxos : public Agreement {
   bool loading_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

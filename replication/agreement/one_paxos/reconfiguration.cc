@@ -4,7 +4,7 @@
 
 #include "core/rule.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 OnePaxosReconfiguration::OnePaxosReconfiguration(OnePaxosState& state, OnePaxosTakeover& takeover,
                                                  OnePaxosStateRecovery& recovery)
@@ -360,4 +360,4 @@ void OnePaxosReconfiguration::fence_if_stuck(Effects& effects) {
   if (INGOT_RULE("fence")) effects.fence.push_back(state_.now().acceptor);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -8,7 +8,7 @@
 #include "replication/agreement/one_paxos/takeover.h"
 #include "replication/agreement/suspicion.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Acts on a death or a doubt at once, on silence after Suspicion's time and only while an answer is awaited. Replicas
 // act in the order of their ids, each a little after the one before. Not thread-safe.
@@ -82,4 +82,4 @@ class OnePaxosReconfiguration {
   bool deposed_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -3,7 +3,7 @@
 #include "core/rule.h"
 #include "replication/agreement/one_paxos/reconfiguration.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 namespace {
 
@@ -100,4 +100,4 @@ void OnePaxosReconfiguration::describe_takeover(AgreementStatus& status) const {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -5,7 +5,7 @@
 #include "core/rule.h"
 #include "replication/stable/view.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 OnePaxosState::OnePaxosState(const GroupConfig& config)
     : group(config),
@@ -95,4 +95,4 @@ Slot OnePaxosState::repeat_from(Slot known, std::size_t undecided_bytes) const {
   return from;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

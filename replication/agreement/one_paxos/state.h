@@ -17,7 +17,7 @@
 #include "replication/agreement/peers.h"
 #include "replication/agreement/stored.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 struct OnePaxosState {
   using Command = std::shared_ptr<const std::string>;
@@ -77,4 +77,4 @@ struct OnePaxosState {
   StableRoom room;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -5,7 +5,7 @@
 #include "core/rule.h"
 #include "replication/stable/view.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 void OnePaxosStateRecovery::reset() {
   salvaging_ = known_ = facts_ = missing_ = false;
@@ -168,4 +168,4 @@ Message stepped_down(const OnePaxosState& state, const Message& question) {
   return answer;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

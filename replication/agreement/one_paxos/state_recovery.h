@@ -14,7 +14,7 @@
 
 #include "replication/agreement/one_paxos/state.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Not thread-safe.
 class OnePaxosStateRecovery {
@@ -73,4 +73,4 @@ class OnePaxosStateRecovery {
 // A former leader's answer: its proposals, after it has stepped down.
 Message stepped_down(const OnePaxosState& state, const Message& question);
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -6,7 +6,7 @@
 
 #include "core/rule.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 void OnePaxosTakeover::begin(Effects& effects) {
   active_ = true;
@@ -135,4 +135,4 @@ std::vector<StableWrite> OnePaxosTakeover::takeover_writes(Slot decided,
   return writes;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -6,7 +6,7 @@
 
 #include "replication/agreement/one_paxos/state.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_one_paxos {
 
 // Prepare and Promise with the acceptor, a page at a time. What the acceptor of this epoch has stored is chosen, so it
 // is learned like a decision. Slots below the base, and those that the acceptor has trimmed, must come from peers: the
@@ -50,4 +50,4 @@ class OnePaxosTakeover {
   RetransmitTimer timer_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_one_paxos

@@ -6,7 +6,7 @@
 #include "core/rule.h"
 #include "replication/agreement/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_two_phase_commit {
 
 TwoPhaseCoordinator::TwoPhaseCoordinator(const GroupConfig& group, Mailbox& mailbox)
     : group_(group),
@@ -134,4 +134,4 @@ ReplicaSet TwoPhaseCoordinator::awaited() const {
   return awaited;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_two_phase_commit

@@ -11,7 +11,7 @@
 #include "replication/agreement/mailbox.h"
 #include "replication/agreement/window.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_two_phase_commit {
 
 // Replica 0, in its first incarnation. Its own vote is its proposal, stored before it is sent. A slot goes from
 // preparing to committed or aborted, and from there to decided here only when every replica has acknowledged that it
@@ -63,4 +63,4 @@ class TwoPhaseCoordinator {
   RetransmitTimer timer_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_two_phase_commit

@@ -5,7 +5,7 @@
 #include <utility>
 
 
-namespace ingot {
+namespace ingot::inline replication_agreement_two_phase_commit {
 
 TwoPhaseParticipant::TwoPhaseParticipant(const GroupConfig& group, const Learner& learner, Mailbox& mailbox)
     : group_(group),
@@ -112,4 +112,4 @@ void TwoPhaseParticipant::forget(Slot slot) {
   --in_doubt_;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_two_phase_commit

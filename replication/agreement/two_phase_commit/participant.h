@@ -11,7 +11,7 @@
 #include "replication/agreement/learner.h"
 #include "replication/agreement/mailbox.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_two_phase_commit {
 
 // Every replica but the coordinator, voter or not, in its first incarnation. Every replica may serve reads because
 // every replica prepares. A yes is stored before it is sent, and it binds: the slot is in doubt here until the
@@ -63,4 +63,4 @@ class TwoPhaseParticipant {
   Slot applied_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_two_phase_commit

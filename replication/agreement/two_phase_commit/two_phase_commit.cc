@@ -6,7 +6,7 @@
 #include "core/rule.h"
 #include "replication/agreement/stored.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_two_phase_commit {
 
 namespace {
 constexpr EndpointId kCoordinator{0};
@@ -192,4 +192,4 @@ void TwoPhaseCommit::peer_started(ReplicaIncarnation name, Effects& effects) {
   if (name.incarnation > Incarnation(1)) peer_died(name, effects);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_two_phase_commit

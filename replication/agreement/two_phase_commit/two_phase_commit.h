@@ -12,7 +12,7 @@
 #include "replication/agreement/two_phase_commit/coordinator.h"
 #include "replication/agreement/two_phase_commit/participant.h"
 
-namespace ingot {
+namespace ingot::inline replication_agreement_two_phase_commit {
 
 class TwoPhaseCommit : public Agreement {
  public:
@@ -60,4 +60,4 @@ class TwoPhaseCommit : public Agreement {
   Slot trimmed_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_agreement_two_phase_commit

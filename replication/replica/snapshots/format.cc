@@ -5,7 +5,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/replica/snapshots/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 namespace {
 
@@ -60,4 +60,4 @@ absl::StatusOr<SnapshotFile> read_snapshot(std::string_view file) {
   return result;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

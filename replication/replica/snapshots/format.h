@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 inline constexpr std::size_t kSnapshotHeaderBytes = 48;
 
@@ -55,4 +55,4 @@ absl::StatusOr<SnapshotFile> read_snapshot(std::string_view file);
 // each part on arrival.
 absl::StatusOr<SnapshotFile> read_snapshot_header(std::string_view file);
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -9,7 +9,7 @@
 #include "replication/replica/limits.h"
 #include "transport/host/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // ---- When a snapshot is made ----------------------------------------------------------------------------------------
 // A new snapshot is due when the log above the newest published one has as many bytes as the state, so that a byte of
@@ -71,4 +71,4 @@ static_assert(kSnapshotPartBytes < kMessageBytesMax && kSnapshotWindowBytes < kB
 static_assert(kSnapshotConfirmBytes <= kSnapshotWindowBytes / 2, "else a reader waits for each window's confirmation");
 static_assert(kSnapshotWaitTicks * 4 <= kSnapshotSilentTicks);
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -7,7 +7,7 @@
 #include "core/planning/helper_cores.h"
 #include "replication/replica/snapshots/format.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::optional<SnapshotLoader::Outcome> SnapshotLoader::poll() {
   return std::exchange(outcome_, std::nullopt);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -11,7 +11,7 @@
 #include "replication/replica/applier.h"
 #include "replication/replica/snapshots/format.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // One snapshot at a time. Used by its replica's loop only.
 class SnapshotLoader {
@@ -56,4 +56,4 @@ class SnapshotLoader {
   std::atomic<bool> decoded_{false};
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -8,7 +8,7 @@
 
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // Exact to a step and one command. Not thread-safe.
 class LogMeter {
@@ -56,4 +56,4 @@ class LogMeter {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -5,7 +5,7 @@
 #include "replication/agreement/limits.h"
 #include "replication/replica/snapshots/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 namespace {
 
@@ -82,4 +82,4 @@ std::optional<SnapshotMessage> decode_snapshot_message(std::string_view bytes) {
   return message;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

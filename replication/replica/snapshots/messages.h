@@ -19,7 +19,7 @@
 #include "core/types.h"
 #include "replication/replica/snapshots/format.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 inline constexpr std::uint8_t kSnapshotWireVersion = 1;
 
@@ -48,4 +48,4 @@ std::string encode(const SnapshotMessage& message);
 // Nothing unless encode() wrote the bytes. The result's data is a view into `bytes`.
 std::optional<SnapshotMessage> decode_snapshot_message(std::string_view bytes);
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

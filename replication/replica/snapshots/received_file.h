@@ -10,7 +10,7 @@
 
 #include "replication/replica/snapshots/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // Memory is allocated as parts come, so a false promise of a huge length costs nothing. A large file grows in place or
 // by moving pages (realloc): a copy of some hundred MiB would stop a replica's loop for so long that its peers suspect
@@ -57,4 +57,4 @@ class ReceivedFile {
   std::size_t room_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

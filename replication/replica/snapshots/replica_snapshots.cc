@@ -5,7 +5,7 @@
 
 #include "replication/replica/snapshots/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 ReplicaSnapshots::ReplicaSnapshots(Options options, const Applier& applier, const PeerStates& peers, ActionQueue& queue)
     : options_(std::move(options)),
@@ -239,4 +239,4 @@ bool ReplicaSnapshots::wants_tick() const {
   return new_bytes() > 0 && (urgent_ticks_ > 0 || hurries() || quiet_ticks_ < options_.bounds.quiet_ticks);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

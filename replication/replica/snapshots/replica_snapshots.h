@@ -20,7 +20,7 @@
 #include "replication/replica/snapshots/log_meter.h"
 #include "replication/replica/snapshots/transfer.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // Not thread-safe; used by its replica's loop only.
 class ReplicaSnapshots {
@@ -124,4 +124,4 @@ class ReplicaSnapshots {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "replication/replica/snapshots/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // ---- The side that needs a snapshot ---------------------------------------------------------------------------------
 
@@ -249,4 +249,4 @@ void SnapshotServer::tick(SendSnapshotMessage send) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -23,7 +23,7 @@
 #include "replication/replica/snapshots/messages.h"
 #include "replication/replica/snapshots/received_file.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 using SendSnapshotMessage = absl::FunctionRef<void(EndpointId to, std::string message)>;
 
@@ -145,4 +145,4 @@ class SnapshotServer {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

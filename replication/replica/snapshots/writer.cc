@@ -20,7 +20,7 @@
 #include "core/wire.h"
 #include "replication/replica/snapshots/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 namespace {
 
@@ -147,4 +147,4 @@ std::optional<absl::StatusOr<std::shared_ptr<const PublishedSnapshot>>> Snapshot
   return PublishedSnapshot::open(std::exchange(fd_, Descriptor()));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

@@ -15,7 +15,7 @@
 #include "transport/host/descriptor.h"
 #include "transport/host/segment.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_snapshots {
 
 // A snapshot's file in sealed memory: no process can change it, its writer included.
 struct PublishedSnapshot {
@@ -71,4 +71,4 @@ class SnapshotWriter {
   std::uint64_t pause_ns_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_snapshots

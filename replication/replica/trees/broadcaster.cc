@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 namespace {
 constexpr EndpointId kNoEndpoint{0xffff};  // the responder of a command without a waiting client
@@ -80,4 +80,4 @@ void Broadcaster::publish(ReplicaPage& page) const {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

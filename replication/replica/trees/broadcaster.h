@@ -15,7 +15,7 @@
 #include "replication/replica/trees/router.h"
 #include "replication/requests/request.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // Not thread-safe; used by its replica's core only.
 class Broadcaster {
@@ -64,4 +64,4 @@ class Broadcaster {
   std::unique_ptr<TreeRouter> router_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

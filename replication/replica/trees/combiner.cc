@@ -7,7 +7,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 void AnswerCombiner::answer(EndpointId root, std::string_view message, Send send) {
   add(root.value(), table_.version(), ReplicaSet::of(self_), message, send);
@@ -77,4 +77,4 @@ void AnswerCombiner::tick(Send send) {
   for (Waiting& waiting : waiting_) ++waiting.ticks;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -17,7 +17,7 @@
 #include "core/types.h"
 #include "replication/replica/trees/table.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 inline constexpr std::size_t kCombinedHeaderBytes = 16;
 
@@ -60,4 +60,4 @@ class AnswerCombiner {
   std::deque<Waiting> waiting_;  // oldest first
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -5,7 +5,7 @@
 
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 CostDrift::CostDrift(int replicas)
     : last_(static_cast<std::size_t>(replicas)),
@@ -50,4 +50,4 @@ void CostDrift::planned() { std::fill(off_windows_.begin(), off_windows_.end(), 
 bool CostDrift::dearer(int replica) const { return off_windows_[replica] == kDriftWindows; }
 bool CostDrift::cheaper(int replica) const { return off_windows_[replica] == -kDriftWindows; }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

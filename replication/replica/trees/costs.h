@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // Totals since an arbitrary start, by replica, as in the pages.
 struct CostTotals {
@@ -41,4 +41,4 @@ class CostDrift {
   std::vector<int> off_windows_;  // by replica: drifted windows in a row; negative: cheaper
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // With fewer replicas `--tree=best` is a star without relays: a tree would save its root two or three sends and cost
 // all others a hop.
@@ -51,4 +51,4 @@ inline constexpr std::int64_t kInitialEvaluations = 20'000;  // likewise, for ea
 
 static_assert(kStoppedChecks < kSlowChecks && kReturnChecks <= kReturnChecksMax);
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

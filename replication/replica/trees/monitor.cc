@@ -4,7 +4,7 @@
 
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 TreeMonitor::TreeMonitor(int replicas)
     : endpoints_(static_cast<std::size_t>(replicas)), costs_(replicas), checks_since_wish_(kChangeChecks) {}
@@ -130,4 +130,4 @@ bool TreeMonitor::costs_call(const TreeSet& trees, ReplicaSet inner) const {
   return false;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -12,7 +12,7 @@
 #include "replication/replica/trees/plan.h"
 #include "replication/replica/trees/set.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // One replica's progress and state at one time.
 struct ReplicaSample {
@@ -92,4 +92,4 @@ class TreeMonitor {
   bool suspects_ = false;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

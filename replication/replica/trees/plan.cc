@@ -9,7 +9,7 @@
 #include "core/planning/tree_planner/planner.h"
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 namespace {
 
 // Two replicas on one core, in cycles: the line stays in its cache. Only the relation to other pairs matters.
@@ -146,4 +146,4 @@ TreeSet plan_trees(const TreePlan& plan, const TreeConditions& conditions) {
   return set;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

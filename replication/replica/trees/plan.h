@@ -14,7 +14,7 @@
 #include "core/replica_set.h"
 #include "replication/replica/trees/set.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // The inputs of planning that stay the same while the instance lives. A plain value.
 //
@@ -55,4 +55,4 @@ TreeSet plan_trees(const TreePlan& plan, const TreeConditions& conditions);
 // separate nodes. Indexes and ids are the replicas of `members`.
 CostModel replica_costs(const TreePlan& plan, std::span<const int> members, std::span<const std::uint8_t> slowdown);
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

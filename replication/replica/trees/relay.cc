@@ -6,7 +6,7 @@
 #include "replication/agreement/agreement.h"
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 namespace {
 
 // Sequences wrap; of two, the one less than half the range ahead is newer.
@@ -120,4 +120,4 @@ bool Relay::is_new(const Header& header) {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -19,7 +19,7 @@
 #include "core/types.h"
 #include "replication/replica/trees/table.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 inline constexpr std::size_t kRelayHeaderBytes = 12;
 
@@ -91,4 +91,4 @@ class Relay {
   Counts counts_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -4,7 +4,7 @@
 
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 TreeRouter::TreeRouter(const GroupConfig& group, TreeOptions options, StateMachine& state,
                        std::vector<const ReplicaPage*> pages)
@@ -94,4 +94,4 @@ void TreeRouter::publish(EndpointId root, ReplicaPage& page) const {
   page[ReplicaCounter::kLateRelays].set(relay_.counts().late);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -20,7 +20,7 @@
 #include "replication/replica/trees/table.h"
 #include "transport/pollable.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // The client session of tree changes in the log; a change's version is its sequence. No client may use it.
 inline constexpr std::uint64_t kTreeClient = ~std::uint64_t{0};
@@ -109,4 +109,4 @@ class TreeRouter {
   int quiet_checks_left_ = 0;    // checks still due without further work
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

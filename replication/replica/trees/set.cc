@@ -7,7 +7,7 @@
 #include "core/wire.h"
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 namespace {
 
 constexpr std::uint8_t kFormat = 1;
@@ -121,4 +121,4 @@ std::optional<TreeSet> decode_tree_set(std::string_view bytes, int replicas) {
   return set;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -20,7 +20,7 @@
 #include "core/replica_set.h"
 #include "core/types.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 inline constexpr std::uint8_t kTreeChangeTag = 0xC7;
 
@@ -65,4 +65,4 @@ inline bool is_tree_change(std::string_view command) {
   return !command.empty() && static_cast<std::uint8_t>(command.front()) == kTreeChangeTag;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -5,7 +5,7 @@
 #include "core/stable_hash.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 std::string TreeStateMachine::apply(Slot slot, std::string_view command) {
   if (!is_tree_change(command)) return machine_.apply(slot, command);
@@ -45,4 +45,4 @@ std::uint64_t TreeStateMachine::digest() const {
   return mix(machine_.digest(), hash_);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

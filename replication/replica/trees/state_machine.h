@@ -10,7 +10,7 @@
 #include "replication/replica/trees/table.h"
 #include "replication/store/state_machine.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // Applies tree changes, known by their first byte, and passes all other commands to another state machine. Code that
 // accepts requests from outside must refuse those that begin like a change (Replica does). Not thread-safe.
@@ -38,4 +38,4 @@ class TreeStateMachine final : public StateMachine {
   mutable std::uint64_t hash_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -4,7 +4,7 @@
 
 #include "replication/replica/trees/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 bool TreeTable::apply(std::string_view change) {
   auto set = decode_tree_set(change, replicas());
@@ -26,4 +26,4 @@ const RootedTree* TreeTable::find(std::uint32_t version, int root) const {
   return nullptr;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

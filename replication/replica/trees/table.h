@@ -7,7 +7,7 @@
 
 #include "replication/replica/trees/set.h"
 
-namespace ingot {
+namespace ingot::inline replication_replica_trees {
 
 // Every replica applies the agreed changes in order, so all replicas have the same trees at the same slot. Not
 // thread-safe.
@@ -35,4 +35,4 @@ class TreeTable {
   std::deque<TreeSet> sets_;  // ascending versions, the newest last; at most kTreeVersionsKept
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_replica_trees

@@ -12,7 +12,7 @@
 #include "replication/view/heap/retire.h"
 #include "replication/view/heap/words.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 namespace {
 
 using IdentityWords = std::array<std::uint64_t, kIdentityWords>;
@@ -166,4 +166,4 @@ absl::StatusOr<Adopted> adopt_chain(Chain chain, const HeapIdentity& identity) {
   return adoption.run();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

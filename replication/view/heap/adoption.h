@@ -9,7 +9,7 @@
 #include "replication/view/heap/layout.h"
 #include "replication/view/heap/root.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 struct Adopted {
   HeapRoot root;
@@ -30,4 +30,4 @@ absl::StatusOr<Adopted> adopt_chain(Chain chain, const HeapIdentity& identity);
 // The same without the writer's part: whether this is that chain.
 absl::Status check_identity(const Chain& chain, const HeapIdentity& identity);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

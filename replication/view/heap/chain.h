@@ -14,7 +14,7 @@
 #include "core/shared_cell.h"
 #include "replication/view/heap/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // A view, copied freely. Offsets are multiples of 8 and within size(): callers check what comes from the memory itself.
 class Chain {
@@ -54,4 +54,4 @@ inline std::uint64_t Chain::load(std::uint64_t offset) const {
   return cell(offset).load(INGOT_RULE("loads-acquire") ? std::memory_order_acquire : std::memory_order_relaxed);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -9,7 +9,7 @@
 
 #include "core/stable_hash.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // ---- Words ---------------------------------------------------------------------------------------------------------
 //
@@ -55,4 +55,4 @@ inline std::uint64_t check_words(std::uint64_t seed, std::span<const std::uint64
   return hash;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

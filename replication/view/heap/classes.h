@@ -9,7 +9,7 @@
 #include "replication/view/heap/layout.h"
 #include "replication/view/heap/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 inline constexpr std::array<std::uint16_t, 27> kClassBytes = {48,   64,   80,   96,   112,  128,  160,  192,  224,
                                                               256,  320,  384,  448,  512,  640,  768,  896,  1024,
@@ -59,4 +59,4 @@ static_assert(kClassBytes.back() == kHeapNodeBytesMax);
 static_assert(nodes_in_extent(0) <= kBitmapWords * 64);
 static_assert(class_of(128) == 5 && class_of(129) == 6 && class_of(0) == 0 && class_of(kHeapNodeBytesMax) == 26);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

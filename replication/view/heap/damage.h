@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // Once something is damaged the heap allocates and frees nothing more, and its owner ends with the status's sentence.
 // Not thread-safe.
@@ -32,4 +32,4 @@ class HeapDamage {
   std::uint64_t offset_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

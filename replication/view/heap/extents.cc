@@ -7,7 +7,7 @@
 #include "core/rule.h"
 #include "replication/view/heap/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 Extents::Extents(Chain chain, Words& words, RootScalars& scalars, HeapDamage& damage)
     : chain_(chain),
@@ -239,4 +239,4 @@ std::optional<std::size_t> Extents::free_slot(std::size_t node_class, std::uint6
   return std::nullopt;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

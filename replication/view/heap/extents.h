@@ -21,7 +21,7 @@
 #include "replication/view/heap/root.h"
 #include "replication/view/heap/words.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 enum class ExtentState : std::uint8_t { kClass = 1, kEmpty = 2 };
 
@@ -120,4 +120,4 @@ void Extents::for_each_node(Visit visit) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -6,7 +6,7 @@
 #include "core/rule.h"
 #include "replication/view/heap/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 absl::StatusOr<std::unique_ptr<Heap>> Heap::create(std::span<std::byte> memory, const HeapIdentity& identity,
                                                    std::uint64_t now_ms) {
@@ -163,4 +163,4 @@ void Heap::free_front(std::span<const Retired> entries) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

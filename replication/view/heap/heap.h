@@ -32,7 +32,7 @@
 #include "replication/view/heap/root.h"
 #include "replication/view/heap/words.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // The one writer of a chain. Not thread-safe. Readers are HeapReaders, in any process.
 //
@@ -165,4 +165,4 @@ class Heap {
   std::array<Retired, kReclaimedMax> reclaimed_;  // what reclaim() works on
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -24,7 +24,7 @@
 #include "core/types.h"
 #include "replication/view/heap/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // Where a node begins, in units of 16 bytes from the chain's start. 0: none.
 using HeapRef = Id<struct HeapRefTag, std::uint32_t>;
@@ -98,4 +98,4 @@ inline constexpr std::uint64_t extents_in(std::uint64_t bytes) {
 static_assert(extents_in(first_extent_offset(8) + 8 * kExtentBytes) == 8);
 static_assert(extents_in(kHeapBytesMax) < std::uint64_t{1} << 20, "links have 20 bits for each extent");
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

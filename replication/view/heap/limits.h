@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 inline constexpr std::uint64_t kHeapBytesMax = std::uint64_t{64} << 30;  // of one chain; more is refused at creation
 inline constexpr std::size_t kHeapNodeBytesMax = 4096;  // of one node with its header; more is a bug (CHECK)
@@ -16,4 +16,4 @@ inline constexpr std::uint64_t kRetiredMs = 20;  // how long a node stays readab
 inline constexpr std::size_t kPinsMax = 64;  // roots held at once; one more breaks the oldest pin
 inline constexpr int kRootReadsMax = 1000;  // times that a reader tries to copy a root before it gives up
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 namespace {
 
 class PrivateMemory final : public HeapMemory {
@@ -57,4 +57,4 @@ absl::StatusOr<std::unique_ptr<HeapMemory>> shared_heap_memory(int fd) {
   return std::make_unique<SharedMemory>(*std::move(segment));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "transport/host/segment.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // Not thread-safe but for populate() and punch(), which any thread calls. Ranges are of whole extents.
 class HeapMemory {
@@ -33,4 +33,4 @@ absl::StatusOr<std::unique_ptr<HeapMemory>> private_heap_memory(std::size_t byte
 // A mapping of a segment (transport/host/segment.h), whose descriptor outlives the process. Errors: as Segment::map.
 absl::StatusOr<std::unique_ptr<HeapMemory>> shared_heap_memory(int fd);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -13,7 +13,7 @@
 #include "replication/view/heap/layout.h"
 #include "replication/view/heap/nodes.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // A view, copied freely; the heap or the reader that it is from outlives it. Whatever the memory's bytes, no call reads
 // outside of it. Thread safety: as of what it is from.
@@ -100,4 +100,4 @@ class NodeSource {
   std::uint64_t first_offset_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

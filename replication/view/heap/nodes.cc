@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "replication/view/heap/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 void write_node(Chain& chain, HeapRef ref, NodeKind kind, NodeBirth birth, std::span<const std::uint64_t> content,
                 NodeWords words) {
@@ -23,4 +23,4 @@ void write_node(Chain& chain, HeapRef ref, NodeKind kind, NodeBirth birth, std::
   for (std::size_t i = 0; i < count; ++i) chain.store(offset_of(ref) + i * kWordBytes, image[i]);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -17,7 +17,7 @@
 #include "replication/view/heap/check.h"
 #include "replication/view/heap/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 inline constexpr std::size_t kNodeHeaderWords = 2;
 
@@ -73,4 +73,4 @@ inline bool node_fits(HeapRef ref, std::span<const std::uint64_t> node, NodeWord
 void write_node(Chain& chain, HeapRef ref, NodeKind kind, NodeBirth birth, std::span<const std::uint64_t> content,
                 NodeWords words);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -10,7 +10,7 @@
 
 #include "replication/view/heap/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 using PinId = std::uint64_t;  // counted from 1, never used twice by a process
 
@@ -89,4 +89,4 @@ class BatchAges {
   std::uint64_t old_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -3,7 +3,7 @@
 #include "core/rule.h"
 #include "replication/view/heap/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 absl::StatusOr<HeapReader> HeapReader::open(std::span<const std::byte> memory, const HeapIdentity& identity) {
   const Chain chain(memory);
@@ -44,4 +44,4 @@ bool HeapReader::copy(HeapRef ref, std::span<std::uint64_t> node) const {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

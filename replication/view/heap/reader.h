@@ -17,7 +17,7 @@
 #include "replication/view/heap/nodes.h"
 #include "replication/view/heap/root.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // Not thread-safe; one for each thread. Whatever the memory's bytes, no call reads outside of it or fails to end.
 class HeapReader {
@@ -51,4 +51,4 @@ class HeapReader {
   std::uint64_t incarnation_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -5,7 +5,7 @@
 #include "replication/view/heap/check.h"
 #include "replication/view/heap/classes.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 bool RetireQueue::append(const Retired& retired, NodeBirth birth) {
   if (scalars_.retire_end % kRetireChunkEntries == 0 && !add_chunk(birth)) return false;
@@ -91,4 +91,4 @@ bool RetireQueue::add_chunk(NodeBirth birth) {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

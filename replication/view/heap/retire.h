@@ -20,7 +20,7 @@
 #include "replication/view/heap/root.h"
 #include "replication/view/heap/walk_guard.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 inline constexpr std::uint16_t kRetiredNode = 0;  // all other kinds are the users': they are handed to them
 inline constexpr std::uint8_t kRetireChunkKind = 255;
@@ -82,4 +82,4 @@ class RetireQueue {
   HeapRef known_last_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

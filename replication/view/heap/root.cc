@@ -7,7 +7,7 @@
 #include "core/rule.h"
 #include "replication/view/heap/check.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 namespace {
 
 using RootWords = std::array<std::uint64_t, 1 + kRootScalarWords + kRootUserWordsMax>;
@@ -55,4 +55,4 @@ std::optional<std::uint64_t> read_counter(const Chain& chain, std::uint64_t offs
   return content_of(offset, chain.load(offset));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

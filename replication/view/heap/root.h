@@ -19,7 +19,7 @@
 #include "replication/view/heap/layout.h"
 #include "replication/view/heap/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // The allocator's and the retire queue's part of a root.
 struct RootScalars {
@@ -82,4 +82,4 @@ class RootCells {
 // What such a counter says; nothing: it is damaged. Offsets: number, mark, incarnation, undo tag, splits begun.
 std::optional<std::uint64_t> read_counter(const Chain& chain, std::uint64_t offset);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 // Finds a walk that comes again to where it was, as only damage makes it do: after three times as many steps as it takes
 // to come there for the first time, at the latest (Brent's method). For memory that does not change meanwhile.
@@ -26,4 +26,4 @@ class WalkGuard {
   std::uint64_t next_ = 1;  // the step whose place is remembered
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

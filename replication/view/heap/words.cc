@@ -4,7 +4,7 @@
 
 #include "core/shared_cell.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 void Words::begin(std::uint64_t tag) {
   // A tag as it stands in an entry comes again after 2^31 batches.
@@ -18,4 +18,4 @@ void Words::begin(std::uint64_t tag) {
   if (INGOT_RULE("batch-fence")) store_store_fence();
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

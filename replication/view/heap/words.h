@@ -20,7 +20,7 @@
 #include "replication/view/heap/check.h"
 #include "replication/view/heap/layout.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_heap {
 
 inline constexpr int kPlaceBits = 33;
 inline constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
@@ -89,4 +89,4 @@ inline void Words::note(std::uint64_t offset, std::uint64_t place) {
   chain_.store(entry, place, INGOT_RULE("entries-release") ? std::memory_order_release : std::memory_order_relaxed);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_heap

@@ -5,7 +5,7 @@
 #include "core/rule.h"
 #include "replication/view/index/kinds.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 // So many entries below nodes of the next level; the most there can be, whatever a root says.
@@ -89,4 +89,4 @@ void Directory::drop(std::uint64_t number) {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

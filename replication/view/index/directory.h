@@ -12,7 +12,7 @@
 #include "replication/view/heap/node_source.h"
 #include "replication/view/index/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 inline constexpr std::size_t kDirectoryFanOut = kSmallNodes ? 3 : 504;
 
@@ -68,4 +68,4 @@ bool Directory::for_each_node(const NodeSource& source, const DirectoryRoot& roo
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -10,7 +10,7 @@
 #include "replication/view/index/key_node.h"
 #include "replication/view/index/kinds.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr NodeKind kSegmentKind{.kind = static_cast<std::uint8_t>(IndexNode::kBuckets)};
@@ -255,4 +255,4 @@ void HashIndex::pull_up() {
   }
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -23,7 +23,7 @@
 #include "replication/view/index/directory.h"
 #include "replication/view/index/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 inline constexpr std::size_t kBucketKeys = 7;
 inline constexpr std::size_t kBucketWords = kBucketKeys + 1;  // the last one: the bucket behind it
@@ -139,4 +139,4 @@ bool HashIndex::for_each_node(const NodeSource& source, const HashRoot& root, Vi
   return Directory::for_each_node(source, root.segments, 0, visit);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

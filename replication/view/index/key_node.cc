@@ -7,7 +7,7 @@
 #include "replication/view/index/kinds.h"
 #include "replication/view/index/pieces.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr NodeKind kKeyKind{.kind = static_cast<std::uint8_t>(IndexNode::kKey)};
@@ -114,4 +114,4 @@ std::optional<bool> is_key(const NodeSource& source, HeapRef ref, std::string_vi
   return *order == std::strong_ordering::equal;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

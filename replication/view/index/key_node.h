@@ -21,7 +21,7 @@
 #include "replication/view/heap/node_source.h"
 #include "replication/view/index/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // The hash by which a key is found: the same in each incarnation.
 inline std::uint32_t key_hash(std::string_view key) { return static_cast<std::uint32_t>(hash_bytes(key) >> 32); }
@@ -82,4 +82,4 @@ std::size_t key_room(std::size_t key_bytes);
 // Whether that node is the key's. Only a difference costs the node's check. Nothing: it differs, and is no key node.
 std::optional<bool> is_key(const NodeSource& source, HeapRef ref, std::string_view key, std::uint32_t hash);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 enum class IndexNode : std::uint8_t {
   kKey = 1,
@@ -18,4 +18,4 @@ enum class IndexNode : std::uint8_t {
   kDirectory = 10,
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -6,7 +6,7 @@
 #include "core/rule.h"
 #include "replication/requests/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // In mutable libraries (core/rule.h) nodes hold little, so that short runs have some of each kind.
 inline constexpr bool kSmallNodes = !INGOT_CONSTANT_RULES;
@@ -17,4 +17,4 @@ inline constexpr std::size_t kKeyBytesInNode = kSmallNodes ? 40 : 2048;  // the 
 inline constexpr std::size_t kValueBytesInNode = kSmallNodes ? 48 : 3840;  // a longer value is in pieces
 inline constexpr std::size_t kPieceBytes = kSmallNodes ? 32 : 4080;  // of a key or value in one piece
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -5,7 +5,7 @@
 
 #include "replication/view/index/kinds.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr NodeKind kPieceKind{.kind = static_cast<std::uint8_t>(IndexNode::kPiece)};
@@ -56,4 +56,4 @@ void retire_pieces(Heap& heap, std::span<const std::uint64_t> words, std::size_t
   for (std::size_t index = 0; index < pieces_for(bytes); ++index) heap.retire(piece_ref(words, index));
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -13,7 +13,7 @@
 #include "replication/view/heap/node_source.h"
 #include "replication/view/index/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 inline constexpr std::size_t pieces_for(std::size_t bytes) { return (bytes + kPieceBytes - 1) / kPieceBytes; }
 inline constexpr std::size_t words_for(std::size_t bytes) { return (bytes + kWordBytes - 1) / kWordBytes; }
@@ -56,4 +56,4 @@ bool read_pieces(const NodeSource& source, std::span<const std::uint64_t> words,
 // Retires the pieces of `bytes` bytes.
 void retire_pieces(Heap& heap, std::span<const std::uint64_t> words, std::size_t bytes);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

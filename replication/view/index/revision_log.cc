@@ -6,7 +6,7 @@
 #include "replication/view/index/key_node.h"
 #include "replication/view/index/kinds.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr NodeKind kChunkKind{.kind = static_cast<std::uint8_t>(IndexNode::kLogChunk)};
@@ -162,4 +162,4 @@ void RevisionLog::pass() {
   directory_.drop(number);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -21,7 +21,7 @@
 #include "replication/view/index/limits.h"
 #include "replication/view/index/version_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 inline constexpr std::size_t kLogChunkEntries = kSmallNodes ? 6 : 504;
 
@@ -125,4 +125,4 @@ bool RevisionLog::for_each_node(const NodeSource& source, const LogRoot& root, V
   return Directory::for_each_node(source, root.chunks, first, visit);
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

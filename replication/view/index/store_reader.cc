@@ -1,6 +1,6 @@
 #include "replication/view/index/store_reader.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 absl::StatusOr<StoreReader> StoreReader::open(std::span<const std::byte> memory, const HeapIdentity& identity) {
   auto heap = HeapReader::open(memory, identity);
@@ -70,4 +70,4 @@ StoreAnswer StoreReader::events(StoreRevision revision, std::size_t most, std::v
   return answer(whole, !found.empty());
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

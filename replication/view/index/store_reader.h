@@ -14,7 +14,7 @@
 #include "replication/view/heap/reader.h"
 #include "replication/view/index/store_view.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 enum class StoreAnswer : std::uint8_t {
   kFound,
@@ -71,4 +71,4 @@ class StoreReader {
   std::optional<StoreView> view_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

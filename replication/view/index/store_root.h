@@ -9,7 +9,7 @@
 #include "replication/view/index/tree_cursor.h"
 #include "replication/view/index/version_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 struct StoreRoot {
   StoreRevision revision = 1;   // as in etcd: an empty store is at revision 1
@@ -26,4 +26,4 @@ struct StoreRoot {
 };
 static_assert(sizeof(StoreRoot) <= kRootUserWordsMax * kWordBytes);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

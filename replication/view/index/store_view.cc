@@ -5,7 +5,7 @@
 #include "replication/view/index/key_node.h"
 #include "replication/view/index/tree_cursor.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 std::optional<HeapRef> StoreView::find(std::string_view key) const {
   return HashIndex::find(source_, root_.hash, key, key_hash(key));
@@ -76,4 +76,4 @@ bool StoreView::events(StoreRevision revision, absl::FunctionRef<bool(const Stor
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -11,7 +11,7 @@
 #include "replication/view/index/store_root.h"
 #include "replication/view/index/version_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // One change, for those who follow the log. The views end with the call that got them.
 struct StoreEvent {
@@ -51,4 +51,4 @@ class StoreView {
   StoreRoot root_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -8,7 +8,7 @@
 #include "replication/view/index/key_node.h"
 #include "replication/view/index/pieces.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr std::size_t kNodeBytes = kTreeNodeWords * kWordBytes;
@@ -266,4 +266,4 @@ bool OrderedTree::join_missing(InnerEdit& edit) {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

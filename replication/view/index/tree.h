@@ -19,7 +19,7 @@
 #include "replication/view/index/tree_edit.h"
 #include "replication/view/index/tree_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // The writer's side. Not thread-safe.
 class OrderedTree {
@@ -88,4 +88,4 @@ class OrderedTree {
   TreeNode leaf_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -3,7 +3,7 @@
 #include "replication/view/heap/classes.h"
 #include "replication/view/index/key_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 TreeStep TreeCursor::seek(std::string_view key) {
   if (const TreeStep step = descend(key); step != TreeStep::kKey) {
@@ -139,4 +139,4 @@ std::optional<std::size_t> TreeCursor::first_not_below(std::string_view key) {
   return begin;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

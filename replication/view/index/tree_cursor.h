@@ -10,7 +10,7 @@
 #include "replication/view/heap/node_source.h"
 #include "replication/view/index/tree_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // What a root has of the tree, among its user's scalars.
 struct TreeRoot {
@@ -80,4 +80,4 @@ class TreeCursor {
   std::size_t at_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -7,7 +7,7 @@
 #include "core/rule.h"
 #include "replication/view/index/key_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 std::optional<std::string> key_at(const NodeSource& source, HeapRef key) {
   KeyNode node;
@@ -110,4 +110,4 @@ std::span<const std::uint64_t> InnerEdit::content() {
   return content;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -13,7 +13,7 @@
 #include "replication/view/heap/node_source.h"
 #include "replication/view/index/tree_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // The bytes of a key node; nothing, and damage: it is none.
 std::optional<std::string> key_at(const NodeSource& source, HeapRef key);
@@ -60,4 +60,4 @@ class InnerEdit {
   std::array<std::uint64_t, inner_content_words(kInnerChildrenMax)> content_{};
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

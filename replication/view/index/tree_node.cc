@@ -6,7 +6,7 @@
 #include "core/rule.h"
 #include "replication/view/index/key_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // ---- Copying -------------------------------------------------------------------------------------------------------
 
@@ -178,4 +178,4 @@ bool LeafEntry::sort(const NodeSource& source, std::span<LeafEntry> entries) {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -32,7 +32,7 @@
 #include "replication/view/heap/nodes.h"
 #include "replication/view/index/kinds.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 inline constexpr NodeKind kTreeLeafKind{.kind = static_cast<std::uint8_t>(IndexNode::kLeaf)};
 inline constexpr NodeKind tree_inner_kind(std::size_t level) {
@@ -140,4 +140,4 @@ class TreeNode {
   std::array<std::uint64_t, kTreeNodeWords> image_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -9,7 +9,7 @@
 #include "replication/view/index/kinds.h"
 #include "replication/view/index/pieces.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr std::size_t kFixedWords = 6;  // of the content
@@ -193,4 +193,4 @@ std::optional<VersionJump> next_jump(const NodeSource& source, const VersionFiel
   return VersionJump{second.revision, second.version, 1 + first.distance + second.distance};
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -27,7 +27,7 @@
 #include "replication/view/heap/node_source.h"
 #include "replication/view/index/limits.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 using StoreRevision = std::int64_t;
 
@@ -129,4 +129,4 @@ VersionFound find_version(const NodeSource& source, HeapRef key, StoreRevision r
 std::optional<VersionJump> next_jump(const NodeSource& source, const VersionFields& newest, HeapRef newest_ref,
                                      StoreRevision compacted);
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

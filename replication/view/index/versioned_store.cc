@@ -6,7 +6,7 @@
 #include "core/rule.h"
 #include "replication/view/index/pieces.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 namespace {
 
 constexpr std::uint16_t kUnlink = 1;  // of a tombstone in the retire queue: its key goes, if nothing has come since
@@ -215,4 +215,4 @@ VersionFound VersionedStore::get(std::string_view key, StoreRevision revision, V
   return result == VersionFound::kFound && found.fields().tombstone() ? VersionFound::kNone : result;
 }
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

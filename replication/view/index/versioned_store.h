@@ -19,7 +19,7 @@
 #include "replication/view/index/tree.h"
 #include "replication/view/index/version_node.h"
 
-namespace ingot {
+namespace ingot::inline replication_view_index {
 
 // Where a change has its place: revisions ascend, `sub` within one.
 struct ChangeAt {
@@ -96,4 +96,4 @@ class VersionedStore {
   RevisionLog log_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::replication_view_index

@@ -9,7 +9,7 @@
 #include "services/ingotctl/render/svg.h"
 #include "transport/scc/geometry.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using ::ingot::control::v1::GetChipResponse;
@@ -115,4 +115,4 @@ class Picture {
 
 std::string chip_picture(const GetChipResponse& chip) { return Picture(chip).draw(); }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

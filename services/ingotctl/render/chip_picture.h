@@ -5,10 +5,10 @@
 
 #include "proto/ingot/control/v1/scc.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 // An SVG of the mesh: tiles coloured by the load of their MPB port, an arrow for each link coloured by its packets,
 // controllers with their lines, and the program of each core.
 std::string chip_picture(const ::ingot::control::v1::GetChipResponse& chip);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

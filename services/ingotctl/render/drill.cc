@@ -8,7 +8,7 @@
 #include "services/cli/table.h"
 #include "services/ingotctl/render/status.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::string outage_line(const control_v1::Outage& outage) {
                       outage.writes() == 1 ? " empty transaction" : " empty transactions, one after the other", ")\n");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -5,7 +5,7 @@
 
 #include "proto/ingot/control/v1/control.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -22,4 +22,4 @@ std::string drill_table(const control_v1::DrillResponse& told);
 // "no write was committed for 1.234 ms (3 empty transactions, ...)".
 std::string outage_line(const control_v1::Outage& outage);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "services/ingotctl/render/svg.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 constexpr double kSide = 480, kLeft = 64, kTop = 110, kBetween = 90, kBelow = 80;
@@ -121,4 +121,4 @@ class Map {
 
 std::string heat_map(const CostModel& model) { return Map(model).draw(); }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -5,10 +5,10 @@
 
 #include "core/planning/cost_model.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 // An SVG with two matrices, sends and receives: row sender, column receiver, darker is dearer; lines between packages
 // and between NUMA nodes.
 std::string heat_map(const CostModel& model);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -10,7 +10,7 @@
 #include "services/cli/table.h"
 #include "services/cli/utf8.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using nlohmann::ordered_json;
@@ -141,4 +141,4 @@ void print_event(const mvccpb::Event& event, bool prev_kv, bool json) {
   std::cout << "\n";
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

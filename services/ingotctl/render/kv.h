@@ -9,7 +9,7 @@
 
 #include "proto/etcd/rpc.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 // {"key","create_revision","mod_revision","version","lease","value"}; a key or value that is not UTF-8 is in
 // "key_base64" or "value_base64" instead.
@@ -30,4 +30,4 @@ void print_deleted(const etcdserverpb::DeleteRangeResponse& response, bool prev_
 void print_watching(std::int64_t revision, bool json);
 void print_event(const mvccpb::Event& event, bool prev_kv, bool json);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

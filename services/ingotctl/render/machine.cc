@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "services/cli/table.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 constexpr const char* kDistances[] = {"same NUMA node", "same package", "other package"};
@@ -119,4 +119,4 @@ std::string machine_json(const CostModel& model) {
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using nlohmann::ordered_json;
@@ -30,4 +30,4 @@ std::string move_json(const std::string& role, int to, const control_v1::MoveRes
   return json.dump();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -6,10 +6,10 @@
 
 #include <google/protobuf/repeated_field.h>
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 inline std::vector<std::uint32_t> numbers(const google::protobuf::RepeatedField<std::uint32_t>& field) {
   return {field.begin(), field.end()};
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -11,7 +11,7 @@
 #include "core/planning/tree_file.h"
 #include "services/cli/table.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 std::string number(double cycles) { return absl::StrFormat("%.1f", cycles); }
@@ -125,4 +125,4 @@ std::string comparison_table(const CostModel& model, const Comparison& compariso
                       std::string(name_of(comparison.objective)), ", in cycles\n\n", table.str());
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

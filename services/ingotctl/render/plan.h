@@ -8,7 +8,7 @@
 #include "core/planning/tree.h"
 #include "core/planning/tree_prediction.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 struct PlannedTree {
   std::string planner;  // "given": a tree from a file
@@ -39,4 +39,4 @@ std::string comparison_table(const CostModel& model, const Comparison& compariso
 // "1301" for 1301.2; with the time if the frequency is known: "1301 cycles (0.52 us)".
 std::string cycles_and_time(double cycles, double frequency_hz);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "services/ingotctl/render/svg.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 constexpr double kLeft = 190, kRight = 90, kTop = 112, kBottom = 64, kPlot = 1000;
@@ -201,4 +201,4 @@ class Picture {
 
 std::string plan_picture(const CostModel& model, const PlannedTree& plan) { return Picture(model, plan).draw(); }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

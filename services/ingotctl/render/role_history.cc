@@ -9,7 +9,7 @@
 #include "services/ingotctl/move_watch.h"
 #include "services/ingotctl/render/status.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 namespace {
 
@@ -108,4 +108,4 @@ void RoleHistory::add(const std::string& what) {
   if (lines_.size() > kLinesMax) lines_.pop_front();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -8,7 +8,7 @@
 
 #include "proto/ingot/control/v1/control.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -40,4 +40,4 @@ class RoleHistory {
   std::deque<std::string> lines_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

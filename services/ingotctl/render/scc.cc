@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "services/cli/table.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using ::ingot::control::v1::ChipLatency;
@@ -129,4 +129,4 @@ std::string chip_json(const GetChipResponse& chip) {
   return json.dump();
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

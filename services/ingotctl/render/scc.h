@@ -5,7 +5,7 @@
 
 #include "proto/ingot/control/v1/scc.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 // Tables of cores that run a program, ports, links and latencies; without rows for idle ports and links.
 std::string chip_table(const ::ingot::control::v1::GetChipResponse& chip);
@@ -14,4 +14,4 @@ std::string chip_table(const ::ingot::control::v1::GetChipResponse& chip);
 // "memory_controllers":[...],"links":[...],"latencies":[...],"energy_uj":{...}}.
 std::string chip_json(const ::ingot::control::v1::GetChipResponse& chip);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

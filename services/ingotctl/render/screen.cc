@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "services/ingotctl/render/status.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -108,4 +108,4 @@ std::string StatusScreen::draw(const control_v1::GetStatusResponse& status, cons
   return absl::StrCat(kHomeAndClear, absl::StrJoin(lines, "\n"), "\n");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -10,7 +10,7 @@
 #include "services/cli/terminal.h"
 #include "services/ingotctl/render/role_history.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 // Not thread-safe.
 class StatusScreen {
@@ -47,4 +47,4 @@ class StatusScreen {
   Clock::time_point turned_at_;  // when `page_` became the present page
 };
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -17,7 +17,7 @@
 #include "services/cli/table.h"
 #include "services/ingotctl/render/numbers.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using google::protobuf::util::TimeUtil;
@@ -289,4 +289,4 @@ std::string status_line(const control_v1::GetStatusResponse& status) {
   return line;
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

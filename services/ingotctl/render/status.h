@@ -8,7 +8,7 @@
 
 #include "proto/ingot/control/v1/control.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 namespace control_v1 = ::ingot::control::v1;
 
@@ -43,4 +43,4 @@ std::string blocked_text(const control_v1::Blocked& blocked, const std::string& 
 // One line: the leader, the replicas that are not up, the group's progress and, if agreement is blocked, why.
 std::string status_line(const control_v1::GetStatusResponse& status);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 struct Rgb {
@@ -71,4 +71,4 @@ std::string heat_color(double share) {
   return absl::StrFormat("#%02x%02x%02x", mix(&Rgb::red), mix(&Rgb::green), mix(&Rgb::blue));
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 // Begins a white picture of this size in pixels, with text in a sans-serif face; `svg_end` closes it.
 std::string svg_begin(double width, double height);
@@ -22,4 +22,4 @@ std::string svg_escape(std::string_view text);
 // From pale (share 0) over orange to dark red (share 1): "#rrggbb".
 std::string heat_color(double share);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

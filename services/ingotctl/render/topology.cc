@@ -10,7 +10,7 @@
 #include "services/cli/table.h"
 #include "services/ingotctl/render/numbers.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 namespace {
 
 using nlohmann::ordered_json;
@@ -58,4 +58,4 @@ std::string topology_table(const control_v1::GetTopologyResponse& topology) {
                       cores.str(), topology.caches().empty() ? "" : "\n" + caches.str());
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -5,11 +5,11 @@
 
 #include "proto/ingot/control/v1/control.pb.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_render {
 
 namespace control_v1 = ::ingot::control::v1;
 
 std::string topology_json(const control_v1::GetTopologyResponse& topology);
 std::string topology_table(const control_v1::GetTopologyResponse& topology);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_render

@@ -10,7 +10,7 @@
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/ingotctl/connection.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 namespace pb = etcdserverpb;
@@ -79,4 +79,4 @@ void register_alarm(CLI::App& app, Command& chosen) {
       "  ingotctl alarm disarm   # after a compaction, or deletes and a compaction, have made room");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -3,9 +3,9 @@
 
 #include "services/ingotctl/command.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 
 // Registers both.
 void register_alarm(CLI::App& app, Command& chosen);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -12,7 +12,7 @@
 #include "services/ingotctl/render/drill.h"
 #include "services/ingotctl/render/status.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 using control_v1::Control;
@@ -165,4 +165,4 @@ void register_drill(CLI::App& app, Command& chosen) {
       "  ingotctl drill stop both; ingotctl status; ingotctl drill cont both");
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

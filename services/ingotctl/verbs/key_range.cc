@@ -1,6 +1,6 @@
 #include "services/ingotctl/verbs/key_range.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 
 void add_key_options(CLI::App& command, KeyArguments& keys) {
   command.add_option("KEY", keys.key, "The key, or where the range begins")->required()->type_name("");
@@ -12,4 +12,4 @@ void add_key_options(CLI::App& command, KeyArguments& keys) {
   from_key->excludes(range_end);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -7,7 +7,7 @@
 
 #include "services/ingotctl/render/kv.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 
 // Selects one key, keys with a prefix, keys from one on, or keys from one up to another.
 struct KeyArguments {
@@ -32,4 +32,4 @@ void set_keys(const KeyArguments& keys, Request& request) {
   request.set_range_end(end);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -12,7 +12,7 @@
 #include "services/ingotctl/render/kv.h"
 #include "services/ingotctl/verbs/key_range.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 struct GetArguments {
@@ -139,4 +139,4 @@ void register_kv(CLI::App& app, Command& chosen) {
   add_del(app, chosen);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -3,9 +3,9 @@
 
 #include "services/ingotctl/command.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 
 // Registers all three.
 void register_kv(CLI::App& app, Command& chosen);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

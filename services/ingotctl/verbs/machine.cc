@@ -17,7 +17,7 @@
 #include "services/ingotctl/render/heat_map.h"
 #include "services/ingotctl/render/machine.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 // On a terminal one line is overwritten; elsewhere a line is printed for each tenth.
@@ -173,4 +173,4 @@ void register_machine(CLI::App& app, Command& chosen) {
   add_check(*machine, chosen);
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

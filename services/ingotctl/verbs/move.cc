@@ -15,7 +15,7 @@
 #include "services/ingotctl/move_watch.h"
 #include "services/ingotctl/render/move.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 using control_v1::Control;
@@ -101,4 +101,4 @@ void register_move(CLI::App& app, Command& chosen) {
   command->callback([&chosen] { chosen = [](const CtlOptions& options) { return run_move(options, arguments); }; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -20,7 +20,7 @@
 #include "services/ingotctl/render/plan.h"
 #include "services/ingotctl/render/plan_picture.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 constexpr int kCoreIdMax = 65535;
@@ -212,4 +212,4 @@ void register_plan(CLI::App& app, Command& chosen) {
   });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -10,7 +10,7 @@
 #include "services/ingotctl/render/scc.h"
 #include "transport/scc/geometry.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 using ::ingot::control::v1::GetChipResponse;
@@ -63,4 +63,4 @@ void register_scc(CLI::App& app, Command& chosen) {
   heatmap->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_heatmap(o, form); }; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

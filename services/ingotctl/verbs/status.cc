@@ -6,7 +6,7 @@
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/status.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 struct StatusArguments {
@@ -43,4 +43,4 @@ void register_status(CLI::App& app, Command& chosen) {
   command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_status(o, arguments); }; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

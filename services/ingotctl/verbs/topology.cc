@@ -6,7 +6,7 @@
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/topology.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 absl::Status run_topology(const CtlOptions& options) {
@@ -31,4 +31,4 @@ void register_topology(CLI::App& app, Command& chosen) {
   command->callback([&chosen] { chosen = run_topology; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -13,7 +13,7 @@
 #include "services/ingotctl/render/kv.h"
 #include "services/ingotctl/verbs/key_range.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 using etcdserverpb::WatchRequest;
@@ -132,4 +132,4 @@ void register_watch(CLI::App& app, Command& chosen) {
   command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_watch(o, arguments); }; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

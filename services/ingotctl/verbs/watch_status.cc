@@ -14,7 +14,7 @@
 #include "services/ingotctl/render/screen.h"
 #include "services/ingotctl/render/status.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 struct WatchStatusArguments {
@@ -90,4 +90,4 @@ void register_watch_status(CLI::App& app, Command& chosen) {
   command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_watch_status(o, arguments); }; });
 }
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

@@ -3,8 +3,8 @@
 
 #include "services/ingotctl/command.h"
 
-namespace ingot {
+namespace ingot::inline services_ingotctl_verbs {
 
 void register_watch_status(CLI::App& app, Command& chosen);
 
-}  // namespace ingot
+}  // namespace ingot::services_ingotctl_verbs

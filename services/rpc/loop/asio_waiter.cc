@@ -6,7 +6,7 @@
 
 #include "core/check.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline loop {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -94,4 +94,4 @@ void AsioWaiter::dispatch() {
   }
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::loop

@@ -11,7 +11,7 @@
 
 #include "transport/host/waiter.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline loop {
 
 // wait() runs the context's handlers, those of sockets included, and returns true if it ran any. A watched descriptor
 // becomes non-blocking. Used by one thread, the only one that runs the context, which outlives the waiter.
@@ -41,4 +41,4 @@ class AsioWaiter final : public Waiter {
   std::vector<std::shared_ptr<Watch>> ready_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::loop

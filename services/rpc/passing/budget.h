@@ -8,7 +8,7 @@
 #include "services/access/caller.h"
 #include "services/rpc/passing/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 // Shared by all loops. Thread-safe.
 class PassedCalls {
@@ -31,4 +31,4 @@ class PassedCalls {
   std::array<std::atomic<int>, 2> counts_{};  // by door
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

@@ -10,7 +10,7 @@
 #include "services/rpc/server/limits.h"
 #include "transport/host/event_loop.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 namespace {
 
@@ -181,4 +181,4 @@ void InnerCall::done(const grpc::Status& status) {
   passing_.ended(*this);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

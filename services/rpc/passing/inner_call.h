@@ -17,7 +17,7 @@
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 class OuterHandler;
 
@@ -121,4 +121,4 @@ class OuterHandler final : public StreamHandler {
   InnerCall* inner_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

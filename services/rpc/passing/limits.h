@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 // Calls that are passed on at a time, of all connections of one door (TCP, Unix socket), and of one caller (a TCP
 // connection, or a process at the Unix socket). Beyond the caller's bound a call is refused with RESOURCE_EXHAUSTED.
@@ -39,4 +39,4 @@ inline constexpr std::size_t kPassedMetadataBytesMax = 8 * 1024;
 static_assert(kPassedCallsPerCallerMax <= kPassedCallsMax);
 static_assert(kPassedCallsReserved <= kPassedCallsPerCallerMax);
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

@@ -11,7 +11,7 @@
 #include "services/access/caller_codec.h"
 #include "services/rpc/passing/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 namespace {
 
@@ -52,4 +52,4 @@ Metadata metadata_of(const std::multimap<grpc::string_ref, grpc::string_ref>& se
   return metadata;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 // After a pause of `burst` intervals, `burst` may be taken at once. Times are of one clock, in nanoseconds. Not
 // thread-safe.
@@ -24,4 +24,4 @@ class Pace {
   std::uint64_t next_ns_ = 0;  // when the next one would be due without a burst
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

@@ -8,7 +8,7 @@
 #include "services/rpc/passing/limits.h"
 #include "services/rpc/server/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 namespace {
 
@@ -179,4 +179,4 @@ void Passing::ended(InnerCall& call) {
   if (had_memory) freed_(kPassedCallBytes);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

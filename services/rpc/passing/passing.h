@@ -23,7 +23,7 @@
 #include "transport/host/loop_tasks.h"
 #include "transport/pollable.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline passing {
 
 class InnerCall;
 
@@ -97,4 +97,4 @@ class Passing final : public Pollable {
   std::uint64_t look_ns_ = kNever;  // the next look for calls that are idle, of a server that leaves
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::passing

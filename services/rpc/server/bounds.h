@@ -6,7 +6,7 @@
 
 #include "services/rpc/server/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 struct ServerBounds {
   int connections = kConnectionsMax;  // besides, no more than RLIMIT_NOFILE leaves
@@ -37,4 +37,4 @@ struct ServerBounds {
   std::uint64_t drain_notice_ms = kDrainNoticeMs;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -12,7 +12,7 @@
 #include "services/rpc/server/stream.h"
 #include "services/rpc/wire/binary_metadata.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::string_view kReserved[] = {"content-type", "te", "connection", "transfer-encoding", "content-length"};
@@ -93,4 +93,4 @@ void Call::tell_below(std::size_t bytes) const {
 
 const void* Call::connection() const { return &open_stream().session->host(); }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

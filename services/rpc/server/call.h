@@ -14,7 +14,7 @@
 
 #include "services/access/caller.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 class CallTable;
 struct Stream;
@@ -88,4 +88,4 @@ class Call {
   std::uint32_t generation_ = 0;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -10,7 +10,7 @@
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/place.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 struct Stream;
 
@@ -75,4 +75,4 @@ class CallTable {
   std::size_t open_ = 0;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

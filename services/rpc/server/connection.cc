@@ -11,7 +11,7 @@
 #include "services/sockets/passed_descriptors.h"
 #include "transport/host/event_loop.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -320,4 +320,4 @@ void Connection::close() {
   host_.closed(*this);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -25,7 +25,7 @@
 #include "services/rpc/server/turn_size.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 class Connection;
 
@@ -136,4 +136,4 @@ class Connection final
   bool ending_ = false;   // once all is sent
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -3,7 +3,7 @@
 
 #include "core/counters.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 struct ServerCounters {
   Counter connections_accepted;
@@ -26,4 +26,4 @@ struct ServerCounters {
   Counter ended_malformed;  // neither HTTP/2 nor HTTP/1.1, or a violation of HTTP/2
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -1,6 +1,6 @@
 #include "services/rpc/server/flood_guard.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::size_t kTinyDataBytes = 64;  // a DATA frame that is shorter, and not the last one, carries too little
@@ -55,4 +55,4 @@ void FloodGuard::bytes_sent(std::size_t bytes) {
   sent_bytes_ %= 1024;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

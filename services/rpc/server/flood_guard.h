@@ -9,7 +9,7 @@
 
 #include "services/rpc/server/bounds.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // So many at once, and so many a second. Not thread-safe.
 class Allowance {
@@ -78,4 +78,4 @@ class FloodGuard {
   int ping_strikes_ = 0;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

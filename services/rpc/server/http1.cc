@@ -11,7 +11,7 @@
 
 #include "services/rpc/server/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 namespace http = boost::beast::http;
 
@@ -60,4 +60,4 @@ std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   return answer(http::status::not_found, "text/plain", kSentence, head_only);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

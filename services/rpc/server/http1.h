@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 struct Http1Answer {
   int status = 200;
@@ -23,4 +23,4 @@ struct Http1Answers {
 // end; empty: they were too long. The connection ends after it. A body is not read.
 std::string answer_http1(std::string_view head, const Http1Answers& answers);
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

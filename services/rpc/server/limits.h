@@ -7,7 +7,7 @@
 
 #include "replication/requests/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Connections.
 // Of RLIMIT_NOFILE, at least, for all that is not a connection (services/serving/serving.h: connections_max).
@@ -134,4 +134,4 @@ static_assert(kOutputBeginBytesMax < kOutputBytesMax);
 static_assert(kStreamingCallsMax < kStreamingCallsAllMax);
 static_assert(kStreamingCallsAllMax + kCallsTakenOnMax <= kStreamsPerConnectionMax, "a connection can fill the loop");
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 namespace asio = boost::asio;
 
@@ -132,4 +132,4 @@ void Listener::close() {
   socket_.close(ignored);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

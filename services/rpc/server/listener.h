@@ -11,7 +11,7 @@
 #include "services/rpc/server/timers.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Not thread-safe. A wait that has not ended keeps it alive.
 class Listener final : public std::enable_shared_from_this<Listener> {
@@ -50,4 +50,4 @@ class Listener final : public std::enable_shared_from_this<Listener> {
   bool closed_ = false;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -2,7 +2,7 @@
 
 #include "core/check.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 void Methods::add(std::string path, Method method) {
   INGOT_CHECK((method.unary != nullptr) != (method.stream != nullptr), "a method is unary or a stream");
@@ -15,4 +15,4 @@ const Method* Methods::find(std::string_view path) const {
   return found == methods_.end() ? nullptr : &found->second;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

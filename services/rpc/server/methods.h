@@ -13,7 +13,7 @@
 #include "services/access/caller.h"
 #include "services/rpc/server/call.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // A streaming call's handler. It is owned by the call and destroyed when the call is over, for whatever reason: in any
 // of its own functions a call of Call::finish() may destroy it only after that function has returned.
@@ -80,4 +80,4 @@ class Methods {
   Gate gate_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

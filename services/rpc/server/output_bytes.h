@@ -11,7 +11,7 @@
 #include "services/rpc/server/limits.h"
 #include "services/rpc/wire/free_memory.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Large pieces are taken over as they are, and each one's memory is freed when it has left: a long answer is neither
 // copied as a whole nor kept until its last byte is read. Small ones are copied: each would cost more than its bytes. So
@@ -95,4 +95,4 @@ class OutputBytes {
   std::size_t taken_ = 0;         // of the first piece, or of last_ if there is none
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

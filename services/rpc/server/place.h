@@ -4,7 +4,7 @@
 #include <boost/smart_ptr/local_shared_ptr.hpp>
 #include <cstddef>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // What one connection's calls have made the loop's handlers work on; it outlives the connection as long as they do.
 struct Works {
@@ -20,4 +20,4 @@ struct Place {
   bool unknown = false;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -14,7 +14,7 @@
 #include "services/rpc/wire/free_memory.h"
 #include "services/rpc/wire/timeout.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::size_t kFieldOverheadBytes = 32;
@@ -161,4 +161,4 @@ void RequestHead::clear() {
   *this = std::move(fresh);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

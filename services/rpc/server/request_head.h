@@ -13,7 +13,7 @@
 #include "services/rpc/server/call.h"
 #include "services/rpc/wire/compression.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Not thread-safe.
 class RequestHead {
@@ -72,4 +72,4 @@ class RequestHead {
   std::optional<Fault> fault_;  // the first
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -17,7 +17,7 @@
 #include "services/rpc/wire/free_memory.h"
 #include "transport/host/event_loop.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::uint64_t kMsNs = 1'000'000;
@@ -270,4 +270,4 @@ std::size_t Server::connections() const { return state_->connections(); }
 std::size_t Server::open_calls() const { return state_->open_calls(); }
 std::size_t Server::held_bytes() const { return state_->held_bytes(); }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -25,7 +25,7 @@
 #include "transport/host/event_loop.h"
 #include "transport/pollable.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Not thread-safe: made, polled and destroyed by the loop's thread, which also runs `io`. Calls that are open when it
 // is destroyed are lost; no Call may be used afterwards.
@@ -81,4 +81,4 @@ class Server final : public Pollable {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // nghttp2's callbacks. A result other than 0 ends the connection.
 struct SessionCallbacks {
@@ -278,4 +278,4 @@ void Session::last_goaway() {
   host_.has_output();
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -21,7 +21,7 @@
 #include "services/rpc/server/timers.h"
 #include "services/rpc/server/turns.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // The connection that a session belongs to.
 class SessionHost {
@@ -177,4 +177,4 @@ class Session final : private Line {
   Timer drain_timer_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "services/rpc/server/session.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr const char* kMalformed =
@@ -186,4 +186,4 @@ void Session::end_call(Stream& stream) {
   stream.handler = nullptr;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

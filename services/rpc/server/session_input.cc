@@ -7,7 +7,7 @@
 #include "services/rpc/wire/compression.h"
 #include "services/rpc/wire/free_memory.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 using Result = MessageReader::Result;
 
@@ -156,4 +156,4 @@ void Session::credit_withheld() {
   host_.has_output();
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

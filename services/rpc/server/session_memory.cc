@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 SessionMemory::SessionMemory(std::size_t bytes_max)
     : bytes_max_(bytes_max), functions_{this, &allocate, &release, &allocate_zeroed, &reallocate} {}
@@ -40,4 +40,4 @@ void SessionMemory::release(void* memory, void* self) {
   std::free(memory);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

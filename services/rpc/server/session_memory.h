@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // At the bound nghttp2 gets no more and the session fails. Not moved, and not destroyed before the session.
 class SessionMemory {
@@ -29,4 +29,4 @@ class SessionMemory {
   nghttp2_mem functions_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -8,7 +8,7 @@
 #include "services/rpc/wire/binary_metadata.h"
 #include "services/rpc/wire/percent.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::size_t kFrameHeaderBytes = 9;
@@ -243,4 +243,4 @@ int Session::send_data(const std::uint8_t* header, std::size_t length, Stream& s
   return 0;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -15,7 +15,7 @@
 #include "services/rpc/server/timers.h"
 #include "services/rpc/server/turns.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Not thread-safe: the loop's thread only.
 struct Shared {
@@ -65,4 +65,4 @@ struct Shared {
   bool draining = false;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

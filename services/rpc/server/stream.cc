@@ -2,7 +2,7 @@
 
 #include "services/rpc/wire/free_memory.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 void empty(std::string& text) {
@@ -39,4 +39,4 @@ void Stream::clear() {
   empty(status_details);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -22,7 +22,7 @@
 #include "services/rpc/server/timers.h"
 #include "services/rpc/wire/framing.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 class Session;
 
@@ -83,4 +83,4 @@ struct Stream : QueueHook {
   std::string status_details;  // base64
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -5,7 +5,7 @@
 #include <boost/intrusive/set.hpp>
 #include <cstdint>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // A member of what is to be told. Cancelled by its destruction. Not thread-safe.
 class Timer : public boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -71,4 +71,4 @@ class Timers {
   Tree timers_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -7,7 +7,7 @@
 
 #include "services/rpc/server/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // Learns from the turns before how many bytes keep a connection's turn within kTurnUs: a KiB of a body is copied in less
 // than a microsecond, and a KiB of calls or of header blocks may make half a millisecond of work. Not thread-safe.
@@ -31,4 +31,4 @@ class TurnSize {
   std::uint32_t bytes_ = kFirstTurnBytes;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

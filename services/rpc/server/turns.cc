@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::uint64_t kStuckNs = kTakenOnStuckMs * 1'000'000;
@@ -146,4 +146,4 @@ bool Turns::pressed(std::size_t output_bytes_all) const {
          std::any_of(large_lines_.begin(), large_lines_.end(), [](const Line& line) { return !line.large_.empty(); });
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

@@ -24,7 +24,7 @@
 #include "services/rpc/server/place.h"
 #include "services/rpc/server/stream.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline server {
 
 // A connection's place. Not thread-safe.
 class Line : public QueueHook {
@@ -108,4 +108,4 @@ class Turns {
       large_lines_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::server

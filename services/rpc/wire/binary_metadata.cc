@@ -3,7 +3,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 
 bool is_binary_metadata(std::string_view name) { return name.ends_with("-bin"); }
 
@@ -19,4 +19,4 @@ std::optional<std::string> decode_binary_metadata(std::string_view text) {
   return bytes;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 
 bool is_binary_metadata(std::string_view name);
 
@@ -16,4 +16,4 @@ std::string encode_binary_metadata(std::string_view bytes);
 // commas each has to be given alone.
 std::optional<std::string> decode_binary_metadata(std::string_view text);
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

@@ -9,7 +9,7 @@
 #include "core/check.h"
 #include "services/rpc/wire/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 namespace {
 
 constexpr int kEitherHeader = MAX_WBITS + 32;  // zlib recognises gzip's and its own
@@ -73,4 +73,4 @@ std::string gzip_message(std::string_view message) {
   return compressed;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 
 inline constexpr std::string_view kAcceptedEncodings =
     "identity, deflate, gzip";  // as gRPC C++; for grpc-accept-encoding
@@ -30,4 +30,4 @@ absl::StatusOr<std::string> inflate_message(std::string_view compressed, std::si
 // With gzip's header.
 std::string gzip_message(std::string_view message);
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

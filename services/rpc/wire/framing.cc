@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 
 Prefix message_prefix(std::size_t bytes, bool compressed) {
   return {static_cast<char>(compressed ? 1 : 0), static_cast<char>(bytes >> 24 & 0xff),
@@ -62,4 +62,4 @@ void MessageReader::reset(std::size_t message_bytes_max, std::size_t capacity_by
   kept_.swap(kept);
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

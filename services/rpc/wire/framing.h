@@ -17,7 +17,7 @@
 #include "services/rpc/wire/free_memory.h"
 #include "services/rpc/wire/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 
 using Prefix = std::array<char, kPrefixBytes>;
 
@@ -72,4 +72,4 @@ class MessageReader {
   std::string_view message_;
 };
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

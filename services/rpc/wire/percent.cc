@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 namespace {
 
 constexpr char kDigits[] = "0123456789ABCDEF";
@@ -46,4 +46,4 @@ std::string percent_decode(std::string_view text) {
   return decoded;
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

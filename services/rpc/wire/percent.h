@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 
 // All bytes but printable ASCII without '%' become %XX.
 std::string percent_encode(std::string_view text);
@@ -12,4 +12,4 @@ std::string percent_encode(std::string_view text);
 // A '%' without two hexadecimal digits stays as it is.
 std::string percent_decode(std::string_view text);
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

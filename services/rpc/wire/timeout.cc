@@ -5,7 +5,7 @@
 
 #include "services/rpc/wire/limits.h"
 
-namespace ingot::rpc {
+namespace ingot::rpc::inline wire {
 namespace {
 
 struct Unit {
@@ -42,4 +42,4 @@ std::string format_timeout(std::uint64_t timeout_ns) {
   return std::to_string(kNumberMax) + "H";
 }
 
-}  // namespace ingot::rpc
+}  // namespace ingot::rpc::wire

@@ -10,7 +10,7 @@
 #include "replication/agreement/move_request.h"
 #include "services/control/control_service.h"
 #include "services/control/limits.h"
-#include "services/process/process_signal.h"
+#include "services/launch/process_signal.h"
 #include "tests/services/control/served_control.h"
 
 namespace ingot {

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "services/process/process_signal.h"
+#include "services/launch/process_signal.h"
 #include "services/status/status.h"
 #include "tests/services/status/pages_in_memory.h"
 #include "tests/transport/host/child.h"

@@ -16,9 +16,9 @@
 #include <boost/asio/io_context.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/pidfd.h"
-#include "services/supervision/supervision_limits.h"
+#include "services/instance/instance.h"
+#include "services/launch/pidfd.h"
+#include "services/supervision/limits.h"
 
 namespace ingot {
 namespace {

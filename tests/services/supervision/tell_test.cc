@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "core/prng.h"
 #include "replication/stable/segment.h"
-#include "services/process/handover_state.h"
+#include "services/handover/handover_state.h"
+#include "services/instance/instance.h"
+#include "services/launch/pidfd.h"
 #include "services/supervision/child.h"
-#include "services/supervision/instance.h"
-#include "services/supervision/pidfd.h"
 #include "tests/seeds.h"
 
 namespace ingot {

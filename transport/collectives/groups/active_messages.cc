@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "transport/collectives/groups/group_run.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 ActiveMessages::ActiveMessages(Transport& transport, int endpoints, const MethodTable& table)
     : table_(table),
@@ -105,4 +105,4 @@ int ActiveMessages::poll(std::uint64_t now_ns) {
   return work;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

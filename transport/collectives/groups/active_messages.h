@@ -38,7 +38,7 @@
 #include "transport/collectives/groups/requests.h"
 #include "transport/pollable.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 class ActiveMessages final : public Pollable {
  public:
@@ -179,4 +179,4 @@ class ActiveMessages final : public Pollable {
   std::uint64_t retry_at_ns_ = kNever;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 inline constexpr std::size_t kActiveMessageBytesMax = 1024 * 1024;  // one call or answer; longer is an error
 inline constexpr std::size_t kCallsOutstandingMax = 1024;           // of one endpoint, unanswered
@@ -14,4 +14,4 @@ inline constexpr std::size_t kObjectsMax = 65'536;           // of one endpoint
 inline constexpr std::size_t kGroupMembersMax = 4096;        // of one group; an endpoint may have several
 inline constexpr int kActiveMessagesPerPoll = 64;            // processed in one round
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

@@ -14,7 +14,7 @@
 #include "transport/collectives/groups/method_table.h"
 #include "transport/collectives/groups/object_group.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 class GroupRun {
  public:
@@ -71,4 +71,4 @@ class GroupRun {
   std::size_t missing_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

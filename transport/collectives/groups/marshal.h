@@ -9,7 +9,7 @@
 
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 template <typename T>
 concept PlainValue = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_same_v<T, std::string_view>;
@@ -48,4 +48,4 @@ struct Marshal<std::vector<T>> {
   }
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

@@ -26,7 +26,7 @@
 #include "core/wire.h"
 #include "transport/collectives/groups/marshal.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 // The caller's result type: absl::Status for void and absl::Status, else absl::StatusOr<T>.
 template <typename R>
@@ -145,4 +145,4 @@ class MethodTable {
   std::unordered_map<std::uint32_t, Entry> entries_;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

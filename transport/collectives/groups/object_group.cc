@@ -1,6 +1,6 @@
 #include "transport/collectives/groups/object_group.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 namespace {
 
 constexpr std::size_t kMemberBytes = sizeof(std::uint16_t) + sizeof(std::uint32_t);
@@ -33,4 +33,4 @@ bool GroupCall::decode(std::string_view body, GroupCall& call) {
   return true;
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

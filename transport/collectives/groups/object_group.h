@@ -14,7 +14,7 @@
 #include "core/wire.h"
 #include "transport/collectives/groups/group_limits.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 struct AnyPointer {
   EndpointId endpoint{};
@@ -66,4 +66,4 @@ struct GroupCall {
   static bool decode(std::string_view body, GroupCall& call);
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

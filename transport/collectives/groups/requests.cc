@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "core/wire.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 6;
@@ -168,4 +168,4 @@ void Requests::endpoint_gone(EndpointId endpoint) {
   for (const auto& [number, done] : failed) done(status);
 }
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

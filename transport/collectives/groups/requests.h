@@ -26,7 +26,7 @@
 #include "transport/collectives/groups/group_limits.h"
 #include "transport/transport.h"
 
-namespace ingot {
+namespace ingot::inline transport_collectives_groups {
 
 class Requests {
  public:
@@ -92,4 +92,4 @@ class Requests {
   std::uint64_t strays_ = 0;
 };
 
-}  // namespace ingot
+}  // namespace ingot::transport_collectives_groups

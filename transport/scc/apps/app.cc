@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "transport/scc/apps/program.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 namespace {
 
 using Make = std::unique_ptr<Application> (*)(const AppPoint& point, std::uint64_t seed);
@@ -124,4 +124,4 @@ absl::StatusOr<AppResult> run_app(const ChipOptions& options, const AppPoint& po
   return result;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

@@ -24,7 +24,7 @@
 #include "absl/status/statusor.h"
 #include "transport/scc/options.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 
 inline constexpr std::string_view kPointToPoint = "point-to-point";  // besides the names of broadcasts
 
@@ -69,4 +69,4 @@ absl::Status validate(const AppPoint& point);
 // sequential run's; those of Chip::create and Chip::run.
 absl::StatusOr<AppResult> run_app(const ChipOptions& options, const AppPoint& point);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

@@ -15,7 +15,7 @@
 #include "core/prng.h"
 #include "transport/scc/apps/program.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 namespace {
 
 using Key = std::uint32_t;
@@ -176,4 +176,4 @@ std::unique_ptr<Application> make_bucket_sort(const AppPoint& point, std::uint64
   return std::make_unique<BucketSort>(point, seed);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 
 int pair_rounds(int ranks) { return ranks % 2 == 0 ? ranks - 1 : ranks; }
 
@@ -88,4 +88,4 @@ void Communication::exchange(absl::FunctionRef<Piece(int to_rank)> outgoing,
   }
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

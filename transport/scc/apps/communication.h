@@ -14,7 +14,7 @@
 #include "transport/scc/broadcast/broadcast.h"
 #include "transport/scc/rcce/rcce.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 
 // The partner of a rank in a round, such that each pair of ranks meets once and no rank has two partners at a time; -1:
 // none. There are pair_rounds(ranks) rounds. (A round-robin tournament, by the circle method.)
@@ -65,4 +65,4 @@ class Communication {
   std::unique_ptr<Broadcast> broadcast_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

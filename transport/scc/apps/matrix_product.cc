@@ -5,7 +5,7 @@
 #include "core/prng.h"
 #include "transport/scc/apps/program.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 namespace {
 
 class MatrixProduct final : public Application {
@@ -116,4 +116,4 @@ std::unique_ptr<Application> make_matrix_product(const AppPoint& point, std::uin
   return std::make_unique<MatrixProduct>(point, seed);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

@@ -9,7 +9,7 @@
 #include "core/prng.h"
 #include "transport/scc/apps/program.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 namespace {
 
 struct Particle {
@@ -129,4 +129,4 @@ std::unique_ptr<Application> make_n_body(const AppPoint& point, std::uint64_t se
   return std::make_unique<NBody>(point, seed);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

@@ -14,7 +14,7 @@
 #include "transport/scc/apps/communication.h"
 #include "transport/scc/chip.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_apps {
 
 // A rank's share of `size` things: shares differ by one at most.
 struct Share {
@@ -79,4 +79,4 @@ std::unique_ptr<Application> make_matrix_product(const AppPoint& point, std::uin
 std::unique_ptr<Application> make_n_body(const AppPoint& point, std::uint64_t seed);
 std::unique_ptr<Application> make_bucket_sort(const AppPoint& point, std::uint64_t seed);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_apps

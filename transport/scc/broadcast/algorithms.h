@@ -5,7 +5,7 @@
 
 #include "transport/scc/broadcast/broadcast.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 using MadeBroadcast = std::unique_ptr<Broadcast>;
 
@@ -30,4 +30,4 @@ MadeBroadcast make_ingot(Core& core, const BroadcastSetup& setup);
 // async.cc
 MadeBroadcast make_oc_bcast_async(Core& core, const BroadcastSetup& setup);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -6,7 +6,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/rcce/gory.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 AsyncBroadcast::AsyncBroadcast(Core& core, const Group& group, int k)
     : Broadcast(core, group), k_(k), interrupts_(core, [this](Core&, CoreSet senders) {
@@ -206,4 +206,4 @@ MadeBroadcast make_oc_bcast_async(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<AsyncBroadcast>(core, setup.group, setup.k);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

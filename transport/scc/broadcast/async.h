@@ -29,7 +29,7 @@
 #include "transport/scc/broadcast/get_tree.h"
 #include "transport/scc/interrupts/interrupts.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 class AsyncBroadcast : public Broadcast {
  public:
@@ -108,4 +108,4 @@ class AsyncBroadcast : public Broadcast {
   Interrupts interrupts_;          // last member: its handler uses all others
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

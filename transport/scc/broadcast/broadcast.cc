@@ -4,7 +4,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/planned_trees.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 constexpr BroadcastAlgorithm kAlgorithms[] = {
@@ -58,4 +58,4 @@ absl::Status prepare(BroadcastSetup& setup, const ChipOptions& options) {
   return absl::OkStatus();
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -16,7 +16,7 @@
 #include "transport/scc/core.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 // The source, length and place of a message in private memory: its place at the source, its destination elsewhere. Each
 // core gives its own `at`; the rest is the same on all cores.
@@ -85,4 +85,4 @@ const BroadcastAlgorithm* find_broadcast(std::string_view name);
 // Checks a setup and completes it (plans) for chips with these options. Errors: INVALID_ARGUMENT: k not from 1 to 47.
 absl::Status prepare(BroadcastSetup& setup, const ChipOptions& options);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 constexpr MpbFlag kNotify{kGetBuffers * kGetChunkLines};
@@ -114,4 +114,4 @@ void GetTree::await_buffer() {
   }
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -26,7 +26,7 @@
 #include "transport/scc/broadcast/place_in_tree.h"
 #include "transport/scc/rcce/gory.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 inline constexpr std::size_t kGetChunkLines = 96;
 inline constexpr std::size_t kGetChunkBytes = kGetChunkLines * kLineBytes;
@@ -65,4 +65,4 @@ class GetTree : public Broadcast {
   std::uint32_t first_chunk_ = 1; // on the current tree
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -3,7 +3,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/shared_buffers.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 constexpr std::size_t kOffChipBelowBytes = 64;
@@ -37,4 +37,4 @@ MadeBroadcast make_hybrid(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<HybridBroadcast>(core, setup.group, std::make_shared<Rcce>(core, setup.group));
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

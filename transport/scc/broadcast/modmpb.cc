@@ -9,7 +9,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/shared_buffers.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 constexpr int kRowCores = 2 * kColumns;
@@ -69,4 +69,4 @@ MadeBroadcast make_modmpb(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<ModMpbBroadcast>(core, setup.group, std::make_shared<Rcce>(core, setup.group));
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -6,7 +6,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/shared_buffers.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 void MpbBroadcast::run(const Message& message) {
   for (std::size_t done = 0; done < message.bytes; done += kRcceChunkBytes) {
@@ -33,4 +33,4 @@ MadeBroadcast make_mpb(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<MpbBroadcast>(core, setup.group, std::make_shared<Rcce>(core, setup.group));
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 struct Rectangle {
@@ -127,4 +127,4 @@ Forwarding forward_to_neighbours(const Group& group, int source, Cells cells, bo
   return to;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

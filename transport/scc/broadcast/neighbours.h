@@ -7,7 +7,7 @@
 #include "transport/scc/geometry.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 // The receivers of each core, in order; by core.
 using Forwarding = std::array<std::vector<int>, kCores>;
@@ -19,4 +19,4 @@ enum class Cells { kCores, kTiles };
 // cells.
 Forwarding forward_to_neighbours(const Group& group, int source, Cells cells, bool from_centre);
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

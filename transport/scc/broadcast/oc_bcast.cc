@@ -10,7 +10,7 @@
 #include "transport/scc/broadcast/get_tree.h"
 #include "transport/scc/broadcast/planned_trees.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 class OcBcast : public GetTree {
@@ -60,4 +60,4 @@ MadeBroadcast make_ingot(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<PlannedBroadcast>(core, setup, GetTree::Notify::kSiblings, &PlannedTrees::ingot);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

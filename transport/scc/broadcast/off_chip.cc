@@ -10,7 +10,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/broadcast/shared_buffers.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 constexpr int kCoresPerController = kCores / kControllers;
@@ -54,4 +54,4 @@ MadeBroadcast make_off_chip(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<OffChipBroadcast>(core, setup.group, std::make_shared<Rcce>(core, setup.group));
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -16,7 +16,7 @@
 #include "transport/scc/broadcast/neighbours.h"
 #include "transport/scc/rcce/rcce.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 class ParallelBroadcast : public Broadcast {
@@ -108,4 +108,4 @@ MadeBroadcast make_optimized_tiled_parallel(Core& core, const BroadcastSetup& se
   return make(core, setup, Cells::kTiles, true);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

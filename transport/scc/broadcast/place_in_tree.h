@@ -7,7 +7,7 @@
 #include "core/planning/tree.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 // Cores, not ranks.
 struct PlaceInTree {
@@ -47,4 +47,4 @@ inline Tree k_ary_tree(const Group& group, int root_core, int k) {
   return tree;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

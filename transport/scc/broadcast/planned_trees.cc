@@ -7,7 +7,7 @@
 #include "core/planning/tree_planner/planner.h"
 #include "transport/scc/broadcast/get_tree.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 std::size_t kind(std::size_t n, std::size_t most) { return n >= most ? most : std::min(std::bit_ceil(n), most); }
@@ -119,4 +119,4 @@ const Tree& PlannedTrees::ingot(int source_rank, Kind kind) {
   return found->second;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

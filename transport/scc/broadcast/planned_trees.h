@@ -16,7 +16,7 @@
 #include "transport/scc/chip.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 // In core cycles, with the cores of the group by rank. `lines`: of a chunk, at most kGetChunkLines; 0: a pushed line.
 ::ingot::CostModel model_of_gets(const Group& group, const ChipOptions& options, std::size_t lines);
@@ -48,4 +48,4 @@ class PlannedTrees {
   std::map<std::tuple<bool, int, Kind>, Tree> trees_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

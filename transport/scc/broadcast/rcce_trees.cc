@@ -7,7 +7,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/rcce/rcce.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 class RcceBroadcast : public Broadcast {
@@ -53,4 +53,4 @@ MadeBroadcast make_binomial(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<BinomialBroadcast>(core, setup.group);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -8,7 +8,7 @@
 #include "transport/scc/broadcast/algorithms.h"
 #include "transport/scc/rcce/rcce.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 namespace {
 
 class ScatterAllgather : public Broadcast {
@@ -69,4 +69,4 @@ MadeBroadcast make_scatter_allgather(Core& core, const BroadcastSetup& setup) {
   return std::make_unique<ScatterAllgather>(core, setup.group);
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

@@ -8,7 +8,7 @@
 #include "transport/scc/broadcast/broadcast.h"
 #include "transport/scc/rcce/rcce.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_broadcast {
 
 class MpbBroadcast : public Broadcast {  // mpb.cc
  public:
@@ -42,4 +42,4 @@ class ModMpbBroadcast : public Broadcast {  // modmpb.cc
   const std::shared_ptr<Rcce> rcce_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_broadcast

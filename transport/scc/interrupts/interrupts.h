@@ -17,7 +17,7 @@
 #include "core/check.h"
 #include "transport/scc/core.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_interrupts {
 
 // A set of cores, bit i for core i.
 using CoreSet = std::uint64_t;
@@ -74,4 +74,4 @@ class Interrupts {
   int masks_ = 0;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_interrupts

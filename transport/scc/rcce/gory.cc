@@ -2,7 +2,7 @@
 
 #include "core/check.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rcce {
 namespace {
 
 void check_range(std::size_t line, std::size_t bytes) {
@@ -98,4 +98,4 @@ void RcceGory::release(MpbBlock block) {
   }
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rcce

@@ -19,7 +19,7 @@
 #include "transport/scc/core.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rcce {
 
 inline constexpr std::size_t kBarrierHereLine = kMpbLinesPerCore - 2;
 inline constexpr std::size_t kBarrierGoLine = kMpbLinesPerCore - 1;
@@ -82,4 +82,4 @@ class RcceGory {
   std::bitset<kGoryLines> used_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rcce

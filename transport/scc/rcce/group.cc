@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rcce {
 
 absl::StatusOr<Group> Group::create(std::span<const int> cores) {
   if (cores.empty()) return absl::InvalidArgumentError("a group has at least one core");
@@ -35,4 +35,4 @@ Group Group::first(int n) {
   return group;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rcce

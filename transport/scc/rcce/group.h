@@ -11,7 +11,7 @@
 #include "core/check.h"
 #include "transport/scc/geometry.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rcce {
 
 class Group {
  public:
@@ -41,4 +41,4 @@ class Group {
   std::array<std::int8_t, kCores> ranks_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rcce

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rcce {
 
 Rcce::Rcce(Core& core, const Group& group) : core_(core), group_(group), gory_(core) {
   INGOT_CHECK(group.contains(core.id()), "this core does not take part");
@@ -53,4 +53,4 @@ void Rcce::broadcast(Address at, std::size_t bytes, int root) {
   }
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rcce

@@ -16,7 +16,7 @@
 #include "transport/scc/rcce/gory.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rcce {
 
 inline constexpr std::size_t kRcceChunkBytes = 4096;
 inline constexpr std::size_t kRcceChunkLines = kRcceChunkBytes / kLineBytes;
@@ -59,4 +59,4 @@ class Rcce {
   RcceGory gory_;
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rcce

@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "transport/scc/rcce/gory.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rckmpi {
 
 RckmpiChannel::RckmpiChannel(Core& core, const Group& group)
     : core_(core),
@@ -109,4 +109,4 @@ RckmpiChannel::Received RckmpiChannel::receive(int source, std::uint32_t tag) {
   return received;
 }
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rckmpi

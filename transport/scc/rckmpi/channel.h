@@ -24,7 +24,7 @@
 #include "transport/scc/core.h"
 #include "transport/scc/rcce/group.h"
 
-namespace ingot::scc {
+namespace ingot::scc::inline transport_scc_rckmpi {
 
 class RckmpiChannel {
  public:
@@ -85,4 +85,4 @@ class RckmpiChannel {
   std::deque<Message> unexpected_;  // in the order of their first packets
 };
 
-}  // namespace ingot::scc
+}  // namespace ingot::scc::transport_scc_rckmpi
