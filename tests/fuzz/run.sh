@@ -56,10 +56,11 @@ began=$SECONDS
 # Bazel builds everything once more with GCC, from which the linker takes what is not listed here. What reads bytes from
 # outside is compiled by clang, so that its coverage guides the fuzzer.
 sources=(
-  tests/fuzz/{libfuzzer,targets,agreement_targets,rpc_targets,snapshot_targets,supervision_targets}.cc
+  tests/fuzz/{libfuzzer,targets,agreement_targets,rpc_targets,snapshot_targets,supervision_targets,view_targets}.cc
   tests/fuzz/{counted_heap,client_actions,client_oracles,client_peer,client_schedule,client_world}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
+  replication/view/generation/{reader,tree_walk}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
   services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc

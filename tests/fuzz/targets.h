@@ -53,13 +53,9 @@ std::string sample_snapshot_message(Prng& rng);
 void run_snapshot_file(std::string_view bytes);
 std::string sample_snapshot_file(Prng& rng);
 
-// Words of a store's memory that are changed before a replica adopts it.
-void run_heap(std::string_view bytes);
-std::string sample_heap(Prng& rng);
-
-// Words of an ordered tree's nodes that are changed before it is read and written.
-void run_tree(std::string_view bytes);
-std::string sample_tree(Prng& rng);
+// Words of a view's generation that change between a reader's reads.
+void run_generation(std::string_view bytes);
+std::string sample_generation(Prng& rng);
 
 // A message of the supervision channel, as a process and as a new supervisor take it. The first byte says how many
 // descriptors come with it.
@@ -94,8 +90,7 @@ inline const std::vector<Target>& targets() {
       {"agreement", run_agreement, sample_agreement},
       {"snapshot_message", run_snapshot_message, sample_snapshot_message},
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
-      {"heap", run_heap, sample_heap},
-      {"tree", run_tree, sample_tree},
+      {"generation", run_generation, sample_generation},
       {"supervision_message", run_supervision_message, sample_supervision_message},
       {"launch_document", run_launch_document, sample_launch_document},
       {"framing", run_framing, sample_framing},

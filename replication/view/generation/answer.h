@@ -55,7 +55,7 @@ class ViewAnswer {
   }
 
  private:
-  friend class Reader;
+  friend class ViewReader;
 
   // Room for a node behind the last one. add() keeps what was put there.
   std::uint64_t* room(std::size_t words) {

@@ -91,7 +91,7 @@ std::vector<Tombstone> Nodes::reclaim(std::uint64_t now_ms) {
     ++groups;
   }
   if (groups == 0) return unlink;
-  // The mark first: a reader that sees any later store sees the mark, too (Reader::counts).
+  // The mark first: a reader that sees any later store sees the mark, too (ViewReader::counts).
   if (INGOT_RULE("mark-first")) store(kMarkWord, mark_);
   if (INGOT_RULE("mark-fence")) store_store_fence();
   for (; groups > 0; --groups) {

@@ -21,7 +21,7 @@ class ReadSource {
   ReadSource(std::span<const std::byte> memory, std::uint64_t first_node_word)
       : memory_(memory), first_node_(first_node_word) {}
 
-  // Acquire: with a link a reader sees the node that it leads to; with reused memory it sees the mark (HashTable::set,
+  // Acquire: with a link a reader sees the node that it leads to; with reused memory it sees the mark (HashIndex::set,
   // Nodes::reclaim). REQUIRES: the word is in the memory: in the header, the log, or holds() was true.
   std::uint64_t load(std::uint64_t word) const {
     return reinterpret_cast<const SharedCell<std::uint64_t>*>(memory_.data())[word].load(

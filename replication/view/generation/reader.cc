@@ -27,10 +27,10 @@ std::string prefix_end(std::string_view prefix) {
   return end;
 }
 
-Reader::Reader(std::span<const std::byte> memory, std::uint64_t log_entries)
+ViewReader::ViewReader(std::span<const std::byte> memory, std::uint64_t log_entries)
     : source_(memory, first_node_word(log_entries)), log_entries_(log_entries) {}
 
-absl::StatusOr<Reader> Reader::open(std::span<const std::byte> memory) {
+absl::StatusOr<ViewReader> ViewReader::open(std::span<const std::byte> memory) {
   const auto header = [&](std::uint64_t word) { return word_in(memory, word, std::memory_order_relaxed); };
   if (memory.size() < kGenerationBytesMin || memory.size() > kGenerationBytesMax ||
       word_in(memory, kMagicWord, std::memory_order_acquire) != kGenerationMagic) {
@@ -46,7 +46,7 @@ absl::StatusOr<Reader> Reader::open(std::span<const std::byte> memory) {
                                                    " bytes and a log of ", entries, " changes; it has ",
                                                    memory.size(), " bytes"));
   }
-  Reader reader(memory, entries);
+  ViewReader reader(memory, entries);
   reader.seed_ = header(kSeedWord);
   if (reader.source_.load(kNumberWord) == 0) return absl::UnavailableError("the generation has no root yet");
   return reader;
@@ -54,7 +54,7 @@ absl::StatusOr<Reader> Reader::open(std::span<const std::byte> memory) {
 
 // ---- Roots ---------------------------------------------------------------------------------------------------------
 
-ReadOutcome Reader::begin() {
+ReadOutcome ViewReader::begin() {
   const std::uint64_t number = source_.load(kNumberWord);
   if (number == number_ && whole_root_) return verdict(false);
   if (number < number_ || number == 0) return damaged_or_gone();
@@ -69,7 +69,7 @@ ReadOutcome Reader::begin() {
   return damaged_or_gone();
 }
 
-void Reader::copy_root() {
+void ViewReader::copy_root() {
   std::uint64_t words[kRootWords];
   for (std::uint64_t i = 0; i < kRootWords; ++i) words[i] = source_.load(root_cell_word(number_) + i);
   root_ = {.revision = static_cast<ViewRevision>(words[0]),
@@ -83,12 +83,12 @@ void Reader::copy_root() {
            .log_floor = static_cast<ViewRevision>(words[6])};
 }
 
-ReadOutcome Reader::damaged_or_gone() const {
+ReadOutcome ViewReader::damaged_or_gone() const {
   return source_.load(kMarkWord) == kMarkGone ? ReadOutcome::kGone : ReadOutcome::kDamaged;
 }
 
 // What was copied is older than the load of the mark: each load before it has the order acquire.
-ReadOutcome Reader::verdict(bool astray) const {
+ReadOutcome ViewReader::verdict(bool astray) const {
   const std::uint64_t mark = source_.load(kMarkWord);
   if (mark == kMarkGone) return ReadOutcome::kGone;
   if (mark > number_ && INGOT_RULE("mark-checked")) return ReadOutcome::kOvertaken;
@@ -97,7 +97,7 @@ ReadOutcome Reader::verdict(bool astray) const {
   return source_.load(kNumberWord) != number_ ? ReadOutcome::kOvertaken : ReadOutcome::kDamaged;
 }
 
-ReadOutcome Reader::verdict(bool astray, ViewAnswer& answer) const {
+ReadOutcome ViewReader::verdict(bool astray, ViewAnswer& answer) const {
   const ReadOutcome outcome = verdict(astray);
   if (outcome != ReadOutcome::kOk) answer.clear();
   return outcome;
@@ -105,7 +105,7 @@ ReadOutcome Reader::verdict(bool astray, ViewAnswer& answer) const {
 
 // ---- One key -------------------------------------------------------------------------------------------------------
 
-ReadOutcome Reader::get(std::string_view key, ViewAnswer& answer) {
+ReadOutcome ViewReader::get(std::string_view key, ViewAnswer& answer) {
   source_.begin(kGetWordsMax + words_for(key.size()) + words_for(kViewBytesMax));
   const std::uint32_t tag = tag_of(hash_bytes(key, seed_));
   const std::size_t before = answer.starts_.size();
@@ -115,7 +115,7 @@ ReadOutcome Reader::get(std::string_view key, ViewAnswer& answer) {
 }
 
 template <typename Fits>
-Reader::Found Reader::find(std::uint32_t tag, std::size_t key_bytes, ViewAnswer& answer, const Fits& fits) {
+ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, ViewAnswer& answer, const Fits& fits) {
   const std::uint64_t buckets = std::uint64_t{1} << root_.table_bits;
   NodeRef bucket = root_.table + static_cast<NodeRef>(tag & (buckets - 1));
   while (bucket != 0) {
@@ -140,7 +140,7 @@ Reader::Found Reader::find(std::uint32_t tag, std::size_t key_bytes, ViewAnswer&
 }
 
 // Versions that are newer than the root lead to older ones. What is behind the first one that is not may be used again.
-Reader::Found Reader::at_root(NodeRef& version) {
+ViewReader::Found ViewReader::at_root(NodeRef& version) {
   while (version != 0) {
     if (!source_.take(3) || !source_.holds(version, kVersionHeadWords)) return Found::kAstray;
     const std::uint64_t first = source_.load(word_of(version));
@@ -152,7 +152,7 @@ Reader::Found Reader::at_root(NodeRef& version) {
   return Found::kNo;
 }
 
-bool Reader::copy(NodeRef version, ViewAnswer& answer) {
+bool ViewReader::copy(NodeRef version, ViewAnswer& answer) {
   const std::uint64_t first = word_of(version);
   const std::uint64_t lengths = source_.load(first + 1);
   if (low_half(lengths) > kViewBytesMax || high_half(lengths) > kViewBytesMax) return false;
@@ -169,13 +169,13 @@ bool Reader::copy(NodeRef version, ViewAnswer& answer) {
 // ---- Ranges --------------------------------------------------------------------------------------------------------
 
 // Each word that a root reaches is looked at once, but for what leads to the range's ends.
-ReadOutcome Reader::range(const ViewRange& range, ViewAnswer& answer) {
+ReadOutcome ViewReader::range(const ViewRange& range, ViewAnswer& answer) {
   source_.begin(source_.end() + kGetWordsMax);
   const bool whole = root_.tree == 0 || copy_range(range, answer);
   return verdict(!whole, answer);
 }
 
-bool Reader::copy_range(const ViewRange& range, ViewAnswer& answer) {
+bool ViewReader::copy_range(const ViewRange& range, ViewAnswer& answer) {
   TreeWalk walk(source_, root_);
   if (!walk.seek(range.begin)) return false;
   for (bool end = false; !end;) {
@@ -201,7 +201,7 @@ bool Reader::copy_range(const ViewRange& range, ViewAnswer& answer) {
   return true;
 }
 
-ReadOutcome Reader::count(std::string_view begin, std::string_view end, std::uint64_t& keys) {
+ReadOutcome ViewReader::count(std::string_view begin, std::string_view end, std::uint64_t& keys) {
   source_.begin(kGetWordsMax + 2 * (words_for(begin.size()) + words_for(end.size())) * 64);
   std::uint64_t below_begin = 0;
   std::uint64_t below_end = root_.keys;
@@ -214,7 +214,7 @@ ReadOutcome Reader::count(std::string_view begin, std::string_view end, std::uin
 
 // ---- Changes -------------------------------------------------------------------------------------------------------
 
-ReadOutcome Reader::changes(const ViewChanges& changes, ViewAnswer& answer) {
+ReadOutcome ViewReader::changes(const ViewChanges& changes, ViewAnswer& answer) {
   if (changes.since < root_.log_floor) {
     const ReadOutcome outcome = verdict(false, answer);
     answer.clear();
@@ -230,7 +230,7 @@ ReadOutcome Reader::changes(const ViewChanges& changes, ViewAnswer& answer) {
       answer.position_ = position;
       break;
     }
-    // The hash first: if it is a later change's, so is the revision (ChangeLog::append).
+    // The hash first: if it is a later change's, so is the revision (ViewLog::append).
     const std::uint64_t hash = source_.load(log_word(position) + 1);
     const auto revision = static_cast<ViewRevision>(source_.load(log_word(position)));
     too_old = revision > root_.revision;
@@ -247,7 +247,7 @@ ReadOutcome Reader::changes(const ViewChanges& changes, ViewAnswer& answer) {
 }
 
 // Revisions ascend from log_begin to log_end; those that are overwritten meanwhile are above the root's.
-Reader::Found Reader::first_change(ViewRevision since, std::uint64_t& position) {
+ViewReader::Found ViewReader::first_change(ViewRevision since, std::uint64_t& position) {
   std::uint64_t low = root_.log_begin;
   for (std::uint64_t high = root_.log_end; low < high;) {
     const std::uint64_t middle = low + (high - low) / 2;

@@ -32,8 +32,8 @@ enum class ReadOutcome : std::uint8_t {
 // Keys from `begin` on, below `end`, or all of them if `end` is empty. At most `limit` of them, and no further one once
 // the answer has `bytes_max` bytes.
 struct ViewRange {
-  std::string_view begin;
-  std::string_view end;
+  std::string_view begin = {};
+  std::string_view end = {};
   std::size_t limit = std::numeric_limits<std::size_t>::max();
   std::size_t bytes_max = std::size_t{64} << 20;
 };
@@ -50,10 +50,10 @@ struct ViewChanges {
 };
 
 // Not thread-safe; one for each thread. The memory outlives it. After another outcome than kOk, an answer is empty.
-class Reader {
+class ViewReader {
  public:
   // Errors: INVALID_ARGUMENT (no generation, or of another layout), UNAVAILABLE (it has no root yet).
-  static absl::StatusOr<Reader> open(std::span<const std::byte> memory);
+  static absl::StatusOr<ViewReader> open(std::span<const std::byte> memory);
 
   // Goes to the newest root. Roots never fall. Outcomes: kOk, kOvertaken, kGone, kDamaged.
   ReadOutcome begin();
@@ -83,7 +83,7 @@ class Reader {
  private:
   enum class Found : std::uint8_t { kYes, kNo, kAstray };
 
-  Reader(std::span<const std::byte> memory, std::uint64_t log_entries);
+  ViewReader(std::span<const std::byte> memory, std::uint64_t log_entries);
 
   // Whether a read counts; `astray`: it found what no writer has written.
   ReadOutcome verdict(bool astray) const;

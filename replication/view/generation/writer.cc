@@ -23,10 +23,10 @@ void store_root(Nodes& nodes, std::uint64_t number, const RootFields& root) {
                                            static_cast<std::uint64_t>(root.log_floor),
                                            0};
   // The cell is another root's: a reader that sees these words sees the number of the root before this one, too
-  // (Reader::begin).
+  // (ViewReader::begin).
   if (INGOT_RULE("cell-fence")) store_store_fence();
   for (std::uint64_t i = 0; i < kRootWords; ++i) nodes.store(root_cell_word(number) + i, words[i]);
-  // Release: with the number, a reader sees the root and all that it reaches (Reader::begin).
+  // Release: with the number, a reader sees the root and all that it reaches (ViewReader::begin).
   nodes.store(kNumberWord, number,
               INGOT_RULE("number-release") ? std::memory_order_release : std::memory_order_relaxed);
 }
@@ -59,7 +59,7 @@ GenerationWriter::GenerationWriter(std::span<std::byte> memory, const WriterOpti
   nodes_.store(kBytesWord, bytes_);
   nodes_.store(kSeedWord, seed_);
   nodes_.store(kLogEntriesWord, log_entries_in(bytes_));
-  // Release: who finds the magic number finds the rest (Reader::open).
+  // Release: who finds the magic number finds the rest (ViewReader::open).
   nodes_.store(kMagicWord, kGenerationMagic, std::memory_order_release);
 }
 
@@ -181,7 +181,7 @@ void GenerationWriter::forget_tombstones() {
   const std::uint64_t kept = space().units() / kTombstoneShare;
   while (!tombstones_.empty()) {
     const Tombstone& oldest = tombstones_.front();
-    if (oldest.log_end > log_.begin() && tombstone_units_ <= kept && INGOT_RULE("tombstones-kept")) return;
+    if (oldest.log_end > log_.begin() && tombstone_units_ <= kept && INGOT_RULE("log-forgets")) return;
     if (INGOT_RULE("log-forgets")) log_.forget(std::max(log_.begin(), oldest.log_end));
     tombstone_units_ -= oldest.units;
     nodes_.retire_tombstone(oldest);

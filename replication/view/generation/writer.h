@@ -17,10 +17,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "replication/view/generation/change_log.h"
-#include "replication/view/generation/hash_table.h"
+#include "replication/view/generation/view_log.h"
+#include "replication/view/generation/hash_index.h"
 #include "replication/view/generation/nodes.h"
-#include "replication/view/generation/tree.h"
+#include "replication/view/generation/ordered_index.h"
 
 namespace ingot::inline replication_view_generation {
 
@@ -93,9 +93,9 @@ class GenerationWriter {
   const std::uint64_t bytes_;
   const std::uint64_t seed_;
   Nodes nodes_;
-  HashTable table_;
-  Tree tree_;
-  ChangeLog log_;
+  HashIndex table_;
+  OrderedIndex tree_;
+  ViewLog log_;
   RootFields published_;
   std::uint64_t number_ = 0;          // of the last root
   ViewRevision applied_revision_ = 0;  // the highest that was applied

@@ -19,14 +19,14 @@ TEST_CASE("readers of all roots that were not overtaken see what the model has")
     // Values that fill it now and then.
     ViewWorld world(seed, memory.bytes(), 20 + prng.below(600), prng.chance(0.5) ? 100 : 8000);
     if (!world.load()) continue;
-    std::deque<Reader> readers;
+    std::deque<ViewReader> readers;
     for (int i = 0; i < 300; ++i) {
-      auto reader = Reader::open(memory.bytes());
+      auto reader = ViewReader::open(memory.bytes());
       REQUIRE(reader.ok());
       REQUIRE(reader->begin() == ReadOutcome::kOk);
       CHECK(check_reads(*reader, world.model(), world.keys(), prng, 8, overtaken) == "");
       if (prng.chance(0.2)) readers.push_back(*reader);
-      for (Reader& older : readers) {
+      for (ViewReader& older : readers) {
         REQUIRE(check_reads(older, world.model(), world.keys(), prng, 3, overtaken) == "");
       }
       if (readers.size() > 5) readers.pop_front();
@@ -61,7 +61,7 @@ TEST_CASE("many keys are found one by one, in order, and by number") {
   }
   REQUIRE(writer.publish(3 * kKeys, 2 * kKeys).ok());
   CHECK(writer.keys() == kKeys - kKeys / 3);
-  auto reader = Reader::open(memory.bytes());
+  auto reader = ViewReader::open(memory.bytes());
   REQUIRE(reader.ok());
   REQUIRE(reader->begin() == ReadOutcome::kOk);
   ViewAnswer answer;

@@ -28,7 +28,7 @@ std::string drawn_key(const std::vector<std::string>& keys, Prng& prng) {
 
 class Questions {
  public:
-  Questions(Reader& reader, const ViewModel& model, const std::vector<std::string>& keys, Prng& prng)
+  Questions(ViewReader& reader, const ViewModel& model, const std::vector<std::string>& keys, Prng& prng)
       : reader_(reader), model_(model), keys_(keys), prng_(prng) {}
 
   ReadOutcome ask(std::string& wrong) {
@@ -105,7 +105,7 @@ class Questions {
     return ReadOutcome::kOk;
   }
 
-  Reader& reader_;
+  ViewReader& reader_;
   const ViewModel& model_;
   const std::vector<std::string>& keys_;
   Prng& prng_;
@@ -170,7 +170,7 @@ std::vector<std::string> drawn_keys(Prng& prng, std::size_t count) {
   return {keys.begin(), keys.end()};
 }
 
-std::string check_reads(Reader& reader, const ViewModel& model, const std::vector<std::string>& keys, Prng& prng,
+std::string check_reads(ViewReader& reader, const ViewModel& model, const std::vector<std::string>& keys, Prng& prng,
                         int questions, std::uint64_t& overtaken) {
   Questions ask(reader, model, keys, prng);
   for (int i = 0; i < questions; ++i) {

@@ -47,7 +47,7 @@ std::vector<std::string> drawn_keys(Prng& prng, std::size_t count);
 
 // Asks a reader that has begun for what is drawn, at its root. What is wrong with its answers; empty: nothing. Reads
 // that were overtaken are counted, and end it.
-std::string check_reads(Reader& reader, const ViewModel& model, const std::vector<std::string>& keys, Prng& prng,
+std::string check_reads(ViewReader& reader, const ViewModel& model, const std::vector<std::string>& keys, Prng& prng,
                         int questions, std::uint64_t& overtaken);
 
 }  // namespace ingot::test
