@@ -26,6 +26,7 @@ packages=(
   libboost1.81-dev libboost-context1.81-dev libnghttp2-dev zlib1g-dev
   libcli11-dev nlohmann-json3-dev libhwloc-dev prometheus-cpp-dev
   catch2
+  liblmdb-dev  # bench/local_read
   etcd-client curl  # README.md
 )
 test_packages=(

@@ -12,6 +12,7 @@
 namespace ingot::inline replication_view_generation {
 namespace {
 
+constexpr std::uint64_t kSeekCompares = kTreeLevelsMax * (std::bit_width(kTreeEntriesMax) + 1);  // with whole keys
 constexpr std::size_t kPrefetchEntries = 6;  // versions ahead of the one that a range copies
 
 std::uint64_t word_in(std::span<const std::byte> memory, std::uint64_t word, std::memory_order order) {
@@ -168,9 +169,10 @@ bool ViewReader::copy(NodeRef version, ViewAnswer& answer) {
 
 // ---- Ranges --------------------------------------------------------------------------------------------------------
 
-// Each word that a root reaches is looked at once, but for what leads to the range's ends.
+// Each word that a root reaches is copied once, and compared once with the range's end. The way to its begin compares
+// that with some keys of each level.
 ReadOutcome ViewReader::range(const ViewRange& range, ViewAnswer& answer) {
-  source_.begin(source_.end() + kGetWordsMax);
+  source_.begin(kGetWordsMax + 2 * source_.end() + kSeekCompares * words_for(range.begin.size()));
   const bool whole = root_.tree == 0 || copy_range(range, answer);
   return verdict(!whole, answer);
 }
@@ -202,7 +204,7 @@ bool ViewReader::copy_range(const ViewRange& range, ViewAnswer& answer) {
 }
 
 ReadOutcome ViewReader::count(std::string_view begin, std::string_view end, std::uint64_t& keys) {
-  source_.begin(kGetWordsMax + 2 * (words_for(begin.size()) + words_for(end.size())) * 64);
+  source_.begin(kGetWordsMax + kSeekCompares * (words_for(begin.size()) + words_for(end.size())));
   std::uint64_t below_begin = 0;
   std::uint64_t below_end = root_.keys;
   TreeWalk walk(source_, root_);

@@ -250,7 +250,7 @@ TEST_CASE("nothing is used again before the grace, nor while little is retired")
   CHECK(mark() == 0);
   REQUIRE(generation.writer->publish(revision, 1000 + kGraceMs).ok());
   CHECK(mark() == 0);  // that is less than an eighth
-  for (; revision <= 80; ++revision) {
+  for (++revision; revision <= 80; ++revision) {
     REQUIRE(generation.put("a", value, revision).ok());
     REQUIRE(generation.writer->publish(revision, 1001 + kGraceMs).ok());
   }
