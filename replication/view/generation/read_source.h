@@ -28,6 +28,15 @@ class ReadSource {
         INGOT_RULE("loads-acquire") ? std::memory_order_acquire : std::memory_order_relaxed);
   }
 
+  // The words of a unit, each once.
+  void copy_unit(std::uint64_t word, std::uint64_t* to) const {
+    std::uint64_t words[kUnitWords];
+#pragma GCC unroll 8
+    for (std::uint64_t i = 0; i < kUnitWords; ++i) words[i] = load(word + i);
+#pragma GCC unroll 8
+    for (std::uint64_t i = 0; i < kUnitWords; ++i) to[i] = words[i];
+  }
+
   // Begins a read that looks at no more than this many words.
   void begin(std::uint64_t words) { left_ = words; }
   bool take(std::uint64_t words) {
@@ -49,10 +58,12 @@ class ReadSource {
   // The words below the high water, as far as this reader has looked.
   std::uint64_t end() const { return end_; }
 
-  void prefetch(NodeRef ref) const {
+  // So many units from there on, wherever that is: a prefetch takes no fault.
+  void prefetch(NodeRef ref, int units) const {
     const auto at = reinterpret_cast<std::uintptr_t>(memory_.data()) + std::uint64_t{ref} * kUnitBytes;
-    __builtin_prefetch(reinterpret_cast<const void*>(at));
-    __builtin_prefetch(reinterpret_cast<const void*>(at + kUnitBytes));
+    for (int i = 0; i < units; ++i) {
+      __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(i) * kUnitBytes));
+    }
   }
 
   // How the bytes at a word compare with a key: below 0, 0, above 0. They are charged for. REQUIRES: the bytes are in

@@ -13,7 +13,8 @@ namespace ingot::inline replication_view_generation {
 namespace {
 
 constexpr std::uint64_t kSeekCompares = kTreeLevelsMax * (std::bit_width(kTreeEntriesMax) + 1);  // with whole keys
-constexpr std::size_t kPrefetchEntries = 6;  // versions ahead of the one that a range copies
+constexpr int kVersionUnits = 2;              // that are prefetched of a version
+constexpr std::size_t kPrefetchEntries = 8;  // versions ahead of the one that a range copies
 
 std::uint64_t word_in(std::span<const std::byte> memory, std::uint64_t word, std::memory_order order) {
   return reinterpret_cast<const SharedCell<std::uint64_t>*>(memory.data())[word].load(order);
@@ -125,7 +126,7 @@ ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, Vie
     for (std::uint64_t i = 0; i < kBucketEntries; ++i) {
       const std::uint64_t word = source_.load(first + i);
       if (high_half(word) != tag || low_half(word) == 0) continue;
-      source_.prefetch(low_half(word));
+      source_.prefetch(low_half(word), kVersionUnits);
       NodeRef version = low_half(word);
       const Found at = at_root(version);
       if (at == Found::kAstray) return at;
@@ -153,16 +154,18 @@ ViewReader::Found ViewReader::at_root(NodeRef& version) {
   return Found::kNo;
 }
 
+// Whole units, which belong to the node.
 bool ViewReader::copy(NodeRef version, ViewAnswer& answer) {
+  if (!source_.holds(version, kUnitWords)) return false;
   const std::uint64_t first = word_of(version);
   const std::uint64_t lengths = source_.load(first + 1);
   if (low_half(lengths) > kViewBytesMax || high_half(lengths) > kViewBytesMax) return false;
-  const std::uint64_t words = version_words(low_half(lengths), high_half(lengths));
+  const std::uint64_t words =
+      units_for(version_words(low_half(lengths), high_half(lengths))) * kUnitWords;
   if (!source_.take(words) || !source_.holds(version, words)) return false;
   std::uint64_t* const to = answer.room(words);
-  to[0] = source_.load(first);
-  to[1] = lengths;
-  for (std::uint64_t i = 2; i < words; ++i) to[i] = source_.load(first + i);
+  for (std::uint64_t i = 0; i < words; i += kUnitWords) source_.copy_unit(first + i, to + i);
+  to[1] = lengths;  // those that have bounds
   answer.add(words);
   return is_kind(to[0], NodeKind::kVersion);
 }
@@ -190,12 +193,12 @@ bool ViewReader::copy_range(const ViewRange& range, ViewAnswer& answer) {
       }
       if (i == walk.at()) {
         for (std::size_t ahead = i; ahead < std::min(*stop, i + kPrefetchEntries); ++ahead) {
-          source_.prefetch(walk.version(ahead));
+          source_.prefetch(walk.version(ahead), kVersionUnits);
         }
       }
-      if (i + kPrefetchEntries < *stop) source_.prefetch(walk.version(i + kPrefetchEntries));
+      if (i + kPrefetchEntries < *stop) source_.prefetch(walk.version(i + kPrefetchEntries), kVersionUnits);
       const NodeRef version = walk.version(i);
-      if (!source_.take(2) || !source_.holds(version, kVersionHeadWords) || !copy(version, answer)) return false;
+      if (!copy(version, answer)) return false;
     }
     if (*stop < walk.count() || walk.at() >= walk.count()) return true;
     if (!walk.next_leaf(end)) return false;
