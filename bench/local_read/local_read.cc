@@ -1,5 +1,5 @@
-// bench/local_read: what a read of a key, or of a hundred, costs a process on the same machine, from a view's generation
-// and from what else such a process may use, while nothing or somebody writes.
+// bench/local_read: what a read of a key, or of a hundred, costs a process on the same machine, from a view's
+// generation and from what else such a process may use, while nothing or somebody writes.
 //
 // The stores take turns, so that what else the machine does meets all of them. Flags and output; the stores are beside.
 #include <time.h>
@@ -208,7 +208,8 @@ absl::Status run(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("What local reads cost: a view's generation beside a hash map, one behind a lock, and LMDB.", "local_read");
+  CLI::App app("What local reads cost: a view's generation beside a hash map, one behind a lock, and LMDB.",
+               "local_read");
   Flags flags;
   app.add_option("--keys", flags.keys, "numbers of keys")
       ->delimiter(',')

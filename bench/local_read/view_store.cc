@@ -5,6 +5,7 @@
 
 #include "bench/local_read/stores.h"
 #include "core/check.h"
+#include "replication/view/generation/memory.h"
 #include "replication/view/generation/reader.h"
 #include "replication/view/generation/writer.h"
 #include "transport/host/segment.h"
@@ -24,10 +25,10 @@ std::uint64_t now_us() {
 class ViewStore final : public ReadStore {
  public:
   explicit ViewStore(std::size_t bytes) {
-    const auto fd = create_segment("ingot-local-read", bytes);
+    const auto fd = create_generation_memory(bytes);
     INGOT_CHECK(fd.ok(), "there is memory for the view");
     written_ = *Segment::map(fd->get(), Segment::Access::kReadWrite);
-    read_ = *Segment::map(fd->get(), Segment::Access::kReadOnly);
+    read_ = *Segment::map(read_only_generation(fd->get())->get(), Segment::Access::kReadOnly);
   }
 
   void load(const std::vector<std::string>& keys, const std::string& value) override {

@@ -63,4 +63,7 @@ inline constexpr std::uint64_t kChangeWordsMax = 64;
 // How often a read begins again with a newer root when it was overtaken.
 inline constexpr int kReadAttemptsMax = 3;
 
+// What is given back at a time of a generation that is gone: some milliseconds of the kernel's work.
+inline constexpr std::uint64_t kPunchBytes = 16 * 1024 * 1024;
+
 }  // namespace ingot::replication_view_generation

@@ -23,10 +23,7 @@ class ReadSource {
 
   // Acquire: with a link a reader sees the node that it leads to; with reused memory it sees the mark (HashIndex::set,
   // Nodes::reclaim). REQUIRES: the word is in the memory: in the header, the log, or holds() was true.
-  std::uint64_t load(std::uint64_t word) const {
-    return reinterpret_cast<const SharedCell<std::uint64_t>*>(memory_.data())[word].load(
-        INGOT_RULE("loads-acquire") ? std::memory_order_acquire : std::memory_order_relaxed);
-  }
+  std::uint64_t load(std::uint64_t word) const;
 
   // The words of a unit, each once.
   void copy_unit(std::uint64_t word, std::uint64_t* to) const {
@@ -86,5 +83,10 @@ class ReadSource {
   std::uint64_t end_ = 0;
   std::uint64_t left_ = 0;
 };
+
+inline std::uint64_t ReadSource::load(std::uint64_t word) const {
+  return reinterpret_cast<const SharedCell<std::uint64_t>*>(memory_.data())[word].load(
+      INGOT_RULE("loads-acquire") ? std::memory_order_acquire : std::memory_order_relaxed);
+}
 
 }  // namespace ingot::replication_view_generation

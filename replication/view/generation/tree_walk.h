@@ -25,7 +25,9 @@ class TreeWalk {
   // The leaf's entries from there on: their number in the leaf, and the version of one.
   std::size_t at() const { return levels_[0].at; }
   std::size_t count() const { return levels_[0].shape.count; }
-  NodeRef version(std::size_t i) const { return low_half(source_.load(levels_[0].word + levels_[0].shape.links() + i)); }
+  NodeRef version(std::size_t i) const {
+    return low_half(source_.load(levels_[0].word + levels_[0].shape.links() + i));
+  }
   // The first of them that is not below a key.
   std::optional<std::size_t> lower_bound(std::string_view key) { return bound(levels_[0], key, false); }
 
@@ -44,7 +46,9 @@ class TreeWalk {
   std::optional<std::size_t> bound(const Level& level, std::string_view key, bool above);
   bool compare_prefix(const Level& level, std::string_view key, int& order);
   bool compare_entry(const Level& level, std::size_t i, std::string_view key, int& order);
-  NodeRef child(const Level& level) const { return low_half(source_.load(level.word + level.shape.links() + level.at)); }
+  NodeRef child(const Level& level) const {
+    return low_half(source_.load(level.word + level.shape.links() + level.at));
+  }
   void prefetch_next(const Level& parent) const;
 
   ReadSource& source_;

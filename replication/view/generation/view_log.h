@@ -25,16 +25,7 @@ class ViewLog {
   void start(ViewRevision floor) { floor_ = floor; }
 
   // Returns the change's position. REQUIRES: revisions do not fall.
-  std::uint64_t append(ViewRevision revision, std::uint64_t hash) {
-    if (end_ - begin_ == entries_) forget(begin_ + 1);
-    const std::uint64_t word = entry_word(end_);
-    // The revision first: a reader that takes the hash sees that its entry was overwritten (ViewReader::changes).
-    if (INGOT_RULE("revision-first")) nodes_.store(word, static_cast<std::uint64_t>(revision));
-    if (INGOT_RULE("revision-fence")) store_store_fence();
-    nodes_.store(word + 1, hash);
-    if (!INGOT_RULE("revision-first")) nodes_.store(word, static_cast<std::uint64_t>(revision));
-    return end_++;
-  }
+  std::uint64_t append(ViewRevision revision, std::uint64_t hash);
 
   // The log begins at this position. REQUIRES: begin() <= position <= end().
   void forget(std::uint64_t position) {
@@ -54,5 +45,16 @@ class ViewLog {
   std::uint64_t end_ = 0;
   ViewRevision floor_ = 0;
 };
+
+inline std::uint64_t ViewLog::append(ViewRevision revision, std::uint64_t hash) {
+  if (end_ - begin_ == entries_) forget(begin_ + 1);
+  const std::uint64_t word = entry_word(end_);
+  // The revision first: a reader that takes the hash sees that its entry was overwritten (ViewReader::changes).
+  if (INGOT_RULE("revision-first")) nodes_.store(word, static_cast<std::uint64_t>(revision));
+  if (INGOT_RULE("revision-fence")) store_store_fence();
+  nodes_.store(word + 1, hash);
+  if (!INGOT_RULE("revision-first")) nodes_.store(word, static_cast<std::uint64_t>(revision));
+  return end_++;
+}
 
 }  // namespace ingot::replication_view_generation

@@ -13,24 +13,6 @@ namespace {
 
 constexpr std::uint8_t kTableBitsMin = kSmallNodes ? 0 : 6;
 
-void store_root(Nodes& nodes, std::uint64_t number, const RootFields& root) {
-  const std::uint64_t words[kRootWords] = {static_cast<std::uint64_t>(root.revision),
-                                           two_halves(root.table, root.table_bits),
-                                           two_halves(root.tree, root.tree_levels),
-                                           root.keys,
-                                           root.log_begin,
-                                           root.log_end,
-                                           static_cast<std::uint64_t>(root.log_floor),
-                                           0};
-  // The cell is another root's: a reader that sees these words sees the number of the root before this one, too
-  // (ViewReader::begin).
-  if (INGOT_RULE("cell-fence")) store_store_fence();
-  for (std::uint64_t i = 0; i < kRootWords; ++i) nodes.store(root_cell_word(number) + i, words[i]);
-  // Release: with the number, a reader sees the root and all that it reaches (ViewReader::begin).
-  nodes.store(kNumberWord, number,
-              INGOT_RULE("number-release") ? std::memory_order_release : std::memory_order_relaxed);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GenerationWriter>> GenerationWriter::create(std::span<std::byte> memory,
@@ -169,10 +151,30 @@ absl::Status GenerationWriter::publish(ViewRevision revision, std::uint64_t now_
   forget_tombstones();
   published_ = {revision,      table_.at(),  table_.bits(), tree_.root(), tree_.levels(),
                 tree_.keys(), log_.begin(), log_.end(),    log_.floor()};
-  store_root(nodes_, ++number_, published_);
+  store_root();
   nodes_.published(number_, now_ms);
   reclaim(now_ms);
   return absl::OkStatus();
+}
+
+void GenerationWriter::store_root() {
+  const RootFields& root = published_;
+  const std::uint64_t words[kRootWords] = {static_cast<std::uint64_t>(root.revision),
+                                           two_halves(root.table, root.table_bits),
+                                           two_halves(root.tree, root.tree_levels),
+                                           root.keys,
+                                           root.log_begin,
+                                           root.log_end,
+                                           static_cast<std::uint64_t>(root.log_floor),
+                                           0};
+  ++number_;
+  // The cell is another root's: a reader that sees these words sees the number of the root before this one, too
+  // (ViewReader::begin).
+  if (INGOT_RULE("cell-fence")) store_store_fence();
+  for (std::uint64_t i = 0; i < kRootWords; ++i) nodes_.store(root_cell_word(number_) + i, words[i]);
+  // Release: with the number, a reader sees the root and all that it reaches (ViewReader::begin).
+  nodes_.store(kNumberWord, number_,
+               INGOT_RULE("number-release") ? std::memory_order_release : std::memory_order_relaxed);
 }
 
 // Those that the log has forgotten; and if there are too many, the log forgets more. A version that was superseded

@@ -1,5 +1,5 @@
-// The one writer of a generation: all keys of a store at their newest versions, as much of the past as readers may still
-// look at, and the log of the last changes (docs/design/views.md).
+// The one writer of a generation: all keys of a store at their newest versions, as much of the past as readers may
+// still look at, and the log of the last changes (docs/design/views.md).
 //
 // A new generation is loaded: apply() for each key, in ascending order if possible, and publish(). Then batches of
 // changes follow, and a root after each, at a whole revision. Readers see roots alone.
@@ -86,6 +86,7 @@ class GenerationWriter {
   NodeRef add_version(const ViewChange& change, NodeRef previous);
   bool link(std::uint64_t hash, const TableSlot& slot, NodeRef version);
   void log(const ViewChange& change, std::uint64_t hash, NodeRef version, bool repeated);
+  void store_root();
   void forget_tombstones();
   void reclaim(std::uint64_t now_ms);
   std::uint64_t version_words_at(NodeRef version) const;

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "replication/view/generation/memory.h"
 #include "replication/view/generation/writer.h"
 #include "tests/replication/view/generation/view_world.h"
+#include "transport/host/segment.h"
 
 namespace ingot::test {
 namespace {
@@ -279,7 +281,41 @@ TEST_CASE("a reader of a generation that is given up is told so, also by zeros")
   CHECK(late->begin() == ReadOutcome::kGone);
 }
 
+TEST_CASE("a generation in a memfd is read through another descriptor, and its pages are given back") {
+  const auto fd = create_generation_memory(kBytes);
+  REQUIRE(fd.ok());
+  auto written = Segment::map(fd->get(), Segment::Access::kReadWrite);
+  REQUIRE(written.ok());
+  auto writer = GenerationWriter::create(written->bytes(), {.seed = 1});
+  REQUIRE(writer.ok());
+  REQUIRE((*writer)->apply({.key = "a", .value = "1", .revision = 1, .created = 1, .version = 1}).ok());
+  REQUIRE((*writer)->publish(1, 0).ok());
+  const auto shown = read_only_generation(fd->get());
+  REQUIRE(shown.ok());
+  CHECK(!Segment::map(shown->get(), Segment::Access::kReadWrite).ok());
+  const auto read = Segment::map(shown->get(), Segment::Access::kReadOnly);
+  REQUIRE(read.ok());
+  auto reader = ViewReader::open(read->bytes());
+  REQUIRE(reader.ok());
+  REQUIRE(reader->begin() == ReadOutcome::kOk);
+  ViewAnswer answer;
+  REQUIRE(reader->get("a", answer) == ReadOutcome::kOk);
+  CHECK(answer.size() == 1);
+  GenerationWriter::mark_gone(written->bytes());
+  std::uint64_t offset = 0;
+  for (bool done = false; !done;) {
+    const auto punched = punch_some(fd->get(), offset);
+    REQUIRE(punched.ok());
+    done = *punched;
+  }
+  CHECK(offset == kBytes);
+  CHECK(std::all_of(read->bytes().begin() + 4096, read->bytes().end(), [](std::byte b) { return b == std::byte{0}; }));
+  CHECK(reader->get("a", answer) == ReadOutcome::kGone);
+  CHECK(reader->begin() == ReadOutcome::kGone);
+}
+
 TEST_CASE("sizes that no generation has are refused") {
+  CHECK(create_generation_memory(4096).status().code() == absl::StatusCode::kInvalidArgument);
   const GuardedMemory memory(kBytes);
   CHECK(GenerationWriter::create(memory.bytes().first(4096), {}).status().code() ==
         absl::StatusCode::kInvalidArgument);
