@@ -14,7 +14,7 @@
 namespace ingot::inline replication_view_generation {
 namespace {
 
-absl::Status failed(std::string_view what) {
+absl::Status failed(const char* what) {
   return absl::InternalError(absl::StrCat("a view's memory: ", what, ": ", std::strerror(errno)));
 }
 
