@@ -22,7 +22,7 @@ MDB_val value_of(const std::string& bytes) { return {bytes.size(), const_cast<ch
 class LmdbStore final : public ReadStore {
  public:
   explicit LmdbStore(std::size_t bytes) {
-    char folder[] = "/dev/shm/ingot-local-read-XXXXXX";
+    char folder[] = "/dev/shm/local-read-XXXXXX";
     INGOT_CHECK(::mkdtemp(folder) != nullptr);
     folder_ = folder;
     must(mdb_env_create(&env_));

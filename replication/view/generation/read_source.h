@@ -48,12 +48,14 @@ class ReadSource {
     const std::uint64_t first = word_of(ref);
     if (first < first_node_) return false;
     if (first + words <= end_) return true;
-    end_ = std::min<std::uint64_t>(load(kHighWaterWord), memory_.size() / kUnitBytes) * kUnitWords;
-    return first + words <= end_;
+    return first + words <= end();
   }
 
-  // The words below the high water, as far as this reader has looked.
-  std::uint64_t end() const { return end_; }
+  // The words below the high water. All that a root reaches whose number was loaded before lies there.
+  std::uint64_t end() {
+    end_ = std::min<std::uint64_t>(load(kHighWaterWord), memory_.size() / kUnitBytes) * kUnitWords;
+    return end_;
+  }
 
   // So many units from there on, wherever that is: a prefetch takes no fault.
   void prefetch(NodeRef ref, int units) const {

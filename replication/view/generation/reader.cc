@@ -111,13 +111,15 @@ ReadOutcome ViewReader::get(std::string_view key, ViewAnswer& answer) {
   source_.begin(kGetWordsMax + words_for(key.size()) + words_for(kViewBytesMax));
   const std::uint32_t tag = tag_of(hash_bytes(key, seed_));
   const std::size_t before = answer.starts_.size();
-  const Found found = find(tag, key.size(), answer, [&](const ViewEntry& entry) { return entry.key == key; });
+  const Found found =
+      find(tag, key.size(), std::nullopt, answer, [&](const ViewEntry& entry) { return entry.key == key; });
   if (found == Found::kYes && answer[before].deleted) answer.take_back();
   return verdict(found == Found::kAstray, answer);
 }
 
 template <typename Fits>
-ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, ViewAnswer& answer, const Fits& fits) {
+ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, std::optional<ViewRevision> revision,
+                                   ViewAnswer& answer, const Fits& fits) {
   const std::uint64_t buckets = std::uint64_t{1} << root_.table_bits;
   NodeRef bucket = root_.table + static_cast<NodeRef>(tag & (buckets - 1));
   while (bucket != 0) {
@@ -131,6 +133,7 @@ ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, Vie
       const Found at = at_root(version);
       if (at == Found::kAstray) return at;
       if (at == Found::kNo) continue;
+      if (revision && static_cast<ViewRevision>(source_.load(word_of(version) + 2)) != *revision) continue;
       if (key_bytes != 0 && low_half(source_.load(word_of(version) + 1)) != key_bytes) continue;
       if (!copy(version, answer)) return Found::kAstray;
       if (fits(answer[answer.size() - 1])) return Found::kYes;
@@ -175,6 +178,7 @@ bool ViewReader::copy(NodeRef version, ViewAnswer& answer) {
 // Each word that a root reaches is copied once, and compared once with the range's end. The way to its begin compares
 // that with some keys of each level.
 ReadOutcome ViewReader::range(const ViewRange& range, ViewAnswer& answer) {
+  answer.clear();
   source_.begin(kGetWordsMax + 2 * source_.end() + kSeekCompares * words_for(range.begin.size()));
   const bool whole = root_.tree == 0 || copy_range(range, answer);
   return verdict(!whole, answer);
@@ -220,6 +224,7 @@ ReadOutcome ViewReader::count(std::string_view begin, std::string_view end, std:
 // ---- Changes -------------------------------------------------------------------------------------------------------
 
 ReadOutcome ViewReader::changes(const ViewChanges& changes, ViewAnswer& answer) {
+  answer.clear();
   if (changes.since < root_.log_floor) {
     const ReadOutcome outcome = verdict(false, answer);
     answer.clear();
@@ -243,7 +248,7 @@ ReadOutcome ViewReader::changes(const ViewChanges& changes, ViewAnswer& answer) 
     const auto newest = [&](const ViewEntry& entry) {
       return entry.revision == revision && hash_bytes(entry.key, seed_) == hash;
     };
-    astray = !source_.take(2) || find(tag_of(hash), 0, answer, newest) == Found::kAstray;
+    astray = !source_.take(2) || find(tag_of(hash), 0, revision, answer, newest) == Found::kAstray;
   }
   const ReadOutcome outcome = verdict(astray, answer);
   if (outcome != ReadOutcome::kOk || !too_old) return outcome;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -92,7 +93,8 @@ class ViewReader {
   ReadOutcome damaged_or_gone() const;
   // What a key was at the root: adds its version to the answer if `fits` accepts it.
   template <typename Fits>
-  Found find(std::uint32_t tag, std::size_t key_bytes, ViewAnswer& answer, const Fits& fits);
+  Found find(std::uint32_t tag, std::size_t key_bytes, std::optional<ViewRevision> revision, ViewAnswer& answer,
+             const Fits& fits);
   // The version in force at the root, from a newer one on.
   Found at_root(NodeRef& version);
   bool copy(NodeRef version, ViewAnswer& answer);

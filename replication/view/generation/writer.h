@@ -8,6 +8,7 @@
 // and another one takes its place.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -67,7 +68,11 @@ class GenerationWriter {
 
   // Bytes of the generation; what the newest root reaches; what is free.
   std::uint64_t bytes() const { return bytes_; }
-  std::uint64_t live_bytes() const { return (space().allocated() - nodes_.retired_units()) * kUnitBytes; }
+  // A tombstone that a put has superseded may count as retired twice, so this may be less than it is.
+  std::uint64_t live_bytes() const {
+    const std::uint64_t allocated = space().allocated(), retired = nodes_.retired_units();
+    return (allocated - std::min(allocated, retired)) * kUnitBytes;
+  }
   std::uint64_t free_bytes() const { return (space().units() - space().allocated()) * kUnitBytes; }
   // Whether a larger generation should take its place.
   bool nearly_full() const { return live_bytes() / kFullQuarters >= bytes_ / 4; }
