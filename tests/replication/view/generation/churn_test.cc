@@ -30,7 +30,7 @@ namespace {
 constexpr ViewRevision kKeys = 997;   // a prime, so that revision * kStep goes through all of them
 constexpr ViewRevision kStep = 390;
 constexpr std::size_t kBytes = std::size_t{8} << 20;
-constexpr std::uint64_t kMarkEnough = 20'000;  // so many roots, before each of which memory was used again or could be
+constexpr std::uint64_t kMarkEnough = 4'000;  // so many roots: memory was used again many times
 
 std::string key_of(ViewRevision key) {
   const std::string digits = std::to_string(key);
