@@ -31,6 +31,7 @@
 #include "services/watch/shares.h"
 #include "services/watch/watch.h"
 #include "services/watch/watch_index.h"
+#include "services/watch/wide.h"
 #include "transport/pollable.h"
 
 namespace ingot::watch {
@@ -111,27 +112,6 @@ class Hub final : public Pollable {
     std::vector<Pair> pairs;  // by watch
     std::size_t next_pair = 0;
   };
-  // One revision of which a page does not hold all, or that too many watches want.
-  struct Wide {
-    // A response that is being made, of the last one of `waiting`.
-    struct Making {
-      std::vector<std::string> pieces;
-      std::size_t bytes = 0, events = 0;
-      std::size_t part = 0, entry = 0;  // to be looked at
-    };
-    Revision from = 0, revision = 0;  // the first page's position; the revision
-    std::uint64_t number = 0;         // the first page
-    kv::EventsRequest request;
-    std::vector<EventBatch> parts;
-    std::size_t bytes = 0;
-    bool complete = false;
-    std::optional<WatchRef> alone;       // for this one only, since there is too much for all
-    std::vector<WatchRef> waiting;       // to be given it
-    std::vector<WatchRef> without_turn;  // likewise, once they have a turn, until hold_to_ns
-    std::uint64_t hold_to_ns = 0;
-    Making making;
-  };
-
   // hub.cc
   bool has_work() const;
   std::size_t watches() const { return shares_.all(Resource::kWatches); }

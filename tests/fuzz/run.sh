@@ -67,8 +67,7 @@ sources=(
   services/rpc/wire/*.cc
   services/rpc/server/{call,flood_guard,methods,request_head,session,session_calls,session_input}.cc
   services/rpc/server/{session_memory,session_output,stream,turns}.cc
-  # Without hub_wide.cc: clang 14 does not take that an optional of a nested struct makes one.
-  services/watch/{cover,event_batch,hub,hub_delivery,hub_reading,hub_requests,room,shares,watch_index,watch_methods}.cc
+  services/watch/*.cc
   services/etcd/{errors,header,kv_methods,long_reads,range_call,sorted_pages,translate_requests,translate_results}.cc
 )
 mapfile -t labels < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null | grep '^//')
