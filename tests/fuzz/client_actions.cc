@@ -13,7 +13,7 @@ std::string framed(const google::protobuf::MessageLite& message) { return rpc::f
 
 // ---- Calls ----
 
-void Schedule::open(Link& link, const char* path, const std::string& body, bool end, unsigned how) {
+void Schedule::open(Client& link, const char* path, const std::string& body, bool end, unsigned how) {
   rpc::Headers headers = rpc::RawClient::grpc_headers(path);
   if (how % 16 == 1) headers.emplace_back("grpc-timeout", "50m");
   if (how % 16 == 2) headers.emplace_back("x-data", std::string(8'000, 'm'));
@@ -35,7 +35,7 @@ std::string Schedule::request_of(unsigned method) {
   range.set_range_end(std::string(1, '\0'));
   pb::DeleteRangeRequest gone;
   gone.set_key(put.key());
-  gone.set_range_end(std::string(1, '\0'));
+  gone.set_range_end(kLastKey);  // the ordinary client's key stays
   gone.set_prev_kv(true);
   pb::TxnRequest txn;
   for (int i = 0; i < 6; ++i) {
@@ -46,7 +46,7 @@ std::string Schedule::request_of(unsigned method) {
   }
   *txn.add_success()->mutable_request_range() = range;
   pb::CompactionRequest compaction;
-  compaction.set_revision(world_.store().revision());
+  compaction.set_revision(stage_.revision());
   const std::array<const google::protobuf::MessageLite*, 5> messages = {&put, &range, &gone, &txn, &compaction};
   return framed(*messages[method % messages.size()]);
 }
@@ -55,7 +55,7 @@ void Schedule::call() {
   static constexpr std::array<const char*, 7> kPaths = {
       "/etcdserverpb.KV/Put", "/etcdserverpb.KV/Range",   "/etcdserverpb.KV/DeleteRange",
       "/etcdserverpb.KV/Txn", "/etcdserverpb.KV/Compact", "/etcdserverpb.KV/None", "bad"};
-  Link& of = link();
+  Client& of = link();
   const unsigned method = byte() % kPaths.size(), how = byte();
   std::string body = request_of(method);
   if (how / 16 == 1) body.resize(body.size() / 2);
@@ -68,13 +68,13 @@ void Schedule::call() {
 // ---- Watches ----
 
 void Schedule::open_watch() {
-  Link& of = link();
+  Client& of = link();
   const unsigned how = byte();
   open(of, kWatchPath, "", false, how);
 }
 
 void Schedule::create() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   const std::size_t count = number(15);
   const unsigned how = byte();
@@ -85,7 +85,7 @@ void Schedule::create() {
   asked.set_prev_kv(how / 4 % 4 == 1);
   asked.set_fragment(how / 16 % 4 == 1);
   asked.set_progress_notify(how / 64 % 2 == 1);
-  if (how >= 250) asked.set_start_revision(world_.store().revision() + 3);
+  if (how >= 250) asked.set_start_revision(stage_.revision() + 3);
   const std::string first = key();
   const bool distinct = byte() % 2 == 0;
   std::string bytes;
@@ -98,7 +98,7 @@ void Schedule::create() {
 }
 
 void Schedule::create_invalid() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   const std::size_t count = number(15);
   pb::WatchRequest request;
@@ -119,7 +119,7 @@ void Schedule::create_invalid() {
 }
 
 void Schedule::cancel() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   const std::size_t count = number(12);
   std::string bytes;
@@ -132,14 +132,14 @@ void Schedule::cancel() {
 }
 
 void Schedule::ask_progress() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   pb::WatchRequest request;
   request.mutable_progress_request();
   upload_often(of, id, request, number(15));
 }
 
-void Schedule::upload_often(Link& link, int stream, const google::protobuf::MessageLite& message, std::size_t times) {
+void Schedule::upload_often(Client& link, int stream, const google::protobuf::MessageLite& message, std::size_t times) {
   const std::string one = framed(message);
   std::string bytes;
   while (times-- > 0) bytes += one;
@@ -148,13 +148,13 @@ void Schedule::upload_often(Link& link, int stream, const google::protobuf::Mess
 
 // ---- Streams ----
 
-void Schedule::upload(Link& link, int stream, const std::string& bytes, bool end) {
+void Schedule::upload(Client& link, int stream, const std::string& bytes, bool end) {
   uploaded_bytes_ += bytes.size();
   link.peer.upload(stream, bytes, end);
 }
 
 void Schedule::send_malformed() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   static const std::array<std::string, 4> kBytes = {rpc::framed("\xff\xff"), std::string(5, '\x7f'),
                                                     std::string("\0\x7f\xff\xff\xff", 5), rpc::framed("x", true)};
@@ -162,26 +162,26 @@ void Schedule::send_malformed() {
 }
 
 void Schedule::half_close() {
-  Link& of = link();
+  Client& of = link();
   upload(of, stream(of), "", true);
 }
 
 void Schedule::reset() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   of.peer.reset(id, byte() % 14);
 }
 
 void Schedule::read_on() {
-  Link& of = link();
+  Client& of = link();
   const unsigned how = byte();
   const std::size_t bytes = std::size_t{1} << (how / 4 % 20);
-  of.reads_bytes = how % 4 == 0 ? 0 : how % 4 == 1 ? bytes : Link::kAll;
+  of.reads_bytes = how % 4 == 0 ? 0 : how % 4 == 1 ? bytes : Client::kAll;
   of.peer.gives_window = how % 4 == 3;
 }
 
 void Schedule::give_window() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   const auto bytes = static_cast<std::uint32_t>(number(24));
   of.peer.window(0, bytes);
@@ -191,7 +191,7 @@ void Schedule::give_window() {
 // ---- Connections ----
 
 void Schedule::change_settings() {
-  Link& of = link();
+  Client& of = link();
   const unsigned how = byte(), value = byte();
   if (how % 2 == 0) {
     of.peer.settings(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kWindows[value % kWindows.size()]);
@@ -201,7 +201,7 @@ void Schedule::change_settings() {
 }
 
 void Schedule::ping() {
-  Link& of = link();
+  Client& of = link();
   const std::size_t count = number(8);
   for (std::size_t i = 0; i < count; ++i) {
     of.peer.raw(rpc::frame(NGHTTP2_PING, 0, 0, std::string(8, 'p')));
@@ -210,7 +210,7 @@ void Schedule::ping() {
 
 // Many frames of one kind, whether these are allowed or not.
 void Schedule::flood() {
-  Link& of = link();
+  Client& of = link();
   const int id = stream(of);
   const std::uint8_t type = static_cast<std::uint8_t>(byte() % 12), flags = static_cast<std::uint8_t>(byte());
   const std::string payload(byte() % 64, '\1');
@@ -222,7 +222,7 @@ void Schedule::flood() {
 }
 
 void Schedule::send_frame() {
-  Link& of = link();
+  Client& of = link();
   const std::uint8_t type = static_cast<std::uint8_t>(byte() % 12), flags = static_cast<std::uint8_t>(byte());
   const std::uint32_t id = byte();
   std::string payload;

@@ -4,13 +4,10 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "tests/fuzz/targets.h"
-
 namespace ingot::fuzz {
 namespace {
 
-// Of one schedule: it ends at the first of these.
-constexpr int kRoundsMax = 20'000;
+// Of one schedule: it ends at the first of these, or when its stage says so.
 constexpr std::size_t kUploadBytesMax = 24 * 1024 * 1024;
 constexpr std::size_t kActionsMax = 4'000;
 
@@ -19,16 +16,16 @@ constexpr std::size_t kActionsMax = 4'000;
 // At the end, too, the ordinary client asks, with the others there and without them.
 void Schedule::run() {
   while (at_ < bytes_.size() && within_bounds()) act();
-  for (int i = 0; i < 20; ++i) world_.round(20);
+  for (int i = 0; i < 20; ++i) stage_.round(20);
   trace("end");
-  world_.ask_ordinary(1'000);
-  world_.ask_ordinary(200'000);
-  while (world_.links().size() > 1) world_.close(*world_.links().back());
-  world_.ask_ordinary(1'000);
+  stage_.ask_ordinary(1'000);
+  stage_.ask_ordinary(200'000);
+  while (stage_.clients() > 0) stage_.close(stage_.client(stage_.clients() - 1));
+  stage_.ask_ordinary(1'000);
 }
 
 bool Schedule::within_bounds() const {
-  return world_.rounds() < kRoundsMax && uploaded_bytes_ < kUploadBytesMax && acted_ < kActionsMax;
+  return !stage_.over() && uploaded_bytes_ < kUploadBytesMax && acted_ < kActionsMax;
 }
 
 void Schedule::act() {
@@ -37,7 +34,7 @@ void Schedule::act() {
   const Action& action = actions()[byte() % kActions];
   trace(action.name);
   (this->*action.act)();
-  world_.round(1);
+  stage_.round(1);
 }
 
 void Schedule::trace(const char* what, std::size_t number) {
@@ -51,16 +48,15 @@ std::size_t Schedule::number(unsigned bits_max) {
   return std::size_t{1} << (drawn < 200 ? drawn % 16 * bits_max / 32 : drawn % bits_max);
 }
 
-Link& Schedule::link() {
-  auto& links = world_.links();
+Client& Schedule::link() {
   const unsigned drawn = byte();
-  if (links.size() == 1) return *world_.connect(kWindows[drawn % kWindows.size()]);
-  const std::size_t index = drawn < 128 ? links.size() - 1 : 1 + drawn % (links.size() - 1);
+  if (stage_.clients() == 0) return *stage_.connect(kWindows[drawn % kWindows.size()]);
+  const std::size_t index = drawn < 128 ? stage_.clients() - 1 : drawn % stage_.clients();
   trace("  connection", index);
-  return *links[index];
+  return stage_.client(index);
 }
 
-int Schedule::stream(Link& link) {
+int Schedule::stream(Client& link) {
   const unsigned drawn = byte();
   auto& streams = link.peer.streams();
   if (streams.empty()) open(link, kWatchPath, "", false, drawn);
@@ -69,32 +65,29 @@ int Schedule::stream(Link& link) {
   return id;
 }
 
-void Schedule::connect() { world_.connect(kWindows[byte() % kWindows.size()]); }
+void Schedule::connect() { stage_.connect(kWindows[byte() % kWindows.size()]); }
 
 void Schedule::close() {
-  if (world_.links().size() > 1) world_.close(link());
+  if (stage_.clients() > 0) stage_.close(link());
 }
 
-void Schedule::ask() { world_.ask_ordinary(kValueBytes[byte() % kValueBytes.size()]); }
+void Schedule::ask() { stage_.ask_ordinary(kValueBytes[byte() % kValueBytes.size()]); }
 
 void Schedule::pass() {
   const std::size_t rounds = number(10);
   const std::uint64_t ms = std::uint64_t{1} << byte() % 12;
   trace("  rounds", rounds);
-  for (std::size_t i = 0; i < rounds && within_bounds(); ++i) world_.round(i % 8 == 0 ? ms : 1);
+  for (std::size_t i = 0; i < rounds && within_bounds(); ++i) stage_.round(i % 8 == 0 ? ms : 1);
 }
 
 // Somebody else's command.
 void Schedule::write() {
   const unsigned how = byte();
-  kv::PutRequest put;
-  put.key = key(), put.value = value();
-  kv::DeleteRangeRequest gone;
-  gone.key = put.key, gone.range_end.assign(1, 'i');
-  uploaded_bytes_ += put.value.size();
-  if (how % 16 == 0) return world_.store().write(kv::CompactRequest{world_.store().revision()});
-  if (how % 16 == 1) return world_.store().write(gone);
-  world_.store().write(put);
+  const std::string at = key(), bytes = value();
+  uploaded_bytes_ += bytes.size();
+  if (how % 16 == 0) return stage_.compact();
+  if (how % 16 == 1) return stage_.remove(at, kLastKey);
+  stage_.put(at, bytes);
 }
 
 // The last actions, some times.
@@ -140,8 +133,6 @@ const std::array<Schedule::Action, Schedule::kActions>& Schedule::actions() {
   }};
   return all;
 }
-
-void run_client(std::string_view bytes) { Schedule(bytes).run(); }
 
 // Each sample does some kinds of actions only, and each of these more or less often: what needs many of one kind and
 // none of another is found sooner.

@@ -2,24 +2,33 @@
 // schedule. With INGOT_FUZZ_TRACE in the environment each action is printed.
 #pragma once
 
+#include <google/protobuf/message_lite.h>
+
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "tests/fuzz/client_world.h"
+#include "core/prng.h"
+#include "tests/fuzz/client_stage.h"
 
 namespace ingot::fuzz {
 
 constexpr std::array<std::size_t, 8> kValueBytes = {0, 10, 10, 1'000, 1'000, 20'000, 60'000, 200'000};
 constexpr std::array<std::uint32_t, 6> kWindows = {0, 1, 1'000, 65'535, 1 << 20, 0x7fff'ffff};
+constexpr const char* kLastKey = "i";  // schedules write below it
 constexpr const char* kWatchPath = "/etcdserverpb.Watch/Watch";
+
+// A schedule.
+std::string sample_client(Prng& rng);
 
 class Schedule {
  public:
-  explicit Schedule(std::string_view bytes) : bytes_(bytes) {}
+  Schedule(std::string_view bytes, Stage& stage) : bytes_(bytes), stage_(stage) {}
 
   void run();
+  std::size_t acted() const { return acted_; }
 
   struct Action {
     const char* name;
@@ -39,11 +48,11 @@ class Schedule {
   std::string key() { return std::string(1, static_cast<char>('a' + byte() % 6)); }
   std::string value() { return std::string(kValueBytes[byte() % kValueBytes.size()], 'v'); }
   // A connection and a stream of it, often the newest; both are there. The first ones are made when they are needed.
-  Link& link();
-  int stream(Link& link);
-  void open(Link& link, const char* path, const std::string& body, bool end, unsigned how);
-  void upload(Link& link, int stream, const std::string& bytes, bool end = false);
-  void upload_often(Link& link, int stream, const google::protobuf::MessageLite& message, std::size_t times);
+  Client& link();
+  int stream(Client& link);
+  void open(Client& link, const char* path, const std::string& body, bool end, unsigned how);
+  void upload(Client& link, int stream, const std::string& bytes, bool end = false);
+  void upload_often(Client& link, int stream, const google::protobuf::MessageLite& message, std::size_t times);
   std::string request_of(unsigned method);
 
   // client_actions.cc
@@ -74,7 +83,7 @@ class Schedule {
 
   const std::string_view bytes_;
   std::size_t at_ = 0;
-  World world_;
+  Stage& stage_;
   std::size_t uploaded_bytes_ = 0;
   std::size_t acted_ = 0;
   bool repeating_ = false;

@@ -5,13 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/rpc/server/limits.h"
+#include "tests/fuzz/client_schedule.h"
+#include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {
 namespace {
 
-constexpr std::string_view kWatchPath = "/etcdserverpb.Watch/Watch";
 constexpr std::size_t kSocketBytes = 64 * 1024;  // that a peer may have sent ahead
 constexpr std::uint64_t kMsNs = 1'000'000;
+constexpr int kRoundsMax = 20'000;
 
 // Narrow, so that little is enough to reach them.
 rpc::ServerBounds narrow_bounds() {
@@ -87,8 +89,8 @@ void World::add_methods() {
   methods_.add(std::string(kWatchPath), std::move(noted));
 }
 
-Link* World::connect(std::uint32_t stream_window) {
-  if (links_.size() == kLinksMax) return nullptr;
+Client* World::connect(std::uint32_t stream_window) {
+  if (clients() == kClientsMax) return nullptr;
   Link& link = *links_.emplace_back(std::make_unique<Link>(absl::StrCat("10.0.0.2:", ++links_made_), false));
   link.progress_ns_ = shared_->now_ns;
   link.peer.greet(stream_window);
@@ -97,19 +99,38 @@ Link* World::connect(std::uint32_t stream_window) {
   return &link;
 }
 
-void World::close(Link& link) {
+void World::close(Client& client) {
   {
     const HeapMeter::Section server(meter_, true);
-    end(link);
+    end(static_cast<Link&>(client));
     shared_->handlers_over.clear();
   }
-  std::erase_if(links_, [&](const auto& each) { return each.get() == &link; });
+  std::erase_if(links_, [&](const auto& each) { return each.get() == &client; });
 }
+
+void World::put(const std::string& key, const std::string& value) {
+  kv::PutRequest put;
+  put.key = key, put.value = value;
+  store_.write(put);
+}
+
+void World::remove(const std::string& key, const std::string& end) {
+  kv::DeleteRangeRequest gone;
+  gone.key = key, gone.range_end = end;
+  store_.write(gone);
+}
+
+bool World::over() const { return rounds_ >= kRoundsMax; }
 
 // The server runs.
 void World::end(Link& link) {
   link.session_.reset();
   std::string().swap(link.unsent_);
+}
+
+void run_client(std::string_view bytes) {
+  World world;
+  Schedule(bytes, world).run();
 }
 
 // ---- A round ----

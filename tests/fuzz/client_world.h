@@ -18,7 +18,7 @@
 #include "services/rpc/server/session.h"
 #include "services/rpc/server/shared.h"
 #include "services/watch/watch_methods.h"
-#include "tests/fuzz/client_peer.h"
+#include "tests/fuzz/client_stage.h"
 #include "tests/fuzz/client_store.h"
 #include "tests/fuzz/heap_meter.h"
 
@@ -26,17 +26,12 @@ namespace ingot::fuzz {
 
 class World;
 
-class Link final : public rpc::SessionHost {
+class Link final : public Client, public rpc::SessionHost {
  public:
-  static constexpr std::size_t kAll = ~std::size_t{0};
-
   Link(std::string address, bool keeps)
-      : peer(keeps), caller_{Caller::Door::kTcp, std::move(address), std::nullopt} {}
+      : Client(keeps), caller_{Caller::Door::kTcp, std::move(address), std::nullopt} {}
 
   bool open() const { return session_ != nullptr; }
-
-  Peer peer;
-  std::size_t reads_bytes = kAll;  // that the peer takes in a round
 
  private:
   friend class World;
@@ -56,28 +51,29 @@ class Link final : public rpc::SessionHost {
   std::uint64_t progress_ns_ = 0;  // when the peer last took something, or nothing waited for it
 };
 
-class World {
+class World final : public Stage {
  public:
   World();
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  static constexpr std::size_t kLinksMax = 20;
+  // The first link is the ordinary client's.
+  std::size_t clients() const override { return links_.size() - 1; }
+  Client& client(std::size_t index) override { return *links_[index + 1]; }
+  Client* connect(std::uint32_t stream_window) override;
+  void close(Client& client) override;
 
-  // All but the first are for the schedule.
-  std::vector<std::unique_ptr<Link>>& links() { return links_; }
-  Link* connect(std::uint32_t stream_window);  // null: there are enough
-  void close(Link& link);
-  ClientStore& store() { return store_; }
-  int rounds() const { return rounds_; }
+  // Then the server's memory is compared with what it may have.
+  void round(std::uint64_t ms) override;
+  bool over() const override;
 
-  // A round of the loop, so much later; then the server's memory is compared with what it may have.
-  void round(std::uint64_t ms);
+  void put(const std::string& key, const std::string& value) override;
+  void remove(const std::string& key, const std::string& end) override;
+  void compact() override { store_.write(kv::CompactRequest{store_.revision()}); }
+  std::int64_t revision() override { return store_.revision(); }
 
-  // The ordinary client puts a value, reads it, and watches its key, newly and since the beginning. Ends the process if
-  // it does not hear of all that in time.
-  void ask_ordinary(std::size_t value_bytes);
+  void ask_ordinary(std::size_t value_bytes) override;
 
  private:
   // What the ordinary client has asked for, by stream, and what it has heard.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "tests/fuzz/client_schedule.h"
 
 namespace ingot::fuzz {
 
@@ -77,7 +78,6 @@ std::string sample_http2(Prng& rng);
 // What clients do to a loop that serves them, as a schedule: any frames and messages, slow reads, ends from either side,
 // time. The server's memory stays within its named bounds, and an ordinary client has its answers.
 void run_client(std::string_view bytes);
-std::string sample_client(Prng& rng);
 
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {

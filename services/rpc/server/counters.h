@@ -15,6 +15,8 @@ struct ServerCounters {
   Counter calls_overdue;    // ended by their deadline
   Counter calls_refused;    // before a handler saw them: unknown, malformed, too large, not allowed
   Counter calls_waited;     // that could not begin at once: too many, or their reader does not read
+  // Gauges of what is kept for clients, in bytes (services/rpc/server/shared.h).
+  Counter held_heads, held_requests, held_answers, held_http2;
   Counter received_bytes;
   Counter sent_bytes;
   Counter reads;  // system calls
