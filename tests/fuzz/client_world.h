@@ -40,6 +40,7 @@ class Link final : public Client, public rpc::SessionHost {
   void has_output() override {}
   void read_on() override {}
   const Caller& caller() const override { return caller_; }
+  std::size_t unsent_bytes() const override { return unsent_.size(); }
 
   std::size_t owed_bytes() const { return unsent_.size() + session_->finished_output_bytes(); }
 

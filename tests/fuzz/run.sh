@@ -65,7 +65,7 @@ sources=(
   services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc
   services/rpc/wire/*.cc
-  services/rpc/server/{call,flood_guard,methods,request_head,session,session_calls,session_input}.cc
+  services/rpc/server/{call,flood_guard,holdings,methods,request_head,session,session_calls,session_input}.cc
   services/rpc/server/{session_memory,session_output,stream,turns}.cc
   services/watch/*.cc
   services/etcd/{errors,header,kv_methods,long_reads,range_call,sorted_pages,translate_requests,translate_results}.cc

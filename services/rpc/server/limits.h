@@ -86,6 +86,13 @@ inline constexpr std::size_t kReadBytesMin = 64 * 1024;
 inline constexpr std::uint64_t kStalledEndMs = 500;
 inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for such connections, under pressure
 
+// All that a loop keeps for its clients: heads and streams of open calls, what is received and what is to be sent, and
+// HTTP/2's own memory. A connection may have as much as is still free, and kHeldBytesOwn in any case. Beyond, its calls
+// are RESOURCE_EXHAUSTED before they begin, and so is one whose answer is longer than kHeldBytesOwn; and what needs more
+// memory of HTTP/2 ends the connection.
+inline constexpr std::size_t kHeldBytesMax = 1024 * 1024 * 1024;
+inline constexpr std::size_t kHeldBytesOwn = 64 * 1024;
+
 // Frames. At each of these the connection ends with GOAWAY, ENHANCE_YOUR_CALM.
 inline constexpr std::size_t kHeaderBlockBytesMax = 64 * 1024;  // of one block, before and after it is unfolded
 inline constexpr int kPingIntervalMinMs = 5000;  // as etcd; pings without data in between come no more often ...
@@ -131,6 +138,7 @@ inline constexpr int kHeapMapBytes = 4 * 1024 * 1024;
 
 static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
 static_assert(kOutputBeginBytesMax < kOutputBytesMax);
+static_assert(kOutputBytesAllMax + kReceivedBytesAllMax < kHeldBytesMax / 2, "and as much for large calls under way");
 static_assert(kStreamingCallsMax < kStreamingCallsAllMax);
 static_assert(kStreamingCallsAllMax + kCallsTakenOnMax <= kStreamsPerConnectionMax, "a connection can fill the loop");
 

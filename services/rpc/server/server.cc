@@ -122,6 +122,7 @@ class Server::State final : public ConnectionHost {
       flushing_.clear();
     }
     shared_.handlers_over.clear();
+    show_held();
     trim_later();
   }
 
@@ -170,6 +171,14 @@ class Server::State final : public ConnectionHost {
 
   void show_connections() {
     if (shared_.counters != nullptr) shared_.counters->connections_open.set(connections_.size());
+  }
+
+  void show_held() {
+    if (shared_.counters == nullptr) return;
+    shared_.counters->held_heads.set(shared_.head_bytes + shared_.stream_bytes);
+    shared_.counters->held_requests.set(shared_.received_bytes);
+    shared_.counters->held_answers.set(shared_.output_bytes);
+    shared_.counters->held_http2.set(shared_.http2_bytes);
   }
 
   bool anything_to_read() const { return !ready_.empty() || !newcomers_.empty() || !backlogged_.empty(); }

@@ -86,7 +86,7 @@ struct SessionCallbacks {
 Session::Session(Shared& shared, SessionHost& host)
     : shared_(shared),
       host_(host),
-      memory_(kSessionBytesMax),
+      memory_(kSessionBytesMax, shared),
       guard_(shared.bounds),
       drain_timer_(this, [](void* self) { static_cast<Session*>(self)->last_goaway(); }) {}
 
@@ -105,6 +105,7 @@ std::unique_ptr<Session> Session::create(Shared& shared, SessionHost& host) {
       nghttp2_session_set_local_window_size(session->h2_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes) != 0) {
     return nullptr;
   }
+  shared.join(*session);
   host.has_output();
   return session;
 }
@@ -120,6 +121,10 @@ bool Session::receive(std::string_view bytes) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const ssize_t taken = nghttp2_session_mem_recv(h2_, data, bytes.size());
   host_.has_output();
+  if (memory_.refused() && !failed_) {
+    end_for_memory();
+    return false;
+  }
   if (taken >= 0) return true;
   if (!failed_) {
     const bool flood = taken == NGHTTP2_ERR_FLOODED;
@@ -131,6 +136,7 @@ bool Session::receive(std::string_view bytes) {
 }
 
 bool Session::frames(std::string& output) {
+  if (memory_.refused() && !failed_) end_for_memory();  // an answer had no room
   frames_ = &output;
   bool well = true;
   while (output.size() < kWriteBytes) {
@@ -156,6 +162,17 @@ int Session::flooded(const char* why) {
   nghttp2_submit_goaway(h2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(h2_), NGHTTP2_ENHANCE_YOUR_CALM,
                         reinterpret_cast<const std::uint8_t*>(why), std::strlen(why));
   return NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
+// Of what HTTP/2 needs for the connection there is no more, for it or for all.
+void Session::end_for_memory() {
+  memory_.lift_bounds();
+  flooded(memory_.refused_by_own() ? "too_much_memory" : shared_.refusal(*this, shared_.now_ns).c_str());
+}
+
+std::size_t Session::held_bytes() const {
+  return received_bytes_ + head_bytes_ + output_bytes_ + host_.unsent_bytes() + memory_.bytes() +
+         streams_number_ * sizeof(Stream);
 }
 
 int Session::frame_begins(const nghttp2_frame_hd& header) {
@@ -198,6 +215,7 @@ void Session::reset_sent(std::uint32_t code) {
 // A reset that is queued with the answer would overtake it. So it follows once the last frame of the answer has gone.
 void Session::frame_sent(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_RST_STREAM) reset_sent(frame.rst_stream.error_code);
+  if (frame.hd.type == NGHTTP2_HEADERS) framed_bytes_ += frame.hd.length;  // what is refused has nothing else
   const bool of_call = frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA;
   guard_.frame_sent(of_call);
   if (!of_call || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
@@ -218,6 +236,7 @@ int Session::begin_headers(std::int32_t id) {
   stream.id = id;
   streams_.push_back(stream);
   ++streams_number_;
+  shared_.stream_bytes += sizeof(Stream);
   nghttp2_session_set_stream_user_data(h2_, id, &stream);
   return 0;
 }
@@ -254,6 +273,7 @@ void Session::drop(Stream& stream) {
   if (stream.finished) finished_output_bytes_ -= stream.output.size();
   output_taken(stream, stream.output.size());
   --streams_number_;
+  shared_.stream_bytes -= sizeof(Stream);
   if (stream.streaming) --streaming_number_;
   shared_.keep(std::unique_ptr<Stream>(&stream));
   credit_withheld();

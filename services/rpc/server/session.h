@@ -29,13 +29,14 @@ class SessionHost {
   virtual void has_output() = 0;  // flush is wanted at the end of the round
   virtual void read_on() = 0;     // reading was held back, since calls waited
   virtual const Caller& caller() const = 0;
+  virtual std::size_t unsent_bytes() const = 0;  // frames that the peer has not taken
 
  protected:
   ~SessionHost() = default;
 };
 
 // Not thread-safe. nghttp2 calls handlers from within receive(), never from within frames().
-class Session final : private Line {
+class Session final : private Line, private Holder {
  public:
   // Null: no memory.
   static std::unique_ptr<Session> create(Shared& shared, SessionHost& host);
@@ -62,7 +63,7 @@ class Session final : private Line {
   // Of answers that are complete, and which the peer does not take.
   std::size_t output_bytes() const { return output_bytes_; }
   std::size_t finished_output_bytes() const { return finished_output_bytes_; }
-  std::size_t framed_bytes() const { return framed_bytes_; }  // of answers, ever
+  std::size_t framed_bytes() const { return framed_bytes_; }  // of answers, with their header blocks, ever
   // More output waits than a connection may have: it ends at once.
   bool overflowed() const { return overflowed_; }
   bool ever_called() const { return ever_called_; }
@@ -101,12 +102,17 @@ class Session final : private Line {
   void begin(Stream& stream) override;
   void nothing_small_waits() override { host_.read_on(); }
 
+  // Holder
+  std::size_t held_bytes() const override;
+  const Caller& holder() const override { return host_.caller(); }
+
   // session.cc: frames
   int frame_begins(const nghttp2_frame_hd& header);
   int frame_received(const nghttp2_frame& frame);
   void reset_sent(std::uint32_t code);
   void frame_sent(const nghttp2_frame& frame);
   int flooded(const char* why);
+  void end_for_memory();
   int begin_headers(std::int32_t id);
   int field(std::int32_t id, std::string_view name, std::string_view value);
   int malformed(std::int32_t id);
@@ -119,6 +125,7 @@ class Session final : private Line {
   void count_head(Stream& stream, std::size_t bytes);
   grpc::Status find_method(Stream& stream) const;
   void begin_stream(Stream& stream);
+  grpc::Status room_for_head() const;
   grpc::Status room_for_stream(const Stream& stream) const;
   void request_complete(Stream& stream, std::string_view message);
   void run_unary(Stream& stream, std::string_view message);
@@ -144,6 +151,7 @@ class Session final : private Line {
   void count_output(const Stream& stream, std::size_t added, std::size_t taken);
   void output_taken(Stream& stream, std::size_t bytes);
   void take_over_output(Stream& stream);
+  grpc::Status no_room_for_answer(const Stream& stream) const;
   void answer(Stream& stream, const grpc::Status& status, const char* http_status);
   void trailers_only(Stream& stream, const char* http_status);
   void submit_trailers(Stream& stream);
@@ -163,7 +171,7 @@ class Session final : private Line {
   std::size_t output_bytes_ = 0;           // of all streams, unframed
   std::size_t counted_bytes_ = 0;          // of those whose handlers do not bound it (Method::bounds_output)
   std::size_t finished_output_bytes_ = 0;  // of those whose answer is complete
-  std::size_t framed_bytes_ = 0;           // of all streams, ever
+  std::size_t framed_bytes_ = 0;           // of all streams, with their header blocks, ever
   std::size_t frame_left_ = 0;             // of a DATA frame that is being received, with padding
   std::string* frames_ = nullptr;          // during frames()
   std::vector<Call> low_;                  // whose handlers are to be told of low output

@@ -47,11 +47,7 @@ void Session::count_head(Stream& stream, std::size_t bytes) {
 void Session::head_complete(Stream& stream) {
   count_head(stream, stream.head.kept_bytes());
   if (const auto fault = stream.head.fault()) return refuse(stream, fault->status, fault->http_status);
-  if (head_bytes_ > shared_.bounds.head_bytes) {
-    return refuse(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED,
-                           absl::StrCat("too much metadata in the open calls of this connection: at most ",
-                                        shared_.bounds.head_bytes, " bytes; nothing was done")});
-  }
+  if (const grpc::Status status = room_for_head(); !status.ok()) return refuse(stream, status);
   if (const grpc::Status status = find_method(stream); !status.ok()) return refuse(stream, status);
   if (const auto timeout_ns = stream.head.timeout_ns()) {
     stream.deadline_ns = shared_.now_ns + std::min(*timeout_ns, Call::kNever - 1 - shared_.now_ns);
@@ -63,6 +59,17 @@ void Session::head_complete(Stream& stream) {
   } else {
     begin_stream(stream);
   }
+}
+
+// Its head is counted already.
+grpc::Status Session::room_for_head() const {
+  if (head_bytes_ > shared_.bounds.head_bytes) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+            absl::StrCat("too much metadata in the open calls of this connection: at most ", shared_.bounds.head_bytes,
+                         " bytes; nothing was done")};
+  }
+  if (shared_.allows(held_bytes())) return grpc::Status::OK;
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED, shared_.refusal(*this, shared_.now_ns) + "; nothing was done"};
 }
 
 // Streams of messages may last for ever. So they never take all streams of a connection: calls with one message find
@@ -162,7 +169,9 @@ void Session::finish(Stream& stream, const grpc::Status& status) {
   if (stream.unknown) answered(stream.output.size());
   shared_.turns.over(stream, shared_.now_ns);
   end_call(stream);
-  answer(stream, status, "200");
+  const bool lost = status.ok() && !stream.response_begun && stream.output.size() > shared_.bounds.held_bytes_own &&
+                    !shared_.allows(held_bytes());
+  answer(stream, lost ? no_room_for_answer(stream) : status, "200");
 }
 
 void Session::overdue(Stream& stream) {

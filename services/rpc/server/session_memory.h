@@ -1,31 +1,44 @@
-// The memory that nghttp2 takes for one connection: counted, and bounded.
+// The memory that nghttp2 takes for one connection: counted, also for its loop, and bounded by both.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
 
 #include <cstddef>
 
+#include "services/rpc/server/holdings.h"
+
 namespace ingot::rpc::inline server {
 
-// At the bound nghttp2 gets no more and the session fails. Not moved, and not destroyed before the session.
+// At a bound nghttp2 gets no more and the session fails. Not moved, and not destroyed before the session.
 class SessionMemory {
  public:
-  explicit SessionMemory(std::size_t bytes_max);
+  SessionMemory(std::size_t bytes_max, Holdings& all);
   SessionMemory(const SessionMemory&) = delete;
   SessionMemory& operator=(const SessionMemory&) = delete;
 
   nghttp2_mem* functions() { return &functions_; }
   std::size_t bytes() const { return bytes_; }
+  // Whether there was no more, for this connection's own bound or for all connections'.
+  bool refused() const { return refused_; }
+  bool refused_by_own() const { return refused_by_own_; }
+  // For the connection's last words.
+  void lift_bounds() { lifted_ = true; }
 
  private:
   static void* allocate(std::size_t size, void* self);
   static void* allocate_zeroed(std::size_t number, std::size_t size, void* self);
   static void* reallocate(void* memory, std::size_t size, void* self);
   static void release(void* memory, void* self);
+  bool may_take(std::size_t more);
   void* counted(void* memory);
+  void uncount(std::size_t bytes);
 
   const std::size_t bytes_max_;
+  Holdings& all_;
   std::size_t bytes_ = 0;
+  bool refused_ = false;
+  bool refused_by_own_ = false;
+  bool lifted_ = false;
   nghttp2_mem functions_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "services/rpc/server/session.h"
 #include "services/rpc/wire/binary_metadata.h"
 #include "services/rpc/wire/percent.h"
@@ -162,6 +163,13 @@ void Session::begin_response(Stream& stream) {
   };
   nghttp2_submit_response(h2_, stream.id, fields.data(), fields.size(), &provider);
   host_.has_output();
+}
+
+// Too much is kept for clients to keep this answer, too.
+grpc::Status Session::no_room_for_answer(const Stream& stream) const {
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+          absl::StrCat(shared_.refusal(*this, shared_.now_ns), "; the request was carried out, but its answer of ",
+                       stream.output.size(), " bytes is lost")};
 }
 
 void Session::answer(Stream& stream, const grpc::Status& status, const char* http_status) {

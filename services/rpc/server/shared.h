@@ -10,6 +10,7 @@
 #include "services/rpc/server/bounds.h"
 #include "services/rpc/server/call_table.h"
 #include "services/rpc/server/counters.h"
+#include "services/rpc/server/holdings.h"
 #include "services/rpc/server/methods.h"
 #include "services/rpc/server/stream.h"
 #include "services/rpc/server/timers.h"
@@ -18,9 +19,10 @@
 namespace ingot::rpc::inline server {
 
 // Not thread-safe: the loop's thread only.
-struct Shared {
+struct Shared : Holdings {
   Shared(const Methods& methods, const ServerBounds& bounds, ServerCounters* counters)
-      : methods(methods),
+      : Holdings(bounds),
+        methods(methods),
         bounds(bounds),
         counters(counters),
         calls([this](Place& place) { turns.leave(place, now_ns); }),
@@ -55,13 +57,8 @@ struct Shared {
   std::vector<std::unique_ptr<Stream>> spare_streams;
   // Of calls that are over: a handler may have ended its own call, so they are destroyed once none runs.
   std::vector<std::unique_ptr<StreamHandler>> handlers_over;
-  std::uint64_t now_ns = 0;        // of this round
-  std::size_t received_bytes = 0;  // by all connections, not yet given to handlers
-  std::size_t head_bytes = 0;      // of all open calls
-  // The account of all that waits for clients, from the handler's send to the socket: of all streams, and framed.
-  std::size_t output_bytes = 0;
-  std::size_t bounded_bytes = 0;   // of those, what handlers bound (Method::bounds_output)
-  std::size_t freed_bytes = 0;     // of large buffers, since the heap was last trimmed
+  std::uint64_t now_ns = 0;     // of this round
+  std::size_t freed_bytes = 0;  // of large buffers, since the heap was last trimmed
   bool draining = false;
 };
 

@@ -294,7 +294,8 @@ TEST_CASE("a turn is as long as its work allows") {
 }
 
 TEST_CASE("a session's memory is counted, and ends at its bound") {
-  SessionMemory memory(10'000);
+  Holdings all{ServerBounds()};
+  SessionMemory memory(10'000, all);
   nghttp2_mem* functions = memory.functions();
   void* one = functions->malloc(1000, functions->mem_user_data);
   void* two = functions->calloc(10, 100, functions->mem_user_data);

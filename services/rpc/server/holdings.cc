@@ -1,0 +1,39 @@
+#include "services/rpc/server/holdings.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace ingot::rpc::inline server {
+
+std::size_t Holdings::held_bytes() const {
+  return received_bytes + head_bytes + output_bytes + http2_bytes + stream_bytes;
+}
+
+std::size_t Holdings::share() const { return std::max(own_, max_ - std::min(max_, held_bytes())); }
+
+bool Holdings::allows(std::size_t bytes) const { return bytes <= share(); }
+
+std::string Holdings::refusal(const Holder& holder, std::uint64_t now_ns) {
+  const Greatest& most = greatest(now_ns);
+  std::string why = absl::StrCat("too much memory is taken for clients: ", held_bytes(), " of ", max_,
+                                 " bytes, the most (", most.held, ") by ");
+  if (most.holder == &holder) return why + "this connection";
+  return absl::StrCat(why, most.name, ", one of ", most.holders, " connections; this one has ", holder.held_bytes(),
+                      " and may have ", share());
+}
+
+const Holdings::Greatest& Holdings::greatest(std::uint64_t round_ns) {
+  if (greatest_.round_ns == round_ns) return greatest_;
+  greatest_ = {round_ns, nullptr, "", 0, 0};
+  for (const Holder& each : holders_) {
+    ++greatest_.holders;
+    if (greatest_.holder != nullptr && each.held_bytes() <= greatest_.held) continue;
+    greatest_.holder = &each;
+    greatest_.held = each.held_bytes();
+  }
+  if (greatest_.holder != nullptr) greatest_.name = greatest_.holder->holder().address;
+  return greatest_;
+}
+
+}  // namespace ingot::rpc::server
