@@ -147,9 +147,9 @@ void InnerCall::read() {
 // connection has taken it. So the inner server knows of a message that the one before it has left this process.
 void InnerCall::read_done(bool ok) {
   reading_ = false;
+  moved_ = true;
   if (!ok || handler_ == nullptr) return let_end();
   passing_.used(*this);
-  moved_ = true;
   owed_ = false;
   send(caller_, read_);
   read_.Clear();

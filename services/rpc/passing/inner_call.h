@@ -46,9 +46,10 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void make_room();
   // Likewise, for a server that leaves.
   void end_idle();
-  // Whether nothing has come from either side since the last look, and the caller awaits no answer to what it has said:
-  // then the end of the call is the caller's to bring about.
-  bool look_whether_idle() { return !std::exchange(moved_, false) && !owed_; }
+  void look_whether_idle() { idle_ = !std::exchange(moved_, false); }
+  // Whether nothing had come from either side between the last two looks, nor since, and the caller awaits no answer to
+  // what it has said: then the end of the call is the caller's to bring about.
+  bool idle() const { return idle_ && !moved_ && !owed_; }
   // The same of a call that is about to end anyway.
   void gives_room() { made_room_ = true; }
   bool made_room() const { return made_room_; }
@@ -92,6 +93,7 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   bool writes_done_ = false;
   bool made_room_ = false;
   bool moved_ = true;  // since the last look
+  bool idle_ = false;  // nothing had, at that look
   bool owed_ = false;  // an answer to the caller's last message
   bool held_ = false;  // gRPC does not report the end yet (AddHold)
 };

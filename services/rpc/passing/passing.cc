@@ -110,7 +110,8 @@ int Passing::poll(std::uint64_t now_ns) {
       (this->*next)();
     }
   };
-  if (now_ns >= look_ns_) done += end_idle();
+  if (std::exchange(looked_, false)) done += end_idle();
+  if (now_ns >= look_ns_) look_for_idle();
   some(kPassedCancelsPerRound, cancels_, &Passing::cancel_next);
   some(kPassedStartsPerRound, turns_, &Passing::start_next);
   return done;
@@ -121,11 +122,18 @@ void Passing::drain() {
   look_ns_ = now_ns_ + kStalledEndMs * 1'000'000;
 }
 
-int Passing::end_idle() {
+// The loop may have had no processor for so long: what gRPC's threads have handed over meanwhile is heard before the
+// next round, which ends those that are idle still.
+void Passing::look_for_idle() {
   look_ns_ = now_ns_ + kStalledEndMs * 1'000'000;
+  looked_ = true;
+  for (const auto& [call, owned] : calls_) call->look_whether_idle();
+}
+
+int Passing::end_idle() {
   std::vector<InnerCall*> idle;
   for (const auto& [call, owned] : calls_) {
-    if (call->place && call->look_whether_idle()) idle.push_back(call);
+    if (call->place && call->idle()) idle.push_back(call);
   }
   for (InnerCall* call : idle) call->end_idle();
   return static_cast<int>(idle.size());

@@ -55,7 +55,7 @@ class Passing final : public Pollable {
 
   // Gives gRPC C++ some calls, and takes some from it.
   int poll(std::uint64_t now_ns) override;
-  bool readable() override { return any_wait() && pace_.may(now_ns_); }
+  bool readable() override { return looked_ || (any_wait() && pace_.may(now_ns_)); }
   std::uint64_t deadline_ns() const override { return std::min(look_ns_, any_wait() ? pace_.ready_ns() : kNever); }
 
   std::size_t open() const { return calls_.size(); }
@@ -74,6 +74,7 @@ class Passing final : public Pollable {
   void wait_for_cancel(InnerCall& call);
   void start_next();
   void cancel_next();
+  void look_for_idle();
   int end_idle();
   bool any_wait() const { return !turns_.empty() || !cancels_.empty(); }
   void used(InnerCall& call);    // it is not idle
@@ -95,6 +96,7 @@ class Passing final : public Pollable {
   Pace pace_{1'000'000'000 / kPassedTurnsPerSecond, kPassedTurnsBurst};
   std::uint64_t now_ns_ = 0;        // of this round
   std::uint64_t look_ns_ = kNever;  // the next look for calls that are idle, of a server that leaves
+  bool looked_ = false;             // in the last round
 };
 
 }  // namespace ingot::rpc::passing

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "services/rpc/passing/limits.h"
+#include "services/rpc/server/limits.h"
 #include "tests/services/rpc/passing/passing_fixture.h"
 #include "tests/services/rpc/server/harness.h"
 
@@ -39,6 +40,13 @@ class Rounds {
     tasks_->poll(now_ns);
     passing_->poll(now_ns);
   }
+  // A round in which the loop comes to the object under test before it hears what gRPC's threads have handed over.
+  void pass_ms(std::uint64_t ms) {
+    now_ns += ms * 1'000'000;
+    passing_->poll(now_ns);
+  }
+  void drain() { passing_->drain(); }
+  bool has_tasks() const { return tasks_->readable(); }
   // As the loop asks before it sleeps.
   bool may_sleep() const { return !passing_->readable(); }
   std::uint64_t deadline_ns() const { return passing_->deadline_ns(); }
@@ -151,6 +159,27 @@ TEST_CASE("one loop's calls are given to gRPC C++ and taken from it at a bounded
   for (int i = 0; i < 100; ++i) loop.round_at_once();
   CHECK(loop.methods.cancelled == 0);
   while (loop.budget.open() > 0) loop.round();
+}
+
+// Regression: a loop that had no processor for half a second ended calls whose answers it had not heard of.
+TEST_CASE("a leaving daemon ends no call that has ended while the loop had no processor") {
+  Rounds loop;
+  const auto client = loop.harness.client(caller("client"));
+  const auto asked = client->call("/test.Test/Caller", framed(""));
+  loop.harness.run(*client);
+  while (client->answer(asked).body.empty()) {
+    loop.round();
+    loop.harness.run(*client);
+  }
+  while (!loop.has_tasks() && !client->answer(asked).closed) loop.round();  // the call's end is on its way
+  loop.drain();
+  loop.pass_ms(kStalledEndMs + 1);
+  CHECK(!loop.may_sleep());
+  while (!client->answer(asked).closed) {
+    loop.round_at_once();
+    loop.harness.run(*client);
+  }
+  CHECK(client->answer(asked).status() == 0);
 }
 
 // 1,024 watches of the server's health whose client left kept 34 MiB: the heap was given back before they were freed.
