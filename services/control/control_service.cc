@@ -85,9 +85,9 @@ grpc::ServerUnaryReactor* ControlService::GetTopology(grpc::CallbackServerContex
   return reactor;
 }
 
-grpc::ServerWriteReactor<GetStatusResponse>* ControlService::WatchStatus(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<GetStatusResponse>* ControlService::WatchStatus(grpc::CallbackServerContext* context,
                                                                          const WatchStatusRequest* request) {
-  return start_status_stream(hub_, request->interval(), metrics_);
+  return start_status_stream(hub_, gate_.caller(*context), request->interval(), metrics_);
 }
 
 // Replicas that do not run have an entry, too, without a digest.
@@ -109,7 +109,7 @@ grpc::ServerUnaryReactor* ControlService::GetDigests(grpc::CallbackServerContext
 
 grpc::ServerWriteReactor<control_v1::DrillResponse>* ControlService::Drill(grpc::CallbackServerContext* context,
                                                                             const control_v1::DrillRequest* request) {
-  if (const absl::Status may = gate_(*context, kDrillPath); !may.ok()) {
+  if (const absl::Status may = gate_.may(*context, kDrillPath); !may.ok()) {
     return new RefusedStream<control_v1::DrillResponse>(metrics_, Method::kControlDrill, to_grpc(may));
   }
   return start_drill(*request, config_, view_, client_, injector_, metrics_);
@@ -120,7 +120,7 @@ grpc::ServerUnaryReactor* ControlService::Move(grpc::CallbackServerContext* cont
                                                control_v1::MoveResponse* response) {
   auto timer = std::make_shared<RequestTimer>(metrics_, Method::kControlMove);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  if (const absl::Status may = gate_(*context, kMovePath); !may.ok()) {
+  if (const absl::Status may = gate_.may(*context, kMovePath); !may.ok()) {
     timer->finish(grpc::StatusCode::PERMISSION_DENIED);
     reactor->Finish(to_grpc(may));
     return reactor;

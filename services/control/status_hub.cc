@@ -1,8 +1,10 @@
 #include "services/control/status_hub.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "services/control/limits.h"
 #include "services/status/status.h"
@@ -24,23 +26,44 @@ StatusHub::StatusHub(std::function<control_v1::GetStatusResponse()> read)
 StatusHub::~StatusHub() {
   end();
   thread_.join();
-  INGOT_CHECK(watchers_.empty());
+  INGOT_CHECK(places_.empty());
 }
 
-bool StatusHub::add(std::shared_ptr<Watcher> watcher) {
+std::optional<std::string> StatusHub::add(std::shared_ptr<Watcher> watcher, const std::string& caller) {
   {
     const std::lock_guard lock(mutex_);
-    if (ended_ || watchers_.size() >= kStatusWatchersMax) return false;
-    watchers_.push_back(watcher);
+    if (auto why = refusal(caller)) return why;
+    places_.push_back({watcher, caller});
   }
   changed_.notify_one();
   watcher->offer(sample());
-  return true;
+  return std::nullopt;
+}
+
+std::optional<std::string> StatusHub::refusal(const std::string& caller) const {
+  if (ended_) return "the daemon is leaving";
+  std::map<std::string, std::size_t> held;
+  for (const Place& place : places_) ++held[place.caller];
+  const std::size_t free = kStatusWatchersMax - std::min<std::size_t>(kStatusWatchersMax, places_.size());
+  const std::size_t share = std::max<std::size_t>(kStatusWatchersOwn, free);
+  if (held[caller] + 1 <= share) return std::nullopt;
+  const auto most = std::max_element(held.begin(), held.end(),
+                                     [](const auto& one, const auto& other) { return one.second < other.second; });
+  return absl::StrCat("too many WatchStatus streams: ", places_.size(), " of ", kStatusWatchersMax,
+                      " are taken, the most (", most->second, ") by ",
+                      most->first == caller ? "this connection" : most->first, "; this connection has ", held[caller],
+                      " and may have ", share, "; close one or try later");
 }
 
 void StatusHub::remove(const Watcher* watcher) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(watchers_, [watcher](const auto& other) { return other.get() == watcher; });
+  std::erase_if(places_, [watcher](const Place& place) { return place.watcher.get() == watcher; });
+}
+
+std::vector<std::shared_ptr<StatusHub::Watcher>> StatusHub::watchers() const {
+  std::vector<std::shared_ptr<Watcher>> all;
+  for (const Place& place : places_) all.push_back(place.watcher);
+  return all;
 }
 
 void StatusHub::end() {
@@ -48,7 +71,7 @@ void StatusHub::end() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    watchers = watchers_;
+    watchers = this->watchers();
   }
   changed_.notify_one();
   for (const auto& watcher : watchers) watcher->end();
@@ -64,9 +87,9 @@ StatusSample StatusHub::sample() const {
 void StatusHub::run() {
   std::unique_lock lock(mutex_);
   while (!ended_) {
-    changed_.wait(lock, [this] { return ended_ || !watchers_.empty(); });
+    changed_.wait(lock, [this] { return ended_ || !places_.empty(); });
     if (ended_) return;
-    const std::vector<std::shared_ptr<Watcher>> watchers = watchers_;
+    const std::vector<std::shared_ptr<Watcher>> watchers = this->watchers();
     lock.unlock();
     const StatusSample now = sample();
     for (const auto& watcher : watchers) watcher->offer(now);

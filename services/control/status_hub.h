@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,22 +52,30 @@ class StatusHub {
   explicit StatusHub(std::function<::ingot::control::v1::GetStatusResponse()> read);
   ~StatusHub();  // REQUIRES: all watchers are removed
 
-  // Offers the current status before it returns. False at kStatusWatchersMax, or after end.
-  [[nodiscard]] bool add(std::shared_ptr<Watcher> watcher);
+  // Offers the current status before it returns. A caller may have as many watchers as are still free of
+  // kStatusWatchersMax, and kStatusWatchersOwn in any case. No value: it is added. Otherwise why not, also after end().
+  [[nodiscard]] std::optional<std::string> add(std::shared_ptr<Watcher> watcher, const std::string& caller);
   void remove(const Watcher* watcher);
 
   // Ends all watchers and accepts no more.
   void end();
 
  private:
+  struct Place {
+    std::shared_ptr<Watcher> watcher;
+    std::string caller;
+  };
+
+  std::optional<std::string> refusal(const std::string& caller) const;  // REQUIRES: mutex_
+  std::vector<std::shared_ptr<Watcher>> watchers() const;               // likewise
   StatusSample sample() const;
   void run();
 
   const std::function<::ingot::control::v1::GetStatusResponse()> read_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::shared_ptr<Watcher>> watchers_;  // guarded by mutex_
-  bool ended_ = false;                              // guarded by mutex_
+  std::vector<Place> places_;  // guarded by mutex_
+  bool ended_ = false;         // guarded by mutex_
   std::thread thread_;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "services/control/limits.h"
@@ -24,12 +25,13 @@ class StatusStream final : public grpc::ServerWriteReactor<GetStatusResponse>, p
   StatusStream(StatusHub& hub, milliseconds interval, RequestMetrics& metrics)
       : hub_(hub), timer_(metrics, Method::kControlWatchStatus), filter_(interval) {}
 
-  static StatusStream* start(StatusHub& hub, milliseconds interval, RequestMetrics& metrics) {
+  static StatusStream* start(StatusHub& hub, const std::string& caller, milliseconds interval,
+                             RequestMetrics& metrics) {
     auto stream = std::make_shared<StatusStream>(hub, interval, metrics);
     stream->self_ = stream;
-    if (!hub.add(stream))
-      stream->close(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                                 "too many WatchStatus streams, or the daemon is leaving; close one or try later"));
+    if (const auto why = hub.add(stream, caller)) {
+      stream->close(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, *why));
+    }
     return stream.get();
   }
 
@@ -94,6 +96,7 @@ class StatusStream final : public grpc::ServerWriteReactor<GetStatusResponse>, p
 }  // namespace
 
 grpc::ServerWriteReactor<GetStatusResponse>* start_status_stream(StatusHub& hub,
+                                                                 const std::string& caller,
                                                                  const google::protobuf::Duration& interval,
                                                                  RequestMetrics& metrics) {
   if (interval.seconds() < 0 || interval.nanos() < 0 || interval.nanos() > 999'999'999) {
@@ -105,7 +108,7 @@ grpc::ServerWriteReactor<GetStatusResponse>* start_status_stream(StatusHub& hub,
   const std::int64_t asked_ms =
       std::min<std::int64_t>(interval.seconds(), kStatusIntervalMsMax / 1000) * 1000 + interval.nanos() / 1'000'000;
   const std::int64_t interval_ms = asked_ms == 0 ? kStatusIntervalMsDefault : asked_ms;
-  return StatusStream::start(hub, milliseconds(interval_ms), metrics);
+  return StatusStream::start(hub, caller, milliseconds(interval_ms), metrics);
 }
 
 }  // namespace ingot::services_control

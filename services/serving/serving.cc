@@ -79,9 +79,11 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
       client_(loops_.front().loop.tasks(), loops_.front().client),
       control_(make_control_service(
           config, view, client_, metrics_,
-          [this](const grpc::CallbackServerContext& context, std::string_view path) {
-            return may_call(caller_of(context), path, rules_);
-          },
+          {.may =
+               [this](const grpc::CallbackServerContext& context, std::string_view path) {
+                 return may_call(caller_of(context), path, rules_);
+               },
+           .caller = [](const grpc::CallbackServerContext& context) { return caller_of(context).address; }},
           injector)),
       services_(etcd::make_services(client_, config, view, metrics_)),
       unknown_methods_(make_unknown_methods()) {

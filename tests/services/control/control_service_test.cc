@@ -135,37 +135,52 @@ TEST_CASE("a watcher sees progress at its interval") {
   CHECK(reader->Finish().error_code() == grpc::StatusCode::CANCELLED);
 }
 
-TEST_CASE("watchers beyond the limit are refused until one leaves") {
-  Served served(1);
-  struct Watch {
-    grpc::ClientContext context;
-    std::unique_ptr<grpc::ClientReader<GetStatusResponse>> reader;
-  };
-  const auto watch = [&] {
-    auto watch = std::make_unique<Watch>();
-    watch->reader = served.stub->WatchStatus(&watch->context, {});
-    return watch;
-  };
-  GetStatusResponse response;
-  std::vector<std::unique_ptr<Watch>> watches;
-  for (int i = 0; i < kStatusWatchersMax; ++i) {
-    watches.push_back(watch());
-    REQUIRE(watches.back()->reader->Read(&response));
+struct StatusWatch {
+  StatusWatch(control_v1::Control::Stub& stub, const std::string& caller) {
+    context.AddMetadata("test-caller", caller);
+    reader = stub.WatchStatus(&context, {});
   }
-  const auto refused = watch();
-  CHECK(!refused->reader->Read(&response));
-  CHECK(refused->reader->Finish().error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  ~StatusWatch() {
+    context.TryCancel();
+    if (!finished) reader->Finish();
+  }
+  bool reads() {
+    GetStatusResponse response;
+    return reader->Read(&response);
+  }
+  grpc::Status finish() {
+    finished = true;
+    return reader->Finish();
+  }
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReader<GetStatusResponse>> reader;
+  bool finished = false;
+};
 
-  watches.front()->context.TryCancel();
-  watches.front()->reader->Finish();
-  for (bool served_again = false; !served_again;) {  // the server notices with a delay
-    const auto next = watch();
-    served_again = next->reader->Read(&response);
-    next->context.TryCancel();
-    next->reader->Finish();
+// One caller could hold all places.
+TEST_CASE("a caller may watch the status as often as there are places left, and once in any case") {
+  Served served(1);
+  std::vector<std::unique_ptr<StatusWatch>> watches;
+  const auto open = [&](const std::string& caller) {
+    watches.push_back(std::make_unique<StatusWatch>(*served.stub, caller));
+    return watches.back()->reads();
+  };
+  for (int i = 0; i < kStatusWatchersMax / 2; ++i) REQUIRE(open("a:1"));
+  REQUIRE(!open("a:1"));
+  const grpc::Status refused = watches.back()->finish();
+  CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(refused.error_message() ==
+        "too many WatchStatus streams: 32 of 64 are taken, the most (32) by this connection; this connection has 32 and "
+        "may have 32; close one or try later");
+  for (int i = 0; i < kStatusWatchersMax / 2 + 10; ++i) REQUIRE(open("b:" + std::to_string(i)));
+  REQUIRE(!open("b:0"));
+  CHECK_THAT(watches.back()->finish().error_message(),
+             Catch::Matchers::Contains("(32) by a:1; this connection has 1 and may have 1;"));
+  watches.clear();
+  while (!StatusWatch(*served.stub, "a:1").reads()) {  // the server notices with a delay
   }
-  for (const auto& open : watches) open->context.TryCancel();
 }
+
 TEST_CASE("a negative interval is refused in a sentence") {
   Served served(1);
   WatchStatusRequest request;

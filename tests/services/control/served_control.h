@@ -82,11 +82,17 @@ class Served {
   absl::Status refusal;  // of every call that the gate is asked about; OK: none is refused
 
  private:
+  // The caller is who the client says.
   CallGate gate() {
-    return [this](const grpc::CallbackServerContext&, std::string_view path) {
+    const auto may = [this](const grpc::CallbackServerContext&, std::string_view path) {
       const bool known = path == "/ingot.control.v1.Control/Drill" || path == "/ingot.control.v1.Control/Move";
       return known ? refusal : absl::InternalError("the path is not that of a method");
     };
+    const auto caller = [](const grpc::CallbackServerContext& context) {
+      const auto found = context.client_metadata().find("test-caller");
+      return found == context.client_metadata().end() ? "" : std::string(found->second.data(), found->second.size());
+    };
+    return {may, caller};
   }
 
   std::unique_ptr<ControlService> service_;
