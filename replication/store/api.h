@@ -33,6 +33,12 @@ struct KeyValue {
 enum class SortOrder : std::uint8_t { kNone = 0, kAscend = 1, kDescend = 2 };
 enum class SortTarget : std::uint8_t { kKey = 0, kVersion = 1, kCreate = 2, kMod = 3, kValue = 4 };
 
+// Reads in steps, which etcd does not have: so the front end reads much by requests that each keep a replica for a
+// short time. With `step_entries` not 0 (at most kStepEntriesMax) the answer to a RangeRequest or a HashRequest is about the
+// first so many keys of the range, or versions that are hashed, also those that do not exist at the revision; and about
+// fewer if these have more bytes than a step should have (limits.h). The result has the position that it is not about,
+// with which the next step's request begins. All steps have the first one's revision.
+
 struct RangeRequest {
   std::string key;
   std::string range_end;  // empty: the key alone; "\0": everything from key on
@@ -44,13 +50,10 @@ struct RangeRequest {
   bool count_only = false;
   Revision min_mod_revision = 0, max_mod_revision = 0, min_create_revision = 0, max_create_revision = 0;
 
-  // Not in etcd: pages, by which the front end reads a range in bounded steps. 0: the whole range at once. Otherwise the
-  // answer is about the first page_keys keys of the range (at most kPageKeysMax, those that do not exist then included),
-  // and of fewer if these have more than about kPageBytesMax bytes. RangeResult::next_key is the first key that it is
-  // not about. The next page's request has that key, the first page's revision, and in `taken` the number of results
-  // that the pages before it have given, if the limit takes them by key (replication/store/sort.h). Otherwise the limit is
-  // the page's: its best.
-  std::uint32_t page_keys = 0;
+  // A step is a page. The next one's key is RangeResult::next_key, and its `taken` is the number of results that the
+  // pages before it have given, if the limit takes them by key (replication/store/sort.h). Otherwise the limit is the
+  // page's: its best.
+  std::uint32_t step_entries = 0;
   std::int64_t taken = 0;
   bool operator==(const RangeRequest&) const = default;
 };
@@ -97,12 +100,10 @@ struct CompactRequest {
 
 // Hash of the keys and values at a revision (0: newest), as for etcd's Maintenance.HashKV.
 //
-// Not in etcd: parts, as the pages of a range. With part_versions not 0 (at most kPartVersionsMax) the answer is about
-// that many versions, or fewer if these are large, from `from` on: of that key only those below the revision `below`
-// (0: all). The next part's request has the position of HashResult, and the first part's revision.
+// A step is a part. Its position is a key, and of that key only the versions below the revision `below` (0: all).
 struct HashRequest {
   Revision revision = 0;
-  std::uint32_t part_versions = 0;
+  std::uint32_t step_entries = 0;
   std::string from{};
   Revision below = 0;
   bool operator==(const HashRequest&) const = default;

@@ -6,12 +6,12 @@
 //   request  u8 kind, then
 //     1 range    u16 flags  bytes key  ?1 bytes range_end  ?2 i64 limit  ?4 i64 revision  ?8 (u8 order u8 target)
 //                ?16 (i64 min_mod i64 max_mod i64 min_create i64 max_create)  ?32 i64 taken
-//                64 keys_only  128 count_only  ?256 u32 page_keys
+//                64 keys_only  128 count_only  ?256 u32 step_entries
 //     2 put      u8 flags  bytes key  bytes value  ?1 i64 lease   2 prev_kv  4 ignore_value  8 ignore_lease
 //     3 delete   u8 flags  bytes key  ?1 bytes range_end   2 prev_kv
 //     4 txn      u32 n  n compares  u32 n  n operations (success)  u32 n  n operations (failure)
 //     5 compact  i64 revision
-//     6 hash     u8 flags  i64 revision  ?1 u32 part_versions  ?2 bytes from  ?4 i64 below
+//     6 hash     u8 flags  i64 revision  ?1 u32 step_entries  ?2 bytes from  ?4 i64 below
 //     7 alarm    u8 action
 //     8 events   i64 revision  u32 place  i64 at_least  i64 known_compacted  u32 bytes_max  u8 prev_kv
 //                u32 n  n (bytes key  bytes range_end)

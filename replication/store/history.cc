@@ -203,7 +203,7 @@ bool History::compact_some(Revision compacted, Step step, LastTombstones last) {
 // A part ends between two revisions of a key, which may have more versions than one part is about.
 History::HashPart History::hash_part(const HashRequest& request, Revision revision, Revision compacted) const {
   constexpr auto kAll = std::numeric_limits<std::size_t>::max();
-  const std::size_t budget = request.part_versions != 0 ? request.part_versions : kAll;
+  const std::size_t budget = request.step_entries != 0 ? request.step_entries : kAll;
   std::size_t looked = 0;
   HashPart part;
   for (auto it = records_.lower_bound(request.from); it != records_.end(); ++it) {

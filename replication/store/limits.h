@@ -11,11 +11,10 @@ namespace ingot::inline replication_store {
 
 inline constexpr int kTxnOperationsMax = 128;   // etcd's --max-txn-ops: "too many operations in txn request"
 inline constexpr int kTxnDepthMax = 16;         // nested transactions; deeper ones are refused
-// One page of a range's answer, and one part of a hash: the reader asks for the next. So one request keeps a replica
-// for less than a millisecond.
+// One step of a read, a page of a range or a part of a hash: the reader asks for the next. So one request keeps a
+// replica for less than a millisecond.
 inline constexpr std::size_t kPageBytesMax = 1000 * 1024;
-inline constexpr std::uint32_t kPageKeysMax = 2 * 1024;      // looked at; a longer page is kMalformed
-inline constexpr std::uint32_t kPartVersionsMax = 2 * 1024;  // looked at; likewise
+inline constexpr std::uint32_t kStepEntriesMax = 2 * 1024;  // keys or versions that it looks at; more is kMalformed
 inline constexpr std::size_t kPartBytesPerVersion = 256;     // a version with a longer value counts more than once
 // The answer to one request of the store; one that would be longer is refused before anything is changed.
 inline constexpr std::size_t kResultBytesMax = 3 * 1024 * 1024;

@@ -37,7 +37,7 @@ void RangeAnswer::collect(const History& history, Revision revision) {
   const std::int64_t by_key = taken_by_key(request_);
   const std::int64_t left = std::max(by_key - request_.taken, std::int64_t{0});
   const std::size_t keep_max = by_key > 0 ? static_cast<std::size_t>(left) : kAll;
-  const bool page = request_.page_keys != 0;
+  const bool page = request_.step_entries != 0;
   const std::size_t bytes_max = page ? kPageBytesMax : kAll;
   const auto keep = [&](const KeyRecord& record, const Version& version) {
     ++head_.count;
@@ -49,7 +49,7 @@ void RangeAnswer::collect(const History& history, Revision revision) {
     return bytes_ < bytes_max;
   };
   head_.next_key =
-      history.visit(KeyRange(request_.key, request_.range_end), revision, keep, page ? request_.page_keys : kAll);
+      history.visit(KeyRange(request_.key, request_.range_end), revision, keep, page ? request_.step_entries : kAll);
 }
 
 void RangeAnswer::sort() {
@@ -66,7 +66,7 @@ void RangeAnswer::sort() {
 void RangeAnswer::cut() {
   const auto limit = static_cast<std::size_t>(request_.limit);
   if (request_.limit <= 0 || found_.size() <= limit) return;
-  if (request_.page_keys != 0 && taken_by_key(request_) > 0) return;
+  if (request_.step_entries != 0 && taken_by_key(request_) > 0) return;
   for (std::size_t i = limit; i < found_.size(); ++i) bytes_ -= encoded_size(view(found_[i]));
   found_.erase(found_.begin() + request_.limit, found_.end());
   head_.more = true;

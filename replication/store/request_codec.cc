@@ -33,7 +33,7 @@ void write(WireWriter& out, const RangeRequest& r) {
   flags |= flag_if(!r.range_end.empty(), kRangeEnd) | flag_if(r.limit != 0, kLimit);
   flags |= flag_if(r.revision != 0, kRevision) | flag_if(has_sort(r), kSort) | flag_if(has_filters(r), kFilters);
   flags |= flag_if(r.taken != 0, kTaken) | flag_if(r.keys_only, kKeysOnly) | flag_if(r.count_only, kCountOnly);
-  flags |= flag_if(r.page_keys != 0, kPage);
+  flags |= flag_if(r.step_entries != 0, kPage);
   out.u8(static_cast<std::uint8_t>(Kind::kRange)).u16(flags).bytes(r.key);
   if (flags & kRangeEnd) out.bytes(r.range_end);
   if (flags & kLimit) out.i64(r.limit);
@@ -43,7 +43,7 @@ void write(WireWriter& out, const RangeRequest& r) {
     out.i64(r.min_mod_revision).i64(r.max_mod_revision).i64(r.min_create_revision).i64(r.max_create_revision);
   }
   if (flags & kTaken) out.i64(r.taken);
-  if (flags & kPage) out.u32(r.page_keys);
+  if (flags & kPage) out.u32(r.step_entries);
 }
 
 void write(WireWriter& out, const PutRequest& r) {
@@ -101,10 +101,10 @@ void write(WireWriter& out, const CompactRequest& r) {
 }
 
 void write(WireWriter& out, const HashRequest& r) {
-  const std::uint8_t flags = flag_if(r.part_versions != 0, kHashPart) | flag_if(!r.from.empty(), kHashFrom) |
+  const std::uint8_t flags = flag_if(r.step_entries != 0, kHashPart) | flag_if(!r.from.empty(), kHashFrom) |
                              flag_if(r.below != 0, kHashBelow);
   out.u8(static_cast<std::uint8_t>(Kind::kHash)).u8(flags).i64(r.revision);
-  if (flags & kHashPart) out.u32(r.part_versions);
+  if (flags & kHashPart) out.u32(r.step_entries);
   if (flags & kHashFrom) out.bytes(r.from);
   if (flags & kHashBelow) out.i64(r.below);
 }
@@ -162,8 +162,8 @@ RangeRequest read_range(WireReader& in) {
     if (!has_filters(r)) in.fail();
   }
   if (flags & kTaken) r.taken = read_nonzero(in);
-  if (flags & kPage) r.page_keys = in.u32();
-  if ((flags & kPage) && r.page_keys == 0) in.fail();
+  if (flags & kPage) r.step_entries = in.u32();
+  if ((flags & kPage) && r.step_entries == 0) in.fail();
   r.keys_only = flags & kKeysOnly;
   r.count_only = flags & kCountOnly;
   return r;
@@ -213,8 +213,8 @@ HashRequest read_hash(WireReader& in) {
   const std::uint8_t flags = in.u8();
   if (flags & ~kHashFlags) in.fail();
   r.revision = in.i64();
-  if (flags & kHashPart) r.part_versions = in.u32();
-  if ((flags & kHashPart) && r.part_versions == 0) in.fail();
+  if (flags & kHashPart) r.step_entries = in.u32();
+  if ((flags & kHashPart) && r.step_entries == 0) in.fail();
   if (flags & kHashFrom) r.from = read_nonempty(in);
   if (flags & kHashBelow) r.below = read_nonzero(in);
   return r;

@@ -15,8 +15,8 @@ namespace {
 
 Code check_fields(const RangeRequest& r) {
   if (r.key.empty()) return Code::kEmptyKey;
-  if (r.page_keys > kPageKeysMax || r.taken < 0) return Code::kMalformed;
-  return r.taken > 0 && r.page_keys == 0 ? Code::kMalformed : Code::kOk;
+  if (r.step_entries > kStepEntriesMax || r.taken < 0) return Code::kMalformed;
+  return r.taken > 0 && r.step_entries == 0 ? Code::kMalformed : Code::kOk;
 }
 
 Code check_fields(const PutRequest& r) {
@@ -34,7 +34,7 @@ Code check_operations(const std::vector<Operation>& operations, int operations_m
   for (const Operation& operation : operations) {
     Code code = Code::kOk;
     if (const auto* range = std::get_if<RangeRequest>(&operation)) {
-      code = range->page_keys != 0 ? Code::kMalformed : check_fields(*range);  // a page cannot be continued later
+      code = range->step_entries != 0 ? Code::kMalformed : check_fields(*range);  // a page cannot be continued later
     } else if (const auto* put = std::get_if<PutRequest>(&operation)) {
       code = check_fields(*put);
     } else if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) {
@@ -180,8 +180,8 @@ bool puts(const std::vector<Operation>& operations) {
 
 Code check_hash(const HashRequest& r) {
   const bool position = !r.from.empty() || r.below != 0;
-  if (r.part_versions > kPartVersionsMax || r.below < 0) return Code::kMalformed;
-  return position && r.part_versions == 0 ? Code::kMalformed : Code::kOk;
+  if (r.step_entries > kStepEntriesMax || r.below < 0) return Code::kMalformed;
+  return position && r.step_entries == 0 ? Code::kMalformed : Code::kOk;
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ namespace ingot::inline services_control {
 // Thread-safe. Shut the gRPC server down before it is destroyed.
 class ControlService final : public ::ingot::control::v1::Control::CallbackService {
  public:
-  // The arguments outlive the service. `gate.may` is asked before each call that harms. `injector` carries out the faults
-  // of drills; null: signals to processes.
+  // The arguments outlive the service. `gate.may` is asked before each call that harms. `injector` carries out the
+  // faults of drills; null: signals to processes.
   ControlService(const DaemonConfig& config, const InstanceView& view, ReplicaClient& client, RequestMetrics& metrics,
                  CallGate gate, FaultInjector* injector = nullptr);
 

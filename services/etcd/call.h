@@ -11,10 +11,9 @@
 #include <variant>
 
 #include "replication/client/replica_client.h"
-#include "replication/requests/limits.h"
 #include "replication/store/api.h"
-#include "services/etcd/errors.h"
 #include "services/etcd/store_answer.h"
+#include "services/etcd/store_request.h"
 #include "services/etcd/translate.h"
 #include "services/metrics/request_metrics.h"
 
@@ -46,8 +45,8 @@ class Call {
 template <typename Body, typename Response>
 grpc::ServerUnaryReactor* submit(ReplicaClient& client, RequestKind kind, const kv::Request& request,
                                  Response* response, const Call& call) {
-  std::string payload = kv::encode(request);
-  if (payload.size() > kRequestBytesMax) return call.finish(to_status(Error::kRequestTooLarge));
+  std::string payload;
+  if (grpc::Status status = to_payload(request, payload); !status.ok()) return call.finish(status);
   client.submit(kind, std::move(payload), [response, call](const ReplicaReply& reply) {
     kv::Result result;
     grpc::Status status = open<Body>(reply, result);

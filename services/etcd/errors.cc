@@ -49,6 +49,8 @@ grpc::Status overtaken_by_compactions() {
           "compactions kept overtaking this read; ask again, for fewer keys, or at a named revision"};
 }
 
+grpc::Status caller_gone() { return {grpc::StatusCode::CANCELLED, "the caller has gone"}; }
+
 grpc::Status to_status(kv::Code code) {
   using enum grpc::StatusCode;
   switch (code) {

@@ -40,6 +40,8 @@ inline constexpr const char* kSmallerTxn =
 
 // Nothing like it exists in etcd, whose compaction waits for reads.
 grpc::Status overtaken_by_compactions();
+// Of a read that nobody waits for any more.
+grpc::Status caller_gone();
 // The results of a sort are held until all are there.
 grpc::Status sort_too_large(std::size_t bytes_max);
 

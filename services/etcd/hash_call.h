@@ -2,14 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 
-#include <grpcpp/support/status.h>
-
-#include "replication/client/replica_client.h"
-#include "replication/store/api.h"
-#include "services/etcd/long_reads.h"
+#include "services/etcd/stepped_read.h"
 
 namespace ingot::etcd {
 
@@ -19,12 +14,9 @@ struct HashAnswer {
   std::uint32_t hash = 0;
 };
 
-// The first part fixes the revision, as a range's first page does. A compaction in between changes what is hashed: then
-// the call begins again, at most kReadRestartsMax times.
-//
-// Lives as long as a request to the replicas is in flight. Used by one thread at a time: that of start(), then the
-// client's.
-class HashCall : public std::enable_shared_from_this<HashCall> {
+// A compaction between two parts changes what is hashed: then it begins again, too. Used by the thread of start(), then
+// by the client's.
+class HashCall final : public SteppedRead<kv::HashRequest, kv::HashResult> {
  public:
   struct Caller {
     std::function<bool()> open;  // false: nobody waits any more
@@ -36,23 +28,14 @@ class HashCall : public std::enable_shared_from_this<HashCall> {
  private:
   HashCall(ReplicaClient& client, LongReads& reads, kv::Revision revision, Caller caller);
 
-  void begin();
-  void go_on();
-  void ask(RequestKind kind);
-  void take(const ReplicaReply& reply);
-  void take_part(const kv::Result& result);
-  void begin_again();
+  void reset() override;
+  void take_step(kv::HashResult&& part, kv::Revision revision) override;
+  bool wanted() const override { return caller_.open(); }
+  void fail(const grpc::Status& status) override { caller_.finish(status, {}); }
 
-  ReplicaClient& client_;
-  LongReads& reads_;
-  const kv::Revision asked_revision_;
   const Caller caller_;
-  kv::HashRequest request_;
-  RequestKind last_kind_ = RequestKind::kLinearizableQuery;
-  bool in_turn_ = false;              // reads_ waits for leave()
   std::optional<HashAnswer> answer_;  // from the first part on
   std::uint64_t sum_ = 0;
-  int restarts_ = 0;
 };
 
 }  // namespace ingot::etcd

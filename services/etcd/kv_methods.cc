@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
-#include "replication/requests/limits.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
 #include "services/etcd/range_call.h"
 #include "services/etcd/store_answer.h"
+#include "services/etcd/store_request.h"
 #include "services/etcd/translate.h"
 
 namespace ingot::etcd {
@@ -114,8 +114,8 @@ void KvMethods::compact(rpc::Call caller, std::string_view bytes) {
 template <typename Body, typename Response>
 void KvMethods::submit(const LoopCall& call, RequestKind kind, const kv::Request& request) {
   if (kv::Code code = kv::validate(request); code != kv::Code::kOk) return call.finish(to_status(code));
-  std::string payload = kv::encode(request);
-  if (payload.size() > kRequestBytesMax) return call.finish(to_status(Error::kRequestTooLarge));
+  std::string payload;
+  if (grpc::Status status = to_payload(request, payload); !status.ok()) return call.finish(status);
   client_.submit(kind, std::move(payload),
                  [this, call](const ReplicaReply& reply) { answer<Body, Response>(call, reply); });
 }

@@ -15,7 +15,7 @@ inline constexpr std::size_t kReusedMessageBytesMax = 16 * 1024;
 inline constexpr int kReadRestartsMax = 8;
 // A read of many keys is asked for in steps (services/etcd/long_reads.h). Its first one comes at once, with others of
 // many clients, and looks at so many keys or versions; the others at as many as the store allows.
-inline constexpr std::uint32_t kFirstStepKeys = 256;
+inline constexpr std::uint32_t kFirstStepEntries = 256;
 inline constexpr int kLongReadStepsAtOnce = 1;  // of a loop; others wait for their turn
 // Memory of results that are sorted before they are sent; more are refused, the caller can ask with a limit.
 inline constexpr std::size_t kSortBytesMax = 2 * kRangeBytesMax;

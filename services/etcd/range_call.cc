@@ -5,12 +5,10 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
-#include "replication/requests/limits.h"
 #include "replication/store/limits.h"
 #include "replication/store/sort.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
-#include "services/etcd/store_answer.h"
 #include "services/etcd/translate.h"
 
 namespace ingot::etcd {
@@ -48,69 +46,26 @@ void RangeCall::start(const RangeParts& parts, kv::RangeRequest request, bool se
 }
 
 RangeCall::RangeCall(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call)
-    : parts_(parts),
-      request_(std::move(request)),
-      asked_revision_(request_.revision),
-      serializable_(serializable),
+    : SteppedRead(parts.client, parts.reads, std::move(request), serializable),
+      parts_(parts),
       call_(call),
       strips_values_(strips_values(request_)) {
   if (strips_values_) request_.keys_only = false;
 }
 
-void RangeCall::begin() {
-  request_.revision = asked_revision_;
-  request_.page_keys = kFirstStepKeys;
+void RangeCall::reset() {
+  if (!first_key_.empty()) request_.key = std::exchange(first_key_, {});
   request_.taken = 0;
-  first_page_ = true;
   count_ = 0;
   more_ = false;
   answer_.clear();
   answer_bytes_ = 0;
   if (!kv::in_key_order(request_)) sorted_.emplace(request_.sort_order, request_.sort_target, request_.limit);
-  ask(serializable_ ? RequestKind::kLocalQuery : RequestKind::kLinearizableQuery);
 }
 
-void RangeCall::go_on() {
-  request_.page_keys = kPageKeysMax;
-  parts_.reads.enter([self = shared_from_this()] {
-    self->in_turn_ = true;
-    self->ask(RequestKind::kLocalQuery);
-  });
-}
-
-void RangeCall::ask(RequestKind kind) {
-  last_kind_ = kind;
-  std::string payload = kv::encode(kv::Request(request_));
-  const auto end = [this](const grpc::Status& status) {
-    if (std::exchange(in_turn_, false)) parts_.reads.leave();
-    call_.finish(status);
-  };
-  const std::size_t payload_max = first_page_ ? kRequestBytesMax : kQueryBytesMax;
-  if (payload.size() > payload_max) return end(to_status(Error::kRequestTooLarge));
-  if (!first_page_ && !call_.open()) return end({grpc::StatusCode::CANCELLED, "the caller has gone"});
-  parts_.client.submit(kind, std::move(payload),
-                       [self = shared_from_this()](const ReplicaReply& reply) { self->take(reply); });
-}
-
-void RangeCall::take(const ReplicaReply& reply) {
-  kv::Result result;
-  grpc::Status status = open<kv::RangeResult>(reply, result);
-  if (!first_page_ && result.code == kv::Code::kFutureRevision && last_kind_ == RequestKind::kLocalQuery) {
-    return ask(RequestKind::kLinearizableQuery);
-  }
-  if (std::exchange(in_turn_, false)) parts_.reads.leave();
-  if (status.ok()) return take_page(std::move(result));
-  if (!first_page_ && result.code == kv::Code::kCompacted && asked_revision_ <= 0) return begin_again();
-  call_.finish(status);
-}
-
-void RangeCall::take_page(kv::Result&& result) {
-  auto& page = std::get<kv::RangeResult>(result.body);
+void RangeCall::take_step(kv::RangeResult&& page, kv::Revision revision) {
   std::string next_key = std::move(page.next_key);
-  if (first_page_) {
-    revision_ = result.revision;
-    if (asked_revision_ <= 0) request_.revision = revision_;
-  }
+  if (first_) revision_ = revision;
   count_ += page.count;
   more_ = more_ || page.more;
   const std::size_t results = page.kvs.size();
@@ -122,8 +77,7 @@ void RangeCall::take_page(kv::Result&& result) {
     give(std::move(page.kvs), last);
     if (last) return;
   }
-  if (first_page_) first_key_ = std::move(request_.key);
-  first_page_ = false;
+  if (first_) first_key_ = std::move(request_.key);
   if (kv::taken_by_key(request_) > 0) request_.taken += static_cast<std::int64_t>(results);
   request_.key = std::move(next_key);
   go_on();
@@ -155,11 +109,11 @@ void RangeCall::merge() {
   const bool last = sorted_->done();
   give(std::move(results), last);
   if (last) return;
-  if (!call_.open()) return call_.finish({grpc::StatusCode::CANCELLED, "the caller has gone"});
-  parts_.later([self = shared_from_this()] {
-    self->parts_.reads.enter([self] {
-      self->merge();
-      self->parts_.reads.leave();
+  if (!call_.open()) return call_.finish(caller_gone());
+  parts_.later([this, self = shared_from_this()] {
+    reads_.enter([this, self] {
+      merge();
+      reads_.leave();
     });
   });
 }
@@ -183,12 +137,6 @@ void RangeCall::give(std::vector<kv::KeyValue> kvs, bool last) {
   if (last && answer_.empty()) return call_.answer(response);
   answer_.push_back(response.SerializePartialAsString());
   if (last) call_.answer_pieces(std::move(answer_));
-}
-
-void RangeCall::begin_again() {
-  if (++restarts_ > kReadRestartsMax) return call_.finish(overtaken_by_compactions());
-  request_.key = std::move(first_key_);
-  begin();
 }
 
 }  // namespace ingot::etcd

@@ -16,6 +16,7 @@
 #include "services/etcd/long_reads.h"
 #include "services/etcd/loop_call.h"
 #include "services/etcd/sorted_pages.h"
+#include "services/etcd/stepped_read.h"
 
 namespace ingot::etcd {
 
@@ -31,18 +32,12 @@ struct RangeParts {
   std::function<void(std::function<void()>)> later;  // calls it in a later round of the loop
 };
 
-// Lives as long as a request to the replicas is in flight, or a task waits, and is used by the loop's thread only.
-//
-// The first page fixes the revision; its read is linearizable unless the call is serializable. The other pages ask for
-// exactly that revision, so any replica that has reached it may answer. A replica that has not reached it refuses, and
-// the page is asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes
-// the revision between two pages, and the caller did not ask for that very revision, the call begins again, at most
-// kReadRestartsMax times.
+// Lives as long as a task waits, too, and is used by the loop's thread only.
 //
 // Each page is serialized as it arrives, and these bytes are what is sent: an answer of many pages exists once, and no
 // step of it handles more than a page, so that other calls wait for a page at most. Pages of a sorted range are merged
-// first, piece by piece. A caller that has gone is asked no more pages for.
-class RangeCall : public std::enable_shared_from_this<RangeCall> {
+// first, piece by piece.
+class RangeCall final : public SteppedRead<kv::RangeRequest, kv::RangeResult> {
  public:
   // `request` is validated.
   static void start(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call);
@@ -50,33 +45,24 @@ class RangeCall : public std::enable_shared_from_this<RangeCall> {
  private:
   RangeCall(const RangeParts& parts, kv::RangeRequest request, bool serializable, const LoopCall& call);
 
-  void begin();
-  void begin_again();
-  void go_on();
-  void ask(RequestKind kind);
-  void take(const ReplicaReply& reply);
-  void take_page(kv::Result&& result);
+  void reset() override;
+  void take_step(kv::RangeResult&& page, kv::Revision revision) override;
+  bool wanted() const override { return call_.open(); }
+  void fail(const grpc::Status& status) override { call_.finish(status); }
   bool add(kv::RangeResult& page);
   void merge();
   void give(std::vector<kv::KeyValue> kvs, bool last);
 
   const RangeParts& parts_;
-  kv::RangeRequest request_;
   std::string first_key_;  // once other pages are asked for
-  const kv::Revision asked_revision_;  // 0 or less: the newest
-  const bool serializable_;
   const LoopCall call_;
-  RequestKind last_kind_ = RequestKind::kLinearizableQuery;
-  bool in_turn_ = false;  // parts_.reads waits for leave()
-  const bool strips_values_;  // the values are asked for to sort by them, and not wanted
-  bool first_page_ = true;
+  const bool strips_values_;   // the values are asked for to sort by them, and not wanted
   kv::Revision revision_ = 0;  // of the first page's answer, for the header
   std::int64_t count_ = 0;
   bool more_ = false;
   std::vector<std::string> answer_;  // its pieces so far, encoded
   std::size_t answer_bytes_ = 0;     // of keys and values
   std::optional<SortedPages> sorted_;
-  int restarts_ = 0;
 };
 
 }  // namespace ingot::etcd

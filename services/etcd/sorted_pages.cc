@@ -25,7 +25,7 @@ void SortedPages::add(std::vector<kv::KeyValue> page) {
   for (const kv::KeyValue& entry : page) bytes_ += bytes_of(entry);
   held_ += page.size();
   runs_.push_back({std::move(page), 0});
-  const bool many = held_ > kPageKeysMax && held_ / 2 > limit_;
+  const bool many = held_ > kStepEntriesMax && held_ / 2 > limit_;
   const bool large = bytes_ > kPageBytesMax && bytes_ / 2 > kept_bytes_ && held_ > limit_;
   if (many || large) keep_first();
 }

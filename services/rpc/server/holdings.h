@@ -25,8 +25,8 @@ class Holder : public HolderHook {
   ~Holder() = default;
 };
 
-// A connection may have as much as is still free of ServerBounds::held_bytes, and held_bytes_own in any case. So one that
-// comes late is served, and all together stay within the bound but for what is their own. Not thread-safe.
+// A connection may have as much as is still free of ServerBounds::held_bytes, and held_bytes_own in any case. So one
+// that comes late is served, and all together stay within the bound but for what is their own. Not thread-safe.
 class Holdings {
  public:
   explicit Holdings(const ServerBounds& bounds) : max_(bounds.held_bytes), own_(bounds.held_bytes_own) {}

@@ -104,7 +104,7 @@ void run_replicas(std::uint64_t seed, int commands, Quota quota, const Next& nex
     const Revision compacted = replicas.first().compact_revision();
     replicas.ask(queries.events(newest, compacted));
     RangeRequest range = everything();
-    range.page_keys = kPageKeysMax;
+    range.step_entries = kStepEntriesMax;
     range.revision = std::max<Revision>(compacted, newest - static_cast<Revision>(rng.below(5)));
     replicas.ask(range);
     replicas.ask(HashRequest{.revision = newest});

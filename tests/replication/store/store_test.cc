@@ -59,7 +59,7 @@ TEST_CASE("Transactions nest to the limit and no deeper") {
 RangeResult by_pages(KvStore& store, RangeRequest request, Prng& rng, int& pages) {
   RangeResult joined;
   while (true) {
-    request.page_keys = 1 + static_cast<std::uint32_t>(rng.below(40));
+    request.step_entries = 1 + static_cast<std::uint32_t>(rng.below(40));
     const RangeResult page = std::get<RangeResult>(ask(store, request).body);
     ++pages;
     joined.count += page.count;
@@ -121,7 +121,7 @@ TEST_CASE("A page ends with the bytes that one answer holds, and looks at no mor
   const std::string value(20'000, 'v');
   for (int i = 0; i < 300; ++i) run(store, put_of(numbered_key(i), value));
   RangeRequest page = everything();
-  page.page_keys = kPageKeysMax;
+  page.step_entries = kStepEntriesMax;
   const RangeResult large = std::get<RangeResult>(ask(store, page).body);
   REQUIRE(large.kvs.size() * value.size() >= kPageBytesMax);
   REQUIRE((large.kvs.size() - 1) * value.size() < kPageBytesMax);
@@ -129,7 +129,7 @@ TEST_CASE("A page ends with the bytes that one answer holds, and looks at no mor
 
   // Keys that exist no more, and those that a filter or the limit leaves out, are looked at, too.
   for (int i = 0; i < 300; ++i) run(store, delete_of(numbered_key(i)));
-  page.page_keys = 100;
+  page.step_entries = 100;
   const RangeResult none = std::get<RangeResult>(ask(store, page).body);
   REQUIRE(none.count == 0);
   REQUIRE(none.next_key == numbered_key(100));
@@ -138,18 +138,18 @@ TEST_CASE("A page ends with the bytes that one answer holds, and looks at no mor
 TEST_CASE("A page within a transaction, a long one, or a part of a limit without a page, is refused") {
   KvStore store;
   RangeRequest page = range_of("a");
-  page.page_keys = 10;
+  page.step_entries = 10;
   TxnRequest txn;
   txn.success.emplace_back(page);
   require_code(ask(store, txn), Code::kMalformed);
-  page.page_keys = 0;
+  page.step_entries = 0;
   page.taken = 1;
   require_code(ask(store, page), Code::kMalformed);
-  page.page_keys = 10;
+  page.step_entries = 10;
   page.taken = -1;
   require_code(ask(store, page), Code::kMalformed);
   page.taken = 0;
-  page.page_keys = kPageKeysMax + 1;
+  page.step_entries = kStepEntriesMax + 1;
   require_code(ask(store, page), Code::kMalformed);
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("A hash is the sum of its parts, wherever these end") {
       std::uint64_t sum = 0;
       int parts = 0;
       do {
-        request.part_versions = 1 + static_cast<std::uint32_t>(rng.below(30));
+        request.step_entries = 1 + static_cast<std::uint32_t>(rng.below(30));
         const auto part = std::get<HashResult>(ask(store, request).body);
         sum += part.sum;
         request.from = part.next_from;
@@ -179,7 +179,7 @@ TEST_CASE("A hash is the sum of its parts, wherever these end") {
       REQUIRE(parts > 5);
     }
   }
-  require_code(ask(store, HashRequest{.part_versions = kPartVersionsMax + 1}), Code::kMalformed);
+  require_code(ask(store, HashRequest{.step_entries = kStepEntriesMax + 1}), Code::kMalformed);
   require_code(ask(store, HashRequest{.from = "a"}), Code::kMalformed);
 }
 

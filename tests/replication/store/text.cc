@@ -89,7 +89,7 @@ Json body(const RangeRequest& r) {
   set(json, "max_mod_revision", r.max_mod_revision);
   set(json, "min_create_revision", r.min_create_revision);
   set(json, "max_create_revision", r.max_create_revision);
-  set(json, "page_keys", r.page_keys);
+  set(json, "step_entries", r.step_entries);
   set(json, "taken", r.taken);
   return json;
 }
@@ -181,7 +181,7 @@ void read(const Json& json, RangeRequest& r) {
   get(json, "max_mod_revision", r.max_mod_revision);
   get(json, "min_create_revision", r.min_create_revision);
   get(json, "max_create_revision", r.max_create_revision);
-  get(json, "page_keys", r.page_keys);
+  get(json, "step_entries", r.step_entries);
   get(json, "taken", r.taken);
 }
 

@@ -170,8 +170,8 @@ TEST_CASE("a caller may watch the status as often as there are places left, and 
   const grpc::Status refused = watches.back()->finish();
   CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK(refused.error_message() ==
-        "too many WatchStatus streams: 32 of 64 are taken, the most (32) by this connection; this connection has 32 and "
-        "may have 32; close one or try later");
+        "too many WatchStatus streams: 32 of 64 are taken, the most (32) by this connection; this connection has 32 "
+        "and may have 32; close one or try later");
   for (int i = 0; i < kStatusWatchersMax / 2 + 10; ++i) REQUIRE(open("b:" + std::to_string(i)));
   REQUIRE(!open("b:0"));
   CHECK_THAT(watches.back()->finish().error_message(),

@@ -183,7 +183,7 @@ TEST_CASE("A count, a range of keys and a sort of thousands of keys are asked fo
     pb::RangeResponse response;
     REQUIRE(stub->Range(&context, request, &response).ok());
     CHECK(response.count() == kMany);
-    CHECK(steps == 2 + (kMany - static_cast<int>(kFirstStepKeys) - 1) / static_cast<int>(kPageKeysMax));
+    CHECK(steps == 2 + (kMany - static_cast<int>(kFirstStepEntries) - 1) / static_cast<int>(kStepEntriesMax));
     return response;
   };
   request.set_count_only(true);

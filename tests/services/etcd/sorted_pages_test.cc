@@ -66,7 +66,7 @@ TEST_CASE("With a limit, what can be no result is given up") {
     pages.add(std::move(page));
     most = std::max(most, pages.bytes());
   }
-  REQUIRE(most < (kPageKeysMax + 10) * (sizeof(kv::KeyValue) + 8));
+  REQUIRE(most < (kStepEntriesMax + 10) * (sizeof(kv::KeyValue) + 8));
   const Results first = pages.take(kPageBytesMax);
   REQUIRE(pages.done());
   REQUIRE(pages.cut());
