@@ -97,8 +97,8 @@ class Connection final
   void end_soon();
   void linger();
   void time_is_up();
-  // Of answers, with their header blocks, ever. A peer that takes only what HTTP/2 says of itself, such as answers to its
-  // pings, takes nothing.
+  // Of answers, with their header blocks, ever. A peer that takes only what HTTP/2 says of itself, such as answers to
+  // its pings, takes nothing.
   std::int64_t taken_bytes() const {
     const std::size_t framed = session_ == nullptr ? 0 : session_->framed_bytes();
     return static_cast<std::int64_t>(framed) - static_cast<std::int64_t>(unsent_.size());

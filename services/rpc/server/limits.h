@@ -88,8 +88,8 @@ inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for 
 
 // All that a loop keeps for its clients: heads and streams of open calls, what is received and what is to be sent, and
 // HTTP/2's own memory. A connection may have as much as is still free, and kHeldBytesOwn in any case. Beyond, its calls
-// are RESOURCE_EXHAUSTED before they begin, and so is one whose answer is longer than kHeldBytesOwn; and what needs more
-// memory of HTTP/2 ends the connection.
+// are RESOURCE_EXHAUSTED before they begin, and so is one whose answer is longer than kHeldBytesOwn. It ends if HTTP/2
+// needs more for it.
 inline constexpr std::size_t kHeldBytesMax = 1024 * 1024 * 1024;
 inline constexpr std::size_t kHeldBytesOwn = 64 * 1024;
 
