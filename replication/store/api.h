@@ -34,10 +34,10 @@ enum class SortOrder : std::uint8_t { kNone = 0, kAscend = 1, kDescend = 2 };
 enum class SortTarget : std::uint8_t { kKey = 0, kVersion = 1, kCreate = 2, kMod = 3, kValue = 4 };
 
 // Reads in steps, which etcd does not have: so the front end reads much by requests that each keep a replica for a
-// short time. With `step_entries` not 0 (at most kStepEntriesMax) the answer to a RangeRequest or a HashRequest is about
-// the first so many keys of the range, or versions that are hashed, also those that do not exist at the revision; and
-// about fewer if these have more bytes than a step should have (limits.h). The result has the position that it is not
-// about, with which the next step's request begins. All steps have the first one's revision.
+// short time. With `step_entries` not 0 (at most kStepEntriesMax) the answer to a RangeRequest or a HashRequest is
+// about the first so many keys of the range, or versions that are hashed, also those that do not exist at the revision;
+// and about fewer if these have more bytes than a step should have (limits.h). The result has the position that it is
+// not about, with which the next step's request begins. All steps have the first one's revision.
 
 struct RangeRequest {
   std::string key;

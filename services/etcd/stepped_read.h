@@ -22,8 +22,8 @@ namespace ingot::etcd {
 // Lives as long as a request to the replicas is in flight or waits for its turn. Used by one thread at a time.
 //
 // The first step fixes the revision; it is linearizable unless the read is serializable. The other steps ask for
-// exactly that revision, so any replica that has reached it may answer. One that has not reached it refuses, and the step
-// is asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes the
+// exactly that revision, so any replica that has reached it may answer. One that has not reached it refuses, and the
+// step is asked for again as a linearizable query, which a replica that lags cannot answer. If a compaction passes the
 // revision between two steps, and the caller did not ask for that very revision, the read begins again, at most
 // kReadRestartsMax times. A caller that has gone is asked no more steps for.
 template <typename Request, typename Body>

@@ -11,29 +11,10 @@
 
 #include "replication/store/limits.h"
 #include "tests/services/etcd/in_process_server.h"
+#include "tests/services/etcd/single_calls.h"
 
 namespace ingot {
 namespace {
-
-namespace pb = etcdserverpb;
-
-template <typename Stub, typename Method, typename Request, typename Response>
-grpc::Status call(Stub& stub, Method method, const Request& request, Response& response) {
-  grpc::ClientContext context;
-  return (stub.*method)(&context, request, &response);
-}
-
-pb::PutRequest put_request(const std::string& key, const std::string& value) {
-  pb::PutRequest request;
-  request.set_key(key);
-  request.set_value(value);
-  return request;
-}
-
-void check_error(const grpc::Status& status, grpc::StatusCode code, const std::string& text) {
-  CHECK(status.error_code() == code);
-  CHECK(status.error_message() == text);
-}
 
 TEST_CASE("Overload and a block mean that nothing was done, silence means an unknown outcome") {
   InProcessServer server;
@@ -234,143 +215,6 @@ TEST_CASE("A range whose caller has gone stops between two pages") {
     REQUIRE(call(*stub, &pb::KV::Stub::Range, other, response).ok());
   } while (pages > pages_before + 1);  // more than the other call: more pages of the first call came
   CHECK(pages < kValues);
-}
-
-TEST_CASE("Status is read from the replicas' pages") {
-  InProcessServer server;
-  auto stub = pb::Maintenance::NewStub(server.connect());
-  pb::StatusResponse response;
-  REQUIRE(call(*stub, &pb::Maintenance::Stub::Status, pb::StatusRequest(), response).ok());
-  CHECK(response.leader() == 0);
-  REQUIRE(response.errors_size() == 1);
-  CHECK(response.errors(0) == "etcdserver: no leader");
-  CHECK(response.raftterm() == 1);
-
-  ReplicaPage& page = *server.pages[1];
-  page[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(Role::kLeader));
-  page[ReplicaCounter::kBallot].set(7);
-  page[ReplicaCounter::kDecidedSlots].set(100);
-  page[ReplicaCounter::kAppliedSlots].set(90);
-  page[ReplicaCounter::kStoreRevision].set(55);
-  page[ReplicaCounter::kStoreLiveBytes].set(4000);
-  page[ReplicaCounter::kStoreHistoryBytes].set(96);
-  page[ReplicaCounter::kStoreNoSpace].set(1);
-  (*server.pages[0])[ReplicaCounter::kStoreLiveBytes].set(10'000);  // it lags, and has not compacted yet
-  response.Clear();
-  REQUIRE(call(*stub, &pb::Maintenance::Stub::Status, pb::StatusRequest(), response).ok());
-  CHECK(response.header().revision() == 55);
-  CHECK(response.header().raft_term() == 7);
-  CHECK(response.leader() == server.config.member_id);
-  REQUIRE(response.errors_size() == 1);
-  CHECK(response.errors(0) == "memberID:34 alarm:NOSPACE ");  // as etcd writes it
-  CHECK(response.raftindex() == 100);
-  CHECK(response.raftappliedindex() == 90);
-  CHECK(response.dbsize() == 4096);
-  CHECK(response.version() == server.config.etcd_version);
-}
-
-class Alarms {
- public:
-  explicit Alarms(const std::shared_ptr<grpc::Channel>& channel) : stub_(pb::Maintenance::NewStub(channel)) {}
-
-  // The alarms of the answer, as "34 NOSPACE".
-  std::vector<std::string> ask(pb::AlarmRequest::AlarmAction action, std::uint64_t member, pb::AlarmType alarm) {
-    pb::AlarmResponse response;
-    REQUIRE(send(action, member, alarm, response).ok());
-    std::vector<std::string> names;
-    for (const auto& each : response.alarms()) {
-      names.push_back(std::to_string(each.memberid()) + " " + pb::AlarmType_Name(each.alarm()));
-    }
-    return names;
-  }
-  std::vector<std::string> list() { return ask(pb::AlarmRequest::GET, 0, pb::NONE); }
-
-  grpc::Status send(pb::AlarmRequest::AlarmAction action, std::uint64_t member, pb::AlarmType alarm,
-                    pb::AlarmResponse& response) {
-    pb::AlarmRequest request;
-    request.set_action(action);
-    request.set_memberid(member);
-    request.set_alarm(alarm);
-    return call(*stub_, &pb::Maintenance::Stub::Alarm, request, response);
-  }
-
- private:
-  std::unique_ptr<pb::Maintenance::Stub> stub_;
-};
-
-using Names = std::vector<std::string>;
-
-TEST_CASE("At the quota a put is refused in etcd's words and raises the alarm, which stands until it is disarmed") {
-  InProcessServer server(kv::Quota(1000));
-  auto stub = pb::KV::NewStub(server.connect());
-  Alarms alarms(server.connect());
-  const auto put = [&](const std::string& key, std::size_t bytes) {
-    pb::PutRequest request;
-    request.set_key(key);
-    request.set_value(std::string(bytes, 'v'));
-    pb::PutResponse response;
-    return call(*stub, &pb::KV::Stub::Put, request, response);
-  };
-  const auto check_full = [](const grpc::Status& status) {
-    check_error(status, grpc::StatusCode::RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded");
-  };
-  REQUIRE(put("a", 1).ok());
-  CHECK(alarms.list().empty());
-  check_full(put("big", 1000));
-  CHECK(alarms.list() == Names{"34 NOSPACE"});
-  check_full(put("a", 1));
-  pb::TxnRequest txn;
-  txn.add_failure()->mutable_request_put()->set_key("b");
-  pb::TxnResponse answer;
-  check_full(call(*stub, &pb::KV::Stub::Txn, txn, answer));
-  pb::DeleteRangeRequest remove;
-  remove.set_key("a");
-  pb::DeleteRangeResponse removed;
-  CHECK(call(*stub, &pb::KV::Stub::DeleteRange, remove, removed).ok());
-  CHECK(alarms.ask(pb::AlarmRequest::DEACTIVATE, 34, pb::NOSPACE) == Names{"34 NOSPACE"});
-  CHECK(alarms.ask(pb::AlarmRequest::DEACTIVATE, 34, pb::NOSPACE).empty());
-  CHECK(put("a", 1).ok());
-}
-
-TEST_CASE("One alarm of one member can be raised, listed and disarmed; of others there is nothing") {
-  InProcessServer server;
-  Alarms alarms(server.connect());
-  CHECK(alarms.ask(pb::AlarmRequest::ACTIVATE, 34, pb::NOSPACE) == Names{"34 NOSPACE"});
-  CHECK(alarms.ask(pb::AlarmRequest::GET, 0, pb::NOSPACE) == Names{"34 NOSPACE"});
-  CHECK(alarms.ask(pb::AlarmRequest::GET, 0, pb::CORRUPT).empty());
-  CHECK(alarms.ask(pb::AlarmRequest::DEACTIVATE, 7, pb::NOSPACE).empty());
-  CHECK(alarms.ask(pb::AlarmRequest::DEACTIVATE, 34, pb::CORRUPT).empty());
-  CHECK(alarms.list() == Names{"34 NOSPACE"});
-  for (const auto& [member, alarm] : {std::pair{34, pb::CORRUPT}, std::pair{7, pb::NOSPACE}, std::pair{34, pb::NONE}}) {
-    pb::AlarmResponse response;
-    const grpc::Status status =
-        alarms.send(pb::AlarmRequest::ACTIVATE, static_cast<std::uint64_t>(member), alarm, response);
-    check_error(status, grpc::StatusCode::UNIMPLEMENTED,
-                "Ingot has one alarm: NOSPACE, of the one member that it lists");
-  }
-}
-
-TEST_CASE("HashKV tells states apart, and one revision from another") {
-  InProcessServer server;
-  auto stub = pb::Maintenance::NewStub(server.connect());
-  const auto hash = [&](std::int64_t revision) {
-    pb::HashKVRequest request;
-    request.set_revision(revision);
-    pb::HashKVResponse response;
-    REQUIRE(call(*stub, &pb::Maintenance::Stub::HashKV, request, response).ok());
-    CHECK(response.compact_revision() == -1);
-    return response.hash();
-  };
-  server.client.apply(kv::PutRequest{.key = "k", .value = "1"});
-  const auto first = hash(0);
-  server.client.apply(kv::PutRequest{.key = "k", .value = "2"});
-  CHECK(hash(0) != first);
-  CHECK(hash(2) == first);
-  pb::HashKVRequest request;
-  request.set_revision(99);
-  pb::HashKVResponse response;
-  check_error(call(*stub, &pb::Maintenance::Stub::HashKV, request, response), grpc::StatusCode::OUT_OF_RANGE,
-              "etcdserver: mvcc: required revision is a future revision");
 }
 
 TEST_CASE("Calls that are not implemented are refused with a sentence") {
