@@ -5,6 +5,7 @@ bounds and came back, all connections, streams and watches are gone, and an ordi
 Each schedule has the seed of the one before plus one. Exit code: 0 ingotd keeps all that; 1 it does not."""
 
 import argparse
+import os
 import random
 import subprocess
 import sys
@@ -136,6 +137,7 @@ def parse(arguments):
     parser.add_argument("--hours", type=float, default=0, help="that schedules begin in (0: one schedule)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2 ** 32),
                         help="of the first schedule (random)")
+    parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # generated.sh: first build what is needed
     parser.error = lambda message: parser.exit(2, f"{parser.prog}: {message}; see --help\n")
     flags = parser.parse_args(arguments)
     if not flags.hours >= 0:
@@ -143,8 +145,18 @@ def parse(arguments):
     return flags
 
 
+def build(root):
+    """Builds the programs, which are then found below the working folder."""
+    command = ["bazel", "build", "//services/ingotd", f"//{PLAYER.replace('/client', ':client')}"]
+    if subprocess.run(command, cwd=root, stdout=sys.stderr).returncode != 0:
+        sys.exit("tests/hostile/generated.sh: the build failed; see above")
+    os.chdir(os.path.join(root, "bazel-bin"))
+
+
 def main(arguments):
     flags = parse(arguments)
+    if flags.build:
+        build(flags.build)
     try:
         print(f"{play(flags.hours * 3600, flags.seed)} schedules played, nothing found")
         return 0
