@@ -57,6 +57,7 @@ void EventsFound::collect(const History& history, EventPosition from, const Read
   std::size_t looked = 0;
   for (std::size_t i = log.find(from); i < log.size(); ++i) {
     const ChangeLog::Entry& entry = log[i];
+    if (entry.revision > point.current) break;  // of a command that is not whole yet
     if (!is_left(entry, point.compacted)) continue;
     if (entry.revision > whole_to.revision) {
       if (from.place > 0) break;

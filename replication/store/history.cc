@@ -24,6 +24,11 @@ std::int64_t counted_superseded(const KeyRecord& record, const Version& version)
   return version.tombstone() ? counted_tombstone(record.key().size()) : counted_version(version.value.size());
 }
 
+// Tombstones up to it are freed.
+Revision tombstones_to(Revision compacted, History::LastTombstones last) {
+  return last == History::LastTombstones::kKeep ? compacted - 1 : compacted;
+}
+
 }  // namespace
 
 std::size_t KeyRecord::count_to(Revision revision) const {
@@ -92,10 +97,18 @@ std::optional<std::int64_t> History::replaced_bytes(const Version* before, const
   return before->mod_revision == after.mod_revision ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
-History::Change History::append(std::string_view key, std::unique_ptr<Version> version) {
+void History::append(std::string_view key, std::unique_ptr<Version> version) {
   KeyRecord* const known = index_.find(key);
   INGOT_CHECK(known != nullptr || !version->tombstone(), "only what exists is deleted");
-  KeyRecord& record = known != nullptr ? *known : add_record(key);
+  append_to(known != nullptr ? *known : add_record(key), std::move(version));
+}
+
+void History::append(const KeyRecord& record, std::unique_ptr<Version> version) {
+  append_to(const_cast<KeyRecord&>(record), std::move(version));
+}
+
+void History::append_to(KeyRecord& record, std::unique_ptr<Version> version) {
+  const std::string& key = record.key();
   const Version* before = record.size() > 0 ? &record.newest() : nullptr;
   const bool existed = before != nullptr && !before->tombstone();
   INGOT_CHECK(existed || !version->tombstone(), "only what exists is deleted");
@@ -113,10 +126,10 @@ History::Change History::append(std::string_view key, std::unique_ptr<Version> v
   count(record, *version, 1);
   changes_.append({version->mod_revision, version->sub}, &record);
   record.append(std::move(version));
-  return &record;
 }
 
-void History::undo(Change record) {
+void History::undo() {
+  KeyRecord* const record = changes_[changes_.size() - 1].record;
   const Version& newest = record->newest();
   const Version* before = record->size() > 1 ? &(*record)[record->size() - 2] : nullptr;
   const bool existed = before != nullptr && !before->tombstone();
@@ -191,13 +204,23 @@ bool History::free_next(Revision compacted, Revision tombstones_to) {
   return true;
 }
 
-bool History::compact_some(Revision compacted, Step step, LastTombstones last) {
-  const Revision tombstones_to = last == LastTombstones::kKeep ? compacted - 1 : compacted;
-  const std::int64_t freed_to = freed_counted_ + step.bytes;
-  for (int freed = 0; freed < step.versions || freed_counted_ < freed_to; ++freed) {
-    if (!free_next(compacted, tombstones_to)) return false;
+bool History::compact_some(Revision compacted, Freeing freeing, LastTombstones last) {
+  StepBudget steps;
+  compact_some(compacted, freeing, steps, last);
+  return replaced_.due(compacted) || tombstones_.due(tombstones_to(compacted, last));
+}
+
+bool History::compact_some(Revision compacted, Freeing& freeing, StepBudget& steps, LastTombstones last) {
+  while (freeing.versions > 0 || freeing.bytes > 0) {
+    if (steps.spent()) return false;
+    const std::int64_t before = freed_counted_;
+    if (!free_next(compacted, tombstones_to(compacted, last))) break;
+    const std::int64_t freed = freed_counted_ - before;
+    steps.take(1 + freed / kStepBytes);
+    freeing.versions -= 1;
+    freeing.bytes -= freed;
   }
-  return replaced_.due(compacted) || tombstones_.due(tombstones_to);
+  return true;
 }
 
 // A part ends between two revisions of a key, which may have more versions than one part is about.

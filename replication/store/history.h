@@ -113,18 +113,21 @@ struct CountedBytes {
 // Not thread-safe. Movable; records stay where they are in memory.
 class History {
  public:
-  // The record that a change went to, so that the change can be undone.
-  using Change = KeyRecord*;
-
   const KeyRecord* find(std::string_view key) const { return index_.find(key); }
 
   // Calls visit(record, version) for the keys of the range that exist at the revision, in key order, and ends after the
-  // one for which it returns false, or after `keys_max` keys, those that do not exist at the revision included. Returns
-  // the first key that it has not come to; empty: it came to the range's end.
+  // one for which it returns false, or when the steps are spent: one for each key, those that do not exist at the
+  // revision included. Returns the first key that it has not come to; empty: it came to the range's end. A range of one
+  // key is visited in any case.
   template <typename Visit>
   std::string_view visit(const KeyRange& range, Revision revision, Visit&& visit,
-                         std::size_t keys_max = std::numeric_limits<std::size_t>::max()) const {
+                         StepBudget&& steps = StepBudget()) const {
+    return visit_some(range, revision, steps, visit);
+  }
+  template <typename Visit>
+  std::string_view visit_some(const KeyRange& range, Revision revision, StepBudget& steps, Visit&& visit) const {
     if (range.one_key()) {
+      steps.take();
       const KeyRecord* record = find(range.begin());
       const Version* version = record ? record->at(revision) : nullptr;
       if (version) visit(*record, *version);
@@ -134,7 +137,8 @@ class History {
     const auto end = range.open_ended() ? records_.end() : records_.lower_bound(range.end());
     bool on = true;
     for (auto it = records_.lower_bound(range.begin()); it != end; ++it) {
-      if (!on || keys_max-- == 0) return it->first;
+      if (!on || steps.spent()) return it->first;
+      steps.take();
       const Version* version = it->second->at(revision);
       if (version) on = visit(*it->second, *version);
     }
@@ -143,11 +147,12 @@ class History {
 
   // Appends a version to a key.
   // REQUIRES: (mod_revision, sub) is above all earlier ones; a tombstone only where the key exists.
-  Change append(std::string_view key, std::unique_ptr<Version> version);
+  void append(std::string_view key, std::unique_ptr<Version> version);
+  // The same to a key whose record is known, which saves a search. REQUIRES: the record is this history's.
+  void append(const KeyRecord& record, std::unique_ptr<Version> version);
 
-  // Takes back the newest change.
-  // REQUIRES: undo calls come in reverse order of append; no release or compact_some in between.
-  void undo(Change change);
+  // Takes back the newest change. REQUIRES: there is one; no release or compact_some since it was made.
+  void undo();
 
   // Versions that were superseded at or below `compacted` count no more (counted()), though compact_some has yet to
   // free them, and they are held (held()). Takes time in proportion to the logarithm of their number. REQUIRES: calls
@@ -158,15 +163,17 @@ class History {
   // revision's deletes for those who still read its changes.
   enum class LastTombstones : std::uint8_t { kFree, kKeep };
 
-  // How much one call of compact_some frees, if so much waits: as many versions, and on until it is as many bytes, too.
-  struct Step {
-    int versions = 0;
+  // How much compact_some frees, if so much waits: as many versions, and on until it is as many bytes, too.
+  struct Freeing {
+    std::int64_t versions = 0;
     std::int64_t bytes = 0;  // as the quota counts them
   };
 
   // Frees some of the versions that were superseded at or below `compacted`, the oldest first. Returns true if such
   // versions are left.
-  bool compact_some(Revision compacted, Step step, LastTombstones last = LastTombstones::kFree);
+  bool compact_some(Revision compacted, Freeing freeing, LastTombstones last = LastTombstones::kFree);
+  // The same in steps: takes off `freeing` what it frees. Returns false if the steps are spent before all is done.
+  bool compact_some(Revision compacted, Freeing& freeing, StepBudget& steps, LastTombstones last);
 
   // The changes from about the compacted revision on. An entry at or above that revision has a record.
   const ChangeLog& changes() const { return changes_; }
@@ -225,6 +232,7 @@ class History {
 
   KeyRecord& add_record(std::string_view key);  // without a version; REQUIRES: the key has none
   void erase_record(KeyRecord* record);
+  void append_to(KeyRecord& record, std::unique_ptr<Version> version);
   void count(const KeyRecord& record, const Version& version, int sign);
   static std::optional<std::int64_t> replaced_bytes(const Version* before, const Version& after);
   void free_oldest(KeyRecord& record);

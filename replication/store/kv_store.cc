@@ -1,5 +1,6 @@
 #include "replication/store/kv_store.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -11,20 +12,57 @@
 
 namespace ingot::kv {
 
-// At least as much is freed as was added, as long as anything waits: so what waits never grows.
-std::string KvStore::apply(Slot, std::string_view command) {
-  const std::int64_t held_before = history_.held();
+std::string KvStore::apply(Slot slot, std::string_view command) {
+  StepBudget steps;
+  return *apply_some(slot, command, steps);
+}
+
+// Nothing that replicas agree on follows from the entries of the log that are dropped, so each call drops some.
+std::optional<std::string> KvStore::apply_some(Slot, std::string_view command, StepBudget& steps) {
   const std::size_t changes_before = history_.changes().size();
+  if (!under_way_) {
+    begin(command);
+    steps.take();
+  }
+  const bool applied = go_on(steps);
+  const std::size_t changes = history_.changes().size();
+  history_.drop_changes(compacted_, kChangeLogStepEntries + std::max(changes, changes_before) - changes_before);
+  if (!applied) return std::nullopt;
+  std::string result = std::move(under_way_->result);
+  under_way_.reset();
+  return result;
+}
+
+void KvStore::begin(std::string_view command) {
+  under_way_.emplace().held_before = history_.held();
   absl::StatusOr<Request> request = decode_request(command);
   Code code = request.ok() ? validate(*request) : Code::kMalformed;
-  std::string result = code != Code::kOk        ? failure(code)
-                       : is_mutating(*request) ? write(*request)
-                                               : read(*request);
-  const std::size_t changes_added = history_.changes().size() - changes_before;
-  history_.compact_some(compacted_, {kCompactionStepVersions, history_.held() - held_before},
-                        History::LastTombstones::kKeep);
-  history_.drop_changes(compacted_, kChangeLogStepEntries + changes_added);
-  return result;
+  if (code == Code::kOk && no_space_ && has_puts(*request)) code = Code::kNoSpace;
+  if (code != Code::kOk) {
+    under_way_->result = failure(code);
+  } else if (SlicedWrite::takes(*request)) {
+    under_way_->writes = std::make_unique<SlicedWrite>(*std::move(request), history_, read_point(), quota_);
+  } else {
+    under_way_->result = is_mutating(*request) ? write(*request) : read(*request);
+  }
+}
+
+// At least as much is freed as was added, as long as anything waits: so what waits never grows.
+bool KvStore::go_on(StepBudget& steps) {
+  UnderWay& command = *under_way_;
+  if (command.writes != nullptr) {
+    if (!command.writes->go_on(steps)) return false;
+    go_over(command.writes->result());
+    command.result = encode(command.writes->result());
+    command.writes.reset();
+  }
+  if (!command.frees) command.frees = {kCompactionStepVersions, history_.held() - command.held_before};
+  return history_.compact_some(compacted_, *command.frees, steps, History::LastTombstones::kKeep);
+}
+
+void KvStore::go_over(const Result& result) {
+  if (result.code == Code::kNoSpace) no_space_ = true;
+  revision_ = result.revision;
 }
 
 std::string KvStore::query(std::string_view query) const {
@@ -43,26 +81,20 @@ std::string KvStore::failure(Code code) const {
 
 // ---- Mutating requests ----
 
+// Of requests that SlicedWrite does not take.
 std::string KvStore::write(Request& request) {
-  if (no_space_ && has_puts(request)) return failure(Code::kNoSpace);
   Result result;
   Writer writer(history_, revision_, quota_);
   if (auto* put = std::get_if<PutRequest>(&request)) {
     result.code = writer.put(*put, result.body.emplace<PutResult>());
-  } else if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) {
-    result.code = writer.remove(*del, result.body.emplace<DeleteRangeResult>());
-  } else if (auto* txn = std::get_if<TxnRequest>(&request)) {
-    result.code = Txn(writer, read_point()).run(*txn, result.body.emplace<TxnResult>());
   } else if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
     result.body = change_alarm(alarm->action);
   } else {
     result.code = compact(std::get<CompactRequest>(request).revision);
     result.body = CompactResult{};
   }
-  if (result.code != Code::kOk) writer.undo();
-  if (result.code == Code::kNoSpace) no_space_ = true;
-  revision_ = writer.revision();
-  result.revision = revision_;
+  result.revision = writer.revision();
+  go_over(result);
   return encode(result);
 }
 
@@ -159,7 +191,8 @@ std::string KvStore::read(const HashRequest& request) const {
 std::string KvStore::read(TxnRequest& request) const {
   Result result;
   Writer writer(history_, revision_);
-  result.code = Txn(writer, read_point()).run(request, result.body.emplace<TxnResult>());
+  StepBudget steps;
+  result.code = *Txn(writer, read_point(), request, result.body.emplace<TxnResult>()).go_on(steps);
   result.revision = revision_;
   return encode(result);
 }

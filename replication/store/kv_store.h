@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "replication/store/history.h"
 #include "replication/store/quota.h"
 #include "replication/store/range.h"
+#include "replication/store/sliced_write.h"
 #include "replication/store/state_machine.h"
 
 namespace ingot::kv {
@@ -26,6 +28,7 @@ class KvStore final : public StateMachine {
   // versions, and more if these are fewer bytes than the command has added: so no single command pays for all of them,
   // and they grow no further however fast commands come.
   std::string apply(Slot slot, std::string_view command) override;
+  std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) override;
 
   // Answers a range, a hash, the alarm's state, events, or a transaction that cannot write; any other request is
   // kMalformed.
@@ -58,7 +61,18 @@ class KvStore final : public StateMachine {
  private:
   class StandingEvents;
 
+  // A command that is not applied yet: it writes, the store goes over to its revision, and then it frees.
+  struct UnderWay {
+    std::unique_ptr<SlicedWrite> writes;  // null: it is written
+    std::string result;
+    std::int64_t held_before = 0;
+    std::optional<History::Freeing> frees;
+  };
+
   ReadPoint read_point() const { return {revision_, compacted_}; }
+  void begin(std::string_view command);
+  bool go_on(StepBudget& steps);
+  void go_over(const Result& result);
   std::string write(Request& request);
   Code compact(Revision revision);
   AlarmResult change_alarm(AlarmRequest::Action action);
@@ -77,6 +91,7 @@ class KvStore final : public StateMachine {
   Revision revision_ = 1;
   Revision compacted_ = -1;
   bool no_space_ = false;
+  std::optional<UnderWay> under_way_;
 };
 
 }  // namespace ingot::kv

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 
+#include <cstddef>
+
 #include "absl/container/inlined_vector.h"
 #include "core/wire.h"
 #include "replication/store/api.h"
 #include "replication/store/history.h"
+#include "replication/store/range_walk.h"
 
 namespace ingot::kv {
 
@@ -22,13 +25,18 @@ struct ReadPoint {
 // kOk, kCompacted or kFutureRevision for a request's revision field.
 Code check_revision(const ReadPoint& point, Revision requested);
 
-// What a range found: one page of it, by reference. Valid until the history changes.
+// What a range found: one page of it, by reference. Valid until the history frees a version that it has found.
 class RangeAnswer {
  public:
-  // REQUIRES: the request is valid and check_revision said kOk.
+  // Has found nothing yet. REQUIRES: the request is valid and check_revision said kOk; the request outlives this.
+  RangeAnswer(const RangeRequest& request, const ReadPoint& point);
+  // The same, and finds all at once.
   RangeAnswer(const History& history, const RangeRequest& request, const ReadPoint& point);
 
-  // Bytes of the encoded key_values.
+  // Goes on finding; false: the steps are spent. Ends early if the answer is too long in any case.
+  bool find(const History& history, StepBudget& steps);
+
+  // Bytes of the encoded key_values; more than kResultBytesMax: not all were looked at.
   std::size_t bytes() const { return bytes_; }
   // Writes the result's body (grammar in replication/store/codec.h).
   void write(WireWriter& out, Revision header_revision) const;
@@ -42,13 +50,22 @@ class RangeAnswer {
   };
   using FoundList = absl::InlinedVector<Found, 1>;
 
-  void collect(const History& history, Revision revision);
-  void sort();
-  void cut();
+  bool collect(const History& history, StepBudget& steps);
+  bool keep(const KeyRecord& record, const Version& version);
+  bool sort(StepBudget& steps);
+  bool comes_before(const Found& a, const Found& b) const;
   KeyValueView view(const Found& found) const;
 
   const RangeRequest& request_;
-  FoundList found_;
+  const Revision revision_;
+  const bool sorted_;            // by something else than the key
+  const std::size_t taken_max_;  // by key
+  const std::size_t kept_max_;   // of those, the best
+  RangeWalk walk_;
+  bool collected_ = false;
+  std::size_t taken_ = 0;
+  FoundList found_;        // if sorted_ a heap, the last one of the order first
+  std::size_t heap_ = 0;   // of found_, once it is collected: the rest is in its place
   std::size_t bytes_ = 0;
   RangeResult head_;  // all but kvs
 };

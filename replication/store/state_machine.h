@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,23 @@
 #include "core/types.h"
 
 namespace ingot::inline replication_store {
+
+// What one call may do, counted in steps and not in time, so that a simulator repeats it. A step is a key that is looked
+// at, or a version that is written, taken back or freed. What takes several at once may take more than there are. Not
+// thread-safe.
+class StepBudget {
+ public:
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+
+  explicit StepBudget(std::int64_t steps = kUnbounded) : left_(steps) {}
+
+  void take(std::int64_t steps = 1) { left_ -= steps; }
+  void take_all() { left_ = 0; }
+  bool spent() const { return left_ <= 0; }
+
+ private:
+  std::int64_t left_;
+};
 
 // A query that is answered when there is something to say. Not thread-safe; ends before its state machine does.
 class StandingQuery {
@@ -35,6 +53,15 @@ class StateMachine {
 
   // Applies one command and returns its result. REQUIRES: slots do not descend; several commands may share a slot.
   virtual std::string apply(Slot slot, std::string_view command) = 0;
+
+  // The same for a command that may take long. Nothing: it is not applied yet, since the steps are spent; this is to be
+  // called again with the same arguments and new steps. Until it has returned the result, queries are answered from a
+  // whole state, the one before the command or the one after it, and nothing else may be called. It comes further with
+  // each call that has a step. The result and the state do not depend on the steps.
+  virtual std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) {
+    steps.take();
+    return apply(slot, command);
+  }
 
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;

@@ -56,25 +56,43 @@ bool satisfies(const Compare& compare, const Version& version) {
 
 // Every key of the range must satisfy the compare. An empty range is compared as a key of zeros, except for values: an
 // absent value equals nothing and differs from nothing.
-bool Txn::holds(const Compare& compare) const {
-  bool found = false, all = true;
-  writer_.history().visit(KeyRange(compare.key, compare.range_end), point_.current,
-                          [&](const KeyRecord&, const Version& version) {
-                            found = true;
-                            all = satisfies(compare, version);
-                            return all;
-                          });
-  if (found) return all;
+std::optional<bool> Txn::holds(const Compare& compare, StepBudget& steps) {
+  if (!walk_) {
+    walk_.emplace(compare.key, compare.range_end);
+    found_ = false;
+    all_ = true;
+  }
+  const auto each = [&](const KeyRecord&, const Version& version) {
+    found_ = true;
+    all_ = satisfies(compare, version);
+    return all_;
+  };
+  if (!walk_->go_on(writer_.history(), point_.current, steps, each)) return std::nullopt;
+  walk_.reset();
+  if (found_) return all_;
   return compare.target != CompareTarget::kValue && satisfies(compare, Version{});
 }
 
-void Txn::decide(const TxnRequest& request) {
-  bool succeeded = true;
-  for (const Compare& compare : request.compare) succeeded = succeeded && holds(compare);
-  decisions_.push_back(succeeded);
-  for (const Operation& operation : branch_of(request, succeeded)) {
-    if (const TxnRequest* nested = nested_in(operation)) decide(*nested);
+// Depth first. False: the steps are spent.
+bool Txn::decide(StepBudget& steps) {
+  while (!undecided_.empty()) {
+    const TxnRequest& request = *undecided_.back();
+    bool succeeded = true;
+    for (; succeeded && compare_ < request.compare.size(); ++compare_) {
+      if (steps.spent()) return false;
+      const std::optional<bool> holds_here = holds(request.compare[compare_], steps);
+      if (!holds_here) return false;
+      succeeded = *holds_here;
+    }
+    compare_ = 0;
+    undecided_.pop_back();
+    decisions_.push_back(succeeded);
+    const auto& branch = branch_of(request, succeeded);
+    for (auto operation = branch.rbegin(); operation != branch.rend(); ++operation) {
+      if (const TxnRequest* nested = nested_in(*operation)) undecided_.push_back(nested);
+    }
   }
+  return true;
 }
 
 Code Txn::check(const TxnRequest& request, Check each) {
@@ -105,45 +123,82 @@ Code Txn::check_range(const Operation& operation) const {
   return range->revision < point_.compacted ? Code::kCompacted : Code::kOk;
 }
 
-Code Txn::execute(const RangeRequest& request, OperationResult& result) {
-  const RangeAnswer answer(writer_.history(), request, {writer_.revision(), point_.compacted});
-  const Code code = writer_.charge(answer.bytes());
-  if (code == Code::kOk) result = answer.copy(writer_.revision());
+Code Txn::check() {
+  for (const Check each : {&Txn::check_put, &Txn::check_range}) {
+    next_ = 0;
+    if (const Code code = check(request_, each); code != Code::kOk) return code;
+  }
+  next_ = 0;
+  return Code::kOk;
+}
+
+void Txn::begin(TxnRequest& request, TxnResult& result) {
+  result.succeeded = next_decision();
+  result.responses.reserve(branch_of(request, result.succeeded).size());
+  levels_.push_back({request, result});
+}
+
+std::optional<Code> Txn::execute(const RangeRequest& request, OperationResult& result, StepBudget& steps) {
+  if (!range_) range_.emplace(request, ReadPoint{writer_.revision(), point_.compacted});
+  if (!range_->find(writer_.history(), steps)) return std::nullopt;
+  const Code code = writer_.charge(range_->bytes());
+  if (code == Code::kOk) result = range_->copy(writer_.revision());
+  range_.reset();
   return code;
 }
 
-Code Txn::execute(Operation& operation, OperationResult& result) {
-  if (const Code code = writer_.charge(kOperationResultBytes); code != Code::kOk) return code;
-  if (const auto* range = std::get_if<RangeRequest>(&operation)) return execute(*range, result);
-  if (auto* put = std::get_if<PutRequest>(&operation)) return writer_.put(*put, result.emplace<PutResult>());
-  if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) {
-    return writer_.remove(*del, result.emplace<DeleteRangeResult>());
+std::optional<Code> Txn::execute(const DeleteRangeRequest& request, OperationResult& result, StepBudget& steps) {
+  if (!walk_) {
+    walk_.emplace(request.key, request.range_end);
+    result.emplace<DeleteRangeResult>();
   }
-  auto& nested = result.emplace<std::shared_ptr<TxnResult>>(std::make_shared<TxnResult>());
-  return execute(*std::get<std::shared_ptr<TxnRequest>>(operation), *nested);
+  const std::optional<Code> code = writer_.remove(request, *walk_, steps, std::get<DeleteRangeResult>(result));
+  if (code) walk_.reset();
+  return code;
 }
 
-Code Txn::execute(TxnRequest& request, TxnResult& result) {
-  result.succeeded = next_decision();
-  auto& branch = branch_of(request, result.succeeded);
-  result.responses.reserve(branch.size());
-  for (Operation& operation : branch) {
-    const Code code = execute(operation, result.responses.emplace_back());
+std::optional<Code> Txn::execute(Operation& operation, OperationResult& result, StepBudget& steps) {
+  if (const auto* range = std::get_if<RangeRequest>(&operation)) return execute(*range, result, steps);
+  if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) return execute(*del, result, steps);
+  steps.take();
+  if (auto* put = std::get_if<PutRequest>(&operation)) return writer_.put(*put, result.emplace<PutResult>());
+  auto& nested = result.emplace<std::shared_ptr<TxnResult>>(std::make_shared<TxnResult>());
+  begin(*std::get<std::shared_ptr<TxnRequest>>(operation), *nested);
+  return Code::kOk;
+}
+
+// The operation of a nested transaction is done once that one has begun: it is then the innermost level.
+std::optional<Code> Txn::execute(StepBudget& steps) {
+  while (!levels_.empty()) {
+    const std::size_t depth = levels_.size() - 1;
+    TxnResult& result = levels_[depth].result;
+    auto& branch = branch_of(levels_[depth].request, result.succeeded);
+    if (levels_[depth].next == branch.size()) {
+      levels_.pop_back();
+      continue;
+    }
+    if (steps.spent()) return std::nullopt;
+    if (!std::exchange(begun_, true)) {
+      result.responses.emplace_back();
+      if (const Code code = writer_.charge(kOperationResultBytes); code != Code::kOk) return code;
+    }
+    const std::optional<Code> code = execute(branch[levels_[depth].next], result.responses.back(), steps);
     if (code != Code::kOk) return code;
+    begun_ = false;
+    ++levels_[depth].next;
   }
   return Code::kOk;
 }
 
-Code Txn::run(TxnRequest& request, TxnResult& result) {
-  decide(request);
-  for (const Check each : {&Txn::check_put, &Txn::check_range}) {
-    next_ = 0;
-    if (const Code code = check(request, each); code != Code::kOk) return code;
+std::optional<Code> Txn::go_on(StepBudget& steps) {
+  if (!executing_) {
+    if (!decide(steps)) return std::nullopt;
+    if (const Code code = check(); code != Code::kOk) return code;
+    begin(request_, result_);
+    executing_ = true;
   }
-  next_ = 0;
-  const Code code = execute(request, result);
-  if (code != Code::kOk) writer_.undo();
-  result.revision = writer_.revision();
+  const std::optional<Code> code = execute(steps);
+  if (code == Code::kOk) result_.revision = writer_.revision();
   return code;
 }
 

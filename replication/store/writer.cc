@@ -12,11 +12,12 @@ const KeyRecord* Writer::live(std::string_view key) const {
   return record && !record->newest().tombstone() ? record : nullptr;
 }
 
-void Writer::append(std::string_view key, std::unique_ptr<Version> version) {
-  version->mod_revision = base_ + 1;
-  version->sub = static_cast<std::uint32_t>(changes_.size());
+// Gives a version its place among the changes.
+std::unique_ptr<Version> Writer::next_version(std::unique_ptr<Version> version) {
   INGOT_CHECK(changed_ != nullptr, "a transaction that only reads wrote");
-  changes_.push_back(changed_->append(key, std::move(version)));
+  version->mod_revision = base_ + 1;
+  version->sub = changes_++;
+  return version;
 }
 
 Code Writer::put(PutRequest& request, PutResult& result) {
@@ -37,28 +38,29 @@ Code Writer::put(PutRequest& request, PutResult& result) {
   const std::int64_t counted =
       counted_version(version->value.size()) + (previous ? 0 : counted_key(request.key.size()));
   if (history_.counted().sum() > quota_.puts_max() - counted) return Code::kNoSpace;
-  append(request.key, std::move(version));
+  changed_->append(request.key, next_version(std::move(version)));
   result.revision = revision();
   return Code::kOk;
 }
 
-Code Writer::remove(const DeleteRangeRequest& request, DeleteRangeResult& result) {
+std::optional<Code> Writer::remove(const DeleteRangeRequest& request, RangeWalk& walk, StepBudget& steps,
+                                   DeleteRangeResult& result) {
   Code code = Code::kOk;
-  // Tombstones add no keys, so the iteration stays valid; their revision is the newest, so it visits each key once.
-  history_.visit(KeyRange(request.key, request.range_end), base_ + 1,
-                 [&](const KeyRecord& record, const Version& version) {
-                   if (history_.counted().sum() > quota_.deletes_max() - counted_version(0)) code = Code::kNoSpace;
-                   if (code != Code::kOk) return false;
-                   if (request.prev_kv) {
-                     const KeyValueView previous = view_of(record, version);
-                     code = charge(encoded_size(previous));
-                     if (code != Code::kOk) return false;
-                     result.prev.push_back(to_key_value(previous));
-                   }
-                   append(record.key(), std::make_unique<Version>());
-                   ++result.deleted;
-                   return true;
-                 });
+  const auto remove_one = [&](const KeyRecord& record, const Version& version) {
+    if (history_.counted().sum() > quota_.deletes_max() - counted_version(0)) code = Code::kNoSpace;
+    if (code != Code::kOk) return false;
+    if (request.prev_kv) {
+      const KeyValueView previous = view_of(record, version);
+      code = charge(encoded_size(previous));
+      if (code != Code::kOk) return false;
+      result.prev.push_back(to_key_value(previous));
+    }
+    changed_->append(record, next_version(std::make_unique<Version>()));
+    ++result.deleted;
+    return true;
+  };
+  // Tombstones add no keys, so the walk stays valid; their revision is the newest, so it visits each key once.
+  if (!walk.go_on(history_, base_ + 1, steps, remove_one)) return std::nullopt;
   result.revision = revision();
   return code;
 }
@@ -68,8 +70,12 @@ Code Writer::charge(std::size_t bytes) {
   return result_bytes_ > kResultBytesMax ? Code::kResultTooLarge : Code::kOk;
 }
 
-void Writer::undo() {
-  for (; !changes_.empty(); changes_.pop_back()) changed_->undo(changes_.back());
+bool Writer::undo(StepBudget& steps) {
+  for (; changes_ > 0 && !steps.spent(); --changes_) {
+    changed_->undo();
+    steps.take();
+  }
+  return changes_ == 0;
 }
 
 }  // namespace ingot::kv

@@ -1,16 +1,21 @@
 // One mutating transaction on the history: puts and deletes under one new revision, which can be taken back as a whole.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <optional>
+#include <string_view>
 
 #include "replication/store/api.h"
 #include "replication/store/history.h"
 #include "replication/store/quota.h"
+#include "replication/store/range_walk.h"
 
 namespace ingot::kv {
 
-// Not thread-safe; lives for one command. There is no commit step: changes stay unless they are undone.
+// Not thread-safe; lives for one command. There is no commit step: changes stay unless they are undone. Until the store
+// goes over to their revision, reads do not see them.
 class Writer {
  public:
   // `base` is the store's revision; changes get the next one.
@@ -22,28 +27,30 @@ class Writer {
   // REQUIRES: the request is valid. kKeyNotFound, kLeaseNotFound, kNoSpace: nothing changed. Moves the request's value
   // out.
   Code put(PutRequest& request, PutResult& result);
-  // kResultTooLarge, kNoSpace: the keys deleted so far stay deleted until undo().
-  Code remove(const DeleteRangeRequest& request, DeleteRangeResult& result);
+  // Goes on with a delete whose walk is over the request's range. Nothing: the steps are spent. kResultTooLarge,
+  // kNoSpace: the keys deleted so far stay deleted until undo().
+  std::optional<Code> remove(const DeleteRangeRequest& request, RangeWalk& walk, StepBudget& steps,
+                             DeleteRangeResult& result);
 
   // The revision that reads within the transaction see.
-  Revision revision() const { return changes_.empty() ? base_ : base_ + 1; }
+  Revision revision() const { return changes_ == 0 ? base_ : base_ + 1; }
   const History& history() const { return history_; }
 
   // Adds to the bytes of the answer; returns kResultTooLarge once they exceed kResultBytesMax.
   Code charge(std::size_t bytes);
 
-  // Takes every change back.
-  void undo();
+  // Takes changes back. False: the steps are spent, and some are left.
+  bool undo(StepBudget& steps);
 
  private:
   const KeyRecord* live(std::string_view key) const;
-  void append(std::string_view key, std::unique_ptr<Version> version);
+  std::unique_ptr<Version> next_version(std::unique_ptr<Version> version);
 
   const History& history_;
   History* const changed_ = nullptr;  // the same, or null
   const Revision base_;
   const Quota quota_;
-  std::vector<History::Change> changes_;
+  std::uint32_t changes_ = 0;
   std::size_t result_bytes_ = 0;
 };
 
