@@ -21,6 +21,7 @@ struct Action {
     kStore,            // `write` goes into the stable store, before anything that follows
     kSend,             // `message` goes to `to`, a replica or a client; it may be dropped only if its backlog is full
     kApply,            // `decision` is applied by done(); the answers to clients follow, each as a kSend
+    kApplyOn,          // the same for one that kApply, or this, has applied in part, in an earlier round
     kInstallSnapshot,  // slots below `slot` come with a decoded snapshot, which done() puts in place
     kFlush,            // backlogs move on; channel_drained() answers for each peer that had lost something
     kWake,             // sleeping receivers of this round's messages are woken; the rest of the round is less urgent

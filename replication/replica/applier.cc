@@ -6,6 +6,7 @@
 // (replication/replica/snapshots/format.h) is of all of it. The last character of the magic is the format's version.
 #include "replication/replica/applier.h"
 
+#include <optional>
 #include <utility>
 
 #include "core/check.h"
@@ -24,42 +25,71 @@ absl::Status refused(const char* why) {
 }  // namespace
 
 void Applier::apply(Slot slot, std::string_view batch, absl::FunctionRef<void(const Applied&)> each) {
-  INGOT_CHECK(slot == applied_, "slots are applied in order, each once");
-  // Set before `each` is called, so that applied() includes this slot there. No reader sees the state in between.
-  applied_ = slot.next();
-  const auto commands = decode_batch(batch);
-  if (!commands) {
-    ++malformed_batches_;
-    return;
-  }
-  for (const Request& command : *commands) apply_command(slot, command, each);
+  StepBudget steps;
+  apply_some(slot, batch, steps, each);
 }
 
-void Applier::apply_command(Slot slot, const Request& command, absl::FunctionRef<void(const Applied&)> each) {
+bool Applier::apply_some(Slot slot, std::string_view batch, StepBudget& steps,
+                         absl::FunctionRef<void(const Applied&)> each) {
+  INGOT_CHECK(slot == applied_, "slots are applied in order, each once");
+  if (!under_way_) begin(batch);
+  for (; next_ < commands_.size(); ++next_) {
+    if (steps.spent() || !apply_command(slot, commands_[next_], steps, each)) return false;
+  }
+  commands_.clear();
+  under_way_ = false;
+  applied_ = slot.next();
+  return true;
+}
+
+void Applier::begin(std::string_view batch) {
+  digest_before_ = whole_digest();
+  under_way_ = true;
+  next_ = 0;
+  if (auto commands = decode_batch(batch)) commands_ = *std::move(commands);
+  else ++malformed_batches_;
+}
+
+// False: the steps are spent, and it is to be applied further.
+bool Applier::apply_command(Slot slot, const Request& command, StepBudget& steps,
+                            absl::FunctionRef<void(const Applied&)> each) {
   using Status = Response::Status;
+  if (carrying_out_) return carry_out(slot, command, steps, each);
+  steps.take();
   const Sessions::Answer known = sessions_.begin(command.client, command.sequence, command.acknowledged_below);
   switch (known.verdict) {
-    case Sessions::Verdict::kApply: {
+    case Sessions::Verdict::kApply:
       ++applied_commands_;
-      std::string result = machine_.apply(slot, command.payload);
-      each({command, Status::kOk, result, true});
-      sessions_.record(command.client, command.sequence, std::move(result));
-      return;
-    }
+      carrying_out_ = true;
+      return carry_out(slot, command, steps, each);
     case Sessions::Verdict::kDuplicate:
       ++duplicate_commands_;
-      return each({command, Status::kOk, known.result});
+      each({command, Status::kOk, known.result});
+      return true;
     case Sessions::Verdict::kResultGone:
     case Sessions::Verdict::kStale:
       ++duplicate_commands_;
-      return each({command, Status::kResultGone, {}});
+      each({command, Status::kResultGone, {}});
+      return true;
     case Sessions::Verdict::kOutsideWindow:
       ++refused_commands_;
-      return each({command, Status::kBusy, {}});
+      each({command, Status::kBusy, {}});
+      return true;
   }
+  return true;
 }
 
-std::uint64_t Applier::digest() const {
+bool Applier::carry_out(Slot slot, const Request& command, StepBudget& steps,
+                        absl::FunctionRef<void(const Applied&)> each) {
+  std::optional<std::string> result = machine_.apply_some(slot, command.payload, steps);
+  if (!result) return false;
+  carrying_out_ = false;
+  each({command, Response::Status::kOk, *result, true});
+  sessions_.record(command.client, command.sequence, *std::move(result));
+  return true;
+}
+
+std::uint64_t Applier::whole_digest() const {
   return mix(mix(machine_.digest(), sessions_.digest()), applied_.value());
 }
 
@@ -70,6 +100,7 @@ std::string Applier::save() const {
 }
 
 void Applier::save(StateMachine::Sink sink) const {
+  INGOT_CHECK(!under_way_, "a snapshot is of whole slots");
   WireWriter sessions;
   sessions_.save(sessions);
   WireWriter first(48 + sessions.size());
@@ -96,6 +127,7 @@ absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {
   absl::StatusOr<StateMachine::Load> load = machine_.decode(machine);
   if (!load.ok()) return load.status();
   return Decoded{applied, [this, applied, sessions = std::move(sessions), load = *std::move(load)]() mutable {
+                   INGOT_CHECK(!under_way_, "a snapshot comes between two slots");
                    std::move(load)();
                    std::swap(sessions_, sessions);  // the former sessions are destroyed with this lambda
                    applied_ = applied;

@@ -1,9 +1,11 @@
 // Applies decided batches to a state machine, each command once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -34,18 +36,24 @@ class Applier {
   // Applies the batch of one slot, and calls `each` with the outcome of each command, in order. An empty batch is a
   // no-op; one that does not decode changes nothing, on any replica, and is counted. REQUIRES: slot == applied().
   void apply(Slot slot, std::string_view batch, absl::FunctionRef<void(const Applied&)> each);
+  // The same in steps. False: they are spent, and the slot is under way; this is then to be called again with the same
+  // slot and batch, whose bytes must stay, and `each` has been called for the commands that are applied.
+  bool apply_some(Slot slot, std::string_view batch, StepBudget& steps, absl::FunctionRef<void(const Applied&)> each);
+  // A slot is applied in part: its state is neither saved nor replaced.
+  bool under_way() const { return under_way_; }
 
   Slot applied() const { return applied_; }  // slots below it are applied
 
-  // Equal on replicas that have applied the same slots.
-  std::uint64_t digest() const;
+  // Equal on replicas that have applied the same slots. Of a slot that is under way nothing is in it.
+  std::uint64_t digest() const { return under_way_ ? digest_before_ : whole_digest(); }
 
   std::uint64_t applied_commands() const { return applied_commands_; }
   std::uint64_t duplicate_commands() const { return duplicate_commands_; }
   std::uint64_t refused_commands() const { return refused_commands_; }  // outside of their client's window
   std::uint64_t malformed_batches() const { return malformed_batches_; }
 
-  // Writes sessions, applied slot and state machine as bytes.
+  // Writes sessions, applied slot and state machine as bytes. REQUIRES: no slot is under way; so of a decoded snapshot's
+  // load, too.
   void save(StateMachine::Sink sink) const;
   std::string save() const;  // the same as one string
 
@@ -61,11 +69,20 @@ class Applier {
   absl::Status load(std::string_view snapshot);
 
  private:
-  void apply_command(Slot slot, const Request& command, absl::FunctionRef<void(const Applied&)> each);
+  void begin(std::string_view batch);
+  bool apply_command(Slot slot, const Request& command, StepBudget& steps,
+                     absl::FunctionRef<void(const Applied&)> each);
+  bool carry_out(Slot slot, const Request& command, StepBudget& steps, absl::FunctionRef<void(const Applied&)> each);
+  std::uint64_t whole_digest() const;
 
   StateMachine& machine_;
   Sessions sessions_;
   Slot applied_;
+  bool under_way_ = false;            // the slot applied_
+  std::vector<Request> commands_;     // of it
+  std::size_t next_ = 0;              // of commands_, to be applied
+  bool carrying_out_ = false;         // its session has told to carry it out
+  std::uint64_t digest_before_ = 0;   // that slot
   std::uint64_t applied_commands_ = 0;
   std::uint64_t duplicate_commands_ = 0;
   std::uint64_t refused_commands_ = 0;

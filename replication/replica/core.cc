@@ -134,9 +134,10 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
   now_ns_ = now_ns;
   snapshot_work_ = 0;
+  apply_steps_ = StepBudget(bounds_.apply_steps);
   const bool ticked = tick();
   propose();
-  acted_ = !effects_.empty();
+  acted_ = !effects_.empty() || !unapplied_.empty();
   had_inputs_ = std::exchange(inputs_, 0) > 0;
   worked_ = had_inputs_ || ticked || acted_;
   channels_wait_ = channels_wait;
@@ -176,15 +177,17 @@ const Action* ReplicaCore::next() {
     } else if (stage_ == Stage::kIdle) {
       return nullptr;
     } else if (progress_.under_way) {
-      if (!next_effect()) finish_effects();
+      if (!next_effect() && !next_apply()) finish_effects();
     } else if (answering_) {
       answering_ = requests_.answer_read(now_ns_);
-    } else if (decoded_ && offer_install()) {
+    } else if (decoded_ && !applier_.under_way() && offer_install()) {
       current_ = Current::kInstall;
     } else if (!effects_.empty()) {
-      std::swap(executing_, effects_);
-      progress_ = {.under_way = true};
-      for (const EndpointId suspect : executing_.suspects) peers_.suspect(suspect);
+      begin_effects();
+    } else if (next_apply()) {
+      // What earlier rounds have left: the messages and votes of this one went first.
+    } else if (slots_applied_) {
+      after_slots();
     } else {
       enter_next_stage();
     }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -130,7 +131,7 @@ class ReplicaCore {
   bool in_round() const { return stage_ != Stage::kIdle; }
 
   // Of the last round: the amount of work besides handling messages, and whether anything happened at all.
-  int work() const { return snapshot_work_ + (acted_ ? 1 : 0); }
+  int work() const { return snapshot_work_ + (acted_ || !unapplied_.empty() ? 1 : 0); }
   bool worked() const { return worked_; }
   // It had nothing to do, so it has changed nothing: neither the page nor whether ticks are wanted.
   bool round_was_idle() const { return round_was_idle_; }
@@ -168,7 +169,6 @@ class ReplicaCore {
     std::size_t stable = 0;
     std::size_t message = 0;
     int peer = -1;  // the next one that a broadcast goes to directly; -1: not begun
-    std::size_t decided = 0;
   };
 
   void receive_agreement(EndpointId from, std::string_view message);
@@ -183,13 +183,17 @@ class ReplicaCore {
   void load(SnapshotBytes snapshot);
   bool offer_install();
   void install();
+  void begin_effects();
   bool next_effect();
+  bool next_apply();
+  void forget_first_decision();
   void next_message(const Outgoing& outgoing);
   void next_peer(const Outgoing& broadcast);
   void offer(const Action& action);
   void offer_send(EndpointId to, const SharedMessage& message);
   void effect_done();
   void apply(const Decision& decision);
+  void after_slots();
   void after_apply();
   void note_room();
   void finish_effects();
@@ -209,6 +213,8 @@ class ReplicaCore {
   Applier applier_;
   Effects effects_;    // asked for by agreement, not begun yet
   Effects executing_;  // being executed; a member so that its memory is used again
+  std::deque<Decision> unapplied_;  // decided, in their order; the first one may be applied in part
+  std::size_t unapplied_bytes_ = 0;
   ReplicaContext context_;
   ReplicaSnapshots snapshots_;
   Compaction compaction_;
@@ -223,7 +229,11 @@ class ReplicaCore {
   Current current_ = Current::kNone;
   Action action_;
   Progress progress_;
-  bool answering_ = false;  // reads may be answerable: effects were executed, or a snapshot was installed
+  StepBudget apply_steps_{0};    // left in this round
+  bool slots_applied_ = false;   // since agreement was last told
+  int slot_commands_ = 0;        // of the slot that is being applied, so far
+  std::uint64_t part_applies_ = 0;  // so often a slot was applied in part only
+  bool answering_ = false;  // reads may be answerable: slots were applied, or effects executed, or a snapshot installed
   std::uint64_t now_ns_ = 0;
   std::uint64_t next_tick_ns_ = Pollable::kNever;
   std::uint64_t inputs_ = 1;  // since the last round began; the start is one

@@ -1,13 +1,24 @@
 // How a replica's core executes agreement's effects: one action at a time, in the order that
 // replication/agreement/agreement.h demands.
 #include <algorithm>
+#include <utility>
 
 #include "replication/replica/core.h"
 #include "replication/stable/layout.h"
 
 namespace ingot::inline replication_replica {
 
-// Offers an action, or queues messages, which come first. False: the effects are executed.
+void ReplicaCore::begin_effects() {
+  std::swap(executing_, effects_);
+  progress_ = {.under_way = true};
+  for (const EndpointId suspect : executing_.suspects) peers_.suspect(suspect);
+  for (Decision& decision : executing_.decided) {
+    unapplied_bytes_ += decision.command->size();
+    unapplied_.push_back(std::move(decision));
+  }
+}
+
+// Offers an action, or queues messages, which come first. False: the effects are executed, but for the decisions.
 bool ReplicaCore::next_effect() {
   if (progress_.stable < executing_.stable.size()) {
     offer({.kind = Action::Kind::kStore, .write = &executing_.stable[progress_.stable]});
@@ -17,13 +28,29 @@ bool ReplicaCore::next_effect() {
     next_message(executing_.messages[progress_.message]);
     return true;
   }
-  for (; progress_.decided < executing_.decided.size(); ++progress_.decided) {
-    const Decision& decision = executing_.decided[progress_.decided];
-    if (decision.slot < applier_.applied()) continue;  // a snapshot that was installed meanwhile has it
-    offer({.kind = Action::Kind::kApply, .slot = decision.slot, .decision = &decision});
-    return true;
-  }
   return false;
+}
+
+// Offers the next decision. False: none waits, or this round has applied its share. More than unapplied_bytes do not
+// wait: then rounds are as long as they must be.
+bool ReplicaCore::next_apply() {
+  while (!unapplied_.empty() && unapplied_.front().slot < applier_.applied()) {
+    forget_first_decision();  // a snapshot that was installed meanwhile has it
+  }
+  if (unapplied_.empty()) return false;
+  if (apply_steps_.spent()) {
+    if (unapplied_bytes_ <= bounds_.unapplied_bytes) return false;
+    apply_steps_ = StepBudget(bounds_.apply_steps);
+  }
+  const Decision& decision = unapplied_.front();
+  const auto kind = applier_.under_way() ? Action::Kind::kApplyOn : Action::Kind::kApply;
+  offer({.kind = kind, .slot = decision.slot, .decision = &decision});
+  return true;
+}
+
+void ReplicaCore::forget_first_decision() {
+  unapplied_bytes_ -= unapplied_.front().command->size();
+  unapplied_.pop_front();
 }
 
 void ReplicaCore::offer(const Action& action) {
@@ -72,31 +99,49 @@ void ReplicaCore::effect_done() {
       return;
     default:
       apply(*action_.decision);
-      ++progress_.decided;
   }
 }
 
+// A slot that took several rounds ends the last one's applying, though steps are left: between it and the next long one
+// a snapshot may be due.
 void ReplicaCore::apply(const Decision& decision) {
-  proposals_.applied(decision.slot.next());
-  snapshots_.applied(decision.slot, stable_record_bytes(decision.command->size()));
-  int commands = 0;
-  applier_.apply(decision.slot, *decision.command, [&](const Applier::Applied& applied) {
-    ++commands;
+  const bool goes_on = applier_.under_way();
+  const auto each = [&](const Applier::Applied& applied) {
+    ++slot_commands_;
     requests_.applied(decision.slot, applied);
-  });
+  };
+  if (!applier_.apply_some(decision.slot, *decision.command, apply_steps_, each)) {
+    apply_steps_.take_all();
+    ++part_applies_;
+    return;
+  }
+  if (goes_on) apply_steps_.take_all();
+  slots_applied_ = true;
+  proposals_.applied(applier_.applied());
+  snapshots_.applied(decision.slot, stable_record_bytes(decision.command->size()));
+  const int commands = std::exchange(slot_commands_, 0);
   const auto bucket = std::lower_bound(kBatchBuckets.begin(), kBatchBuckets.end(), commands) - kBatchBuckets.begin();
   page_.batch_commands[static_cast<std::size_t>(bucket)].add(1);
   page_.batch_commands_sum.add(static_cast<std::uint64_t>(commands));
+  forget_first_decision();
+}
+
+void ReplicaCore::after_slots() {
+  after_apply();
+  answering_ = true;
+  note_room();
+  propose();
 }
 
 void ReplicaCore::after_apply() {
+  slots_applied_ = false;
   agreement_->applied(applier_.applied(), effects_);
   broadcaster_.after_apply([this](EndpointId peer) { agreement_->peer_drained(peer, effects_); });
 }
 
 // Executed effects may lead to new ones: for example, an applied slot lets 2PC acknowledge.
 void ReplicaCore::finish_effects() {
-  if (!executing_.decided.empty()) after_apply();
+  if (slots_applied_) after_apply();
   for (const ReadReady& read : executing_.reads_ready) requests_.ready(read);
   confirmed_reads_ += executing_.reads_ready.size();
   for (const Rejection& rejection : executing_.rejected) {

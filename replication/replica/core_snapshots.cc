@@ -32,9 +32,10 @@ void ReplicaCore::snapshot_decoded(absl::StatusOr<Applier::Decoded> outcome) {
   agreement_->loading(false);
 }
 
-// While a snapshot is being loaded, none is made, since it would soon be old, and no other is taken from a peer.
+// While a snapshot is being loaded, none is made, since it would soon be old, and no other is taken from a peer. It is
+// made of whole slots.
 void ReplicaCore::poll_snapshots() {
-  snapshot_work_ += snapshots_.poll(agreement_->status(), !loading_);
+  snapshot_work_ += snapshots_.poll(agreement_->status(), !loading_ && !applier_.under_way());
   auto file = loading_ ? std::nullopt : snapshots_.take_received();
   if (!file) return;
   const auto memory = std::make_shared<const ReceivedFile>(*std::move(file));

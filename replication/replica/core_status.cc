@@ -4,13 +4,14 @@
 
 namespace ingot::inline replication_replica {
 
-// While commands wait, here or in doubt, only decisions count as progress; else confirmed reads, too.
+// While commands wait, here or in doubt, only decisions count as progress, and parts of a long command that is applied;
+// else confirmed reads, too.
 void ReplicaCore::look_at_status() {
   status_ = agreement_->status();
   add_own_causes(status_);
   const bool commands_wait = !proposals_.idle() || status_.blocked_from != status_.blocked_to;
   const std::uint64_t reads = commands_wait ? 0 : confirmed_reads_;
-  stall_.observe(status_, status_.decided.value() + reads, now_ns_);
+  stall_.observe(status_, status_.decided.value() + part_applies_ + reads, now_ns_);
   const bool leads = status_.role == Role::kLeader && status_.blocked_from == status_.blocked_to;
   if (leads && status_.blocked && status_.decided < status_.proposed) {
     status_.blocked_from = status_.decided;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/limits.h"
 #include "replication/agreement/limits.h"
@@ -30,6 +31,11 @@ inline constexpr int kSessionWindow = 16 * 1024;        // requests of one clien
 // command is answered that its result is gone.
 inline constexpr std::size_t kSessionResultsBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
+// What a round of the loop applies, in steps (StepBudget in replication/store/state_machine.h): less than a millisecond.
+// The rest waits for the next round.
+inline constexpr std::int64_t kApplySteps = 2 * 1024;
+// Decided commands that wait to be applied. Beyond it a round applies on until less waits.
+inline constexpr std::size_t kUnappliedBytesMax = 64 * 1024 * 1024;
 // So long after its arrival a standing query is answered at the next command, though there is nothing to say but how far
 // the state has come: so its client is never much behind.
 inline constexpr int kStandingOverdueMs = 100;

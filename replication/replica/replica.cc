@@ -109,6 +109,7 @@ void Replica::execute(const Action& action) {
       if (action.shared != nullptr) return outbox_.send(action.to, *action.shared);
       return outbox_.send(action.to, action.message);
     case Action::Kind::kApply:
+    case Action::Kind::kApplyOn:
     case Action::Kind::kInstallSnapshot:
       return;
     case Action::Kind::kFlush:

@@ -84,7 +84,7 @@ void Requests::applied(Slot slot, const Applier::Applied& applied) {
   proposals_.applied(applied.request);
   if (sink_ != nullptr) sink_->applied(slot, applied);
   if (!answers(applied.request)) return;
-  respond(applied.request.reply_to, applied.request.sequence, applied.status, applied.result);
+  respond_at(slot.next(), applied.request.reply_to, applied.request.sequence, applied.status, applied.result);
 }
 
 // The leader answers in place of a responder that lags or is silent. If the responder answers, too, the client drops
@@ -116,6 +116,11 @@ bool Requests::answer_read(std::uint64_t now_ns) {
 }
 
 bool Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {
+  return respond_at(context_.applier.applied(), to, sequence, status, payload);
+}
+
+bool Requests::respond_at(Slot applied, EndpointId to, std::uint64_t sequence, Status status,
+                          std::string_view payload) {
   if (!is_client(to)) return false;
   // The answers of one slot wait here together. Beyond the bound of a backlog they are dropped, and the client asks
   // again.
@@ -126,7 +131,7 @@ bool Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std
   Response response;
   response.status = status;
   response.sequence = sequence;
-  response.slot = context_.applier.applied();
+  response.slot = applied;
   response.leader = context_.agreement.leader();
   response.acceptor = context_.agreement.acceptor();
   response.payload = payload;

@@ -51,6 +51,8 @@ class Requests {
   bool answers(const Request& request) const;
   // False: the answer was dropped.
   bool respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload = {});
+  bool respond_at(Slot applied, EndpointId to, std::uint64_t sequence, Response::Status status,
+                  std::string_view payload);
   bool is_client(EndpointId endpoint) const {
     return endpoint.value() >= context_.group.replicas && endpoint.value() < context_.endpoints;
   }

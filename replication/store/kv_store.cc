@@ -20,10 +20,7 @@ std::string KvStore::apply(Slot slot, std::string_view command) {
 // Nothing that replicas agree on follows from the entries of the log that are dropped, so each call drops some.
 std::optional<std::string> KvStore::apply_some(Slot, std::string_view command, StepBudget& steps) {
   const std::size_t changes_before = history_.changes().size();
-  if (!under_way_) {
-    begin(command);
-    steps.take();
-  }
+  if (!under_way_) begin(command);
   const bool applied = go_on(steps);
   const std::size_t changes = history_.changes().size();
   history_.drop_changes(compacted_, kChangeLogStepEntries + std::max(changes, changes_before) - changes_before);

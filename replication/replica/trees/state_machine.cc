@@ -13,6 +13,11 @@ std::string TreeStateMachine::apply(Slot slot, std::string_view command) {
   return {};
 }
 
+std::optional<std::string> TreeStateMachine::apply_some(Slot slot, std::string_view command, StepBudget& steps) {
+  if (!is_tree_change(command)) return machine_.apply_some(slot, command, steps);
+  return StateMachine::apply_some(slot, command, steps);
+}
+
 void TreeStateMachine::save(Sink sink) const {
   sink(WireWriter().bytes(encode(table_.current())).view());
   machine_.save(sink);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,7 @@ class TreeStateMachine final : public StateMachine {
       : machine_(machine), table_(table), replicas_(table.replicas()) {}
 
   std::string apply(Slot slot, std::string_view command) override;
+  std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) override;
   std::string query(std::string_view query) const override { return machine_.query(query); }
   using StateMachine::save;
   void save(Sink sink) const override;
