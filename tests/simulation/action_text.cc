@@ -48,6 +48,8 @@ std::string describe(int replica, const Action& action) {
     case Kind::kStore:
     case Kind::kApply:
       return describe_effect(replica, action);
+    case Kind::kApplyOn:
+      return self + " applies on in slot " + std::to_string(action.slot.value());
     case Kind::kSend:
       return self + " -> " + std::to_string(action.to.value()) + "  " + describe_message(action);
     case Kind::kInstallSnapshot:

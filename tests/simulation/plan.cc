@@ -31,7 +31,8 @@ class Drawer {
         batches_(options.seed ^ 0x6261746368),
         doubts_(options.seed ^ 0x646f756274),
         quota_(options.seed ^ 0x71756f7461),
-        churn_(options.seed ^ 0x636875726e) {}
+        churn_(options.seed ^ 0x636875726e),
+        steps_(options.seed ^ 0x7374657073) {}
 
   void draw() {
     draw_network();
@@ -64,6 +65,7 @@ class Drawer {
     // Room for some ten to a hundred writes: then they are refused until clients have compacted and disarmed the alarm.
     if (quota_.chance(0.15)) plan_.replica.quota_bytes = 2000 + static_cast<std::int64_t>(quota_.below(12'000));
     if (churn_.chance(0.2)) draw_churn();
+    if (steps_.chance(0.4)) draw_steps();
     std::sort(plan_.faults.begin(), plan_.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   }
 
@@ -209,6 +211,12 @@ class Drawer {
       plan_.faults.push_back(move);
     }
     plan_.faults.push_back(end);
+  }
+
+  // A round applies a part of a command only, or a few of them; seldom so much waits that it applies on.
+  void draw_steps() {
+    plan_.replica.bounds.apply_steps = 1 + static_cast<std::int64_t>(steps_.below(steps_.chance(0.5) ? 5 : 100));
+    if (steps_.chance(0.2)) plan_.replica.bounds.unapplied_bytes = steps_.below(500);
   }
 
   // So many replicas are stopped that the others can do nothing but say so, for long enough that they must.
@@ -393,6 +401,7 @@ class Drawer {
   Prng doubts_;   // likewise
   Prng quota_;    // likewise
   Prng churn_;    // likewise
+  Prng steps_;    // likewise
   bool late_snapshots_ = false;
   TimeNs horizon_ns_ = 0;
 };

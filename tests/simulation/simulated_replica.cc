@@ -110,7 +110,7 @@ bool SimulatedReplica::finish_round() {
     const auto sent = action->kind == Kind::kSend ? type_of(action->message) : std::nullopt;
     if (!execute(*action)) return false;
     core_.done();
-    if (action->kind == Kind::kApply) {
+    if (action->kind == Kind::kApply || action->kind == Kind::kApplyOn) {
       environment_.checkers.digests.applied(self(), applied(), digest());
     }
     if (sent && environment_.has_sent(self(), *sent)) return false;
@@ -265,6 +265,8 @@ bool SimulatedReplica::execute(const Action& action) {
       return true;
     case Kind::kApply:
       return decide(*action.decision);
+    case Kind::kApplyOn:
+      return true;
     case Kind::kInstallSnapshot:
       ++environment_.installed;
       environment_.checkers.log.installed(self(), action.slot);

@@ -1,6 +1,7 @@
 // The key-value store of a simulated replica; its snapshots also hold the effect checker's view of the state.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +21,12 @@ class WatchedStore final : public StateMachine {
       : replica_(replica), checker_(checker), store_(quota) {}
 
   std::string apply(Slot slot, std::string_view command) override {
-    std::string result = store_.apply(slot, command);
-    checker_.counted(replica_, {store_.counted().sum(), store_.held(), store_.quota().deletes_max()});
+    StepBudget steps;
+    return *apply_some(slot, command, steps);
+  }
+  std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) override {
+    std::optional<std::string> result = store_.apply_some(slot, command, steps);
+    if (result) checker_.counted(replica_, {store_.counted().sum(), store_.held(), store_.quota().deletes_max()});
     return result;
   }
   std::string query(std::string_view query) const override { return store_.query(query); }

@@ -146,6 +146,37 @@ TEST_CASE("Replicas that applied the same slots have one digest, also one that s
   }
 }
 
+TEST_CASE("Slots that are applied in steps give the answers and digests of slots that are applied at once") {
+  for (const std::uint64_t seed : testing::seeds(6)) {
+    INFO("seed " << seed);
+    Traffic traffic(seed);
+    Prng rng(seed);
+    kv::KvStore store, sliced_store;
+    Applier applier(store), sliced(sliced_store);
+    std::vector<std::string> answers, sliced_answers;
+    int rests = 0;
+    for (std::uint64_t slot = 0; slot < 200; ++slot) {
+      const std::string batch = traffic.batch(store.revision());
+      const std::uint64_t before = sliced.digest();
+      applier.apply(Slot(slot), batch, [&](const auto& a) { answers.emplace_back(a.result); });
+      const auto some = [&] {
+        StepBudget steps(1 + static_cast<std::int64_t>(rng.below(6)));
+        return sliced.apply_some(Slot(slot), batch, steps, [&](const auto& a) { sliced_answers.emplace_back(a.result); });
+      };
+      for (; !some(); ++rests) {
+        REQUIRE(sliced.under_way());
+        REQUIRE(sliced.applied() == Slot(slot));
+        REQUIRE(sliced.digest() == before);
+      }
+      REQUIRE_FALSE(sliced.under_way());
+      REQUIRE(sliced.digest() == applier.digest());
+      REQUIRE(sliced_answers == answers);
+    }
+    REQUIRE(sliced.save() == applier.save());
+    REQUIRE(rests > 0);
+  }
+}
+
 TEST_CASE("A corrupt snapshot of a replica is refused and leaves it as it was") {
   kv::KvStore store, other_store;
   Applier applier(store), other(other_store);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/prng.h"
 #include "replication/replica/limits.h"
 #include "replication/replica/snapshots/loader.h"
+#include "replication/replica/snapshots/messages.h"
 #include "replication/stable/limits.h"
 #include "replication/store/api.h"
 #include "tests/replication/replica/cores_on_one_thread.h"
@@ -154,6 +156,134 @@ TEST_CASE("a vote that would not fit is not cast, and cast when there is room") 
   for (int voter = 1; voter < 3; ++voter) group.stable(voter).set_capacity(kStableSegmentBytes);
   settle(group);
   CHECK(group.core(0).applier().applied_commands() == 1);
+}
+
+// A group of which each replica applies ten steps a round. Its store has `keys` keys, and a delete of all is on its way:
+// replica 1, the acceptor, has applied the first part of it.
+struct GroupInLongCommand {
+  static constexpr int kKeys = 200;
+
+  GroupInLongCommand() : group("1paxos", 3, bounds()) {
+    write_first(group);
+    kv::TxnRequest txn;
+    for (int i = 0; i < kKeys / 2; ++i) txn.success.emplace_back(put_of("key-" + std::to_string(i)));
+    ask(0, RequestKind::kCommand, txn);
+    txn.success.clear();
+    for (int i = kKeys / 2; i < kKeys; ++i) txn.success.emplace_back(put_of("key-" + std::to_string(i)));
+    ask(0, RequestKind::kCommand, txn);
+    settle(group, 100);
+    REQUIRE(group.answers().size() == 2);
+    before = core().applier().digest();
+    slot = core().applier().applied();
+    kv::DeleteRangeRequest remove;
+    remove.key = "key-";
+    remove.range_end = "key.";
+    remove_sequence = ask(0, RequestKind::kCommand, remove);
+    group.round(0);
+    group.round(1);
+    REQUIRE(core().applier().under_way());
+  }
+
+  static ReplicaBounds bounds() {
+    ReplicaBounds bounds;
+    bounds.apply_steps = 10;
+    return bounds;
+  }
+  static kv::PutRequest put_of(const std::string& key) {
+    kv::PutRequest put;
+    put.key = key;
+    return put;
+  }
+
+  ReplicaCore& core() { return group.core(1); }
+
+  // Returns the request's sequence; the acceptor answers it.
+  std::uint64_t ask(int replica, RequestKind kind, const kv::Request& what) {
+    const std::string payload = kv::encode(what);
+    Request request = Put("", "").request(++sequence, group.client(), EndpointId(1));
+    request.kind = kind;
+    request.payload = payload;
+    group.request(replica, request);
+    return sequence;
+  }
+
+  // How many keys the acceptor's own state has, as it answers in the next round, if it answers that.
+  std::optional<std::int64_t> keys_seen() {
+    kv::RangeRequest count;
+    count.key = "key-";
+    count.range_end = "key.";
+    count.count_only = true;
+    const std::uint64_t asked = ask(1, RequestKind::kLocalQuery, count);
+    group.round(1, &trace);
+    std::optional<std::int64_t> seen;
+    for (const std::string& bytes : group.answers()) {
+      const auto response = decode_response(bytes);
+      REQUIRE(response->status == Response::Status::kOk);
+      if (response->sequence != asked) answered.push_back(response->sequence);
+      else seen = std::get<kv::RangeResult>(kv::decode_result(response->payload)->body).count;
+    }
+    return seen;
+  }
+
+  std::uint64_t sequence = 1;
+  CoresOnOneThread group;
+  std::uint64_t before = 0;
+  Slot slot;
+  std::uint64_t remove_sequence = 0;
+  std::vector<Kind> trace;              // of the acceptor's rounds in keys_seen()
+  std::vector<std::uint64_t> answered;  // besides
+};
+
+TEST_CASE("a command that takes many rounds is not seen before it is whole, and its replica votes meanwhile") {
+  GroupInLongCommand run;
+  const std::uint64_t put = run.ask(0, RequestKind::kCommand, GroupInLongCommand::put_of("later"));
+  run.group.round(0);
+  int rounds = 0;
+  for (; run.core().applier().under_way(); ++rounds) {
+    REQUIRE(run.core().applier().applied() == run.slot);
+    REQUIRE(run.core().applier().digest() == run.before);
+    REQUIRE(run.keys_seen() == GroupInLongCommand::kKeys);
+    if (rounds == 0) CHECK(std::count(run.trace.begin(), run.trace.end(), Kind::kStore) == 1);  // its vote for the put
+  }
+  CHECK(rounds >= GroupInLongCommand::kKeys / 10);
+  CHECK(run.keys_seen() == 0);
+  settle(run.group, 100);
+  run.keys_seen();
+  CHECK(run.answered == std::vector<std::uint64_t>{run.remove_sequence, put});
+  for (int replica = 0; replica < 3; ++replica) {
+    CHECK(run.group.core(replica).applier().digest() == run.core().applier().digest());
+  }
+}
+
+TEST_CASE("a snapshot that a peer asks for while a command takes many rounds is made when the slot is whole") {
+  GroupInLongCommand run;
+  SnapshotMessage ask;
+  ask.type = SnapshotMessageType::kAsk;
+  ask.incarnation = Incarnation(1);
+  ask.round = 1;
+  run.group.send(2, EndpointId(1), encode(ask));
+  bool asked = false;
+  while (!asked) {
+    std::vector<Kind> trace;
+    run.group.round(1, &trace);
+    asked = std::count(trace.begin(), trace.end(), Kind::kWriteSnapshot) > 0;
+    REQUIRE((asked || run.core().applier().under_way()));
+  }
+  CHECK_FALSE(run.core().applier().under_way());
+  CHECK(run.core().applier().applied() == run.slot.next());
+}
+
+TEST_CASE("a round applies on when more commands wait than may") {
+  ReplicaBounds bounds;
+  bounds.apply_steps = 1;
+  bounds.unapplied_bytes = 0;
+  CoresOnOneThread group("1paxos", 3, bounds);
+  write_first(group);
+  group.request(0, Put("a", "1").request(2, group.client(), EndpointId(1)));
+  group.round(0);
+  group.round(1);
+  CHECK(group.core(1).applier().applied() == Slot(2));
+  CHECK(group.answers().size() == 1);
 }
 
 // A standing query for the changes of one key from a revision on.

@@ -45,7 +45,8 @@ class StableInMemory final : public StableStore {
 // Endpoints 0 .. replicas-1 are replicas, the last one is a client.
 class CoresOnOneThread {
  public:
-  CoresOnOneThread(const std::string& agreement, int replicas) : replicas_(replicas), inboxes_(count(replicas + 1)) {
+  CoresOnOneThread(const std::string& agreement, int replicas, const ReplicaBounds& bounds = {})
+      : replicas_(replicas), bounds_(bounds), inboxes_(count(replicas + 1)) {
     pages_.resize(count(replicas));
     for (int id = 0; id < replicas; ++id) members_.push_back(std::make_unique<Member>(*this, agreement, id));
   }
@@ -116,6 +117,7 @@ class CoresOnOneThread {
       parts.protocol.agreement = make_agreement(agreement, parts.protocol.group);
       parts.storage.state = &store;
       parts.storage.stable = &stable;
+      parts.bounds = group.bounds_;
       parts.endpoints = group.replicas_ + 1;
       parts.page = &group.pages_[count(id)];
       for (const ReplicaPage& page : group.pages_) parts.pages.push_back(&page);
@@ -132,6 +134,7 @@ class CoresOnOneThread {
   static EndpointId endpoint(int id) { return EndpointId(static_cast<std::uint16_t>(id)); }
 
   const int replicas_;
+  const ReplicaBounds bounds_;
   std::vector<std::deque<Letter>> inboxes_;
   std::deque<ReplicaPage> pages_;
   std::vector<std::unique_ptr<Member>> members_;

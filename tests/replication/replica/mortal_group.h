@@ -80,6 +80,9 @@ class MortalGroup {
    public:
     HeldStore(int id, const std::atomic<int>& held) : id_(id), held_(held) {}
     std::string apply(Slot slot, std::string_view command) override { return store_.apply(slot, command); }
+    std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) override {
+      return store_.apply_some(slot, command, steps);
+    }
     std::string query(std::string_view query) const override { return store_.query(query); }
     void save(Sink sink) const override { store_.save(sink); }
     std::size_t save_bytes() const override { return store_.save_bytes(); }
