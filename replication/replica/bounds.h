@@ -16,7 +16,7 @@ struct ReplicaBounds {
   int pipeline_slots = kPipelineSlotsOwnCore;
   std::size_t window_bytes = kWindowBytesMax;  // of own undecided proposals; further batches wait
   std::size_t batch_bytes = kBatchBytesMax;    // of the commands of one slot, at most that; a larger command goes alone
-  std::int64_t apply_steps = kApplySteps;      // that a round applies; at least 1
+  std::int64_t apply_steps = kApplySteps;      // that a round applies, and its long queries take; at least 1
   std::size_t unapplied_bytes = kUnappliedBytesMax;
   int trim_slots = kTrimSlots;                 // applied slots between two attempts to trim
   SnapshotBounds snapshots{};

@@ -134,10 +134,10 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   INGOT_CHECK(stage_ == Stage::kIdle && current_ == Current::kNone, "one round after the other");
   now_ns_ = now_ns;
   snapshot_work_ = 0;
-  apply_steps_ = StepBudget(bounds_.apply_steps);
+  apply_steps_ = query_steps_ = StepBudget(bounds_.apply_steps);
   const bool ticked = tick();
   propose();
-  acted_ = !effects_.empty() || !unapplied_.empty();
+  acted_ = !effects_.empty() || is_unfinished();
   had_inputs_ = std::exchange(inputs_, 0) > 0;
   worked_ = had_inputs_ || ticked || acted_;
   channels_wait_ = channels_wait;
@@ -188,6 +188,8 @@ const Action* ReplicaCore::next() {
       // What earlier rounds have left: the messages and votes of this one went first.
     } else if (slots_applied_) {
       after_slots();
+    } else if (!query_steps_.spent() && requests_.go_on_with_query(query_steps_)) {
+      // Its answer, if it has one now, is in the queue.
     } else {
       enter_next_stage();
     }

@@ -131,7 +131,7 @@ class ReplicaCore {
   bool in_round() const { return stage_ != Stage::kIdle; }
 
   // Of the last round: the amount of work besides handling messages, and whether anything happened at all.
-  int work() const { return snapshot_work_ + (acted_ || !unapplied_.empty() ? 1 : 0); }
+  int work() const { return snapshot_work_ + (acted_ || is_unfinished() ? 1 : 0); }
   bool worked() const { return worked_; }
   // It had nothing to do, so it has changed nothing: neither the page nor whether ticks are wanted.
   bool round_was_idle() const { return round_was_idle_; }
@@ -186,6 +186,8 @@ class ReplicaCore {
   void begin_effects();
   bool next_effect();
   bool next_apply();
+  // The next round goes on with commands or queries, whatever arrives.
+  bool is_unfinished() const { return !unapplied_.empty() || requests_.has_long_queries(); }
   void forget_first_decision();
   void next_message(const Outgoing& outgoing);
   void next_peer(const Outgoing& broadcast);
@@ -230,6 +232,7 @@ class ReplicaCore {
   Action action_;
   Progress progress_;
   StepBudget apply_steps_{0};    // left in this round
+  StepBudget query_steps_{0};    // likewise
   bool slots_applied_ = false;   // since agreement was last told
   int slot_commands_ = 0;        // of the slot that is being applied, so far
   std::uint64_t part_applies_ = 0;  // so often a slot was applied in part only

@@ -1,6 +1,9 @@
 #include "replication/replica/requests.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/wire.h"
@@ -29,7 +32,7 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting,
     case RequestKind::kLocalQuery:
       // Answered from the present state, unless this replica has just restarted: then the state may be very old.
       if (starting) return void(respond(from, request->sequence, Status::kBusy));
-      return void(respond(from, request->sequence, Status::kOk, context_.state.query(request->payload)));
+      return answer_query(from, request->sequence, request->payload);
     case RequestKind::kDigest:
       return void(respond(from, request->sequence, Status::kOk, WireWriter().u64(context_.applier.digest()).take()));
     case RequestKind::kMove:
@@ -106,13 +109,36 @@ void Requests::reject(const Rejection& rejection) {
 bool Requests::answer_read(std::uint64_t now_ns) {
   const auto read = reads_.take_answerable(context_.applier.applied());
   if (read) {
-    respond(read->reply_to, read->sequence, Status::kOk, context_.state.query(read->query));
+    answer_query(read->reply_to, read->sequence, read->query);
     return true;
   }
   new_standing_ = false;
   return standing_.answer_next(now_ns, [this](EndpointId client, std::uint64_t sequence, std::string_view answer) {
     return respond(client, sequence, Status::kOk, answer);
   });
+}
+
+// A client that asks again waits for the same answer.
+void Requests::answer_query(EndpointId client, std::uint64_t sequence, std::string_view query) {
+  std::unique_ptr<QueryInSteps> in_steps = context_.state.query_in_steps(query);
+  if (in_steps == nullptr) return void(respond(client, sequence, Status::kOk, context_.state.query(query)));
+  const auto is_same = [&](const LongQuery& each) { return each.client == client && each.sequence == sequence; };
+  if (std::any_of(long_queries_.begin(), long_queries_.end(), is_same)) return;
+  if (long_queries_.size() >= kLongQueriesMax) return void(respond(client, sequence, Status::kBusy));
+  long_queries_.push_back({client, sequence, std::move(in_steps)});
+}
+
+bool Requests::go_on_with_query(StepBudget& steps) {
+  if (long_queries_.empty()) return false;
+  LongQuery next = std::move(long_queries_.front());
+  long_queries_.pop_front();
+  steps.take();
+  if (const std::optional<std::string> answer = next.query->go_on(steps)) {
+    respond(next.client, next.sequence, Status::kOk, *answer);
+  } else {
+    long_queries_.push_back(std::move(next));
+  }
+  return true;
 }
 
 bool Requests::respond(EndpointId to, std::uint64_t sequence, Status status, std::string_view payload) {

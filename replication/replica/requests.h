@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <string_view>
 
 #include "replication/replica/applied_sink.h"
@@ -10,6 +12,7 @@
 #include "replication/replica/read_queue.h"
 #include "replication/replica/standing_reads.h"
 #include "replication/requests/request.h"
+#include "replication/store/state_machine.h"
 
 namespace ingot::inline replication_replica {
 
@@ -37,6 +40,9 @@ class Requests {
   // next one takes memory.
   // Standing queries come after the others; those that have nothing to say go on waiting.
   bool answer_read(std::uint64_t now_ns);
+  // Goes on with one of the queries that take many rounds, each in turn; false: there is none.
+  bool go_on_with_query(StepBudget& steps);
+  bool has_long_queries() const { return !long_queries_.empty(); }
   // Whether a standing query has come that was not looked at yet.
   bool has_new_standing() const { return new_standing_; }
 
@@ -48,6 +54,7 @@ class Requests {
   void receive_linearizable_query(const Request& request);
   void receive_standing(const Request& request, std::uint64_t now_ns);
   void receive_move(const Request& request);
+  void answer_query(EndpointId client, std::uint64_t sequence, std::string_view query);
   bool answers(const Request& request) const;
   // False: the answer was dropped.
   bool respond(EndpointId to, std::uint64_t sequence, Response::Status status, std::string_view payload = {});
@@ -60,7 +67,13 @@ class Requests {
   ReplicaContext& context_;
   Proposals& proposals_;
   AppliedSink* const sink_;
+  struct LongQuery {
+    EndpointId client;
+    std::uint64_t sequence = 0;
+    std::unique_ptr<QueryInSteps> query;
+  };
   ReadQueue reads_;
+  std::deque<LongQuery> long_queries_;  // the next one first
   StandingReads standing_;
   bool new_standing_ = false;
   std::uint64_t refused_ = 0;

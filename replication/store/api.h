@@ -242,6 +242,9 @@ bool is_mutating(const Request& request);
 // True for a put and for a transaction with a put in any branch, nested ones included.
 bool has_puts(const Request& request);
 
+// True for a transaction that compares, reads or deletes more than single keys in any branch, nested ones included.
+bool has_ranges(const TxnRequest& request);
+
 // The check that needs no state: empty keys, too many operations, duplicate keys, contradictory flags. etcd checks this
 // before anything else; the store repeats it.
 Code validate(const Request& request);

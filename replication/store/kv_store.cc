@@ -99,6 +99,7 @@ Code KvStore::compact(Revision revision) {
   if (revision <= compacted_) return Code::kCompacted;
   if (revision > revision_) return Code::kFutureRevision;
   compacted_ = revision;
+  ++drops_;
   history_.release(compacted_);
   return Code::kOk;
 }
@@ -192,6 +193,50 @@ std::string KvStore::read(TxnRequest& request) const {
   result.code = *Txn(writer, read_point(), request, result.body.emplace<TxnResult>()).go_on(steps);
   result.revision = revision_;
   return encode(result);
+}
+
+// Reads at the revision at which it has begun; what that one can read is kept until the next compaction.
+class KvStore::ReadingTxn final : public QueryInSteps {
+ public:
+  ReadingTxn(const KvStore& store, TxnRequest request) : store_(store), request_(std::move(request)) {}
+
+  std::optional<std::string> go_on(StepBudget& steps) override {
+    if (!txn_ || drops_ != store_.drops_) {
+      if (begun_++ > kTxnReadRestartsMax) return store_.failure(Code::kCompacted);
+      begin();
+    }
+    const std::optional<Code> code = txn_->go_on(steps);
+    if (!code) return std::nullopt;
+    result_.code = *code;
+    return encode(result_);
+  }
+
+ private:
+  // The request is as it was: only puts are moved out of, and there are none.
+  void begin() {
+    drops_ = store_.drops_;
+    result_ = Result();
+    result_.revision = store_.revision_;
+    txn_.reset();
+    writer_.emplace(store_.history_, store_.revision_);
+    txn_.emplace(*writer_, store_.read_point(), request_, result_.body.emplace<TxnResult>());
+  }
+
+  const KvStore& store_;
+  TxnRequest request_;
+  int begun_ = 0;
+  std::uint64_t drops_ = 0;  // the store's, when it began
+  Result result_;
+  std::optional<Writer> writer_;
+  std::optional<Txn> txn_;
+};
+
+std::unique_ptr<QueryInSteps> KvStore::query_in_steps(std::string_view query) const {
+  if (query.empty() || static_cast<Kind>(query.front()) != Kind::kTxn) return nullptr;
+  absl::StatusOr<Request> request = decode_request(query);
+  if (!request.ok() || is_mutating(*request) || validate(*request) != Code::kOk) return nullptr;
+  TxnRequest& txn = std::get<TxnRequest>(*request);
+  return has_ranges(txn) ? std::make_unique<ReadingTxn>(*this, std::move(txn)) : nullptr;
 }
 
 // ---- Digest ----

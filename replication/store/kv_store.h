@@ -34,6 +34,9 @@ class KvStore final : public StateMachine {
   // kMalformed.
   std::string query(std::string_view query) const override;
 
+  // Of a transaction that reads ranges.
+  std::unique_ptr<QueryInSteps> query_in_steps(std::string_view query) const override;
+
   // Of events only.
   std::unique_ptr<StandingQuery> stand(std::string_view query) const override;
 
@@ -60,6 +63,7 @@ class KvStore final : public StateMachine {
 
  private:
   class StandingEvents;
+  class ReadingTxn;
 
   // A command that is not applied yet: it writes, the store goes over to its revision, and then it frees.
   struct UnderWay {
@@ -92,6 +96,7 @@ class KvStore final : public StateMachine {
   Revision compacted_ = -1;
   bool no_space_ = false;
   std::optional<UnderWay> under_way_;
+  std::uint64_t drops_ = 0;  // so often versions that a read could use may have gone: by a compaction, or a loaded state
 };
 
 }  // namespace ingot::kv

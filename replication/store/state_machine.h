@@ -34,6 +34,16 @@ class StepBudget {
   std::int64_t left_;
 };
 
+// A query that may take long, carried out in steps. Not thread-safe; ends before its state machine does. Commands may be
+// applied, also in part, and snapshots loaded in between.
+class QueryInSteps {
+ public:
+  virtual ~QueryInSteps() = default;
+
+  // Goes on; the answer, or nothing: the steps are spent. It is about one state, that of one of the calls.
+  virtual std::optional<std::string> go_on(StepBudget& steps) = 0;
+};
+
 // A query that is answered when there is something to say. Not thread-safe; ends before its state machine does.
 class StandingQuery {
  public:
@@ -65,6 +75,9 @@ class StateMachine {
 
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;
+
+  // The same for a query that may take long. Null: query() answers it in bounded time.
+  virtual std::unique_ptr<QueryInSteps> query_in_steps(std::string_view /*query*/) const { return nullptr; }
 
   // The same for a query that may wait. Null: it cannot, or it is malformed.
   virtual std::unique_ptr<StandingQuery> stand(std::string_view /*query*/) const { return nullptr; }

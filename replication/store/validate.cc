@@ -178,6 +178,13 @@ bool puts(const std::vector<Operation>& operations) {
   return false;
 }
 
+bool has_ranges(const Operation& operation) {
+  if (const auto* range = std::get_if<RangeRequest>(&operation)) return !range->range_end.empty();
+  if (const auto* del = std::get_if<DeleteRangeRequest>(&operation)) return !del->range_end.empty();
+  const auto* nested = std::get_if<std::shared_ptr<TxnRequest>>(&operation);
+  return nested != nullptr && kv::has_ranges(**nested);
+}
+
 Code check_hash(const HashRequest& r) {
   const bool position = !r.from.empty() || r.below != 0;
   if (r.step_entries > kStepEntriesMax || r.below < 0) return Code::kMalformed;
@@ -191,6 +198,14 @@ bool is_mutating(const Request& request) {
   if (const auto* alarm = std::get_if<AlarmRequest>(&request)) return alarm->action != AlarmRequest::Action::kGet;
   return !std::holds_alternative<RangeRequest>(request) && !std::holds_alternative<HashRequest>(request) &&
          !std::holds_alternative<EventsRequest>(request);
+}
+
+bool has_ranges(const TxnRequest& request) {
+  const auto compares = [](const Compare& compare) { return !compare.range_end.empty(); };
+  const auto operates = [](const Operation& operation) { return has_ranges(operation); };
+  return std::any_of(request.compare.begin(), request.compare.end(), compares) ||
+         std::any_of(request.success.begin(), request.success.end(), operates) ||
+         std::any_of(request.failure.begin(), request.failure.end(), operates);
 }
 
 bool has_puts(const Request& request) {

@@ -273,6 +273,34 @@ TEST_CASE("a snapshot that a peer asks for while a command takes many rounds is 
   CHECK(run.core().applier().applied() == run.slot.next());
 }
 
+TEST_CASE("transactions that read many keys are answered by turns, a part a round, and a repetition is not read twice") {
+  GroupInLongCommand run;
+  settle(run.group, 100);
+  run.group.answers();
+  kv::TxnRequest reads;
+  kv::RangeRequest all;
+  all.key = "\0";
+  all.range_end = std::string(1, '\0');
+  all.count_only = true;
+  reads.success = {all, all};  // each looks at the tombstones, too
+  const std::uint64_t first = run.ask(1, RequestKind::kLocalQuery, reads);
+  reads.success = {all};
+  run.sequence = first - 1;
+  run.ask(1, RequestKind::kLocalQuery, reads);  // the same sequence again
+  const std::uint64_t second = run.ask(1, RequestKind::kLocalQuery, reads);
+  int rounds = 0;
+  std::vector<std::uint64_t> answered;
+  for (; answered.size() < 2; ++rounds) {
+    run.group.round(1);
+    if (rounds == 0) CHECK(run.core().work() > 0);
+    for (const std::string& bytes : run.group.answers()) answered.push_back(decode_response(bytes)->sequence);
+  }
+  CHECK(answered == std::vector<std::uint64_t>{second, first});
+  CHECK(rounds >= 3 * GroupInLongCommand::kKeys / 10);
+  settle(run.group, 10);
+  CHECK(run.group.answers().empty());
+}
+
 TEST_CASE("a round applies on when more commands wait than may") {
   ReplicaBounds bounds;
   bounds.apply_steps = 1;

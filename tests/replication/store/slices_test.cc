@@ -209,6 +209,65 @@ TEST_CASE("The calls of a command are as many as its keys demand: a delete, what
   }
 }
 
+// A transaction of reads only, whose ranges and compares walk over most keys.
+TxnRequest drawn_reads(Prng& rng) {
+  TxnRequest txn;
+  RangeRequest sorted = everything(), count = everything();
+  sorted.sort_target = SortTarget::kMod;
+  sorted.sort_order = rng.chance(0.5) ? SortOrder::kAscend : SortOrder::kDescend;
+  sorted.limit = static_cast<std::int64_t>(rng.below(10));
+  count.count_only = true;
+  txn.compare = {compare_of("key000001", std::string(1, '\0'), CompareResult::kLess, 2)};
+  txn.success = {count, sorted};
+  txn.failure = {sorted, count};
+  if (rng.chance(0.3)) txn.success.emplace_back(std::make_shared<TxnRequest>(txn));
+  return txn;
+}
+
+TEST_CASE("A transaction of reads that rests answers of one state, whatever commands and snapshots come in between") {
+  int rests = 0, gave_up = 0;
+  for (const std::uint64_t seed : testing::seeds(8)) {
+    INFO("seed " << seed);
+    Prng rng(seed);
+    ChurnRequests random(seed);
+    KvStore store;
+    const std::int64_t steps_max = 1 + static_cast<std::int64_t>(rng.below(300));
+    for (int read = 0; read < 30; ++read) {
+      const std::string bytes = encode(Request(drawn_reads(rng)));
+      const auto in_steps = store.query_in_steps(bytes);
+      REQUIRE(in_steps != nullptr);
+      std::vector<std::string> possible;  // what the states since then would have answered
+      std::optional<std::string> answer;
+      for (;; ++rests) {
+        possible.push_back(store.query(bytes));
+        StepBudget steps(1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(steps_max))));
+        if ((answer = in_steps->go_on(steps))) break;
+        if (rng.chance(0.5)) run(store, random.next(store.revision(), store.compact_revision()));
+        if (rng.chance(0.02)) REQUIRE(store.load(store.save()).ok());
+      }
+      const bool compacted = decode_result(*answer)->code == Code::kCompacted;
+      gave_up += compacted;
+      if (!compacted) REQUIRE(std::count(possible.begin(), possible.end(), *answer) > 0);
+    }
+  }
+  if (!testing::one_seed_only()) CHECK(rests > 0);
+  WARN("rested " << rests << " times; " << gave_up << " reads were overtaken by compactions");
+}
+
+TEST_CASE("Only a transaction that reads ranges, and writes nothing, is read in steps") {
+  KvStore store;
+  TxnRequest point, reads, writes;
+  point.success = {range_of("k")};
+  reads.failure = {range_of("k", "l")};
+  writes.success = {range_of("k", "l"), put_of("k", "v")};
+  REQUIRE(store.query_in_steps(encode(Request(reads))) != nullptr);
+  for (const Request& other : {Request(point), Request(writes), Request(everything()), Request(HashRequest{})}) {
+    REQUIRE(store.query_in_steps(encode(other)) == nullptr);
+  }
+  REQUIRE(store.query_in_steps("") == nullptr);
+  REQUIRE(store.query_in_steps("nonsense") == nullptr);
+}
+
 // It was looked at to its end before it was refused.
 TEST_CASE("A range of a transaction that is too long for an answer ends where that shows") {
   KvStore store;
