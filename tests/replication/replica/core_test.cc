@@ -279,7 +279,7 @@ TEST_CASE("transactions that read many keys are answered by turns, a part a roun
   run.group.answers();
   kv::TxnRequest reads;
   kv::RangeRequest all;
-  all.key = "\0";
+  all.key = std::string(1, '\0');
   all.range_end = std::string(1, '\0');
   all.count_only = true;
   reads.success = {all, all};  // each looks at the tombstones, too
