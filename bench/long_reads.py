@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""How long puts take beside long reads: of all keys, sorted, counted, hashed.
+"""How long puts take beside long reads and commands: all keys are read, sorted, counted, hashed, deleted, compacted.
 
-    bench/long_reads.py                                    200,000 keys; each kind of read, by 1 and by 4 clients; a table
+    bench/long_reads.py                                    200,000 keys; each kind, the reads by 1 and by 4 clients; a table
     bench/long_reads.py --keys=1000000 --beside=none,count,hashkv --at-once=1,200 -o json
     bench/long_reads.py --server=etcd                      the same beside etcd with its data in memory
 
 ingot-load fills the server, and then puts at a fixed rate, one put each 10 ms: its latency counts from the time at which
 a put was due. Meanwhile so many clients as --at-once says read with etcdctl, each again and again. A row has the put's
-median and 99th percentile, how many reads ended, and how many roles have moved (ingotd). Each read is a process of
-etcdctl, which takes a share of the cores: what it takes when the server does nothing for it is in no row.
+median, 99th percentile and maximum, how many reads ended, and how many roles have moved (ingotd). Each read is a process
+of etcdctl, which takes a share of the cores: what it takes when the server does nothing for it is in no row.
+
+The compaction of all versions but the newest, and the delete of all keys, are asked for once, a fifth into the block.
+After the delete the keys are put again.
 
 Exit codes: 0 measured; 1 a program failed; 2 the command line is wrong.
 """
@@ -34,7 +37,10 @@ READS = {
     "sort": ["get", "--prefix", PREFIX, "--sort-by=MODIFY", "--order=DESCEND", "--limit=10"],
     "count": ["get", "--prefix", PREFIX, "--limit=1"],  # the answer has the number of all
     "hashkv": ["endpoint", "hashkv"],
+    "compact": ["compact"],  # at the newest revision
+    "delete": ["del", "--prefix", PREFIX],
 }
+ONCE = ("compact", "delete")
 
 
 def whole(text):
@@ -91,17 +97,29 @@ def roles(flags, server):
     return {each["id"]: each["role"] for each in json.loads(done.stdout)["replicas"]}
 
 
-class Readers:
-    """Clients that read again and again until the end of the block."""
+def fill(flags, server):
+    load(flags, server, f"--count={FILLED_TIMES * flags.keys}", "--clients=256", "--connections=8")
 
-    def __init__(self, server, words, at_once):
-        self.server, self.words = server, words
+
+def newest(server):
+    got = server.ctl("get", "none", "--write-out=json")
+    if got.returncode != 0:
+        raise ServerError(got.stderr.strip())
+    return json.loads(got.stdout)["header"]["revision"]
+
+
+class Readers:
+    """Clients that read again and again until the end of the block; or one that waits for a while and asks once."""
+
+    def __init__(self, server, words, at_once, wait_s=0):
+        self.server, self.words, self.wait_s = server, words, wait_s
         self.over = threading.Event()
         self.done, self.failed = 0, None
         self.threads = [threading.Thread(target=self.read) for _ in range(at_once if words else 0)]
 
     def read(self):
-        while not self.over.is_set():
+        self.over.wait(self.wait_s)
+        while not self.over.is_set() and not (self.wait_s and self.done):
             ended = self.server.ctl(*self.words)
             if ended.returncode == 0:
                 self.done += 1
@@ -121,16 +139,20 @@ class Readers:
 
 
 def measure(flags, server, beside, at_once):
+    words = READS[beside]
+    if beside == "compact":
+        words = [*words, str(newest(server))]
     before = roles(flags, server)
-    with Readers(server, READS[beside], at_once) as readers:
+    with Readers(server, words, at_once, flags.seconds / 5 if beside in ONCE else 0) as readers:
         result = load(flags, server, f"--rate={PUTS_PER_S}", "--clients=8", f"--duration={flags.seconds}s")
         reads_done = readers.done
     if readers.failed is not None:
-        raise ServerError(f"etcdctl {' '.join(READS[beside])} failed: {readers.failed}")
+        raise ServerError(f"etcdctl {' '.join(words)} failed: {readers.failed}")
     after = roles(flags, server)
     return {"benchmark": "long_reads", "server": flags.server, "beside": beside, "keys": flags.keys,
-            "at_once": at_once if READS[beside] else 0, "p50_ms": round(result["p50_us"] / 1000, 3),
-            "p99_ms": round(result["p99_us"] / 1000, 3), "reads": reads_done,
+            "at_once": at_once, "p50_ms": round(result["p50_us"] / 1000, 3),
+            "p99_ms": round(result["p99_us"] / 1000, 3), "max_ms": round(result["max_us"] / 1000, 3),
+            "reads": readers.done if beside in ONCE else reads_done,
             "roles_moved": sum(role != after.get(replica) for replica, role in before.items())}
 
 
@@ -140,17 +162,20 @@ def main():
     try:
         with Ingotd(flags, "/tmp") if flags.server == "ingotd" else Etcd(flags, "memory", folder) as server:
             print(f"{flags.keys} keys", file=sys.stderr)
-            load(flags, server, f"--count={FILLED_TIMES * flags.keys}", "--clients=256", "--connections=8")
+            fill(flags, server)
             if flags.output == "table":
-                print(f"{'BESIDE':<8} {'AT ONCE':>7} {'P50 MS':>8} {'P99 MS':>8} {'READS':>6} {'ROLES MOVED':>11}")
+                print(f"{'BESIDE':<8} {'AT ONCE':>7} {'P50 MS':>8} {'P99 MS':>8} {'MAX MS':>8} {'READS':>6} "
+                      f"{'ROLES MOVED':>11}")
             for beside in flags.beside:
-                for at_once in flags.at_once if READS[beside] else [0]:
+                for at_once in [0] if beside == "none" else [1] if beside in ONCE else flags.at_once:
                     row = measure(flags, server, beside, at_once)
                     if flags.output == "json":
                         print(json.dumps(row), flush=True)
                     else:
                         print(f"{beside:<8} {row['at_once']:>7} {row['p50_ms']:>8} {row['p99_ms']:>8} "
-                              f"{row['reads']:>6} {row['roles_moved']:>11}", flush=True)
+                              f"{row['max_ms']:>8} {row['reads']:>6} {row['roles_moved']:>11}", flush=True)
+                    if beside == "delete":
+                        fill(flags, server)
     except (ServerError, FileNotFoundError) as error:
         sys.exit(f"long_reads.py: {error}; bazel build //services/ingotd //services/ingotctl "
                  "//services/ingot_load:ingot-load makes the programs")
