@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """How long puts take beside long reads and commands: all keys are read, sorted, counted, hashed, deleted, compacted.
 
-    bench/long_reads.py                                    200,000 keys; each kind, the reads by 1 and by 4 clients; a table
+    bench/long_reads.py                                    200,000 keys; each kind, reads by 1 and by 4 clients; a table
     bench/long_reads.py --keys=1000000 --beside=none,count,hashkv --at-once=1,200 -o json
     bench/long_reads.py --server=etcd                      the same beside etcd with its data in memory
 
 ingot-load fills the server, and then puts at a fixed rate, one put each 10 ms: its latency counts from the time at which
 a put was due. Meanwhile so many clients as --at-once says read with etcdctl, each again and again. A row has the put's
-median, 99th percentile and maximum, how many reads ended, and how many roles have moved (ingotd). Each read is a process
-of etcdctl, which takes a share of the cores: what it takes when the server does nothing for it is in no row.
+median, 99th percentile and maximum, how many reads ended, and how many roles have moved (ingotd). Each read is a
+process of etcdctl, which takes a share of the cores: what it takes when the server does nothing for it is in no row.
 
 The compaction of all versions but the newest, and the delete of all keys, are asked for once, a fifth into the block.
 After the delete the keys are put again.

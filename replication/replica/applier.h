@@ -52,8 +52,8 @@ class Applier {
   std::uint64_t refused_commands() const { return refused_commands_; }  // outside of their client's window
   std::uint64_t malformed_batches() const { return malformed_batches_; }
 
-  // Writes sessions, applied slot and state machine as bytes. REQUIRES: no slot is under way; so of a decoded snapshot's
-  // load, too.
+  // Writes sessions, applied slot and state machine as bytes. REQUIRES of this, and of a decoded snapshot's load: no
+  // slot is under way.
   void save(StateMachine::Sink sink) const;
   std::string save() const;  // the same as one string
 

@@ -31,11 +31,10 @@ inline constexpr int kSessionWindow = 16 * 1024;        // requests of one clien
 // command is answered that its result is gone.
 inline constexpr std::size_t kSessionResultsBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
-// What a round of the loop applies, in steps (StepBudget in replication/store/state_machine.h): less than a millisecond.
-// The rest waits for the next round.
+// What a round of the loop applies, in steps (StepBudget in replication/store/state_machine.h), and what it does of long
+// queries: about a millisecond. The rest waits for the next round.
 inline constexpr std::int64_t kApplySteps = 2 * 1024;
-// Queries that take many rounds (QueryInSteps) and are under way; a further one is answered "busy". Each round goes on
-// with one of them after the other, for kApplySteps in all.
+// Queries that take many rounds (QueryInSteps) and are under way; a further one is answered "busy".
 inline constexpr std::size_t kLongQueriesMax = 64;
 // Decided commands that wait to be applied. Beyond it a round applies on until less waits.
 inline constexpr std::size_t kUnappliedBytesMax = 64 * 1024 * 1024;

@@ -96,7 +96,7 @@ class KvStore final : public StateMachine {
   Revision compacted_ = -1;
   bool no_space_ = false;
   std::optional<UnderWay> under_way_;
-  std::uint64_t drops_ = 0;  // so often versions that a read could use may have gone: by a compaction, or a loaded state
+  std::uint64_t drops_ = 0;  // compactions and loaded states: each may have ended what a read in steps has found
 };
 
 }  // namespace ingot::kv

@@ -70,8 +70,8 @@ bool RangeAnswer::collect(const History& history, StepBudget& steps) {
   return true;
 }
 
-// The count covers the whole range, or page, whatever the limit and the filters. False: nothing more is looked at, since
-// the page is full, or what is kept will not fit into an answer: its bytes only grow, or else the number of its keys.
+// The count covers the whole range, or page, whatever the limit and the filters. False: nothing more is looked at, as the
+// page is full, or what is kept will not fit into an answer: its bytes only grow, or else the number of its keys.
 bool RangeAnswer::keep(const KeyRecord& record, const Version& version) {
   ++head_.count;
   if (request_.count_only || !passes(request_, version)) return true;

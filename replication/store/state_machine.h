@@ -17,9 +17,9 @@
 
 namespace ingot::inline replication_store {
 
-// What one call may do, counted in steps and not in time, so that a simulator repeats it. A step is a key that is looked
-// at, or a version that is written, taken back or freed. What takes several at once may take more than there are. Not
-// thread-safe.
+// What one call may do, counted in steps and not in time, so that a simulator repeats it. A step is a key that is
+// looked at, or a version that is written, taken back or freed. What takes several at once may take more than there
+// are. Not thread-safe.
 class StepBudget {
  public:
   static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
@@ -34,8 +34,8 @@ class StepBudget {
   std::int64_t left_;
 };
 
-// A query that may take long, carried out in steps. Not thread-safe; ends before its state machine does. Commands may be
-// applied, also in part, and snapshots loaded in between.
+// A query that may take long, carried out in steps. Not thread-safe; ends before its state machine does. Commands may
+// be applied, also in part, and snapshots loaded in between.
 class QueryInSteps {
  public:
   virtual ~QueryInSteps() = default;

@@ -16,8 +16,8 @@ namespace ingot::kv {
 // state before the transaction. Puts, then ranges, of the chosen branches are checked on that state, too. So after the
 // first write only a bound can fail, and then the caller undoes every write.
 //
-// It rests where the steps are spent: in a compare, in a range, in a delete, or between two of them. The history changes
-// by this transaction alone meanwhile.
+// It rests where the steps are spent: in a compare, in a range, in a delete, or between two of them. Meanwhile no other
+// transaction writes; if this one writes, too, nothing else changes the history.
 class Txn {
  public:
   // REQUIRES: `point` describes the history before the writer's first change. The references outlive this.

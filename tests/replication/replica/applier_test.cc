@@ -161,7 +161,8 @@ TEST_CASE("Slots that are applied in steps give the answers and digests of slots
       applier.apply(Slot(slot), batch, [&](const auto& a) { answers.emplace_back(a.result); });
       const auto some = [&] {
         StepBudget steps(1 + static_cast<std::int64_t>(rng.below(6)));
-        return sliced.apply_some(Slot(slot), batch, steps, [&](const auto& a) { sliced_answers.emplace_back(a.result); });
+        return sliced.apply_some(Slot(slot), batch, steps,
+                                 [&](const auto& a) { sliced_answers.emplace_back(a.result); });
       };
       for (; !some(); ++rests) {
         REQUIRE(sliced.under_way());

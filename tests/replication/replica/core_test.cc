@@ -158,7 +158,7 @@ TEST_CASE("a vote that would not fit is not cast, and cast when there is room") 
   CHECK(group.core(0).applier().applied_commands() == 1);
 }
 
-// A group of which each replica applies ten steps a round. Its store has `keys` keys, and a delete of all is on its way:
+// A group of which each replica applies ten steps a round. Its store has kKeys keys, and a delete of all is on its way:
 // replica 1, the acceptor, has applied the first part of it.
 struct GroupInLongCommand {
   static constexpr int kKeys = 200;
@@ -273,7 +273,7 @@ TEST_CASE("a snapshot that a peer asks for while a command takes many rounds is 
   CHECK(run.core().applier().applied() == run.slot.next());
 }
 
-TEST_CASE("transactions that read many keys are answered by turns, a part a round, and a repetition is not read twice") {
+TEST_CASE("transactions that read many keys are answered by turns, a part a round, and not twice if asked twice") {
   GroupInLongCommand run;
   settle(run.group, 100);
   run.group.answers();

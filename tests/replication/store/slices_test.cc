@@ -1,5 +1,5 @@
-// A store that carries out each command in small steps, against one that does so at once: equal results and states, and in
-// between answers of the state before or after the command, never of a part of it.
+// A store that carries out each command in small steps, against one that does so at once: equal results and states, and
+// in between answers of the state before or after the command, never of a part of it.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -168,7 +168,7 @@ KvStore with_keys(int keys, Quota quota = Quota()) {
   return store;
 }
 
-TEST_CASE("The calls of a command are as many as its keys demand: a delete, what it frees, its undoing, and its reads") {
+TEST_CASE("The calls of a command are as many as its keys demand: to delete, to free, to undo and to read") {
   constexpr int kKeys = 1000, kSteps = 10, kCalls = kKeys / kSteps;
   const Request delete_all = delete_of("k", "l");
   SECTION("a delete") {
