@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/stable_hash.h"
 #include "core/wire.h"
+#include "replication/replica/limits.h"
 
 namespace ingot::inline replication_replica {
 namespace {
@@ -55,7 +56,7 @@ bool Applier::apply_command(Slot slot, const Request& command, StepBudget& steps
                             absl::FunctionRef<void(const Applied&)> each) {
   using Status = Response::Status;
   if (carrying_out_) return carry_out(slot, command, steps, each);
-  steps.take();
+  steps.take(1 + static_cast<std::int64_t>(command.payload.size()) / kStepBytes);
   const Sessions::Answer known = sessions_.begin(command.client, command.sequence, command.acknowledged_below);
   switch (known.verdict) {
     case Sessions::Verdict::kApply:

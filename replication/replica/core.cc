@@ -188,7 +188,7 @@ const Action* ReplicaCore::next() {
       // What earlier rounds have left: the messages and votes of this one went first.
     } else if (slots_applied_) {
       after_slots();
-    } else if (!query_steps_.spent() && requests_.go_on_with_query(query_steps_)) {
+    } else if (!query_steps_.spent() && requests_.go_on_with_query(now_ns_, query_steps_)) {
       // Its answer, if it has one now, is in the queue.
     } else {
       enter_next_stage();

@@ -154,8 +154,6 @@ class ReplicaCore {
   Applier& applier() { return applier_; }
   const Applier& applier() const { return applier_; }
   const TreeRouter* trees() const { return broadcaster_.router(); }  // null: a star
-  // The effects that next() hands out as actions; empty: none.
-  const Effects& executing() const { return executing_; }
   std::uint64_t dropped_answers() const { return requests_.dropped(); }
   bool loading() const { return loading_; }  // a snapshot is being decoded, or not installed yet
 

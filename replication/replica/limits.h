@@ -34,8 +34,12 @@ inline constexpr std::size_t kSessionsBytesMax = 256 * 1024 * 1024;
 // What a round of the loop applies, in steps (StepBudget in replication/store/state_machine.h), and what it does of long
 // queries: about a millisecond. The rest waits for the next round.
 inline constexpr std::int64_t kApplySteps = 2 * 1024;
-// Queries that take many rounds (QueryInSteps) and are under way; a further one is answered "busy".
+// Queries that take many rounds (QueryInSteps); a further one is answered "busy". Only a few have begun, since each that
+// has holds what it has found. One that takes longer than its client waits (kRequestTimeoutMs in
+// replication/client/limits.h) is ended, and answered "busy".
 inline constexpr std::size_t kLongQueriesMax = 64;
+inline constexpr std::size_t kLongQueriesBegunMax = 4;
+inline constexpr std::uint64_t kLongQueryMs = 7'000;
 // Decided commands that wait to be applied. Beyond it a round applies on until less waits.
 inline constexpr std::size_t kUnappliedBytesMax = 64 * 1024 * 1024;
 // So long after its arrival a standing query is answered at the next command, though there is nothing to say but how far

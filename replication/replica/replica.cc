@@ -272,7 +272,8 @@ void Replica::publish() {
   page[ReplicaCounter::kHandledMessages].set(received_messages_ + outbox_.sent_messages());
   page[ReplicaCounter::kBusyNs].set(busy_ns_);
   page[ReplicaCounter::kSnapshotPauseNs].set(pauses_ns_);
-  if (pages_.publish_state) pages_.publish_state(page);
+  // Of a slot that is applied in part nothing is shown.
+  if (pages_.publish_state && !core_.applier().under_way()) pages_.publish_state(page);
   core_.publish();
 }
 

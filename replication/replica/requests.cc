@@ -1,6 +1,7 @@
 #include "replication/replica/requests.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,19 +126,23 @@ void Requests::answer_query(EndpointId client, std::uint64_t sequence, std::stri
   const auto is_same = [&](const LongQuery& each) { return each.client == client && each.sequence == sequence; };
   if (std::any_of(long_queries_.begin(), long_queries_.end(), is_same)) return;
   if (long_queries_.size() >= kLongQueriesMax) return void(respond(client, sequence, Status::kBusy));
-  long_queries_.push_back({client, sequence, std::move(in_steps)});
+  long_queries_.push_back({client, sequence, std::move(in_steps), 0});
 }
 
-bool Requests::go_on_with_query(StepBudget& steps) {
+bool Requests::go_on_with_query(std::uint64_t now_ns, StepBudget& steps) {
   if (long_queries_.empty()) return false;
   LongQuery next = std::move(long_queries_.front());
   long_queries_.pop_front();
-  steps.take();
-  if (const std::optional<std::string> answer = next.query->go_on(steps)) {
+  if (next.until_ns == 0) next.until_ns = now_ns + kLongQueryMs * 1'000'000;
+  if (now_ns >= next.until_ns) {
+    respond(next.client, next.sequence, Status::kBusy);
+  } else if (const std::optional<std::string> answer = next.query->go_on(steps)) {
     respond(next.client, next.sequence, Status::kOk, *answer);
   } else {
-    long_queries_.push_back(std::move(next));
+    const std::size_t begun = std::min(long_queries_.size(), kLongQueriesBegunMax - 1);
+    long_queries_.insert(long_queries_.begin() + static_cast<std::ptrdiff_t>(begun), std::move(next));
   }
+  steps.take();
   return true;
 }
 

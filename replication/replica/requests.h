@@ -40,8 +40,9 @@ class Requests {
   // next one takes memory.
   // Standing queries come after the others; those that have nothing to say go on waiting.
   bool answer_read(std::uint64_t now_ns);
-  // Goes on with one of the queries that take many rounds, each in turn; false: there is none.
-  bool go_on_with_query(StepBudget& steps);
+  // Goes on with one of the queries that take many rounds; false: there is none. kLongQueriesBegunMax take turns, and
+  // the next one begins when one of these has ended.
+  bool go_on_with_query(std::uint64_t now_ns, StepBudget& steps);
   bool has_long_queries() const { return !long_queries_.empty(); }
   // Whether a standing query has come that was not looked at yet.
   bool has_new_standing() const { return new_standing_; }
@@ -71,9 +72,10 @@ class Requests {
     EndpointId client;
     std::uint64_t sequence = 0;
     std::unique_ptr<QueryInSteps> query;
+    std::uint64_t until_ns = 0;  // 0: it has not begun
   };
   ReadQueue reads_;
-  std::deque<LongQuery> long_queries_;  // the next one first
+  std::deque<LongQuery> long_queries_;  // the next one first; those that have begun are in front of the others
   StandingReads standing_;
   bool new_standing_ = false;
   std::uint64_t refused_ = 0;

@@ -22,7 +22,8 @@ inline constexpr int kTxnReadRestartsMax = 8;
 inline constexpr std::size_t kResultBytesMax = 3 * 1024 * 1024;
 // Superseded versions that one command frees, or more, until these are as many bytes as it has added; the rest waits.
 inline constexpr int kCompactionStepVersions = 128;
-// Of a value: freeing a version takes one step more for so many (replication/store/state_machine.h).
+// So many bytes of a command, and of a value that is compared or freed, take one step more (StepBudget in
+// replication/store/state_machine.h).
 inline constexpr std::int64_t kStepBytes = 1024;
 // Below the compacted revision, that a command drops, besides as many as it has added; the rest waits.
 inline constexpr std::size_t kChangeLogStepEntries = 1024;

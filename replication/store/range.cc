@@ -1,6 +1,7 @@
 #include "replication/store/range.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "replication/store/limits.h"
@@ -63,7 +64,10 @@ bool RangeAnswer::find(const History& history, StepBudget& steps) {
 }
 
 bool RangeAnswer::collect(const History& history, StepBudget& steps) {
-  const auto each = [&](const KeyRecord& record, const Version& version) { return keep(record, version); };
+  const auto each = [&](const KeyRecord& record, const Version& version) {
+    steps.take(compare_steps(version));
+    return keep(record, version);
+  };
   if (request_.step_entries == 0) return walk_.go_on(history, revision_, steps, each);
   head_.next_key = history.visit(KeyRange(request_.key, request_.range_end), revision_, each,
                                  StepBudget(request_.step_entries));
@@ -100,10 +104,16 @@ bool RangeAnswer::sort(StepBudget& steps) {
   const auto last_first = [this](const Found& a, const Found& b) { return comes_before(a, b); };
   for (; heap_ > 1; --heap_) {
     if (steps.spent()) return false;
-    steps.take();
+    steps.take(1 + compare_steps(*found_.front().version));
     std::pop_heap(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(heap_), last_first);
   }
   return true;
+}
+
+// By values each level of the heap compares as many bytes as the value has, at most.
+std::int64_t RangeAnswer::compare_steps(const Version& version) const {
+  if (!sorted_ || request_.sort_target != SortTarget::kValue) return 0;
+  return std::bit_width(found_.size()) * static_cast<std::int64_t>(version.value.size()) / kStepBytes;
 }
 
 // Equal ones are in the order of their keys.

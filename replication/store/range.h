@@ -1,9 +1,8 @@
 // What a range request finds: etcd's selection, order, filters, limit and pages.
 #pragma once
 
-#include <cstdint>
-
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/container/inlined_vector.h"
 #include "core/wire.h"
@@ -53,6 +52,7 @@ class RangeAnswer {
   bool collect(const History& history, StepBudget& steps);
   bool keep(const KeyRecord& record, const Version& version);
   bool sort(StepBudget& steps);
+  std::int64_t compare_steps(const Version& version) const;
   bool comes_before(const Found& a, const Found& b) const;
   KeyValueView view(const Found& found) const;
 

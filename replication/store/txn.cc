@@ -1,7 +1,11 @@
 #include "replication/store/txn.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
+
+#include "replication/store/limits.h"
 
 namespace ingot::kv {
 namespace {
@@ -63,6 +67,9 @@ std::optional<bool> Txn::holds(const Compare& compare, StepBudget& steps) {
     all_ = true;
   }
   const auto each = [&](const KeyRecord&, const Version& version) {
+    if (compare.target == CompareTarget::kValue) {
+      steps.take(static_cast<std::int64_t>(std::min(version.value.size(), compare.value.size())) / kStepBytes);
+    }
     found_ = true;
     all_ = satisfies(compare, version);
     return all_;

@@ -1,6 +1,7 @@
 // The key-value store of a simulated replica; its snapshots also hold the effect checker's view of the state.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ class WatchedStore final : public StateMachine {
     return result;
   }
   std::string query(std::string_view query) const override { return store_.query(query); }
+  std::unique_ptr<QueryInSteps> query_in_steps(std::string_view query) const override {
+    return store_.query_in_steps(query);
+  }
   std::uint64_t digest() const override { return store_.digest(); }
   std::size_t save_bytes() const override { return store_.save_bytes(); }
 

@@ -301,9 +301,65 @@ TEST_CASE("transactions that read many keys are answered by turns, a part a roun
   CHECK(run.group.answers().empty());
 }
 
-TEST_CASE("a round applies on when more commands wait than may") {
+// Asks replica 1 for `counts` counts of all keys in one transaction, with a compare before them.
+std::uint64_t ask_for_counts(CoresOnOneThread& group, std::uint64_t sequence, int counts) {
+  kv::RangeRequest all;
+  all.key = std::string(1, '\0');
+  all.range_end = std::string(1, '\0');
+  all.count_only = true;
+  kv::TxnRequest reads;
+  kv::Compare& compare = reads.compare.emplace_back();
+  compare.key = "first";
+  for (int i = 0; i < counts; ++i) reads.success.emplace_back(all);
+  reads.failure = reads.success;
+  Request request = Put("", "").request(sequence, group.client(), EndpointId(1));
+  const std::string payload = kv::encode(reads);
+  request.kind = RequestKind::kLocalQuery;
+  request.payload = payload;
+  group.request(1, request);
+  return sequence;
+}
+
+ReplicaBounds one_step_a_round() {
   ReplicaBounds bounds;
   bounds.apply_steps = 1;
+  return bounds;
+}
+
+void put_keys(CoresOnOneThread& group, int keys) {
+  write_first(group);
+  for (int i = 0; i < keys; ++i) {
+    group.request(0, Put("key-" + std::to_string(i), "").request(static_cast<std::uint64_t>(i + 2), group.client(),
+                                                                EndpointId(1)));
+  }
+  settle(group, 100 + 4 * keys);
+  REQUIRE(group.answers().size() == static_cast<std::size_t>(keys));
+}
+
+// The round's only step was taken before the query went on: it never came further, and the loop never slept.
+TEST_CASE("a replica that does one step a round never answered a transaction that reads ranges") {
+  CoresOnOneThread group("1paxos", 3, one_step_a_round());
+  put_keys(group, 3);
+  ask_for_counts(group, 100, 2);
+  settle(group, 100);
+  const auto answers = group.answers();
+  REQUIRE(answers.size() == 1);
+  CHECK(decode_response(answers.front())->status == Response::Status::kOk);
+}
+
+// It held one of kLongQueriesMax places for minutes, while its client had given up and asked again.
+TEST_CASE("a transaction that reads for longer than its client waits is ended") {
+  CoresOnOneThread group("1paxos", 3, one_step_a_round());
+  put_keys(group, 100);
+  ask_for_counts(group, 1000, 128);
+  settle(group, static_cast<int>(kLongQueryMs) + 100);  // a round takes 1 ms
+  const auto answers = group.answers();
+  REQUIRE(answers.size() == 1);
+  CHECK(decode_response(answers.front())->status == Response::Status::kBusy);
+}
+
+TEST_CASE("a round applies on when more commands wait than may") {
+  ReplicaBounds bounds = one_step_a_round();
   bounds.unapplied_bytes = 0;
   CoresOnOneThread group("1paxos", 3, bounds);
   write_first(group);
