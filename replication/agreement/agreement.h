@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/replica_set.h"
 #include "core/types.h"
 #include "replication/agreement/limits.h"
 #include "replication/agreement/status.h"
@@ -75,6 +76,13 @@ struct Outgoing {
   // For an answer to a broadcast of `to`: equal answers of several replicas may travel as one message. They reach
   // receive() as if each had come alone, a little later.
   bool combine = false;
+  // Of a broadcast: these replicas hold what it carries, and get `brief` in its place. Along a tree, where one may have
+  // to pass it on, all get the whole.
+  ReplicaSet holders{};
+  SharedMessage brief{};
+
+  // What goes to a peer directly.
+  const SharedMessage& message_to(EndpointId peer) const { return holders.contains(peer) ? brief : message; }
 };
 
 struct Decision {

@@ -55,6 +55,8 @@ class Leader {
   // The proposal for a slot that is not known to be decided here; null if there is none.
   const Proposal* proposal(Slot slot) const { return window_.find(slot); }
   Slot next_slot() const { return window_.next(); }
+  // Whether the message is about what this replica proposed in its last leadership.
+  bool owns(const Message& message) const { return message.epoch == epoch_ && message.ballot == ballot_; }
 
   void propose(std::uint64_t id, std::shared_ptr<const std::string> command, Effects& effects);
   void read(std::uint64_t read_id, Effects& effects);
@@ -87,7 +89,6 @@ class Leader {
   bool reads_allowed() const;
   // The outstanding probe is confirmed: the next one leaves if reads wait.
   void confirm_reads(Effects& effects);
-  bool owns(const Message& message) const { return message.epoch == epoch_ && message.ballot == ballot_; }
   Message accept(Slot slot, const Proposal& proposal) const;
   Message probe() const;
 

@@ -39,6 +39,15 @@ void Mailbox::broadcast(Message message, Effects& effects) {
   effects.messages.push_back({.broadcast = true, .to = self_, .message = stamp(message)});
 }
 
+void Mailbox::broadcast_learn(const Message& learn, ReplicaSet holders, Effects& effects) {
+  broadcast(learn, effects);
+  holders -= ReplicaSet::of(self_);
+  if (known_.size() == 1 || holders.empty()) return;
+  Message chosen{.type = MessageType::kChosen, .epoch = learn.epoch, .ballot = learn.ballot, .slot = learn.slot};
+  effects.messages.back().holders = holders;
+  effects.messages.back().brief = stamp(chosen);
+}
+
 void Mailbox::multicast(int count, Message message, Effects& effects) {
   if (static_cast<std::size_t>(count) == known_.size()) return broadcast(std::move(message), effects);
   if (count == 1 && self_ == EndpointId(0)) return;

@@ -26,6 +26,8 @@ class Mailbox {
   void send(EndpointId to, Message message, Effects& effects);
   // To every other replica.
   void broadcast(Message message, Effects& effects);
+  // A Learn to every other replica. The `holders` have its command under its ballot, and get a Chosen.
+  void broadcast_learn(const Message& learn, ReplicaSet holders, Effects& effects);
   // To the replicas 0 .. count-1, without oneself.
   void multicast(int count, Message message, Effects& effects);
 

@@ -23,6 +23,7 @@ Shape shape_of(MessageType type) {
   using Payload = Shape::Payload;
   switch (type) {
     case MessageType::kAccepted:
+    case MessageType::kChosen:
     case MessageType::kFetch:
     case MessageType::kCommitHint:
     case MessageType::kTwoPhaseAcknowledge:
@@ -191,6 +192,8 @@ const char* name_of(MessageType type) {
       return "Accepted";
     case MessageType::kLearn:
       return "Learn";
+    case MessageType::kChosen:
+      return "Chosen";
     case MessageType::kAbandon:
       return "Abandon";
     case MessageType::kFetch:

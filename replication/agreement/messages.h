@@ -38,6 +38,7 @@ enum class MessageType : std::uint8_t {
   kAccept = 1,     // leader -> acceptor or voter: store this command for the slot
   kAccepted = 2,   // voter -> leader (Multi-Paxos): stored
   kLearn = 3,      // the slot is decided, with this command
+  kChosen = 10,    // the slot is decided, with the command that the receiver proposed or voted for under this ballot
   kAbandon = 4,    // acceptor -> leader: my epoch and promise; number: slots below it are trimmed
   kFetch = 5,      // learner -> any: send decided entries from slot on
   kFetched = 6,    // answer: entries from slot on (none and a higher slot: trimmed); number: slots below it are decided

@@ -81,7 +81,8 @@ void ReplicaCore::next_peer(const Outgoing& broadcast) {
   progress_.peer = std::max(progress_.peer, 0);
   if (progress_.peer == group_.self.value()) ++progress_.peer;
   if (progress_.peer < group_.replicas) {
-    offer_send(EndpointId(static_cast<std::uint16_t>(progress_.peer)), broadcast.message);
+    const EndpointId peer(static_cast<std::uint16_t>(progress_.peer));
+    offer_send(peer, broadcast.message_to(peer));
   } else {
     progress_.peer = -1;
     ++progress_.message;

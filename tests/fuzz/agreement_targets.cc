@@ -67,7 +67,8 @@ std::string sample_agreement(Prng& rng) {
                                            MessageType::kAbandon,       MessageType::kFetched,
                                            MessageType::kPrepare,       MessageType::kPromise,
                                            MessageType::kConfigAccept,  MessageType::kConfigDecided,
-                                           MessageType::kConfigPromise, MessageType::kTwoPhaseVote};
+                                           MessageType::kConfigPromise, MessageType::kTwoPhaseVote,
+                                           MessageType::kChosen};
   Message message;
   message.type = kTypes[rng.below(std::size(kTypes))];
   message.incarnation = message.target = Incarnation(1 + rng.below(3));

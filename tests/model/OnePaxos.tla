@@ -135,13 +135,22 @@ OnAccept(a, m) ==
   /\ g.acc[m.s] = None
   /\ seg' = [seg EXCEPT ![m.to].acc[m.s] = m.c]
   /\ hist' = hist \cup {<<m.ep, m.s, m.c>>}
-  /\ msgs' = msgs \cup {[m |-> "L", from |-> m.to, s |-> m.s, c |-> m.c]}
+  /\ msgs' = msgs \cup {[m |-> "L", from |-> m.to, s |-> m.s, c |-> m.c, by |-> m.from],
+                         [m |-> "C", from |-> m.to, s |-> m.s, ep |-> m.ep, bal |-> m.bal]}
   /\ Knows(a, IF dec[a][m.s] = None THEN [dec[a] EXCEPT ![m.s] = m.c] ELSE dec[a])
   /\ UNCHANGED <<log, pend, paused, lseg, snap, lead, life, rd>>
 
-OnLearn(r, m) ==
-  /\ Awake(r) /\ m.m = "L" /\ dec[r][m.s] = None
+OnLearn(r, m) ==                     \* not the proposer: it gets the next one instead
+  /\ Awake(r) /\ m.m = "L" /\ dec[r][m.s] = None /\ m.by # Me(r)
   /\ Knows(r, [dec[r] EXCEPT ![m.s] = m.c])
+  /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
+
+(* Without the command: for the leader whose ballot it names, which has it, as long as its window is that ballot's. *)
+OnChosen(r, m) ==
+  LET mine == lseg[Me(r)] IN
+  /\ Awake(r) /\ m.m = "C" /\ dec[r][m.s] = None /\ mine.prop[m.s] # None
+  /\ Keep("chosen-is-own") => mine.bal = m.bal
+  /\ Knows(r, [dec[r] EXCEPT ![m.s] = mine.prop[m.s]])
   /\ UNCHANGED <<log, pend, paused, disk, msgs, lead, life, hist, rd>>
 
 CatchUp(r, q) ==
@@ -377,7 +386,7 @@ Unsaid(r, M) == {M} \cup (IF FalseUntil < MaxLog THEN {{m \in M : m.from[1] # r}
 
 (* Messages to the dead replica are lost.  Messages from it may be lost, too. *)
 Die(r) ==
-  LET rest == {m \in msgs : m.m = "L" \/ m.to[1] # r} IN
+  LET rest == {m \in msgs : m.m \in {"L", "C"} \/ m.to[1] # r} IN
   /\ up' = [up EXCEPT ![r] = FALSE] /\ paused' = paused \ {r}
   /\ st' = [st EXCEPT ![r] = "no"] /\ idx' = [idx EXCEPT ![r] = 0] /\ bal' = [bal EXCEPT ![r] = 0]
   /\ dec' = [dec EXCEPT ![r] = Empty]
@@ -416,8 +425,8 @@ Step ==
        \/ TakeSnapshot(r) \/ Install(r) \/ Trim(r) \/ StartRead(r) \/ Fence(r)
        \/ \E q \in R : CatchUp(r, q) \/ \E base \in Bases(r) : ChangeAcceptor(r, q, base)
        \/ \E n \in Names : ReadHistory(r, n)
-       \/ \E m \in msgs : OnAccept(r, m) \/ OnLearn(r, m) \/ OnPrepare(r, m) \/ OnPromise(r, m) \/ OnAsk(r, m)
-                          \/ OnProbe(r, m) \/ OnConfirm(r, m)
+       \/ \E m \in msgs : OnAccept(r, m) \/ OnLearn(r, m) \/ OnChosen(r, m) \/ OnPrepare(r, m) \/ OnPromise(r, m)
+                          \/ OnAsk(r, m) \/ OnProbe(r, m) \/ OnConfirm(r, m)
   \/ \E e \in pend : Choose(e)
 Recover == \E r \in R : Restart(r)
 Next == Step \/ Recover \/ \E r \in R : Crash(r) \/ Pause(r)
@@ -428,6 +437,7 @@ FairSpec == Spec /\ WF_vars(Step) /\ WF_vars(Recover)
 -----------------------------------------------------------------------------
 (* Safety. *)
 Agreement == \A x, y \in hist : x[2] = y[2] => x[3] = y[3]
+Learned   == \A r \in R, s \in Slots : dec[r][s] # None => \E x \in hist : x[2] = s /\ x[3] = dec[r][s]
 WriteOnce == \A x, y \in hist : x[1] = y[1] /\ x[2] = y[2] => x[3] = y[3]
 Distinct  == \A k \in 1..Tip : log[k].ldr[1] # log[k].acc[1]
 

@@ -54,6 +54,7 @@ mutant_instances() {
   mutant Agreement trim-is-told OnePaxos $safe $no_faults Snapshots=TRUE MaxLog=2
   mutant Agreement knows-base OnePaxos $safe $no_faults N=4
   mutant Agreement author-knows-base OnePaxos $safe $no_faults
+  mutant Learned chosen-is-own OnePaxos $no_faults MaxLog=2
   mutant Durable trim-below-snapshot OnePaxos $no_faults Snapshots=TRUE MaxLog=2
   mutant Durable history-kept OnePaxos $no_faults
   mutant ReadSafe mark-is-proposed OnePaxos $no_faults Reads=TRUE

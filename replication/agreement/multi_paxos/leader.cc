@@ -120,7 +120,8 @@ void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Eff
                 .ballot = ballot_,
                 .slot = accepted.slot,
                 .command = proposal->command};
-  mailbox_.broadcast(learn, effects);
+  // The voters got the command before, by the same channel. One that lost it, or could not store it, fetches it.
+  mailbox_.broadcast_learn(learn, ReplicaSet::first(voters_), effects);
   window_.close(accepted.slot);
   mailbox_.send(self_, std::move(learn), effects);
 }

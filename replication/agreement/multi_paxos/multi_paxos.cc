@@ -82,6 +82,9 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
       on_leader_message(from, message);
       if (!learner_.knows(message.slot)) learn(message.slot, voter_.shared_command(message), effects);
       return;
+    case MessageType::kChosen:
+      on_leader_message(from, message);
+      return on_chosen(message, effects);
     case MessageType::kAbandon:
       return on_abandon(from, message, effects);
     case MessageType::kPrepare:
@@ -123,6 +126,14 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
     default:
       mailbox_.refuse();
   }
+}
+
+// What was voted for under another ballot may be another command. Without a vote under this ballot the slot is only
+// known to be decided, and its command is fetched (CatchUp::step).
+void MultiPaxos::on_chosen(const Message& chosen, Effects& effects) {
+  learner_.note_known(chosen.slot.next());
+  if (learner_.knows(chosen.slot)) return;
+  if (const Learner::Command command = voter_.chosen_command(chosen)) learn(chosen.slot, command, effects);
 }
 
 void MultiPaxos::learn(Slot slot, const Learner::Command& command, Effects& effects) {

@@ -52,6 +52,7 @@ class MultiPaxos : public Agreement {
   // multi_paxos.cc: inputs, and which part handles which message.
   void handle(EndpointId from, const Message& message, Effects& effects);
   void handle_own(Effects& effects);
+  void on_chosen(const Message& chosen, Effects& effects);
   void learn(Slot slot, const Learner::Command& command, Effects& effects);
   void reject_busy(Rejection::Kind kind, std::uint64_t id, Effects& effects);
   void add_blocked(AgreementStatus& status) const;

@@ -116,6 +116,12 @@ std::shared_ptr<const std::string> MultiPaxosVoter::shared_command(const Message
   return command_of(learn, stored ? stored->command : nullptr);
 }
 
+std::shared_ptr<const std::string> MultiPaxosVoter::chosen_command(const Message& chosen) const {
+  const AcceptedLog::Entry* stored = accepted_.find(chosen.slot);
+  const bool voted = stored && (stored->ballot == chosen.ballot || !INGOT_RULE("chosen-is-voted"));
+  return voted ? stored->command : nullptr;
+}
+
 void MultiPaxosVoter::abandon(EndpointId to, Effects& effects) {
   mailbox_.send(to, {.type = MessageType::kAbandon, .epoch = epoch_, .ballot = promised_}, effects);
 }

@@ -38,6 +38,8 @@ class MultiPaxosVoter {
   // The command of a Learn: the stored object if it is equal, so that command log and accepted log share it, else a
   // copy.
   std::shared_ptr<const std::string> shared_command(const Message& learn) const;
+  // The command of a Chosen: what this voter has voted for under its ballot; null if it has not.
+  std::shared_ptr<const std::string> chosen_command(const Message& chosen) const;
 
  private:
   void inherit(const StableView& view);

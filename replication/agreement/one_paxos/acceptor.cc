@@ -63,10 +63,10 @@ bool OnePaxosAcceptor::on_accept(EndpointId from, const Message& accept, Slot de
   if (!stored || !INGOT_RULE("write-once")) {
     // A leader's window is smaller.
     if (accept.slot.value() >= std::max(decided, accepted_.end()).value() + kLearnerAheadSlots) return false;
-    store(accept, effects);
+    store(from, accept, effects);
     return true;
   }
-  // Retransmitted, or the slot is taken: only the sender needs an answer.
+  // Retransmitted, or the slot is taken: only the sender needs an answer. The whole, whatever it has.
   mailbox_.send(from,
                 {.type = MessageType::kLearn,
                  .epoch = epoch_,
@@ -77,7 +77,8 @@ bool OnePaxosAcceptor::on_accept(EndpointId from, const Message& accept, Slot de
   return true;
 }
 
-void OnePaxosAcceptor::store(const Message& accept, Effects& effects) {
+// The leader has the command: under one ballot it proposes one for the slot.
+void OnePaxosAcceptor::store(EndpointId from, const Message& accept, Effects& effects) {
   if (!stored_promise_) {
     effects.stable.push_back({StableWrite::Kind::kPromise, epoch_, promised_, Slot(0), nullptr});
     stored_promise_ = true;
@@ -91,7 +92,7 @@ void OnePaxosAcceptor::store(const Message& accept, Effects& effects) {
     effects.stable.push_back({StableWrite::Kind::kAccepted, epoch_, accept.ballot, accept.slot, learn.command});
   }
   accepted_.store(accept.slot, accept.ballot, learn.command);
-  mailbox_.broadcast(learn, effects);
+  mailbox_.broadcast_learn(learn, ReplicaSet::of(from), effects);
   mailbox_.send(self_, std::move(learn), effects);
 }
 

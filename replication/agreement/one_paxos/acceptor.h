@@ -39,7 +39,7 @@ class OnePaxosAcceptor {
  private:
   void abandon(EndpointId to, Effects& effects);
   Message promise(Slot from) const;
-  void store(const Message& accept, Effects& effects);
+  void store(EndpointId from, const Message& accept, Effects& effects);
 
   EndpointId self_;
   Incarnation incarnation_;

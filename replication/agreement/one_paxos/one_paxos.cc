@@ -73,6 +73,8 @@ void OnePaxos::handle(EndpointId from, const Message& message, Effects& effects)
       return;
     case MessageType::kLearn:
       return on_learn(message, effects);
+    case MessageType::kChosen:
+      return on_chosen(message, effects);
     case MessageType::kAbandon:
       state_.learner.note_known(Slot(message.number));
       return state_.leader.on_abandon(message, effects);
@@ -99,6 +101,17 @@ void OnePaxos::on_learn(const Message& learn, Effects& effects) {
   if (state_.learner.knows(learn.slot)) return;
   const Proposal* proposal = state_.leader.proposal(learn.slot);
   state_.learn(learn.slot, command_of(learn, proposal ? proposal->command : nullptr), effects);
+}
+
+// A proposal under another ballot may be another command. Without one under this ballot the slot is only known to be
+// decided, and its command is fetched (CatchUp::step).
+void OnePaxos::on_chosen(const Message& chosen, Effects& effects) {
+  state_.learner.note_known(chosen.slot.next());
+  if (state_.learner.knows(chosen.slot)) return;
+  const Proposal* proposal = state_.leader.proposal(chosen.slot);
+  if (!proposal || (!state_.leader.owns(chosen) && INGOT_RULE("chosen-is-own"))) return;
+  const Learner::Command command = proposal->command;  // learning closes the proposal
+  state_.learn(chosen.slot, command, effects);
 }
 
 void OnePaxos::handle_roles(EndpointId from, const Message& message, Effects& effects) {

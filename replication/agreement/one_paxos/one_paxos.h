@@ -48,6 +48,7 @@ class OnePaxos : public Agreement {
  private:
   void handle(EndpointId from, const Message& message, Effects& effects);
   void on_learn(const Message& learn, Effects& effects);
+  void on_chosen(const Message& chosen, Effects& effects);
   void handle_roles(EndpointId from, const Message& message, Effects& effects);
   void on_pong(EndpointId from, const Message& pong, Effects& effects);
   void on_hello(EndpointId from, const Message& hello, Effects& effects);

@@ -90,7 +90,10 @@ StableChecker::StableChecker(std::string kind, int replicas, int voters)
 
 void StableChecker::saw(int replica, const Effects& effects) {
   for (const StableWrite& write : effects.stable) store(replica, write);
-  for (const Outgoing& outgoing : effects.messages) check(replica, outgoing.message.joined());
+  for (const Outgoing& outgoing : effects.messages) {
+    check(replica, outgoing.message.joined());
+    if (!outgoing.holders.empty()) check_brief(replica, outgoing);
+  }
   for (const Decision& decision : effects.decided) {
     if (!decision.command->empty() && !enough(holders(decision.slot, *decision.command))) {
       object(who(replica) + " decides " + at(decision.slot) + " before enough have stored it");
@@ -106,6 +109,16 @@ void StableChecker::store(int replica, const StableWrite& write) {
   const bool commit = write.ballot.value() == 1;
   const auto [known, fresh] = outcomes_[index].emplace(write.slot, commit);
   if (!fresh && known->second != commit) object(who(replica) + " changes the outcome of " + at(write.slot));
+}
+
+void StableChecker::check_brief(int replica, const Outgoing& outgoing) {
+  const std::string whole = outgoing.message.joined();
+  const std::string brief = outgoing.brief.joined();
+  const auto learn = decode_message(whole);
+  const auto chosen = decode_message(brief);
+  const bool same = learn && chosen && learn->type == MessageType::kLearn && chosen->type == MessageType::kChosen &&
+                    learn->epoch == chosen->epoch && learn->ballot == chosen->ballot && learn->slot == chosen->slot;
+  if (!same) object(who(replica) + " sends a Chosen that says something else than its Learn");
 }
 
 int StableChecker::holders(Slot slot, const std::string& command) const {

@@ -91,6 +91,7 @@ class StableChecker : public Checker {
 
   void store(int replica, const StableWrite& write);
   void check(int replica, const std::string& message);
+  void check_brief(int replica, const Outgoing& outgoing);
   int holders(Slot slot, const std::string& command) const;
   bool enough(int holders) const;
 

@@ -227,8 +227,9 @@ void Group::execute(int replica, Effects& effects) {
       send(replica, outgoing.to.value(), message);
       continue;
     }
+    const auto brief = std::make_shared<const std::string>(outgoing.brief.joined());
     for (int peer = 0; peer < replicas(); ++peer) {
-      if (peer != replica) send(replica, peer, message);
+      if (peer != replica) send(replica, peer, outgoing.holders.contains(peer) ? brief : message);
     }
   }
   if (!effects.decided.empty() && !options_.apply_by_hand) apply(replica, effects.decided.back().slot.next());

@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<MessageType> kTypes{
     MessageType::kAccept,         MessageType::kAccepted,          MessageType::kLearn,
-    MessageType::kAbandon,        MessageType::kFetch,             MessageType::kFetched,
+    MessageType::kChosen,         MessageType::kAbandon,        MessageType::kFetch,             MessageType::kFetched,
     MessageType::kCommitHint,           MessageType::kReadProbe,         MessageType::kReadConfirm,
     MessageType::kTwoPhasePrepare, MessageType::kTwoPhaseVote,     MessageType::kTwoPhaseOutcome,
     MessageType::kTwoPhaseAcknowledge, MessageType::kPrepare, MessageType::kPromise, MessageType::kStepDown,
@@ -200,6 +200,9 @@ TEST_CASE("a protocol survives any message") {
         for (const Outgoing& outgoing : effects.messages) {
           REQUIRE((outgoing.broadcast || (outgoing.to != self && outgoing.to.value() < 4)));
           REQUIRE(describe_message(outgoing.message.joined()) != "malformed");
+          REQUIRE(ReplicaSet::first(4).contains_all(outgoing.holders));
+          REQUIRE(!outgoing.holders.contains(self));
+          if (!outgoing.holders.empty()) REQUIRE(describe_message(outgoing.brief.joined()) != "malformed");
         }
         agreement->applied(next, effects);
         agreement->compact(Slot(prng.below(next.value() + 2)), effects);

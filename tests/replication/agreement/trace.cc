@@ -130,6 +130,15 @@ void describe_change(std::ostream& out, const Message& message) {
   out << " slot " << message.slot;
 }
 
+void describe_holders(std::ostream& out, const Outgoing& outgoing) {
+  if (outgoing.holders.empty()) return;
+  const std::string brief = outgoing.brief.joined();
+  const auto message = decode_message(brief);
+  out << " (" << (message ? ingot::name_of(message->type) : "malformed") << " to";
+  for (const EndpointId holder : outgoing.holders) out << " " << holder;
+  out << ")";
+}
+
 }  // namespace
 
 std::string describe_message(std::string_view bytes) {
@@ -174,7 +183,9 @@ std::string describe_effects(int replica, const Effects& effects) {
   for (const StableWrite& write : effects.stable) describe_store(out, replica, write);
   for (const Outgoing& outgoing : effects.messages) {
     const std::string to = outgoing.broadcast ? "all" : std::to_string(outgoing.to.value());
-    out << replica << " -> " << to << "  " << describe_message(outgoing.message.joined()) << "\n";
+    out << replica << " -> " << to << "  " << describe_message(outgoing.message.joined());
+    describe_holders(out, outgoing);
+    out << "\n";
   }
   for (const Decision& decision : effects.decided) {
     out << replica << " decides slot " << decision.slot << " " << quote(*decision.command) << "\n";
