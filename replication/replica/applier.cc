@@ -49,6 +49,8 @@ void Applier::begin(std::string_view batch) {
   next_ = 0;
   if (auto commands = decode_batch(batch)) commands_ = *std::move(commands);
   else ++malformed_batches_;
+  if (commands_.size() < 2) return;
+  for (const Request& command : commands_) machine_.expect(command.payload);
 }
 
 // False: the steps are spent, and it is to be applied further.

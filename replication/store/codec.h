@@ -76,6 +76,9 @@ inline std::size_t encoded_size(const KeyValueView& kv) {
 
 void write_key_value(WireWriter& out, const KeyValueView& kv);
 
+// The key of an encoded put; empty: the bytes do not begin as one.
+std::string_view put_key(std::string_view request);
+
 // An event of which the keys and values are stored elsewhere.
 struct EventView {
   bool deleted = false;

@@ -29,6 +29,8 @@ class KvStore final : public StateMachine {
   // and they grow no further however fast commands come.
   std::string apply(Slot slot, std::string_view command) override;
   std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) override;
+  // Looks up the key of a put.
+  void expect(std::string_view command) const override { history_.expect(put_key(command)); }
 
   // Answers a range, a hash, the alarm's state, events, or a transaction that cannot write; any other request is
   // kMalformed.

@@ -169,8 +169,7 @@ RangeRequest read_range(WireReader& in) {
   return r;
 }
 
-PutRequest read_put(WireReader& in) {
-  PutRequest r;
+void read_put(WireReader& in, PutRequest& r) {
   const std::uint8_t flags = in.u8();
   if (flags & ~kPutFlags) in.fail();
   r.key = in.bytes();
@@ -179,6 +178,11 @@ PutRequest read_put(WireReader& in) {
   r.prev_kv = flags & kPutPrev;
   r.ignore_value = flags & kPutIgnoreValue;
   r.ignore_lease = flags & kPutIgnoreLease;
+}
+
+PutRequest read_put(WireReader& in) {
+  PutRequest r;
+  read_put(in, r);
   return r;
 }
 
@@ -284,8 +288,7 @@ EventsRequest read_events(WireReader& in) {
   return r;
 }
 
-Request read_request(WireReader& in) {
-  const auto kind = static_cast<Kind>(in.u8());
+Request read_request(WireReader& in, Kind kind) {
   if (kind == Kind::kCompact) return CompactRequest{in.i64()};
   if (kind == Kind::kHash) return read_hash(in);
   if (kind == Kind::kAlarm) return AlarmRequest{read_enum(in, AlarmRequest::Action::kDeactivate)};
@@ -313,9 +316,22 @@ std::string encode(const Request& request) {
   return out.take();
 }
 
+std::string_view put_key(std::string_view request) {
+  WireReader in(request);
+  if (static_cast<Kind>(in.u8()) != Kind::kPut) return {};
+  in.u8();
+  return in.bytes();
+}
+
 absl::StatusOr<Request> decode_request(std::string_view bytes) {
   WireReader in(bytes);
-  Request request = read_request(in);
+  absl::StatusOr<Request> request(absl::in_place);
+  const auto kind = static_cast<Kind>(in.u8());
+  if (kind == Kind::kPut) {
+    read_put(in, request->emplace<PutRequest>());  // in place: nearly all commands are puts
+  } else {
+    *request = read_request(in, kind);
+  }
   if (!in.ok()) return absl::InvalidArgumentError("the bytes are not an encoded key-value request");
   return request;
 }

@@ -73,6 +73,10 @@ class StateMachine {
     return apply(slot, command);
   }
 
+  // This command is about to be applied, with others that are expected before the first of them. Changes nothing. So a
+  // state machine can begin to load what they need, for all at once, into the processor's caches.
+  virtual void expect(std::string_view /*command*/) const {}
+
   // Answers a query on the current state; changes nothing.
   virtual std::string query(std::string_view query) const = 0;
 

@@ -25,6 +25,7 @@ class TreeStateMachine final : public StateMachine {
 
   std::string apply(Slot slot, std::string_view command) override;
   std::optional<std::string> apply_some(Slot slot, std::string_view command, StepBudget& steps) override;
+  void expect(std::string_view command) const override { machine_.expect(command); }
   std::string query(std::string_view query) const override { return machine_.query(query); }
   using StateMachine::save;
   void save(Sink sink) const override;

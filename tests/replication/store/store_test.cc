@@ -37,6 +37,25 @@ TEST_CASE("A query that would write is refused, and so are bytes that are not a 
   REQUIRE(ask(store, range_of("a")).revision == 2);
 }
 
+TEST_CASE("What is expected changes nothing, whatever its bytes are") {
+  const std::uint64_t seed = testing::drawn_seed();
+  INFO("seed " << seed);
+  Prng rng(seed);
+  KvStore store, same;
+  for (int i = 0; i < 300; ++i) {
+    std::string command = encode(Request(put_of("key" + std::to_string(rng.below(20)), std::string(rng.below(40), 'v'))));
+    const std::string whole = command;
+    store.expect(command);
+    store.expect(std::string_view(command).substr(0, rng.below(command.size())));
+    command[rng.below(command.size())] = static_cast<char>(rng.below(256));
+    store.expect(command);
+    CHECK(store.digest() == same.digest());
+    REQUIRE(store.apply(Slot(0), whole) == same.apply(Slot(0), whole));
+  }
+  CHECK(store.digest() == same.digest());
+  CHECK(store.compute_digest() == store.digest());
+}
+
 TEST_CASE("Transactions nest to the limit and no deeper") {
   const auto nested = [](int depth) {
     TxnRequest txn;
