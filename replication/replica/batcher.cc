@@ -12,6 +12,7 @@ namespace {
 // Room for a command's header beside its payload (replication/requests/request.h).
 constexpr std::size_t kCommandHeaderBytesMax = 64;
 static_assert(kRequestBytesMax + kCommandHeaderBytesMax <= kBatchBytesMax);
+constexpr std::size_t kUnusedShare = 8;  // of a batch: no more than one such part of its size may be unused
 }  // namespace
 
 Batcher::Added Batcher::add(const Request& command) {
@@ -22,7 +23,7 @@ Batcher::Added Batcher::add(const Request& command) {
   const bool fits = !batches_.empty() && batches_.back().commands < kBatchCommandsMax &&
                     batches_.back().bytes.size() + size <= batch_bytes_;
   if (!fits) {
-    batches_.emplace_back();
+    batches_.emplace_back().bytes = std::exchange(spare_, {});
     ++opened_;
   }
   append_command(batches_.back().bytes, command);
@@ -47,11 +48,17 @@ void Batcher::forget_proposals() {
   });
 }
 
+// Logs keep a batch for long, so it gets no more memory than it fills: while it grew, it had up to twice as much.
 std::shared_ptr<const std::string> Batcher::take() {
   INGOT_CHECK(!batches_.empty());
-  auto batch = std::make_shared<const std::string>(std::move(batches_.front().bytes));
+  std::string bytes = std::move(batches_.front().bytes);
   batches_.pop_front();
   ++taken_;
+  const bool fits = bytes.capacity() - bytes.size() <= bytes.size() / kUnusedShare;
+  if (fits) return std::make_shared<const std::string>(std::move(bytes));
+  auto batch = std::make_shared<const std::string>(std::string_view(bytes));
+  bytes.clear();
+  spare_ = std::move(bytes);
   return batch;
 }
 

@@ -51,6 +51,7 @@ class Batcher {
 
   const std::size_t batch_bytes_;
   std::deque<Batch> batches_;
+  std::string spare_;  // empty; its memory is used for the next batch
   struct Entry {
     std::size_t bytes;
     std::uint64_t batch;  // which it went into, counted from the first

@@ -1,5 +1,6 @@
 #include "replication/requests/request.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "replication/requests/limits.h"
@@ -10,6 +11,7 @@ namespace {
 
 // Fixed part of a command within a batch. Bounds how much memory a hostile count can reserve by the bytes received.
 constexpr std::size_t kCommandHeaderBytes = 8 + 8 + 8 + 2 + 2 + 4;
+constexpr std::size_t kUsualCommandBytes = 100;  // of one with a small key and value
 
 constexpr std::size_t kResponseHeaderBytes = 1 + 1 + 8 + 8 + 2 + 2;
 
@@ -100,6 +102,7 @@ std::optional<std::vector<Request>> decode_batch(std::string_view batch) {
   if (batch.size() > kBatchBytesMax) return std::nullopt;
   WireReader in(batch);
   std::vector<Request> commands;
+  commands.reserve(std::min<std::size_t>(batch.size() / kUsualCommandBytes + 1, kBatchCommandsMax));
   while (in.remaining() > 0) {
     Request command;
     read_header(in, command);

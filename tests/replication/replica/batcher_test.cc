@@ -29,6 +29,19 @@ TEST_CASE("a batch holds commands in the order in which they came") {
   REQUIRE(batcher.empty());
 }
 
+TEST_CASE("a batch that is taken has little more memory than it fills") {
+  Batcher batcher;
+  for (int round = 1; round <= 40; ++round) {
+    for (int i = 0; i < round; ++i) REQUIRE(batcher.add(command(round, i, std::string(100, 'x'))) == Batcher::Added::kYes);
+    const auto batch = batcher.take();
+    CHECK(batch->capacity() <= batch->size() + batch->size() / 8);
+    const auto commands = decode_batch(*batch);
+    REQUIRE(commands);
+    CHECK(commands->size() == static_cast<std::size_t>(round));
+    for (const Request& each : *commands) CHECK(each.client == static_cast<std::uint64_t>(round));
+  }
+}
+
 TEST_CASE("a full batch is followed by another") {
   Batcher batcher;
   for (int i = 0; i <= kBatchCommandsMax; ++i) REQUIRE(batcher.add(command(7, i)) == Batcher::Added::kYes);
