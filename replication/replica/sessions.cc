@@ -21,12 +21,13 @@ std::uint64_t Sessions::hash_of(const Session& session, std::uint64_t sequence, 
 void Sessions::set(Session& session, std::size_t i, State state, std::string result) {
   Entry& entry = session.entries[i];
   const std::uint64_t sequence = session.floor + i;
-  digest_ -= hash_of(session, sequence, entry);
+  digest_ -= entry.hash;
   session.bytes += result.size() - entry.result.size();
   bytes_ += result.size() - entry.result.size();
   entry.state = state;
   entry.result = std::move(result);
-  digest_ += hash_of(session, sequence, entry);
+  entry.hash = hash_of(session, sequence, entry);
+  digest_ += entry.hash;
 }
 
 void Sessions::acknowledge(Session& session, std::uint64_t floor) {

@@ -72,7 +72,8 @@ class Sessions {
   enum class State : std::uint8_t { kUnseen = 0, kDone = 1, kGone = 2 };
   struct Entry {
     State state = State::kUnseen;
-    std::string result;  // kDone only
+    std::string result;      // kDone only
+    std::uint64_t hash = 0;  // its share of the digest: hash_of()
   };
   struct Session {
     std::uint64_t client = 0;
