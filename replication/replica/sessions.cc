@@ -14,7 +14,7 @@ std::uint64_t Sessions::hash_of(const Session& session) {
 
 std::uint64_t Sessions::hash_of(const Session& session, std::uint64_t sequence, const Entry& entry) {
   if (entry.state == State::kUnseen) return 0;
-  return mix(mix(session.client, sequence), hash_bytes(entry.result, static_cast<std::uint64_t>(entry.state)));
+  return mix(mix(session.client, sequence), hash_bytes(entry.result(), static_cast<std::uint64_t>(entry.state)));
 }
 
 // Changes one entry, and the totals over entries.
@@ -22,10 +22,10 @@ void Sessions::set(Session& session, std::size_t i, State state, std::string res
   Entry& entry = session.entries[i];
   const std::uint64_t sequence = session.floor + i;
   digest_ -= entry.hash;
-  session.bytes += result.size() - entry.result.size();
-  bytes_ += result.size() - entry.result.size();
+  session.bytes += result.size() - entry.result().size();
+  bytes_ += result.size() - entry.result().size();
   entry.state = state;
-  entry.result = std::move(result);
+  entry.keep(std::move(result));
   entry.hash = hash_of(session, sequence, entry);
   digest_ += entry.hash;
 }
@@ -76,7 +76,7 @@ Sessions::Answer Sessions::begin(std::uint64_t client, std::uint64_t sequence, s
   if (i >= limits_.window) return {Verdict::kOutsideWindow, {}};
   if (i >= session.entries.size()) return {Verdict::kApply, {}};
   const Entry& entry = session.entries[i];
-  if (entry.state == State::kDone) return {Verdict::kDuplicate, entry.result};
+  if (entry.state == State::kDone) return {Verdict::kDuplicate, entry.result()};
   return {entry.state == State::kGone ? Verdict::kResultGone : Verdict::kApply, {}};
 }
 
@@ -127,7 +127,7 @@ void Sessions::save(WireWriter& out) const {
     out.u32(static_cast<std::uint32_t>(session.entries.size()));
     for (const Entry& entry : session.entries) {
       out.u8(static_cast<std::uint8_t>(entry.state));
-      if (entry.state == State::kDone) out.bytes(entry.result);
+      if (entry.state == State::kDone) out.bytes(entry.result());
     }
   }
 }

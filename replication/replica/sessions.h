@@ -16,6 +16,7 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "core/wire.h"
@@ -70,10 +71,24 @@ class Sessions {
 
  private:
   enum class State : std::uint8_t { kUnseen = 0, kDone = 1, kGone = 2 };
-  struct Entry {
+  // A result, kDone only. That of a put is small and kept in place: when its client acknowledges it much later, no
+  // memory is touched that has left the caches.
+  class Entry {
+   public:
     State state = State::kUnseen;
-    std::string result;      // kDone only
     std::uint64_t hash = 0;  // its share of the digest: hash_of()
+
+    std::string_view result() const { return large_.empty() ? std::string_view(small_, small_bytes_) : large_; }
+    void keep(std::string result) {
+      const bool small = result.size() <= sizeof small_;
+      small_bytes_ = static_cast<std::uint8_t>(small ? result.copy(small_, sizeof small_) : 0);
+      large_ = small ? std::string() : std::move(result);
+    }
+
+   private:
+    std::uint8_t small_bytes_ = 0;
+    char small_[24] = {};  // the first small_bytes_ are used
+    std::string large_;
   };
   struct Session {
     std::uint64_t client = 0;

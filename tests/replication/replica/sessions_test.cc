@@ -117,7 +117,7 @@ TEST_CASE("Sessions decide like a model that remembers everything") {
       ++seen[expected];
       if (expected == Verdict::kDuplicate) REQUIRE(answer.result == model.result(c.client, c.sequence));
       if (expected == Verdict::kApply) {
-        const std::string result(rng.below(20), static_cast<char>('a' + rng.below(26)));
+        const std::string result(rng.below(rng.chance(0.2) ? 32 : 20), static_cast<char>('a' + rng.below(26)));
         model.record(c.client, c.sequence, result);
         sessions.record(c.client, c.sequence, result);
       }
