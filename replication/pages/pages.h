@@ -14,7 +14,7 @@
 
 namespace ingot::inline replication_pages {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 6;
+inline constexpr std::uint64_t kPageLayoutVersion = 7;
 
 // Counters of one replica: X(id, metric name, kind, unit, help). The name becomes ingot_NAME{replica="N"}.
 #define INGOT_REPLICA_COUNTERS(X)                                                                                     \
@@ -66,6 +66,9 @@ inline constexpr std::uint64_t kPageLayoutVersion = 6;
     "Beyond this sum of live and history bytes puts are refused; 0: there is no quota.")                              \
   X(kStoreNoSpace, "store_no_space", kGauge, kNumber,                                                                 \
     "1 while the NOSPACE alarm stands, and puts are refused.")                                                        \
+  X(kStoreLeases, "store_leases", kGauge, kNumber, "Leases in the store here.")                                       \
+  X(kStoreLeasesEnded, "store_leases_ended_total", kCounter, kEvents,                                                 \
+    "Leases that ended here because their time was over.")                                                            \
   X(kTreeVersion, "tree_version", kGauge, kNumber,                                                                    \
     "Version of the broadcast trees in force here; each change adds one.")                                            \
   X(kTreeParent, "tree_parent", kGauge, kNumber,                                                                      \

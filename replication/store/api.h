@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "replication/store/tick.h"
 
 namespace ingot::kv {
 
@@ -143,8 +144,38 @@ struct EventsRequest {
   bool operator==(const EventsRequest&) const = default;
 };
 
+// Leases. A TTL is in seconds; one that is granted is at least kLeaseTtlMinS.
+struct LeaseGrantRequest {
+  std::int64_t id = 0;  // who asks draws it
+  std::int64_t ttl_s = 0;
+  bool operator==(const LeaseGrantRequest&) const = default;
+};
+
+// Ends a lease now: its keys are deleted.
+struct LeaseRevokeRequest {
+  std::int64_t id = 0;
+  bool operator==(const LeaseRevokeRequest&) const = default;
+};
+
+struct LeaseKeepAliveRequest {
+  std::vector<std::int64_t> ids;  // 1 to kKeepAlivesMax
+  bool operator==(const LeaseKeepAliveRequest&) const = default;
+};
+
+struct LeaseTimeToLiveRequest {
+  std::int64_t id = 0;
+  bool keys = false;  // the answer has them, too
+  bool operator==(const LeaseTimeToLiveRequest&) const = default;
+};
+
+struct LeasesRequest {
+  bool operator==(const LeasesRequest&) const = default;
+};
+
+// A Tick comes from a replica, and its result is nobody's.
 using Request = std::variant<RangeRequest, PutRequest, DeleteRangeRequest, TxnRequest, CompactRequest, HashRequest,
-                             AlarmRequest, EventsRequest>;
+                             AlarmRequest, EventsRequest, LeaseGrantRequest, LeaseRevokeRequest,
+                             LeaseKeepAliveRequest, Tick, LeaseTimeToLiveRequest, LeasesRequest>;
 
 // Why a request was not carried out; the store is then unchanged, but for the alarm that kNoSpace raises. services maps
 // each code to etcd's code and text.
@@ -162,9 +193,12 @@ enum class Code : std::uint8_t {
   kMalformed,          // the request does not decode: a bug or a hostile peer
   kTooDeep,            // nested deeper than kTxnDepthMax
   kResultTooLarge,     // the answer would have exceeded kResultBytesMax
-  kNoSpace,            // beyond the quota (replication/store/quota.h), or a put while the NOSPACE alarm stands
+  kNoSpace,            // beyond the quota (replication/store/quota.h), or a put or grant while the NOSPACE alarm stands
+  kLeaseExists,
+  kLeaseTtlTooLarge,   // above kLeaseTtlMaxS
+  kTooManyLeases,      // above kLeasesMax
 };
-inline constexpr Code kCodeLast = Code::kNoSpace;  // keep it the last one
+inline constexpr Code kCodeLast = Code::kTooManyLeases;  // keep it the last one
 
 // `revision` is the one for the response's own header. Inside a transaction it is the revision that the operation saw
 // or made; for a nested transaction it is 0, as in etcd.
@@ -227,11 +261,30 @@ struct EventsResult {
   std::vector<Event> events;
 };
 
+struct LeaseGrantResult {
+  std::int64_t id = 0;
+  std::int64_t ttl_s = 0;
+};
+struct LeaseRevokeResult {};
+struct LeaseKeepAliveResult {
+  std::vector<std::int64_t> ttls_s;  // of the request's leases, in its order; 0: there is none
+};
+struct TickResult {};
+struct LeaseTimeToLiveResult {
+  std::int64_t ttl_s = -1;  // what is left; -1: there is no such lease
+  std::int64_t granted_ttl_s = 0;
+  std::vector<std::string> keys;  // ascending
+};
+struct LeasesResult {
+  std::vector<std::int64_t> ids;  // in the order in which they end
+};
+
 struct Result {
   Code code = Code::kOk;
   Revision revision = 0;  // the store's revision after the request, for the header
   std::variant<std::monostate, RangeResult, PutResult, DeleteRangeResult, TxnResult, CompactResult, HashResult,
-               AlarmResult, EventsResult>
+               AlarmResult, EventsResult, LeaseGrantResult, LeaseRevokeResult, LeaseKeepAliveResult, TickResult,
+               LeaseTimeToLiveResult, LeasesResult>
       body;
 };
 
@@ -239,7 +292,10 @@ struct Result {
 // must be a command.
 bool is_mutating(const Request& request);
 
-// True for a put and for a transaction with a put in any branch, nested ones included.
+// True for a grant, a revocation, a keep-alive and a tick.
+bool changes_leases(const Request& request);
+
+// True for a put and for a transaction with a put in any branch, nested ones included; and for the grant of a lease.
 bool has_puts(const Request& request);
 
 // True for a transaction that compares, reads or deletes more than single keys in any branch, nested ones included.

@@ -15,6 +15,12 @@
 //     7 alarm    u8 action
 //     8 events   i64 revision  u32 place  i64 at_least  i64 known_compacted  u32 bytes_max  u8 prev_kv
 //                u32 n  n (bytes key  bytes range_end)
+//     9 lease grant         i64 id  i64 ttl_s
+//    10 lease revoke        i64 id
+//    11 lease keep-alive    u32 n  n x i64 id
+//    12 tick                u64 leadership  u64 number  u32 ms   (replication/store/tick.h)
+//    13 lease time to live  i64 id  u8 keys
+//    14 leases              nothing
 //   compare    u8 result  u8 target  u8 flags  bytes key  ?1 bytes range_end  (target value: bytes, else: i64)
 //   operation  a request of kind 1 to 4
 //
@@ -27,6 +33,12 @@
 //     6 hash     u64 sum  i64 compact_revision  bytes next_from  i64 next_below
 //     7 alarm    u8 no_space
 //     8 events   i64 compact_revision  i64 next_revision  u32 next_place  u8 part  u32 n  n events
+//     9 lease grant         i64 id  i64 ttl_s
+//    10 lease revoke        nothing
+//    11 lease keep-alive    u32 n  n x i64 ttl_s
+//    12 tick                nothing
+//    13 lease time to live  i64 ttl_s  i64 granted_ttl_s  u32 n  n x bytes key
+//    14 leases              u32 n  n x i64 id
 //   event      u8 flags  u32 place  key_value  ?2 key_value (the one before)   1 deleted
 //   key_value  bytes key  bytes value  i64 create_revision  i64 mod_revision  i64 version  i64 lease
 #pragma once
@@ -50,6 +62,12 @@ enum class Kind : std::uint8_t {
   kHash = 6,
   kAlarm = 7,
   kEvents = 8,
+  kLeaseGrant = 9,
+  kLeaseRevoke = 10,
+  kLeaseKeepAlive = 11,
+  kTick = kTickTag,
+  kLeaseTimeToLive = 13,
+  kLeases = 14,
 };
 
 // A key and value stored elsewhere.

@@ -17,6 +17,8 @@ inline void publish_store(const kv::KvStore& store, ReplicaPage& page) {
   page[ReplicaCounter::kStoreHistoryBytes].set(store.counted().history);
   page[ReplicaCounter::kStoreQuotaBytes].set(store.quota().bytes());
   page[ReplicaCounter::kStoreNoSpace].set(store.no_space());
+  page[ReplicaCounter::kStoreLeases].set(store.leases());
+  page[ReplicaCounter::kStoreLeasesEnded].set(store.leases_ended());
 }
 
 }  // namespace ingot::replication_store

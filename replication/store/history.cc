@@ -124,6 +124,7 @@ void History::append_to(KeyRecord& record, std::unique_ptr<Version> version) {
   }
   live_keys_ += (version->tombstone() ? 0 : 1) - (existed ? 1 : 0);
   count(record, *version, 1);
+  attachments_.move(record.key(), existed ? before->lease : 0, version->lease);
   changes_.append({version->mod_revision, version->sub}, &record);
   record.append(std::move(version));
 }
@@ -141,6 +142,7 @@ void History::undo() {
     live_counted_ += *counted;
   }
   count(*record, newest, -1);
+  attachments_.move(record->key(), newest.lease, existed ? before->lease : 0);
   changes_.undo();
   record->drop_newest();
   if (tombstone) {

@@ -14,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "core/wire.h"
+#include "replication/store/attachments.h"
 #include "replication/store/api.h"
 #include "replication/store/change_log.h"
 #include "replication/store/codec.h"
@@ -94,7 +95,7 @@ inline KeyValueView view_of(const KeyRecord& record, const Version& version) {
 
 // What the quota (replication/store/quota.h) counts of a store, in bytes.
 struct CountedBytes {
-  std::int64_t live = 0;     // of keys that exist, with their newest versions
+  std::int64_t live = 0;     // of keys that exist, with their newest versions; of leases
   std::int64_t history = 0;  // of versions that are superseded and not compacted, tombstones with their keys
 
   std::int64_t sum() const { return live + history; }
@@ -205,10 +206,16 @@ class History {
   std::int64_t bytes() const { return bytes_; }  // of keys and values of all versions held
   std::int64_t versions() const { return versions_; }
   CountedBytes counted() const {
-    return {live_counted_, replaced_.counted - replaced_.released + tombstones_.counted - tombstones_.released};
+    return {live_counted_ + attachments_.counted(),
+            replaced_.counted - replaced_.released + tombstones_.counted - tombstones_.released};
   }
   // The same sum of all versions held: what counts, and what was released and is not freed yet. In bytes.
-  std::int64_t held() const { return live_counted_ + replaced_.counted + tombstones_.counted - freed_counted_; }
+  std::int64_t held() const {
+    return live_counted_ + attachments_.counted() + replaced_.counted + tombstones_.counted - freed_counted_;
+  }
+
+  // The keys that exist, by the leases that their newest versions name.
+  const Attachments& attachments() const { return attachments_; }
 
   // Writes every record, for snapshots.
   void save(StateMachine::Sink sink) const;
@@ -252,6 +259,7 @@ class History {
   SupersededQueue replaced_;  // by a successor, or deleted; of tombstones those that their own revision replaced
   SupersededQueue tombstones_;  // all of them: those that are gone already are passed over (KeyRecord::pass_turn)
   ChangeLog changes_;
+  Attachments attachments_;
   std::uint64_t digest_ = 0;
   std::int64_t live_keys_ = 0;
   std::int64_t bytes_ = 0;

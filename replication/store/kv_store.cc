@@ -38,7 +38,8 @@ void KvStore::begin(std::string_view command) {
   if (code != Code::kOk) {
     under_way_->result = failure(code);
   } else if (SlicedWrite::takes(*request)) {
-    under_way_->writes = std::make_unique<SlicedWrite>(*std::move(request), history_, read_point(), quota_);
+    under_way_->writes = std::make_unique<SlicedWrite>(*std::move(request), history_, read_point(), quota_,
+                                                        leases_);
   } else {
     under_way_->result = is_mutating(*request) ? write(*request) : read(*request);
   }
@@ -80,8 +81,9 @@ std::string KvStore::failure(Code code) const {
 
 // Of requests that SlicedWrite does not take.
 std::string KvStore::write(Request& request) {
+  if (changes_leases(request)) return write_leases(request);
   Result result;
-  Writer writer(history_, revision_, quota_);
+  Writer writer(history_, revision_, quota_, leases_);
   if (auto* put = std::get_if<PutRequest>(&request)) {
     result.code = writer.put(*put, result.body.emplace<PutResult>());
   } else if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
@@ -117,6 +119,8 @@ std::string KvStore::read(Request& request) const {
   if (const auto* hash = std::get_if<HashRequest>(&request)) return read(*hash);
   if (std::holds_alternative<AlarmRequest>(request)) return read_alarm();
   if (const auto* events = std::get_if<EventsRequest>(&request)) return read(*events);
+  if (const auto* live = std::get_if<LeaseTimeToLiveRequest>(&request)) return read(*live);
+  if (const auto* leases = std::get_if<LeasesRequest>(&request)) return read(*leases);
   return read(std::get<TxnRequest>(request));
 }
 
@@ -241,13 +245,16 @@ std::unique_ptr<QueryInSteps> KvStore::query_in_steps(std::string_view query) co
 
 // ---- Digest ----
 
-std::uint64_t KvStore::digest_of(std::uint64_t history_digest) const {
-  const std::uint64_t digest =
+std::uint64_t KvStore::digest_of(std::uint64_t history_digest, std::uint64_t leases_digest) const {
+  std::uint64_t digest =
       mix(mix(history_digest, static_cast<std::uint64_t>(revision_)), static_cast<std::uint64_t>(compacted_));
+  if (leases_digest != 0) digest = mix(digest, leases_digest);
   return no_space_ ? mix(digest, 1) : digest;
 }
 
-std::uint64_t KvStore::digest() const { return digest_of(history_.digest()); }
-std::uint64_t KvStore::compute_digest() const { return digest_of(history_.compute_digest()); }
+std::uint64_t KvStore::digest() const { return digest_of(history_.digest(), leases_.digest()); }
+std::uint64_t KvStore::compute_digest() const {
+  return digest_of(history_.compute_digest(), leases_.compute_digest());
+}
 
 }  // namespace ingot::kv

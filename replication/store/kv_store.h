@@ -11,6 +11,7 @@
 #include "replication/store/api.h"
 #include "replication/store/events.h"
 #include "replication/store/history.h"
+#include "replication/store/leases.h"
 #include "replication/store/quota.h"
 #include "replication/store/range.h"
 #include "replication/store/sliced_write.h"
@@ -32,8 +33,8 @@ class KvStore final : public StateMachine {
   // Looks up the key of a put.
   void expect(std::string_view command) const override { history_.expect(put_key(command)); }
 
-  // Answers a range, a hash, the alarm's state, events, or a transaction that cannot write; any other request is
-  // kMalformed.
+  // Answers a range, a hash, the alarm's state, events, what concerns leases and changes none, or a transaction that
+  // cannot write; any other request is kMalformed.
   std::string query(std::string_view query) const override;
 
   // Of a transaction that reads ranges.
@@ -48,17 +49,26 @@ class KvStore final : public StateMachine {
   absl::StatusOr<Load> decode(std::string_view snapshot) override;
   std::uint64_t digest() const override;
 
+  // It runs while there are leases.
+  Clock clock() const override;
+
   Revision revision() const { return revision_; }
   Revision compact_revision() const { return compacted_; }  // -1: never compacted, as etcd reports it
   std::int64_t live_keys() const { return history_.live_keys(); }
   std::int64_t bytes() const { return history_.bytes(); }        // of keys and values, history included
   std::int64_t versions() const { return history_.versions(); }  // held, including those still to be freed
   const Quota& quota() const { return quota_; }
-  CountedBytes counted() const { return history_.counted(); }  // what the quota bounds
+  CountedBytes counted() const {  // what the quota bounds
+    CountedBytes counted = history_.counted();
+    counted.live += leases_.counted();
+    return counted;
+  }
   // By the same rule all that is held, also what was compacted and waits to be freed. At most the most that counted at
   // any time, the tombstones of the compacted revision of that time included.
-  std::int64_t held() const { return history_.held(); }
+  std::int64_t held() const { return history_.held() + leases_.counted(); }
   bool no_space() const { return no_space_; }                  // the NOSPACE alarm stands
+  std::int64_t leases() const { return static_cast<std::int64_t>(leases_.size()); }
+  std::int64_t leases_ended() const { return leases_ended_; }  // by time, since this object began
 
   // digest() computed from all versions held: equal unless the store is broken.
   std::uint64_t compute_digest() const;
@@ -80,6 +90,11 @@ class KvStore final : public StateMachine {
   bool go_on(StepBudget& steps);
   void go_over(const Result& result);
   std::string write(Request& request);
+  std::string write_leases(const Request& request);
+  Code grant(const LeaseGrantRequest& request, LeaseGrantResult& result);
+  Code revoke(std::int64_t id);
+  void tick(const Tick& tick);
+  void end_lease(std::int64_t id);
   Code compact(Revision revision);
   AlarmResult change_alarm(AlarmRequest::Action action);
   std::string read(Request& request) const;
@@ -88,17 +103,21 @@ class KvStore final : public StateMachine {
   std::string read(const EventsRequest& request) const;
   std::string read(TxnRequest& request) const;
   std::string read_alarm() const;
-  std::uint64_t digest_of(std::uint64_t history_digest) const;
+  std::string read(const LeaseTimeToLiveRequest& request) const;
+  std::string read(const LeasesRequest& request) const;
+  std::uint64_t digest_of(std::uint64_t history_digest, std::uint64_t leases_digest) const;
   std::string failure(Code code) const;
   static absl::StatusOr<KvStore> read_snapshot(std::string_view snapshot);
 
   Quota quota_;
   History history_;
+  Leases leases_;
   Revision revision_ = 1;
   Revision compacted_ = -1;
   bool no_space_ = false;
   std::optional<UnderWay> under_way_;
   std::uint64_t drops_ = 0;  // compactions and loaded states: each may have ended what a read in steps has found
+  std::int64_t leases_ended_ = 0;
 };
 
 }  // namespace ingot::kv

@@ -31,6 +31,18 @@ inline constexpr std::size_t kChangeLogStepEntries = 1024;
 inline constexpr std::size_t kEventsBytesMax = 1024 * 1024;  // of its events, unless one alone has more
 inline constexpr std::size_t kEventsLookedMax = 8 * 1024;    // changes that are looked at for it
 inline constexpr std::size_t kEventRangesMax = 64;           // of one request: kMalformed
+// Leases (replication/store/leases.h). The keys of a lease are bounded by the quota alone.
+inline constexpr std::size_t kLeasesMax = 256 * 1024;          // of a store; another grant is refused
+inline constexpr std::int64_t kLeaseTtlMinS = 2;               // a shorter one is granted as this, as etcd's by default
+inline constexpr std::int64_t kLeaseTtlMaxS = 9'000'000'000;   // as etcd's: "too large lease TTL"
+inline constexpr std::int64_t kLeaseGraceMs = 600;             // that a lease lasts longer, so that none ends early
+inline constexpr std::size_t kKeepAlivesMax = 1024;            // leases of one command; more are kMalformed
+inline constexpr std::uint32_t kTickMaxMs = 500;               // that one tick is about; more is kMalformed
+// That one tick ends at most: so many leases, and fewer once these had as many keys; the next tick goes on. All keys of
+// a lease go together, however many.
+inline constexpr int kTickEndedLeases = 256;
+inline constexpr std::size_t kTickEndedKeys = 1024;
+inline constexpr int kTickLooks = 4 * 1024;  // leases that one tick finds to have been given more time
 inline constexpr int kKeyIndexPartsLog2 = 10;  // the index of keys has 1,024 tables (replication/store/key_index.h)
 inline constexpr std::size_t kKeyIndexKeptSlots = 16;  // a table of so many or fewer does not shrink
 
@@ -39,5 +51,6 @@ static_assert(kPageBytesMax + 2 * kRequestBytesMax + 4096 < kMessageBytesMax, "s
 static_assert(kResultBytesMax < kMessageBytesMax, "a message holds the largest answer with its header");
 static_assert(2 * kRequestBytesMax + 1024 < kMessageBytesMax, "an event fits, with the value before it");
 static_assert(kEventsBytesMax + 1024 < kMessageBytesMax);
+static_assert(kLeasesMax * sizeof(std::int64_t) + 1024 < kResultBytesMax, "one answer lists all leases");
 
 }  // namespace ingot::replication_store

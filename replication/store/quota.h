@@ -12,6 +12,9 @@ namespace ingot::kv {
 
 inline constexpr std::int64_t kVersionCountedBytes = 128;  // of each version, beside its value
 inline constexpr std::int64_t kKeyCountedBytes = 128;      // of each key that exists, and of each tombstone's
+inline constexpr std::int64_t kLeaseCountedBytes = 256;
+// Of each key with a lease: the tombstone that the lease's end leaves, which so never lacks room, and the lease's entry.
+inline constexpr std::int64_t kAttachedCountedBytes = kVersionCountedBytes + 64;
 
 inline std::int64_t counted_version(std::size_t value_bytes) {
   return kVersionCountedBytes + static_cast<std::int64_t>(value_bytes);
@@ -20,6 +23,8 @@ inline std::int64_t counted_version(std::size_t value_bytes) {
 inline std::int64_t counted_key(std::size_t key_bytes) {
   return kKeyCountedBytes + static_cast<std::int64_t>(key_bytes);
 }
+
+inline std::int64_t counted_attachment(std::int64_t lease) { return lease == 0 ? 0 : kAttachedCountedBytes; }
 
 // A tombstone is a version without a value, and keeps its key until it is compacted.
 inline std::int64_t counted_tombstone(std::size_t key_bytes) { return counted_version(0) + counted_key(key_bytes); }

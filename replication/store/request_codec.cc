@@ -3,6 +3,7 @@
 #include "absl/status/status.h"
 #include "core/wire.h"
 #include "replication/store/codec.h"
+#include "replication/store/lease_codec.h"
 #include "replication/store/limits.h"
 
 namespace ingot::kv {
@@ -293,6 +294,7 @@ Request read_request(WireReader& in, Kind kind) {
   if (kind == Kind::kHash) return read_hash(in);
   if (kind == Kind::kAlarm) return AlarmRequest{read_enum(in, AlarmRequest::Action::kDeactivate)};
   if (kind == Kind::kEvents) return read_events(in);
+  if (is_lease_kind(kind)) return read_lease_request(in, kind);
   Request request;
   read_operation(in, kind, 1, [&](auto read) { request = std::move(read); });
   return request;

@@ -3,6 +3,7 @@
 #include "absl/status/status.h"
 #include "core/wire.h"
 #include "replication/store/codec.h"
+#include "replication/store/lease_codec.h"
 #include "replication/store/limits.h"
 
 namespace ingot::kv {
@@ -213,6 +214,13 @@ void read_body(WireReader& in, Result& result) {
     case Kind::kEvents:
       result.body = read_events(in);
       break;
+    case Kind::kLeaseGrant:
+    case Kind::kLeaseRevoke:
+    case Kind::kLeaseKeepAlive:
+    case Kind::kTick:
+    case Kind::kLeaseTimeToLive:
+    case Kind::kLeases:
+      return read_lease_result(in, kind, result);
     default:
       read_operation(in, kind, 1, [&](auto body) { result.body = std::move(body); });
   }

@@ -5,8 +5,9 @@
 
 namespace ingot::kv {
 
-SlicedWrite::SlicedWrite(Request request, History& history, const ReadPoint& point, const Quota& quota)
-    : request_(std::move(request)), writer_(history, point.current, quota) {
+SlicedWrite::SlicedWrite(Request request, History& history, const ReadPoint& point, const Quota& quota,
+                         const Leases& leases)
+    : request_(std::move(request)), writer_(history, point.current, quota, leases) {
   if (const auto* del = std::get_if<DeleteRangeRequest>(&request_)) {
     result_.body = DeleteRangeResult();
     walk_.emplace(del->key, del->range_end);

@@ -19,9 +19,9 @@ class SlicedWrite {
     return std::holds_alternative<DeleteRangeRequest>(request) || std::holds_alternative<TxnRequest>(request);
   }
 
-  // REQUIRES: takes(request), and it is valid. `point` is the store's. The history outlives this, and is changed by
-  // nothing else meanwhile.
-  SlicedWrite(Request request, History& history, const ReadPoint& point, const Quota& quota);
+  // REQUIRES: takes(request), and it is valid. `point` is the store's. History and leases outlive this, and are
+  // changed by nothing else meanwhile.
+  SlicedWrite(Request request, History& history, const ReadPoint& point, const Quota& quota, const Leases& leases);
   SlicedWrite(const SlicedWrite&) = delete;
   SlicedWrite& operator=(const SlicedWrite&) = delete;
 

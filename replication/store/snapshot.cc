@@ -1,8 +1,10 @@
 // The store as bytes:
 //
-//   snapshot  u64 magic  i64 revision  i64 compacted  u8 no_space  u64 digest  u64 keys  keys x record
+//   snapshot  u64 magic  i64 revision  i64 compacted  u8 no_space  u64 digest  u64 keys  keys x record  leases
 //   record    bytes key  u32 versions  versions x version      (keys ascend)
 //   version   i64 mod_revision  u32 sub  i64 create_revision  i64 version  i64 lease  bytes value   (oldest first)
+//   leases    i64 clock_ms  i64 restored_ms  u64 leadership  u64 tick
+//             u64 leases  leases x (i64 end_ms  i64 id  i64 ttl_s)   (end_ms and id ascend)
 //
 // A change of any bit makes the digest or the format wrong. The last character of the magic is the format's version.
 
@@ -19,7 +21,7 @@
 namespace ingot::kv {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x33'56'4b'54'4f'47'4e'49;  // "INGOTKV3"
+constexpr std::uint64_t kMagic = 0x34'56'4b'54'4f'47'4e'49;  // "INGOTKV4"
 constexpr std::size_t kPartBytes = 64 * 1024;  // given to the sink at a time, approximately
 
 constexpr std::int64_t kVersionBytesMax = 48;  // of a version and its share of a record, without key and value
@@ -128,6 +130,7 @@ bool History::rebuild_queues(Revision compacted) {
     }
     if (record->newest().tombstone()) continue;
     live_counted_ += counted_key(key.size()) + counted_version(record->newest().value.size());
+    attachments_.move(key, 0, record->newest().lease);
   }
   const auto place = [](const Changed& c) { return std::make_pair(c.revision, c.sub); };
   std::sort(changes.begin(), changes.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
@@ -147,11 +150,14 @@ void KvStore::save(Sink sink) const {
   first.u64(kMagic).i64(revision_).i64(compacted_).u8(no_space_).u64(digest());
   sink(first.view());
   history_.save(sink);
+  WireWriter leases(leases_.save_bytes());
+  leases_.save(leases);
+  sink(leases.view());
 }
 
 // An upper bound.
 std::size_t KvStore::save_bytes() const {
-  return 64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions());
+  return 64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions()) + leases_.save_bytes();
 }
 
 absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
@@ -169,8 +175,13 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
   if (no_space > 1) return refused("its alarm is neither raised nor not");
   absl::StatusOr<History> history = History::load(in, loaded.revision_, loaded.compacted_);
   if (!history.ok()) return history.status();
+  loaded.leases_ = Leases::load(in);
+  if (in.failed()) return refused("its leases are malformed");
   if (!in.ok()) return refused("bytes are left over");
   loaded.history_ = *std::move(history);
+  bool granted = true;
+  loaded.history_.attachments().visit_leases([&](std::int64_t id) { granted = granted && loaded.leases_.contains(id); });
+  if (!granted) return refused("a key has a lease that does not exist");
   loaded.history_.release(loaded.compacted_);
   if (loaded.digest() != digest) return refused("the digest is wrong");
   return loaded;
@@ -181,6 +192,7 @@ absl::StatusOr<StateMachine::Load> KvStore::decode(std::string_view snapshot) {
   if (!loaded.ok()) return loaded.status();
   return Load([this, loaded = *std::move(loaded)]() mutable {
     std::swap(history_, loaded.history_);
+    std::swap(leases_, loaded.leases_);
     std::swap(revision_, loaded.revision_);
     std::swap(compacted_, loaded.compacted_);
     std::swap(no_space_, loaded.no_space_);

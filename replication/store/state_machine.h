@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/types.h"
+#include "replication/store/tick.h"
 
 namespace ingot::inline replication_store {
 
@@ -118,6 +119,15 @@ class StateMachine {
     if (decoded.ok()) (*std::move(decoded))();
     return decoded.status();
   }
+
+  // The state's own time, which passes by ticks (replication/store/tick.h): commands that the leading replica proposes.
+  struct Clock {
+    bool runs = false;    // time is to pass
+    bool behind = false;  // the last tick has left work for the next one, which is due at once
+    Tick last;            // without its ms
+  };
+  // By default it stands still. Cheap.
+  virtual Clock clock() const { return {}; }
 
   // Equal on replicas that have applied the same commands. Cheap: apply keeps it up to date.
   virtual std::uint64_t digest() const = 0;

@@ -119,7 +119,7 @@ Code Txn::check_put(const Operation& operation) const {
     const KeyRecord* record = writer_.history().find(put->key);
     if (!record || record->newest().tombstone()) return Code::kKeyNotFound;
   }
-  return put->lease != 0 ? Code::kLeaseNotFound : Code::kOk;
+  return put->lease != 0 && !writer_.has_lease(put->lease) ? Code::kLeaseNotFound : Code::kOk;
 }
 
 // Unlike outside of a transaction, a negative revision does not mean the newest here: it lies below the compacted one.

@@ -191,13 +191,25 @@ Code check_hash(const HashRequest& r) {
   return position && r.step_entries == 0 ? Code::kMalformed : Code::kOk;
 }
 
+Code check_keep_alive(const LeaseKeepAliveRequest& r) {
+  return r.ids.empty() || r.ids.size() > kKeepAlivesMax ? Code::kMalformed : Code::kOk;
+}
+
+Code check_tick(const Tick& tick) { return tick.number == 0 || tick.ms > kTickMaxMs ? Code::kMalformed : Code::kOk; }
+
 }  // namespace
 
 bool is_mutating(const Request& request) {
   if (const auto* txn = std::get_if<TxnRequest>(&request)) return writes(txn->success) || writes(txn->failure);
   if (const auto* alarm = std::get_if<AlarmRequest>(&request)) return alarm->action != AlarmRequest::Action::kGet;
   return !std::holds_alternative<RangeRequest>(request) && !std::holds_alternative<HashRequest>(request) &&
-         !std::holds_alternative<EventsRequest>(request);
+         !std::holds_alternative<EventsRequest>(request) && !std::holds_alternative<LeasesRequest>(request) &&
+         !std::holds_alternative<LeaseTimeToLiveRequest>(request);
+}
+
+bool changes_leases(const Request& request) {
+  return std::holds_alternative<LeaseGrantRequest>(request) || std::holds_alternative<LeaseRevokeRequest>(request) ||
+         std::holds_alternative<LeaseKeepAliveRequest>(request) || std::holds_alternative<Tick>(request);
 }
 
 bool has_ranges(const TxnRequest& request) {
@@ -210,7 +222,7 @@ bool has_ranges(const TxnRequest& request) {
 
 bool has_puts(const Request& request) {
   if (const auto* txn = std::get_if<TxnRequest>(&request)) return puts(txn->success) || puts(txn->failure);
-  return std::holds_alternative<PutRequest>(request);
+  return std::holds_alternative<PutRequest>(request) || std::holds_alternative<LeaseGrantRequest>(request);
 }
 
 Code validate(const Request& request) {
@@ -219,6 +231,8 @@ Code validate(const Request& request) {
   if (const auto* del = std::get_if<DeleteRangeRequest>(&request)) return check_fields(*del);
   if (const auto* events = std::get_if<EventsRequest>(&request)) return check_events(*events);
   if (const auto* hash = std::get_if<HashRequest>(&request)) return check_hash(*hash);
+  if (const auto* alive = std::get_if<LeaseKeepAliveRequest>(&request)) return check_keep_alive(*alive);
+  if (const auto* tick = std::get_if<Tick>(&request)) return check_tick(*tick);
   if (const auto* txn = std::get_if<TxnRequest>(&request)) {
     const Code code = check_txn(*txn, kTxnOperationsMax, 1);
     if (code != Code::kOk) return code;

@@ -21,7 +21,7 @@ std::unique_ptr<Version> Writer::next_version(std::unique_ptr<Version> version) 
 }
 
 Code Writer::put(PutRequest& request, PutResult& result) {
-  if (request.lease != 0) return Code::kLeaseNotFound;  // no lease has ever been granted
+  if (request.lease != 0 && !has_lease(request.lease)) return Code::kLeaseNotFound;
   const KeyRecord* record = live(request.key);
   const Version* previous = record ? &record->newest() : nullptr;
   if (!previous && (request.ignore_value || request.ignore_lease)) return Code::kKeyNotFound;
@@ -35,9 +35,10 @@ Code Writer::put(PutRequest& request, PutResult& result) {
   version->version = previous ? previous->version + 1 : 1;
   version->lease = request.ignore_lease ? previous->lease : request.lease;
   version->value = request.ignore_value ? previous->value : std::move(request.value);
-  const std::int64_t counted =
-      counted_version(version->value.size()) + (previous ? 0 : counted_key(request.key.size()));
-  if (history_.counted().sum() > quota_.puts_max() - counted) return Code::kNoSpace;
+  const std::int64_t added =
+      counted_version(version->value.size()) + (previous ? 0 : counted_key(request.key.size())) +
+      counted_attachment(version->lease) - counted_attachment(previous ? previous->lease : 0);
+  if (counted() + added > quota_.puts_max()) return Code::kNoSpace;
   changed_->append(request.key, next_version(std::move(version)));
   result.revision = revision();
   return Code::kOk;
@@ -47,7 +48,8 @@ std::optional<Code> Writer::remove(const DeleteRangeRequest& request, RangeWalk&
                                    DeleteRangeResult& result) {
   Code code = Code::kOk;
   const auto remove_one = [&](const KeyRecord& record, const Version& version) {
-    if (history_.counted().sum() > quota_.deletes_max() - counted_version(0)) code = Code::kNoSpace;
+    const std::int64_t added = counted_version(0) - counted_attachment(version.lease);
+    if (counted() + added > quota_.deletes_max()) code = Code::kNoSpace;
     if (code != Code::kOk) return false;
     if (request.prev_kv) {
       const KeyValueView previous = view_of(record, version);

@@ -9,6 +9,7 @@
 
 #include "replication/store/api.h"
 #include "replication/store/history.h"
+#include "replication/store/leases.h"
 #include "replication/store/quota.h"
 #include "replication/store/range_walk.h"
 
@@ -19,8 +20,8 @@ namespace ingot::kv {
 class Writer {
  public:
   // `base` is the store's revision; changes get the next one.
-  Writer(History& history, Revision base, const Quota& quota)
-      : history_(history), changed_(&history), base_(base), quota_(quota) {}
+  Writer(History& history, Revision base, const Quota& quota, const Leases& leases)
+      : history_(history), changed_(&history), base_(base), quota_(quota), leases_(&leases) {}
   // For a transaction that only reads: put and remove are then a bug.
   Writer(const History& history, Revision base) : history_(history), base_(base) {}
 
@@ -31,6 +32,14 @@ class Writer {
   // kNoSpace: the keys deleted so far stay deleted until undo().
   std::optional<Code> remove(const DeleteRangeRequest& request, RangeWalk& walk, StepBudget& steps,
                              DeleteRangeResult& result);
+
+  // Deletes a key that is attached to a lease: the quota has counted its tombstone since it was attached.
+  // REQUIRES: the key exists.
+  void remove_attached(std::string_view key) {
+    changed_->append(key, next_version(std::make_unique<Version>()));
+  }
+
+  bool has_lease(std::int64_t id) const { return leases_ != nullptr && leases_->contains(id); }
 
   // The revision that reads within the transaction see.
   Revision revision() const { return changes_ == 0 ? base_ : base_ + 1; }
@@ -45,11 +54,13 @@ class Writer {
  private:
   const KeyRecord* live(std::string_view key) const;
   std::unique_ptr<Version> next_version(std::unique_ptr<Version> version);
+  std::int64_t counted() const { return history_.counted().sum() + leases_->counted(); }
 
   const History& history_;
   History* const changed_ = nullptr;  // the same, or null
   const Revision base_;
   const Quota quota_;
+  const Leases* const leases_ = nullptr;
   std::uint32_t changes_ = 0;
   std::size_t result_bytes_ = 0;
 };

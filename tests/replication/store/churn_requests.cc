@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "replication/store/limits.h"
 #include "tests/replication/store/helpers.h"
 
 namespace ingot::kv {
 namespace {
 
+constexpr int kLeases = 3;
 constexpr int kPutsMax = 110;  // of one transaction; with the rest fewer than kTxnOperationsMax
 
 }  // namespace
@@ -18,6 +20,23 @@ std::string ChurnRequests::key() {
 
 std::string ChurnRequests::value() {
   return std::string(rng_.below(rng_.chance(0.03) ? 20'000 : rng_.chance(0.3) ? 300 : 20), 'v');
+}
+
+// Some keys have a lease whenever they are put, if it exists then.
+PutRequest ChurnRequests::put(int key) {
+  PutRequest request = put_of(numbered_key(key), value());
+  if (!rng_.chance(0.9)) request.lease = 1 + key % kLeases;
+  return request;
+}
+
+// Grants are frequent: a transaction whose lease does not exist does nothing.
+Request ChurnRequests::lease() {
+  const auto id = 1 + static_cast<std::int64_t>(rng_.below(kLeases));
+  if (rng_.chance(0.6)) return LeaseGrantRequest{id, 2};
+  if (rng_.chance(0.2)) return LeaseRevokeRequest{id};
+  if (rng_.chance(0.2)) return LeaseKeepAliveRequest{{id}};
+  ++ticks_;
+  return Tick{1 + ticks_ / 50, ticks_, static_cast<std::uint32_t>(rng_.below(kTickMaxMs + 1))};
 }
 
 // The check for duplicates does not look at such a delete, so puts of the same keys may stand beside it.
@@ -40,7 +59,7 @@ TxnRequest ChurnRequests::txn() {
   const auto first = static_cast<int>(rng_.below(static_cast<std::uint64_t>(keys_)));
   if (rng_.chance(0.4)) txn.success.push_back(delete_from_key_on());
   for (int i = 0; i < std::min(puts, keys_); ++i) {
-    txn.success.emplace_back(put_of(numbered_key((first + i) % keys_), value()));
+    txn.success.emplace_back(put((first + i) % keys_));
     if (rng_.chance(0.04)) txn.success.push_back(delete_from_key_on());
   }
   if (rng_.chance(0.4)) txn.success.push_back(delete_from_key_on());
@@ -62,6 +81,7 @@ EventsRequest ChurnRequests::events(Revision newest, Revision compacted) {
 }
 
 Request ChurnRequests::next(Revision newest, Revision compacted) {
+  if (rng_.chance(0.15)) return lease();
   const std::uint64_t kind = rng_.below(100);
   if (kind < 45) return txn();
   if (kind < 65) return put_of(key(), value());

@@ -24,12 +24,15 @@ class ChurnRequests {
  private:
   std::string key();
   std::string value();
+  PutRequest put(int key);
+  Request lease();
   Operation delete_from_key_on();
   TxnRequest txn();
   void add_nested(TxnRequest& txn);
 
   Prng rng_;
   const int keys_;
+  std::uint64_t ticks_ = 0;
 };
 
 }  // namespace ingot::kv

@@ -45,15 +45,21 @@ std::int64_t counted_in(const std::string& snapshot) {
   for (std::uint64_t keys = in.u64(); keys > 0; --keys) {
     const std::size_t key_bytes = in.bytes().size();
     bool exists = false;
+    std::int64_t lease = 0;
     for (std::uint32_t versions = in.u32(); versions > 0; --versions) {
       in.i64();  // mod_revision
       in.u32();  // sub
       in.i64();  // create_revision
       exists = in.i64() > 0;
-      in.i64();  // lease
+      lease = in.i64();
       sum += counted_version(in.bytes().size()) + (exists ? 0 : counted_key(key_bytes));
     }
-    sum += exists ? counted_key(key_bytes) : 0;
+    sum += exists ? counted_key(key_bytes) + counted_attachment(lease) : 0;
+  }
+  in.raw(4 * 8);  // the leases' clock
+  for (std::uint64_t leases = in.u64(); leases > 0; --leases) {
+    in.raw(3 * 8);
+    sum += kLeaseCountedBytes;
   }
   REQUIRE(in.ok());
   return sum;

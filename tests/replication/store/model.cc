@@ -108,6 +108,10 @@ Code check_shape(const Request& request) {
     if (!touch(r->success, success) || !touch(r->failure, failure)) return Code::kDuplicateKey;
   }
   if (const auto* r = std::get_if<EventsRequest>(&request)) return check_shape(*r);
+  if (const auto* r = std::get_if<LeaseKeepAliveRequest>(&request)) return r->ids.empty() ? Code::kMalformed : Code::kOk;
+  if (const auto* r = std::get_if<Tick>(&request)) {
+    return r->number == 0 || r->ms > 500 ? Code::kMalformed : Code::kOk;
+  }
   return Code::kOk;
 }
 
@@ -132,6 +136,7 @@ Model::Counted Model::counted() const {
   std::map<std::string, std::vector<const Change*>> by_key;
   for (const Change& change : changes_) by_key[change.key].push_back(&change);
   Counted counted;
+  counted.live = 256 * static_cast<std::int64_t>(leases_.size());
   for (const auto& [key, changes] : by_key) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const Change& change = *changes[i];
@@ -139,7 +144,7 @@ Model::Counted Model::counted() const {
       const auto bytes = static_cast<std::int64_t>(128 + change.value_bytes);
       const auto key_bytes = static_cast<std::int64_t>(128 + key.size());
       if (newest && !change.tombstone) {
-        counted.live += key_bytes + bytes;
+        counted.live += key_bytes + bytes + (change.lease != 0 ? 192 : 0);
         continue;
       }
       const Revision over = change.tombstone ? change.revision : changes[i + 1]->revision;
@@ -150,8 +155,8 @@ Model::Counted Model::counted() const {
 }
 
 // Makes the change unless it goes beyond the quota, or a delete beyond a sixteenth more.
-Code Model::change(const std::string& key, bool tombstone, std::size_t value_bytes) {
-  changes_.push_back({revision() + 1, key, tombstone, value_bytes});
+Code Model::change(const std::string& key, bool tombstone, std::size_t value_bytes, std::int64_t lease) {
+  changes_.push_back({revision() + 1, key, tombstone, value_bytes, lease});
   if (quota_bytes_ == 0) return Code::kOk;
   const Counted now = counted();
   const std::int64_t most = quota_bytes_ + (tombstone ? quota_bytes_ / 16 : 0);
@@ -161,10 +166,11 @@ Code Model::change(const std::string& key, bool tombstone, std::size_t value_byt
 // ---- Single operations ----
 
 Code Model::put(Keys& keys, const PutRequest& r, PutResult& result) {
-  if (r.lease != 0) return Code::kLeaseNotFound;
+  if (r.lease != 0 && !leases_.contains(r.lease)) return Code::kLeaseNotFound;
   const bool exists = keys.contains(r.key);
   if (!exists && (r.ignore_value || r.ignore_lease)) return Code::kKeyNotFound;
-  const Code code = change(r.key, false, r.ignore_value ? keys[r.key].value.size() : r.value.size());
+  const std::int64_t lease = r.ignore_lease ? keys[r.key].lease : r.lease;
+  const Code code = change(r.key, false, r.ignore_value ? keys[r.key].value.size() : r.value.size(), lease);
   if (code != Code::kOk) return code;
   KeyValue& kv = keys[r.key];
   if (exists && r.prev_kv) {
@@ -172,6 +178,7 @@ Code Model::put(Keys& keys, const PutRequest& r, PutResult& result) {
     result.prev = kv;
   }
   kv.key = r.key;
+  kv.lease = lease;
   if (!r.ignore_value) kv.value = r.value;
   kv.mod_revision = revision() + 1;
   if (!exists) kv.create_revision = revision() + 1;
@@ -188,7 +195,7 @@ Code Model::remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& r
       ++it;
       continue;
     }
-    if (const Code code = change(it->first, true, 0); code != Code::kOk) return code;
+    if (const Code code = change(it->first, true, 0, 0); code != Code::kOk) return code;
     changes_.back().kv.key = it->first;
     changes_.back().kv.mod_revision = revision() + 1;
     if (r.prev_kv) result.prev.push_back(it->second);
@@ -325,7 +332,7 @@ Code Model::check_puts(const std::vector<Operation>& operations) const {
     if (operation.index() == 1) {
       const auto& r = std::get<1>(operation);
       if ((r.ignore_value || r.ignore_lease) && !copies_.back().contains(r.key)) return Code::kKeyNotFound;
-      if (r.lease != 0) return Code::kLeaseNotFound;
+      if (r.lease != 0 && !leases_.contains(r.lease)) return Code::kLeaseNotFound;
     } else if (operation.index() == 3) {
       const Code code = check_puts(branch(*std::get<3>(operation)));
       if (code != Code::kOk) return code;
@@ -400,7 +407,8 @@ bool has_put(const std::vector<Operation>& operations) {
 
 bool has_put(const Request& request) {
   const auto* r = std::get_if<TxnRequest>(&request);
-  return r != nullptr ? has_put(r->success) || has_put(r->failure) : std::holds_alternative<PutRequest>(request);
+  if (r != nullptr) return has_put(r->success) || has_put(r->failure);
+  return std::holds_alternative<PutRequest>(request) || std::holds_alternative<LeaseGrantRequest>(request);
 }
 
 }  // namespace
@@ -426,6 +434,8 @@ Code Model::run_checked(const Request& request, Result& result) {
     result.body = AlarmResult{stood || no_space_};
   } else if (const auto* r = std::get_if<EventsRequest>(&request)) {
     result.body = events(*r);
+  } else if (!std::holds_alternative<CompactRequest>(request)) {
+    code = run_lease(request, result);
   } else {
     const Revision wanted = std::get<CompactRequest>(request).revision;
     code = wanted <= compacted_ ? Code::kCompacted : wanted > revision() ? Code::kFutureRevision : Code::kOk;

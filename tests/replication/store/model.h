@@ -28,6 +28,7 @@ class Model {
   Revision revision() const { return static_cast<Revision>(copies_.size()) - 1; }
   Revision compacted() const { return compacted_; }
   std::size_t live_keys() const { return copies_.back().size(); }
+  std::size_t leases() const { return leases_.size(); }
 
  private:
   using Keys = std::map<std::string, KeyValue>;
@@ -37,12 +38,24 @@ class Model {
     std::string key;
     bool tombstone = false;
     std::size_t value_bytes = 0;
+    std::int64_t lease = 0;
     KeyValue kv{};  // as it is afterwards
+  };
+
+  struct Lease {
+    std::int64_t ttl_s = 0;
+    std::int64_t end_ms = 0;
   };
 
   Code put(Keys& keys, const PutRequest& r, PutResult& result);
   Code remove(Keys& keys, const DeleteRangeRequest& r, DeleteRangeResult& result);
-  Code change(const std::string& key, bool tombstone, std::size_t value_bytes);
+  Code change(const std::string& key, bool tombstone, std::size_t value_bytes, std::int64_t lease);
+  Code run_lease(const Request& request, Result& result);
+  Code grant(const LeaseGrantRequest& r, LeaseGrantResult& result);
+  LeaseTimeToLiveResult time_to_live(const LeaseTimeToLiveRequest& r) const;
+  void tick(const Tick& tick);
+  void end_lease(std::int64_t id);
+  std::vector<std::int64_t> by_end() const;
   Code run_checked(const Request& request, Result& result);
   Code check_range(const RangeRequest& r) const;
   EventsResult events(const EventsRequest& r) const;
@@ -61,6 +74,9 @@ class Model {
   Revision compacted_ = -1;
   const std::int64_t quota_bytes_;
   bool no_space_ = false;
+  std::map<std::int64_t, Lease> leases_;
+  std::int64_t clock_ms_ = 0;
+  Tick last_tick_;
   bool changed_ = false;  // the running transaction has written a key
 };
 

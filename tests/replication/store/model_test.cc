@@ -28,6 +28,7 @@ void run_on_both(KvStore& store, Model& model, const Request& request) {
   REQUIRE(store.live_keys() == static_cast<std::int64_t>(model.live_keys()));
   REQUIRE(store.digest() == store.compute_digest());
   REQUIRE(store.no_space() == model.no_space());
+  REQUIRE(store.leases() == static_cast<std::int64_t>(model.leases()));
   const Model::Counted counted = model.counted();
   REQUIRE(store.counted() == CountedBytes{counted.live, counted.history});
 }
@@ -88,6 +89,23 @@ TEST_CASE("A store at its quota refuses what the model refuses, and counts the s
     compare_history(store, model);
   }
   if (!testing::one_seed_only()) CHECK(alarms > 1);
+}
+
+TEST_CASE("The store's leases end, and take their keys with them, as the model's do") {
+  std::int64_t ended = 0;
+  for (const std::uint64_t seed : testing::seeds(12)) {
+    INFO("seed " << seed);
+    RandomRequests random(seed);
+    Prng rng(seed);
+    KvStore store;
+    Model model;
+    for (int i = 0; i < 1500; ++i) {
+      run_on_both(store, model, rng.chance(0.3) ? random.lease() : random.next(model.revision()));
+    }
+    ended += store.leases_ended();
+    compare_history(store, model);
+  }
+  if (!testing::one_seed_only()) CHECK(ended > 100);
 }
 
 TEST_CASE("A store loaded from a snapshot goes on like the one that saved it") {

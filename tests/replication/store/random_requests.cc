@@ -59,7 +59,7 @@ PutRequest RandomRequests::put() {
     if (!one_in(6)) r.value.clear();
   }
   r.ignore_lease = one_in(16);
-  if (one_in(60)) r.lease = 7;
+  if (one_in(leases_ ? 3 : 60)) r.lease = lease_id();
   return r;
 }
 
@@ -120,7 +120,7 @@ TxnRequest RandomRequests::txn(int depth) {
     needs.key = key();
     needs.ignore_value = one_in(2);
     needs.ignore_lease = !needs.ignore_value;
-    if (one_in(10)) needs.lease = 7;
+    if (one_in(10)) needs.lease = lease_id();
     r.success = {needs, range()};
     if (!one_in(4)) std::get<RangeRequest>(r.success[1]).revision = 0;
   }
@@ -165,9 +165,43 @@ EventsRequest RandomRequests::events() {
   return r;
 }
 
+// Few, so that they are granted, used and ended again and again.
+std::int64_t RandomRequests::lease_id() {
+  static constexpr std::int64_t kIds[] = {-1, 1, 2, 7, std::int64_t{1} << 62};
+  return kIds[rng_.below(std::size(kIds))];
+}
+
+// Ticks are mostly new ones of one leadership.
+Request RandomRequests::lease() {
+  leases_ = true;
+  const std::int64_t id = one_in(40) ? 0 : lease_id();
+  switch (rng_.below(10)) {
+    case 0:
+    case 1:
+    case 2:
+      return LeaseGrantRequest{id, one_in(20) ? 9'000'000'001 : static_cast<std::int64_t>(rng_.below(8)) - 1};
+    case 3:
+      return LeaseRevokeRequest{id};
+    case 4: {
+      LeaseKeepAliveRequest r;
+      for (std::uint64_t left = rng_.below(4); left > 0; --left) r.ids.push_back(lease_id());
+      return r;
+    }
+    case 5:
+      return LeaseTimeToLiveRequest{id, one_in(2)};
+    case 6:
+      return LeasesRequest{};
+    default:
+      if (one_in(10)) ++leadership_;
+      if (!one_in(20)) ++ticks_;
+      return Tick{leadership_, ticks_, static_cast<std::uint32_t>(one_in(40) ? 501 : rng_.below(501))};
+  }
+}
+
 Request RandomRequests::next_or_alarm(Revision newest) {
   newest_ = newest;
   if (one_in(20)) return events();
+  if (one_in(4)) return lease();
   if (!one_in(40)) return next(newest);
   return AlarmRequest{static_cast<AlarmRequest::Action>(rng_.below(3))};
 }

@@ -17,7 +17,7 @@ class RandomRequests {
 
   // `newest` is the store's revision; requests use revisions near it.
   Request next(Revision newest);
-  // The same, seldom about the alarm or for events.
+  // The same, also about leases and their time, and seldom about the alarm or for events.
   Request next_or_alarm(Revision newest);
 
   // The parts, for tests that need more of one kind.
@@ -26,9 +26,11 @@ class RandomRequests {
   DeleteRangeRequest remove();
   TxnRequest txn(int depth);
   EventsRequest events();
+  Request lease();  // or a tick
 
  private:
   std::string key();
+  std::int64_t lease_id();
   std::string range_end();
   std::string value();
   Revision revision();
@@ -38,6 +40,9 @@ class RandomRequests {
 
   Prng rng_;
   Revision newest_ = 1;
+  bool leases_ = false;  // requests about leases have come: puts name them often
+  std::uint64_t ticks_ = 0;
+  std::uint64_t leadership_ = 1;
 };
 
 }  // namespace ingot::kv

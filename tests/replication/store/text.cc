@@ -44,6 +44,12 @@ const char* text_of(Code code) {
       return "result too large";
     case Code::kNoSpace:
       return "etcdserver: mvcc: database space exceeded";
+    case Code::kLeaseExists:
+      return "etcdserver: lease already exists";
+    case Code::kLeaseTtlTooLarge:
+      return "etcdserver: too large lease TTL";
+    case Code::kTooManyLeases:
+      return "too many leases";
   }
   return "unknown code";
 }
@@ -166,6 +172,13 @@ Json body(const EventsRequest& r) {
   return json;
 }
 
+Json body(const LeaseGrantRequest& r) { return {{"ID", r.id}, {"TTL", r.ttl_s}}; }
+Json body(const LeaseRevokeRequest& r) { return {{"ID", r.id}}; }
+Json body(const LeaseKeepAliveRequest& r) { return {{"IDs", r.ids}}; }
+Json body(const Tick& r) { return {{"leadership", r.leadership}, {"number", r.number}, {"ms", r.ms}}; }
+Json body(const LeaseTimeToLiveRequest& r) { return {{"ID", r.id}, {"keys", r.keys}}; }
+Json body(const LeasesRequest&) { return Json::object(); }
+
 // ---- Requests from JSON ----
 
 void read(const Json& json, RangeRequest& r) {
@@ -250,6 +263,23 @@ void read(const Json& json, EventsRequest& r) {
   }
 }
 
+void read(const Json& json, LeaseGrantRequest& r) {
+  get(json, "ID", r.id);
+  get(json, "TTL", r.ttl_s);
+}
+void read(const Json& json, LeaseRevokeRequest& r) { get(json, "ID", r.id); }
+void read(const Json& json, LeaseKeepAliveRequest& r) { get(json, "IDs", r.ids); }
+void read(const Json& json, Tick& r) {
+  get(json, "leadership", r.leadership);
+  get(json, "number", r.number);
+  get(json, "ms", r.ms);
+}
+void read(const Json& json, LeaseTimeToLiveRequest& r) {
+  get(json, "ID", r.id);
+  get(json, "keys", r.keys);
+}
+void read(const Json&, LeasesRequest&) {}
+
 // ---- Results to JSON ----
 
 Json body(const KeyValue& kv) {
@@ -311,6 +341,14 @@ Json body(const AlarmResult& r) {
   return json;
 }
 Json body(const std::monostate&) { return Json::object(); }
+Json body(const LeaseGrantResult& r) { return {{"ID", r.id}, {"TTL", r.ttl_s}}; }
+Json body(const LeaseRevokeResult&) { return Json::object(); }
+Json body(const LeaseKeepAliveResult& r) { return {{"TTLs", r.ttls_s}}; }
+Json body(const TickResult&) { return Json::object(); }
+Json body(const LeaseTimeToLiveResult& r) {
+  return {{"TTL", r.ttl_s}, {"grantedTTL", r.granted_ttl_s}, {"keys", r.keys}};
+}
+Json body(const LeasesResult& r) { return {{"leases", r.ids}}; }
 
 Json body(const EventsResult& r) {
   Json json = {{"compact_revision", r.compact_revision}, {"next", {{"revision", r.next.revision}}}};
@@ -327,8 +365,9 @@ Json body(const EventsResult& r) {
 }  // namespace
 
 Json to_json(const Request& request) {
-  constexpr std::array<const char*, 8> kNames{"range",   "put",  "delete_range", "txn",
-                                         "compact", "hash", "alarm",        "events"};
+  constexpr std::array<const char*, 14> kNames{
+      "range",       "put",          "delete_range",     "txn",  "compact",            "hash",  "alarm", "events",
+      "lease_grant", "lease_revoke", "lease_keep_alive", "tick", "lease_time_to_live", "leases"};
   return {{kNames[request.index()], std::visit([](const auto& r) { return body(r); }, request)}};
 }
 
@@ -351,6 +390,12 @@ Request request_from_json(const Json& json) {
   if (json.contains("compact")) return parse(json["compact"], CompactRequest{});
   if (json.contains("alarm")) return parse(json["alarm"], AlarmRequest{});
   if (json.contains("events")) return parse(json["events"], EventsRequest{});
+  if (json.contains("lease_grant")) return parse(json["lease_grant"], LeaseGrantRequest{});
+  if (json.contains("lease_revoke")) return parse(json["lease_revoke"], LeaseRevokeRequest{});
+  if (json.contains("lease_keep_alive")) return parse(json["lease_keep_alive"], LeaseKeepAliveRequest{});
+  if (json.contains("tick")) return parse(json["tick"], Tick{});
+  if (json.contains("lease_time_to_live")) return parse(json["lease_time_to_live"], LeaseTimeToLiveRequest{});
+  if (json.contains("leases")) return parse(json["leases"], LeasesRequest{});
   return parse(json.at("hash"), HashRequest{});
 }
 
