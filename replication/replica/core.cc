@@ -136,6 +136,7 @@ void ReplicaCore::begin_round(std::uint64_t now_ns, bool channels_wait) {
   snapshot_work_ = 0;
   apply_steps_ = query_steps_ = StepBudget(bounds_.apply_steps);
   const bool ticked = tick();
+  tick_state();
   propose();
   acted_ = !effects_.empty() || is_unfinished();
   had_inputs_ = std::exchange(inputs_, 0) > 0;
@@ -161,6 +162,25 @@ bool ReplicaCore::tick() {
   snapshots_.tick();
   compaction_.compact();
   return true;
+}
+
+Ballot ReplicaCore::leads() const {
+  return agreement_->role() == Role::kLeader ? agreement_->ballot() : Ballot(0);
+}
+
+// A tick is a command like those of clients, behind all that have come before it. If the queue is full, it is dropped,
+// and the clock proposes it again.
+void ReplicaCore::tick_state() {
+  if (now_ns_ < clock_.due_ns() || !clock_.look(context_.state.clock(), leads(), now_ns_)) return;
+  const std::string payload = encode(clock_.tick());
+  Request request;
+  request.client = kClockClient;
+  request.sequence = request.acknowledged_below = clock_.tick().number;
+  request.reply_to = request.responder = kNoEndpoint;
+  request.payload = payload;
+  proposals_.note_leadership([this](const Request& command) { requests_.turn_away(command); });
+  proposals_.add(request);
+  ++inputs_;
 }
 
 void ReplicaCore::propose() {
@@ -239,6 +259,7 @@ void ReplicaCore::enter_next_stage() {
       return compaction_.compact();
     case Stage::kCompaction:
       if (worked_) look_at_status();
+      if (worked_) clock_.note(context_.state.clock(), leads(), now_ns_);
       stage_ = Stage::kIdle;
       return;
     case Stage::kStart:
@@ -293,6 +314,8 @@ void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {
   }
 }
 
-std::uint64_t ReplicaCore::deadline_ns() const { return std::min(next_tick_ns_, broadcaster_.check_due_ns()); }
+std::uint64_t ReplicaCore::deadline_ns() const {
+  return std::min({next_tick_ns_, broadcaster_.check_due_ns(), clock_.due_ns()});
+}
 
 }  // namespace ingot::replication_replica

@@ -29,6 +29,7 @@
 #include "replication/replica/requests.h"
 #include "replication/replica/snapshots/replica_snapshots.h"
 #include "replication/replica/stall_watch.h"
+#include "replication/replica/state_clock.h"
 #include "replication/replica/status_log.h"
 #include "replication/replica/trees/broadcaster.h"
 #include "replication/stable/store.h"
@@ -171,6 +172,8 @@ class ReplicaCore {
 
   void receive_agreement(EndpointId from, std::string_view message);
   bool tick();
+  Ballot leads() const;
+  void tick_state();
   bool idle() const;
   void propose();
   void enter_next_stage();
@@ -222,6 +225,7 @@ class ReplicaCore {
   Requests requests_;
   StatusLog log_;
   StallWatch stall_;
+  StateClock clock_;
   AgreementStatus status_;             // as of the end of the last round that did something
   std::uint64_t confirmed_reads_ = 0;  // by agreement
 

@@ -45,11 +45,17 @@ inline constexpr std::size_t kUnappliedBytesMax = 64 * 1024 * 1024;
 // So long after its arrival a standing query is answered at the next command, though there is nothing to say but how far
 // the state has come: so its client is never much behind.
 inline constexpr int kStandingOverdueMs = 100;
+// Ticks (replication/replica/state_clock.h), while the state's time runs: one so long after the other, and how much of
+// the time that its decision takes the next one counts at most.
+inline constexpr std::uint64_t kTickPeriodMs = 250;
+inline constexpr std::uint64_t kTickDecisionMaxMs = 100;
 // Without a decision that a client, or the group itself, waits for: then the status, the metrics and the log say what
 // it waits for. Less than this is normal, as while a leader is replaced.
 inline constexpr int kBlockedAfterMs = 1000;
 
 static_assert(2 * kMessageBytesMax < kBacklogBytesMax);
+static_assert(kTickPeriodMs < kTickMaxMs, "a tick that is a little late carries all the time that has passed");
+static_assert(kTickMaxMs + kTickDecisionMaxMs <= kLeaseGraceMs, "no lease ends early");
 static_assert(kResultBytesMax < kSessionResultsBytesMax, "the newest result is kept");
 static_assert(kSessionResultsBytesMax <= kSessionsBytesMax);
 // Everything that a leader sends when a backlog has drained (all outstanding proposals, an entry, a question, a commit

@@ -10,6 +10,7 @@
 #include "core/wire.h"
 #include "replication/agreement/move_request.h"
 #include "replication/replica/limits.h"
+#include "replication/replica/state_clock.h"
 #include "replication/replica/trees/router.h"
 #include "replication/requests/limits.h"
 
@@ -44,9 +45,10 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting,
   }
 }
 
-// Tree changes are commands, too, but only replicas may propose them, so a client's are refused.
+// Tree changes and ticks are commands, too, but only replicas may propose them, so a client's are refused.
 void Requests::receive_command(const Request& request) {
-  if (request.client == kTreeClient || is_tree_change(request.payload)) {
+  const bool own = request.client == kTreeClient || request.client == kClockClient;
+  if (own || is_tree_change(request.payload) || is_tick(request.payload)) {
     ++refused_;
     return;
   }
@@ -95,7 +97,7 @@ void Requests::applied(Slot slot, const Applier::Applied& applied) {
 // the second answer.
 bool Requests::answers(const Request& request) const {
   if (context_.is_self(request.responder)) return true;
-  if (!context_.peers.is_replica(request.responder)) return false;  // a tree change: no client waits for it
+  if (!context_.peers.is_replica(request.responder)) return false;  // a replica's own: no client waits for it
   const bool missing = context_.peers.lagging(request.responder) || context_.peers.silent(request.responder);
   return missing && context_.agreement.role() == Role::kLeader;
 }

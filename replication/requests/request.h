@@ -28,6 +28,9 @@ enum class RequestKind : std::uint8_t {
   kStandingQuery = 6,      // any replica answers from its own state, once it has something to say; one of a client
 };
 
+// The sender and the responder of a command that a replica itself proposes: no client waits for it.
+inline constexpr EndpointId kNoEndpoint{0xffff};
+
 struct Request {
   RequestKind kind = RequestKind::kCommand;
   std::uint64_t client = 0;    // session; chosen at random by each client process

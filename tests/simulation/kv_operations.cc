@@ -68,6 +68,31 @@ kv::TxnRequest churn_of(Value number) {
   return txn;
 }
 
+// Of every fifth number: a grant, a put with the lease, a keep-alive or a revocation of one of a few leases.
+bool is_of_lease(const Operation& operation) {
+  return operation.kind == Operation::Kind::kChurn && operation.written % 5 == 0;
+}
+
+kv::Request lease_command_of(Value number) {
+  constexpr Value kLeases = 3;
+  const std::int64_t id = 1 + number / 5 % kLeases;
+  switch (number / 5 / kLeases % 6) {
+    case 0:
+    case 1:
+      return kv::LeaseGrantRequest{id, 2};
+    case 2:
+      return kv::LeaseRevokeRequest{id};
+    case 3:
+      return kv::LeaseKeepAliveRequest{{id}};
+    default:
+      kv::PutRequest put;
+      put.key = "y" + std::to_string(number / 5 % 7);
+      put.value = std::to_string(number);
+      put.lease = id;
+      return put;
+  }
+}
+
 bool take_txn(const kv::TxnResult& txn, Operation& operation) {
   if (txn.responses.size() != 1) return false;
   operation.succeeded = txn.succeeded;
@@ -89,6 +114,7 @@ std::string encode_operation(const Operation& operation) {
     case Operation::Kind::kCompareAndWrite:
       return kv::encode(kv::Request(compare_and_write(operation)));
     case Operation::Kind::kChurn:
+      if (is_of_lease(operation)) return kv::encode(lease_command_of(operation.written));
       return kv::encode(kv::Request(churn_of(operation.written)));
     case Operation::Kind::kCompact:
       return kv::encode(kv::Request(kv::CompactRequest{operation.expected}));
@@ -107,6 +133,8 @@ bool decode_answer(std::string_view bytes, Operation& operation) {
                     operation.kind == Operation::Kind::kChurn;
   operation.no_space = puts && result->code == kv::Code::kNoSpace;
   if (operation.no_space || (compacts && result->code == kv::Code::kCompacted)) return true;
+  const bool refused_lease = result->code == kv::Code::kLeaseExists || result->code == kv::Code::kLeaseNotFound;
+  if (is_of_lease(operation) && (refused_lease || result->code == kv::Code::kOk)) return true;
   if (result->code != kv::Code::kOk) return false;
   switch (operation.kind) {
     case Operation::Kind::kRead: {

@@ -340,6 +340,7 @@ bool SimulatedReplica::decide(const Decision& decision) {
 
 void SimulatedReplica::applied(Slot, const Applier::Applied& applied) {
   if (!applied.carried_out || applied.request.client == kTreeClient) return;
+  if (applied.request.client == kClockClient) return;
   environment_.checkers.effects.carried_out(
       self(), environment_.operation_of(applied.request.client, applied.request.sequence));
 }

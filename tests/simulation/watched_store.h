@@ -35,6 +35,7 @@ class WatchedStore final : public StateMachine {
     return store_.query_in_steps(query);
   }
   std::uint64_t digest() const override { return store_.digest(); }
+  Clock clock() const override { return store_.clock(); }
   std::size_t save_bytes() const override { return store_.save_bytes(); }
 
   void save(Sink sink) const override {

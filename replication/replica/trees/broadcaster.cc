@@ -4,10 +4,6 @@
 
 namespace ingot::inline replication_replica_trees {
 
-namespace {
-constexpr EndpointId kNoEndpoint{0xffff};  // the responder of a command without a waiting client
-}
-
 Broadcaster::Broadcaster(const GroupConfig& group, std::optional<TreeOptions> trees, StateMachine& state,
                          const std::vector<const ReplicaPage*>& pages, const Agreement& agreement,
                          const PeerStates& peers, ActionQueue& queue)

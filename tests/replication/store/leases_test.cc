@@ -87,7 +87,7 @@ TEST_CASE("A put attaches its key, moves it to another lease, or detaches it; so
 }
 
 TEST_CASE("A transaction that is undone leaves keys with the leases that they had") {
-  Timed timed(Quota(2'000));
+  Timed timed{Quota(2000)};
   timed.run(LeaseGrantRequest{1, 10});
   timed.run(put_with("a", 1));
   TxnRequest txn;
@@ -209,7 +209,7 @@ TEST_CASE("Leases that another leadership has restored are looked at by and by")
 
 // A delete needs room for a tombstone, and a full store may have none; a lease must end in any case.
 TEST_CASE("A lease ends in a store without room") {
-  Timed timed(Quota(20'000));
+  Timed timed{Quota(20'000)};
   timed.run(LeaseGrantRequest{1, 2});
   int keys = 0;
   while (timed.run(put_with(numbered_key(keys), 1)) == Code::kOk) ++keys;
@@ -222,7 +222,7 @@ TEST_CASE("A lease ends in a store without room") {
 }
 
 TEST_CASE("A grant that exceeds the quota raises the alarm") {
-  Timed timed(Quota(kLeaseCountedBytes));
+  Timed timed{Quota(kLeaseCountedBytes)};
   REQUIRE(timed.run(LeaseGrantRequest{1, 2}) == Code::kOk);
   REQUIRE(timed.run(LeaseGrantRequest{2, 2}) == Code::kNoSpace);
   REQUIRE(timed.store.no_space());

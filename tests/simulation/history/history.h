@@ -20,7 +20,7 @@ struct Operation {
     kRead,
     kWrite,
     kCompareAndWrite,
-    kChurn,    // puts and deletes keys that no other kind touches, one key several times
+    kChurn,    // puts and deletes keys that no other kind touches, one key several times; or concerns a lease
     kCompact,  // to the revision `expected`
     kDisarm,   // the alarm that refuses writes
   };
