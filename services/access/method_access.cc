@@ -13,7 +13,6 @@ using enum Needs;
 constexpr const char* kKeys = "reads and writes keys, which every caller may";
 constexpr const char* kShows = "shows the instance's state, and no key";
 constexpr const char* kProbe = "changes nothing and shows no key";
-constexpr const char* kKeyStreams = "concerns keys, which every caller may read and write";
 constexpr const char* kMembers = "would change which members the cluster has";
 constexpr const char* kRights = "would change who may do what";
 
@@ -31,11 +30,11 @@ constexpr std::array kTable{
     open("/etcdserverpb.KV/Compact", "drops old revisions, as programs for etcd do all the time"),
 
     open("/etcdserverpb.Watch/Watch", kKeys),
-    later("/etcdserverpb.Lease/LeaseGrant", kNothing, kKeyStreams),
-    later("/etcdserverpb.Lease/LeaseRevoke", kNothing, kKeyStreams),
-    later("/etcdserverpb.Lease/LeaseKeepAlive", kNothing, kKeyStreams),
-    later("/etcdserverpb.Lease/LeaseTimeToLive", kNothing, kKeyStreams),
-    later("/etcdserverpb.Lease/LeaseLeases", kNothing, kKeyStreams),
+    open("/etcdserverpb.Lease/LeaseGrant", kKeys),
+    open("/etcdserverpb.Lease/LeaseRevoke", kKeys),
+    open("/etcdserverpb.Lease/LeaseKeepAlive", kKeys),
+    open("/etcdserverpb.Lease/LeaseTimeToLive", kKeys),
+    open("/etcdserverpb.Lease/LeaseLeases", kKeys),
 
     open("/etcdserverpb.Cluster/MemberList", kShows),
     later("/etcdserverpb.Cluster/MemberAdd", kOwner, kMembers),

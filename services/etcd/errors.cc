@@ -77,6 +77,13 @@ grpc::Status to_status(kv::Code code) {
       return {OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision"};
     case kv::Code::kNoSpace:
       return {RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded"};
+    case kv::Code::kLeaseExists:
+      return {FAILED_PRECONDITION, "etcdserver: lease already exists"};
+    case kv::Code::kLeaseTtlTooLarge:
+      return {OUT_OF_RANGE, "etcdserver: too large lease TTL"};
+    case kv::Code::kTooManyLeases:
+      return {RESOURCE_EXHAUSTED, "there are " + std::to_string(kLeasesMax) +
+                                      " leases, the most that Ingot holds, so none was granted; revoke some"};
     case kv::Code::kResultTooLarge:
       return answer_too_large(kResultBytesMax, "ask for less");
     case kv::Code::kMalformed:

@@ -37,6 +37,7 @@ inline constexpr const char* kSmallerRange = "ask for fewer keys, or use limit";
 inline constexpr const char* kSmallerDeletion = "delete fewer keys at once, or without prev_kv";
 inline constexpr const char* kSmallerTxn =
     "let its ranges and its deletions with prev_kv return fewer keys, or split it";
+inline constexpr const char* kSmallerTimeToLive = "ask without the keys";
 
 // Nothing like it exists in etcd, whose compaction waits for reads.
 grpc::Status overtaken_by_compactions();

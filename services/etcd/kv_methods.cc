@@ -5,6 +5,7 @@
 
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
+#include "services/etcd/parse.h"
 #include "services/etcd/range_call.h"
 #include "services/etcd/store_answer.h"
 #include "services/etcd/store_request.h"
@@ -20,14 +21,6 @@ namespace pb = etcdserverpb;
 grpc::Status first_fault(const kv::Request& request, const grpc::Status& found) {
   const kv::Code code = kv::validate(request);
   return code == kv::Code::kOk || code == kv::Code::kDuplicateKey ? found : to_status(code);
-}
-
-// Ends the call, and returns false, if the bytes are no such message. Such a call is not counted.
-template <typename Request>
-bool parse(const rpc::Call& caller, std::string_view bytes, Request& message) {
-  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return true;
-  caller.finish(malformed_request());
-  return false;
 }
 
 // One value may be as long as a request.

@@ -8,12 +8,12 @@ namespace ingot::etcd {
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics) {
   std::vector<std::unique_ptr<grpc::Service>> services;
-  // For reflection: the loops serve these two.
+  // For reflection: the loops serve these three.
   services.push_back(std::make_unique<etcdserverpb::KV::CallbackService>());
+  services.push_back(std::make_unique<etcdserverpb::Lease::CallbackService>());
   services.push_back(std::make_unique<etcdserverpb::Watch::CallbackService>());
   services.push_back(make_maintenance_service(client, config, view, metrics));
   services.push_back(make_cluster_service(config, view, metrics));
-  services.push_back(make_lease_service(metrics));
   services.push_back(make_auth_service(config, view, metrics));
   return services;
 }

@@ -1,4 +1,4 @@
-// etcd's v3 services but KV and Watch, which the loops serve (services/etcd/kv_methods.h,
+// etcd's v3 services but KV, Lease and Watch, which the loops serve (services/etcd/kv_methods.h, lease_methods.h,
 // services/watch/watch_methods.h), as gRPC callback services. docs/etcd.md says what each call does.
 //
 // Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
@@ -26,11 +26,10 @@ std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, c
 std::unique_ptr<grpc::Service> make_cluster_service(const DaemonConfig& config, const InstanceView& view,
                                                     RequestMetrics& metrics);
 // Every call is refused with a sentence that names what is missing.
-std::unique_ptr<grpc::Service> make_lease_service(RequestMetrics& metrics);
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
                                                  RequestMetrics& metrics);
 
-// All of the above, and KV and Watch for reflection alone: the loops serve their calls, which never come here.
+// All of the above, and KV, Lease and Watch for reflection alone: the loops serve their calls, which never come here.
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics);
 

@@ -20,6 +20,7 @@ template <typename Body>
 constexpr const char* smaller_request() {
   if constexpr (std::is_same_v<Body, kv::DeleteRangeResult>) return kSmallerDeletion;
   if constexpr (std::is_same_v<Body, kv::TxnResult>) return kSmallerTxn;
+  if constexpr (std::is_same_v<Body, kv::LeaseTimeToLiveResult>) return kSmallerTimeToLive;
   return kSmallerRange;
 }
 

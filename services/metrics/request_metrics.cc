@@ -28,6 +28,7 @@ constexpr const char* kCodeNames[] = {
 // A stream's duration depends on its client, so it is no latency of the server.
 bool is_stream(std::size_t method) {
   return method == static_cast<std::size_t>(Method::kWatch) ||
+         method == static_cast<std::size_t>(Method::kLeaseKeepAlive) ||
          method == static_cast<std::size_t>(Method::kControlWatchStatus) ||
          method == static_cast<std::size_t>(Method::kControlDrill);
 }

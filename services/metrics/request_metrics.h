@@ -28,6 +28,11 @@ namespace ingot::inline services_metrics {
   X(kKvTxn, "etcdserverpb.KV", "Txn")                               \
   X(kKvCompact, "etcdserverpb.KV", "Compact")                       \
   X(kWatch, "etcdserverpb.Watch", "Watch")                          \
+  X(kLeaseGrant, "etcdserverpb.Lease", "LeaseGrant")                \
+  X(kLeaseRevoke, "etcdserverpb.Lease", "LeaseRevoke")              \
+  X(kLeaseKeepAlive, "etcdserverpb.Lease", "LeaseKeepAlive")        \
+  X(kLeaseTimeToLive, "etcdserverpb.Lease", "LeaseTimeToLive")      \
+  X(kLeaseLeases, "etcdserverpb.Lease", "LeaseLeases")              \
   X(kMaintenanceStatus, "etcdserverpb.Maintenance", "Status")       \
   X(kMaintenanceHashKv, "etcdserverpb.Maintenance", "HashKV")       \
   X(kMaintenanceAlarm, "etcdserverpb.Maintenance", "Alarm")         \

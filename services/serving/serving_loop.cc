@@ -35,6 +35,8 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics,
                                           [this](LoopTasks::Task task) { tasks_->post(std::move(task)); });
   kv_->add_to(methods_);
+  leases_ = std::make_unique<etcd::LeaseMethods>(client, parts.config, parts.view, parts.metrics);
+  leases_->add_to(methods_);
   watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics,
                                                   watch_counters_);
   watches_->add_to(methods_);
@@ -65,6 +67,7 @@ void ServingLoop::end_round() {
 void ServingLoop::drain() {
   tasks_->post([this] {
     draining_ = true;
+    if (leases_ != nullptr) leases_->drain();
     if (watches_ != nullptr) watches_->drain();
     if (passing_ != nullptr) passing_->drain();
     if (server_ != nullptr) server_->drain();

@@ -224,15 +224,10 @@ TEST_CASE("Calls that are not implemented are refused with a sentence") {
     CHECK(status.error_code() == grpc::StatusCode::UNIMPLEMENTED);
     CHECK(status.error_message().starts_with("Ingot "));
   };
-  auto lease = pb::Lease::NewStub(channel);
-  pb::LeaseGrantResponse granted;
-  check_missing(call(*lease, &pb::Lease::Stub::LeaseGrant, pb::LeaseGrantRequest(), granted));
   auto cluster = pb::Cluster::NewStub(channel);
   pb::MemberAddResponse added;
   check_missing(call(*cluster, &pb::Cluster::Stub::MemberAdd, pb::MemberAddRequest(), added));
 
-  grpc::ClientContext keep_alive_context;
-  check_missing(lease->LeaseKeepAlive(&keep_alive_context)->Finish());
   auto maintenance = pb::Maintenance::NewStub(channel);
   grpc::ClientContext snapshot_context;
   check_missing(maintenance->Snapshot(&snapshot_context, pb::SnapshotRequest())->Finish());

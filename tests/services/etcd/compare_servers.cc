@@ -4,6 +4,7 @@
 // server gave up"): then its outcome is unknown, and the comparison ends.
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -28,24 +29,52 @@ struct Answer {
 class Server {
  public:
   explicit Server(const std::string& endpoint)
-      : stub_(pb::KV::NewStub(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials()))) {}
+      : channel_(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials())),
+        kv_(pb::KV::NewStub(channel_)),
+        lease_(pb::Lease::NewStub(channel_)) {}
 
   Answer ask(const KvRequest& request) {
     return std::visit([this](const auto& r) { return ask(r); }, request);
   }
 
  private:
-  Answer ask(const pb::RangeRequest& r) { return call(&pb::KV::Stub::Range, r, pb::RangeResponse()); }
-  Answer ask(const pb::PutRequest& r) { return call(&pb::KV::Stub::Put, r, pb::PutResponse()); }
-  Answer ask(const pb::DeleteRangeRequest& r) { return call(&pb::KV::Stub::DeleteRange, r, pb::DeleteRangeResponse()); }
-  Answer ask(const pb::TxnRequest& r) { return call(&pb::KV::Stub::Txn, r, pb::TxnResponse()); }
-  Answer ask(const pb::CompactionRequest& r) { return call(&pb::KV::Stub::Compact, r, pb::CompactionResponse()); }
+  Answer ask(const pb::RangeRequest& r) { return call(*kv_, &pb::KV::Stub::Range, r, pb::RangeResponse()); }
+  Answer ask(const pb::PutRequest& r) { return call(*kv_, &pb::KV::Stub::Put, r, pb::PutResponse()); }
+  Answer ask(const pb::DeleteRangeRequest& r) {
+    return call(*kv_, &pb::KV::Stub::DeleteRange, r, pb::DeleteRangeResponse());
+  }
+  Answer ask(const pb::TxnRequest& r) { return call(*kv_, &pb::KV::Stub::Txn, r, pb::TxnResponse()); }
+  Answer ask(const pb::CompactionRequest& r) { return call(*kv_, &pb::KV::Stub::Compact, r, pb::CompactionResponse()); }
+  Answer ask(const pb::LeaseGrantRequest& r) {
+    return call(*lease_, &pb::Lease::Stub::LeaseGrant, r, pb::LeaseGrantResponse());
+  }
+  Answer ask(const pb::LeaseRevokeRequest& r) {
+    return call(*lease_, &pb::Lease::Stub::LeaseRevoke, r, pb::LeaseRevokeResponse());
+  }
+  Answer ask(const pb::LeaseTimeToLiveRequest& r) {
+    return call(*lease_, &pb::Lease::Stub::LeaseTimeToLive, r, pb::LeaseTimeToLiveResponse());
+  }
+  Answer ask(const pb::LeaseLeasesRequest& r) {
+    return call(*lease_, &pb::Lease::Stub::LeaseLeases, r, pb::LeaseLeasesResponse());
+  }
 
-  template <typename Method, typename Request, typename Response>
-  Answer call(Method method, const Request& request, Response response) {
+  // What depends on time, and etcd's order, which is that of its maps.
+  template <typename Response>
+  static void make_comparable(Response&) {}
+  static void make_comparable(pb::LeaseTimeToLiveResponse& response) {
+    if (response.ttl() > 0) response.set_ttl(1);
+    std::sort(response.mutable_keys()->begin(), response.mutable_keys()->end());
+  }
+  static void make_comparable(pb::LeaseLeasesResponse& response) {
+    std::sort(response.mutable_leases()->begin(), response.mutable_leases()->end(),
+              [](const auto& a, const auto& b) { return a.id() < b.id(); });
+  }
+
+  template <typename Stub, typename Method, typename Request, typename Response>
+  Answer call(Stub& stub, Method method, const Request& request, Response response) {
     grpc::ClientContext context;
     context.set_wait_for_ready(true);
-    const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
+    const grpc::Status status = (stub.*method)(&context, request, &response);
     if (!status.ok()) {
       return {false, 0, "error " + std::to_string(status.error_code()) + ": " + status.error_message()};
     }
@@ -57,10 +86,13 @@ class Server {
     header.clear_cluster_id();
     header.clear_member_id();
     header.clear_raft_term();
+    make_comparable(response);
     return {true, revision, response.DebugString()};
   }
 
-  std::unique_ptr<pb::KV::Stub> stub_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<pb::KV::Stub> kv_;
+  std::unique_ptr<pb::Lease::Stub> lease_;
 };
 
 std::string describe(const KvRequest& request) {

@@ -21,8 +21,36 @@ KvRequest RandomRequests::next() {
   if (kind < 0.35) return put();
   if (kind < 0.65) return range();
   if (kind < 0.77) return delete_range(0);
-  if (kind < 0.98) return whole_txn();
+  if (kind < 0.92) return whole_txn();
+  if (kind < 0.98) return lease();
   return compaction();
+}
+
+// Of a few leases, which are granted for hours.
+KvRequest RandomRequests::lease() {
+  constexpr std::int64_t kTtlMaxS = 9'000'000'000;
+  const auto id = static_cast<std::int64_t>(prng_.chance(0.5) ? 1 : 1 + prng_.below(4));
+  switch (prng_.below(8)) {
+    case 0: {
+      pb::LeaseRevokeRequest request;
+      request.set_id(id);
+      return request;
+    }
+    case 1:
+    case 2: {
+      pb::LeaseTimeToLiveRequest request;
+      request.set_id(id);
+      request.set_keys(prng_.chance(0.8));
+      return request;
+    }
+    case 3:
+      return pb::LeaseLeasesRequest();
+    default:
+      pb::LeaseGrantRequest request;
+      request.set_id(id);
+      request.set_ttl(prng_.chance(0.1) ? kTtlMaxS + static_cast<std::int64_t>(prng_.below(2)) : 36'000);
+      return request;
+  }
 }
 
 std::string RandomRequests::key() { return prng_.chance(0.01) ? "" : kKeys[prng_.below(std::size(kKeys))]; }
@@ -92,7 +120,7 @@ pb::PutRequest RandomRequests::put() {
   request.set_ignore_value(may_ignore_ && prng_.chance(0.05));
   if (!request.ignore_value() || prng_.chance(0.2)) request.set_value(value());
   request.set_ignore_lease(may_ignore_ && prng_.chance(0.05));
-  if (prng_.chance(0.02)) request.set_lease(1 + prng_.below(3));  // never granted
+  if (prng_.chance(0.15)) request.set_lease(prng_.chance(0.7) ? 1 : 1 + prng_.below(5));  // the last one is never granted
   request.set_prev_kv(prng_.chance(0.3));
   return request;
 }
@@ -126,7 +154,7 @@ void RandomRequests::add_compare(pb::TxnRequest& txn) {
   if (number_of == pb::Compare::CREATE) compare.set_create_revision(prng_.chance(0.5) ? 0 : revision);
   if (number_of == pb::Compare::MOD) compare.set_mod_revision(prng_.chance(0.3) ? 0 : revision);
   if (number_of == pb::Compare::VALUE) compare.set_value(value());
-  if (number_of == pb::Compare::LEASE) compare.set_lease(prng_.below(2));
+  if (number_of == pb::Compare::LEASE) compare.set_lease(prng_.below(3));
 }
 
 void RandomRequests::set_operation(pb::RequestOp& operation, int depth) {

@@ -1,4 +1,4 @@
-// Random requests of etcd's KV service, good and bad ones, reproducible from a seed.
+// Random requests of etcd's KV and Lease services, good and bad ones, reproducible from a seed.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,13 @@
 namespace ingot {
 
 using KvRequest = std::variant<etcdserverpb::RangeRequest, etcdserverpb::PutRequest, etcdserverpb::DeleteRangeRequest,
-                               etcdserverpb::TxnRequest, etcdserverpb::CompactionRequest>;
+                               etcdserverpb::TxnRequest, etcdserverpb::CompactionRequest,
+                               etcdserverpb::LeaseGrantRequest, etcdserverpb::LeaseRevokeRequest,
+                               etcdserverpb::LeaseTimeToLiveRequest, etcdserverpb::LeaseLeasesRequest>;
 
 // A dozen keys, so that requests interact, and so that etcd's sort, which is stable only for short lists, leaves equal
-// elements in the order of their keys. Most requests are valid; about one in ten has a fault. Not thread-safe.
+// elements in the order of their keys. No lease ends by time. Most requests are valid; about one in ten has a fault.
+// Not thread-safe.
 class RandomRequests {
  public:
   // serializable: some of the reads are; both servers must then answer those from the newest state.
@@ -38,6 +41,7 @@ class RandomRequests {
   etcdserverpb::PutRequest put();
   etcdserverpb::DeleteRangeRequest delete_range(int depth);  // 0: not in a transaction
   etcdserverpb::CompactionRequest compaction();
+  KvRequest lease();
   etcdserverpb::TxnRequest whole_txn();
   etcdserverpb::TxnRequest txn(int depth);
   void add_compare(etcdserverpb::TxnRequest& txn);

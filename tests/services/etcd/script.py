@@ -140,6 +140,18 @@ COMPACTIONS = [
     ["get", "--prefix", "", "-w", "json"],
 ]
 
+LEASES = [
+    ["lease", "list"],
+    ["lease", "list", "-w", "json"],
+    ["lease", "grant", "9000000001"],
+    ["lease", "revoke", "1234"],
+    ["lease", "timetolive", "1234"],
+    ["lease", "timetolive", "1234", "--keys", "-w", "json"],
+    ["lease", "keep-alive", "1234", "--once"],
+    ["put", "leased", "value", "--lease", "1234"],
+    (["txn"], "\nput leased value --lease=1234\n\n\n"),
+]
+
 LONG_RANGES = [(["put", f"long/{i}"], f"{i} " * (100 * 1024 // len(f"{i} "))) for i in range(40)] + [  # some four pages
     ["get", "--prefix", "long/"],
     ["get", "--prefix", "long/", "-w", "json", "--limit", "33"],
@@ -167,6 +179,7 @@ GROUPS = {
     "transactions": TXNS,
     "errors": ERRORS,
     "compactions": COMPACTIONS,
+    "leases": LEASES,
     "long ranges": LONG_RANGES,
     "around the store": AROUND,
 }

@@ -56,7 +56,6 @@ class ScriptTest(unittest.TestCase):
 
     def test_missing_calls_are_refused_with_a_sentence(self):
         expected = [
-            (["lease", "grant", "10"], "Ingot does not have leases yet"),
             (["member", "add", "other", "--peer-urls=http://127.0.0.1:1"], "Ingot is always a single member"),
             (["move-leader", "1234"], "Ingot is a single member"),
             (["user", "list"], "etcdserver: authentication is not enabled"),

@@ -110,7 +110,9 @@ void WatchingStream::note_events(WatchLog& log, const pb::WatchResponse& respons
 }
 
 WatchingServer::WatchingServer(const std::string& endpoint, int streams)
-    : channel_(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials())), kv_(pb::KV::NewStub(channel_)) {
+    : channel_(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials())),
+      kv_(pb::KV::NewStub(channel_)),
+      lease_(pb::Lease::NewStub(channel_)) {
   for (int i = 0; i < streams; ++i) streams_.push_back(std::make_unique<WatchingStream>(channel_));
 }
 
@@ -119,13 +121,26 @@ void WatchingServer::reopen(int index) {
 }
 
 WatchingServer::Outcome WatchingServer::carry_out(const KvRequest& request) {
-  const auto call = [&](auto method, const auto& asked, auto response) -> Outcome {
+  const auto call_at = [&](auto& stub, auto method, const auto& asked, auto response) -> Outcome {
     grpc::ClientContext context;
     context.set_wait_for_ready(true);
-    const grpc::Status status = (kv_.get()->*method)(&context, asked, &response);
+    const grpc::Status status = (stub.*method)(&context, asked, &response);
     if (!status.ok()) return {0, status.error_message()};
     return {response.header().revision(), ""};
   };
+  const auto call = [&](auto... parts) { return call_at(*kv_, parts...); };
+  if (const auto* grant = std::get_if<pb::LeaseGrantRequest>(&request)) {
+    return call_at(*lease_, &pb::Lease::Stub::LeaseGrant, *grant, pb::LeaseGrantResponse());
+  }
+  if (const auto* revoke = std::get_if<pb::LeaseRevokeRequest>(&request)) {
+    return call_at(*lease_, &pb::Lease::Stub::LeaseRevoke, *revoke, pb::LeaseRevokeResponse());
+  }
+  if (const auto* live = std::get_if<pb::LeaseTimeToLiveRequest>(&request)) {
+    return call_at(*lease_, &pb::Lease::Stub::LeaseTimeToLive, *live, pb::LeaseTimeToLiveResponse());
+  }
+  if (const auto* leases = std::get_if<pb::LeaseLeasesRequest>(&request)) {
+    return call_at(*lease_, &pb::Lease::Stub::LeaseLeases, *leases, pb::LeaseLeasesResponse());
+  }
   if (const auto* range = std::get_if<pb::RangeRequest>(&request)) {
     return call(&pb::KV::Stub::Range, *range, pb::RangeResponse());
   }

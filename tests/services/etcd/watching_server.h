@@ -88,6 +88,7 @@ class WatchingServer {
  private:
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<etcdserverpb::KV::Stub> kv_;
+  std::unique_ptr<etcdserverpb::Lease::Stub> lease_;
   std::vector<std::unique_ptr<WatchingStream>> streams_;
 };
 

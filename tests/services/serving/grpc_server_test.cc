@@ -12,9 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/etcd/rpc.grpc.pb.h"
 #include "services/access/caller_codec.h"
-#include "services/etcd/services.h"
-#include "services/metrics/request_metrics.h"
 
 namespace ingot {
 namespace {
@@ -86,8 +85,7 @@ struct RunningServer {
   }
 
   std::string address;
-  RequestMetrics metrics;
-  std::unique_ptr<grpc::Service> service = etcd::make_lease_service(metrics);
+  std::unique_ptr<grpc::Service> service = std::make_unique<etcdserverpb::Lease::CallbackService>();
   std::unique_ptr<grpc::Server> server;
 };
 
