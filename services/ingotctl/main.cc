@@ -8,6 +8,7 @@
 #include "services/ingotctl/verbs/alarm.h"
 #include "services/ingotctl/verbs/drill.h"
 #include "services/ingotctl/verbs/kv.h"
+#include "services/ingotctl/verbs/lease.h"
 #include "services/ingotctl/verbs/machine.h"
 #include "services/ingotctl/verbs/move.h"
 #include "services/ingotctl/verbs/plan.h"
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   register_watch_status(app, chosen);
   register_kv(app, chosen);
   register_watch(app, chosen);
+  register_lease(app, chosen);
   register_alarm(app, chosen);
   register_drill(app, chosen);
   register_move(app, chosen);

@@ -11,6 +11,7 @@
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/kv.h"
 #include "services/ingotctl/verbs/key_range.h"
+#include "services/ingotctl/verbs/lease.h"
 
 namespace ingot::inline services_ingotctl_verbs {
 namespace {
@@ -27,6 +28,7 @@ struct GetArguments {
 struct PutArguments {
   std::string key;
   std::optional<std::string> value;  // absent: all of standard input
+  std::int64_t lease = 0;
   bool prev_kv = false;
 };
 
@@ -58,6 +60,7 @@ absl::Status run_put(const CtlOptions& options, const PutArguments& arguments) {
   request.set_key(arguments.key);
   request.set_value(arguments.value ? *arguments.value
                                     : std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  request.set_lease(arguments.lease);
   request.set_prev_kv(arguments.prev_kv);
 
   const Connection connection(options);
@@ -111,6 +114,7 @@ void add_put(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand("put", "Write a key");
   command->add_option("KEY", arguments.key, "The key")->required()->type_name("");
   command->add_option("VALUE", arguments.value, "The value; without one, all of standard input")->type_name("");
+  add_lease(*command, "--lease", arguments.lease, "The lease with which the key vanishes; without one, it stays");
   command->add_flag("--prev-kv", arguments.prev_kv, "Also show what was there before");
   command->footer(
       "Examples:\n"

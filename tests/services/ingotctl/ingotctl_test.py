@@ -136,6 +136,21 @@ class KeysTest(WithDaemon):
         self.assertIsNone(self.json("put", "k", "1", "--prev-kv")["prev_kv"])
         self.assertEqual(self.json("put", "k", "2", "--prev-kv")["prev_kv"]["value"], "1")
 
+    def test_leases(self):
+        lease = self.json("lease", "grant", "90s", "--id=2a")
+        self.assertEqual(lease, {"id": "000000000000002a", "ttl": 90})
+        for key in ("leased/b", "leased/a"):
+            self.ctl("put", key, "x", "--lease=2a")
+        shown = self.json("lease", "ttl", "2a", "--keys")
+        self.assertEqual((shown["granted_ttl"], shown["keys"]), (90, ["leased/a", "leased/b"]))
+        self.assertIn("left of 90 s, and 2 keys", self.ctl("lease", "ttl", "2a", "--keys"))
+        self.assertEqual(self.json("lease", "list"), {"leases": ["000000000000002a"]})
+        self.assertEqual(self.json("lease", "keep-alive", "2a", "--once"), lease)
+        revision = self.json("lease", "revoke", "2a")["revision"]
+        self.assertEqual(self.json("get", "leased/", "--prefix")["revision"], revision)
+        self.assertEqual(self.keys("leased/", "--prefix"), [])
+        self.assertIn("0 leases", self.ctl("lease", "list"))
+
     def test_ranges(self):
         for key in ("a/1", "a/2", "b", "c"):
             self.ctl("put", key, key)
