@@ -52,7 +52,8 @@ void KeepAlives::end(const grpc::Status& status) {
 void KeepAlives::end(Stream& stream, const grpc::Status& status) {
   if (std::exchange(stream.over, true)) return;
   stream.timer.finish(status.error_code());
-  stream.call.finish(status);
+  const rpc::Call call = stream.call;  // whose end may be the stream's
+  call.finish(status);
 }
 
 void KeepAlives::end_if_done(Stream& stream) {
