@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "proto/etcd/rpc.grpc.pb.h"
 #include "proto/ingot/control/v1/control.grpc.pb.h"
 #include "proto/ingot/control/v1/scc.grpc.pb.h"
 #include "services/access/method_access.h"
@@ -311,6 +312,25 @@ TEST_CASE("draining ends the watches, and new calls are turned away") {
   CHECK(watch->Finish().error_code() == grpc::StatusCode::UNAVAILABLE);
   grpc::ClientContext late;
   CHECK(stub->GetStatus(&late, {}, &status).error_code() == grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_CASE("draining ends streams of keep-alives, though their clients would go on") {
+  Instance instance;
+  const auto serving = instance.make();
+  REQUIRE(serving->start(instance.listening()).ok());
+  const auto channel = instance.channel();
+  const auto stub = etcdserverpb::Lease::NewStub(channel);
+  grpc::ClientContext alive;
+  const auto stream = stub->LeaseKeepAlive(&alive);
+  control_v1::GetStatusResponse status;
+  grpc::ClientContext asking;  // behind the stream's begin on the same connection
+  REQUIRE(control_v1::Control::NewStub(channel)->GetStatus(&asking, {}, &status).ok());
+
+  serving->drain();
+  refuse_connections(instance.listener.get());
+  etcdserverpb::LeaseKeepAliveResponse response;
+  CHECK_FALSE(stream->Read(&response));
+  CHECK(stream->Finish().error_code() == grpc::StatusCode::UNAVAILABLE);
 }
 
 }  // namespace ingot
