@@ -13,7 +13,7 @@ namespace ingot::kv {
 inline constexpr std::int64_t kVersionCountedBytes = 128;  // of each version, beside its value
 inline constexpr std::int64_t kKeyCountedBytes = 128;      // of each key that exists, and of each tombstone's
 inline constexpr std::int64_t kLeaseCountedBytes = 256;
-// Of each key with a lease: the tombstone that the lease's end leaves, which so never lacks room, and the lease's entry.
+// Of each key with a lease: the tombstone that the lease's end leaves, which so never lacks room, and its entry there.
 inline constexpr std::int64_t kAttachedCountedBytes = kVersionCountedBytes + 64;
 
 inline std::int64_t counted_version(std::size_t value_bytes) {

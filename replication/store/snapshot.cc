@@ -157,7 +157,8 @@ void KvStore::save(Sink sink) const {
 
 // An upper bound.
 std::size_t KvStore::save_bytes() const {
-  return 64 + static_cast<std::size_t>(history_.bytes() + kVersionBytesMax * history_.versions()) + leases_.save_bytes();
+  const std::int64_t history_bytes = history_.bytes() + kVersionBytesMax * history_.versions();
+  return 64 + static_cast<std::size_t>(history_bytes) + leases_.save_bytes();
 }
 
 absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
@@ -180,7 +181,8 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
   if (!in.ok()) return refused("bytes are left over");
   loaded.history_ = *std::move(history);
   bool granted = true;
-  loaded.history_.attachments().visit_leases([&](std::int64_t id) { granted = granted && loaded.leases_.contains(id); });
+  loaded.history_.attachments().visit_leases(
+      [&](std::int64_t lease) { granted = granted && loaded.leases_.contains(lease); });
   if (!granted) return refused("a key has a lease that does not exist");
   loaded.history_.release(loaded.compacted_);
   if (loaded.digest() != digest) return refused("the digest is wrong");

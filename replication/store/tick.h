@@ -1,7 +1,7 @@
 // Ticks: the commands by which the time of a state passes, equally on all replicas.
 //
-// The replica that leads proposes them (replication/replica/state_clock.h). Code that accepts commands from outside must
-// refuse those that begin like a tick.
+// The replica that leads proposes them (replication/replica/state_clock.h). Code that accepts commands from outside
+// must refuse those that begin like a tick.
 #pragma once
 
 #include <cstdint>

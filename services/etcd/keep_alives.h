@@ -39,7 +39,8 @@ class KeepAlives {
   class Handler;
   // One stream: shared by its handler and by its keep-alives that are not answered yet.
   struct Stream {
-    Stream(const rpc::Call& its_call, RequestMetrics& metrics) : call(its_call), timer(metrics, Method::kLeaseKeepAlive) {}
+    Stream(const rpc::Call& its_call, RequestMetrics& metrics)
+        : call(its_call), timer(metrics, Method::kLeaseKeepAlive) {}
 
     const rpc::Call call;
     RequestTimer timer;

@@ -18,7 +18,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string counted(std::int64_t count, const char* one) { return absl::StrCat(count, " ", one, count == 1 ? "" : "s"); }
+std::string counted(std::int64_t count, const char* one) {
+  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
+}
 
 }  // namespace
 

@@ -25,8 +25,8 @@ class Group {
   // Grants are decided now; each is a time at which one was decided, and what the state's clock showed then.
   void grant() { grants_.push_back({now_ns_, clock_ms_}); }
 
-  // One round of the leader, which then waits for `pause_ns`. A tick that it proposes is decided `decision_ns` later, or
-  // is lost; a grant before it in the log may be decided as late.
+  // One round of the leader, which then waits for `pause_ns`. A tick that it proposes is decided `decision_ns` later,
+  // or is lost; a grant before it in the log may be decided as late.
   void round(std::uint64_t pause_ns, std::uint64_t decision_ns, bool lost) {
     decide(now_ns_);
     leader_.note(state_, leads_, now_ns_);

@@ -108,7 +108,9 @@ Code check_shape(const Request& request) {
     if (!touch(r->success, success) || !touch(r->failure, failure)) return Code::kDuplicateKey;
   }
   if (const auto* r = std::get_if<EventsRequest>(&request)) return check_shape(*r);
-  if (const auto* r = std::get_if<LeaseKeepAliveRequest>(&request)) return r->ids.empty() ? Code::kMalformed : Code::kOk;
+  if (const auto* r = std::get_if<LeaseKeepAliveRequest>(&request)) {
+    return r->ids.empty() ? Code::kMalformed : Code::kOk;
+  }
   if (const auto* r = std::get_if<Tick>(&request)) {
     return r->number == 0 || r->ms > 500 ? Code::kMalformed : Code::kOk;
   }

@@ -120,7 +120,7 @@ pb::PutRequest RandomRequests::put() {
   request.set_ignore_value(may_ignore_ && prng_.chance(0.05));
   if (!request.ignore_value() || prng_.chance(0.2)) request.set_value(value());
   request.set_ignore_lease(may_ignore_ && prng_.chance(0.05));
-  if (prng_.chance(0.15)) request.set_lease(prng_.chance(0.7) ? 1 : 1 + prng_.below(5));  // the last one is never granted
+  if (prng_.chance(0.15)) request.set_lease(prng_.chance(0.7) ? 1 : 1 + prng_.below(5));  // 5 is never granted
   request.set_prev_kv(prng_.chance(0.3));
   return request;
 }
