@@ -23,7 +23,10 @@ class Group {
   explicit Group(std::uint64_t seed) : rng_(seed) { state_.runs = true; }
 
   // Grants are decided now; each is a time at which one was decided, and what the state's clock showed then.
-  void grant() { grants_.push_back({now_ns_, clock_ms_}); }
+  void grant() {
+    decide(now_ns_);
+    grants_.push_back({now_ns_, clock_ms_});
+  }
 
   // One round of the leader, which then waits for `pause_ns`. A tick that it proposes is decided `decision_ns` later,
   // or is lost; a grant before it in the log may be decided as late.
@@ -90,9 +93,10 @@ class Group {
 
   // A lease that was granted for so long as has passed is still there. One that this tick ends was there before it.
   void look(const Grant& grant, std::uint64_t at_ns, std::int64_t tick_ms) {
+    REQUIRE(at_ns >= grant.decided_ns);
     const auto passed_ms = static_cast<std::int64_t>((at_ns - grant.decided_ns) / kMsNs);
     const std::int64_t counted_ms = clock_ms_ - std::max(grant.clock_ms, restored_ms_);
-    REQUIRE(counted_ms < passed_ms + kLeaseGraceMs);
+    REQUIRE(counted_ms <= passed_ms + kLeaseGraceMs);
     late_ms_max_ = std::max(late_ms_max_, passed_ms + kLeaseGraceMs - (counted_ms - tick_ms));
   }
 
