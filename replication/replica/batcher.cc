@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kCommandHeaderBytesMax = 64;
 static_assert(kRequestBytesMax + kCommandHeaderBytesMax <= kBatchBytesMax);
 constexpr std::size_t kUnusedShare = 8;  // of a batch: no more than one such part of its size may be unused
+constexpr std::size_t kSpareBytesMax = 64 * 1024;  // of memory that is kept for the next batch
 }  // namespace
 
 Batcher::Added Batcher::add(const Request& command) {
@@ -58,7 +59,7 @@ std::shared_ptr<const std::string> Batcher::take() {
   if (fits) return std::make_shared<const std::string>(std::move(bytes));
   auto batch = std::make_shared<const std::string>(std::string_view(bytes));
   bytes.clear();
-  spare_ = std::move(bytes);
+  if (bytes.capacity() <= kSpareBytesMax) spare_ = std::move(bytes);
   return batch;
 }
 

@@ -75,8 +75,8 @@ class Sessions {
   // memory is touched that has left the caches.
   class Entry {
    public:
-    State state = State::kUnseen;
     std::uint64_t hash = 0;  // its share of the digest: hash_of()
+    State state = State::kUnseen;
 
     std::string_view result() const { return large_.empty() ? std::string_view(small_, small_bytes_) : large_; }
     void keep(std::string result) {
@@ -87,7 +87,7 @@ class Sessions {
 
    private:
     std::uint8_t small_bytes_ = 0;
-    char small_[24] = {};  // the first small_bytes_ are used
+    char small_[22] = {};  // the first small_bytes_ are used
     std::string large_;
   };
   struct Session {

@@ -30,6 +30,7 @@ class WatchedStore final : public StateMachine {
     if (result) checker_.counted(replica_, {store_.counted().sum(), store_.held(), store_.quota().deletes_max()});
     return result;
   }
+  void expect(std::string_view command) const override { store_.expect(command); }
   std::string query(std::string_view query) const override { return store_.query(query); }
   std::unique_ptr<QueryInSteps> query_in_steps(std::string_view query) const override {
     return store_.query_in_steps(query);

@@ -24,7 +24,7 @@ void OnePaxosLeader::send_probe(Effects& effects) { mailbox_.send(acceptor_, pro
 bool OnePaxosLeader::overtaken_by(Slot slot, const std::string& command) const {
   if (!leading() && !frozen()) return false;
   const Proposal* own = proposal(slot);
-  return slot >= next_slot() || (own != nullptr && *own->command != command);
+  return slot >= next_slot() || (own != nullptr && own->command.get() != &command && *own->command != command);
 }
 
 void OnePaxosLeader::on_read_confirm(EndpointId from, const Message& confirm, Effects& effects) {
