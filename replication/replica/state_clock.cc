@@ -28,9 +28,9 @@ bool StateClock::look(const StateMachine::Clock& state, Ballot leads, std::uint6
     leads_ = leads;
     from_ns_ = now_ns;
   }
-  seen_ = state.last.number;
-  if (under_way_ && seen_ >= tick_.number) {
-    under_way_ = false;
+  if (state.last.number != seen_) {  // also if it was proposed before the clock stood, or by another leader
+    seen_ = state.last.number;
+    under_way_ = under_way_ && seen_ < tick_.number;
     from_ns_ = std::max(from_ns_, now_ns - std::min(now_ns, ns_of(kTickDecisionMaxMs)));
   }
   const bool first = state.last.leadership != leads.value();

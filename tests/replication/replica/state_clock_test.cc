@@ -44,7 +44,8 @@ class Group {
 
   // Another replica leads. What its predecessor has proposed is decided or not.
   void another_leader() {
-    if (under_way_ && rng_.chance(0.5)) decide(under_way_->decided_ns);
+    if (under_way_) now_ns_ = std::max(now_ns_, under_way_->decided_ns);  // so all that is late is decided by then
+    if (rng_.chance(0.5)) decide(now_ns_);
     decide_grants();
     under_way_.reset();
     leader_ = StateClock();
