@@ -80,6 +80,8 @@ std::string KvStore::read(const LeaseTimeToLiveRequest& request) const {
   }
   std::size_t bytes = 0;
   if (request.keys) {
+    const std::size_t bytes_min = history_.attachments().count(request.id) * (sizeof(std::uint32_t) + 1);
+    if (bytes_min > kResultBytesMax) return failure(Code::kResultTooLarge);
     for (const std::string_view key : history_.attachments().of(request.id)) {
       bytes += sizeof(std::uint32_t) + key.size();
       if (bytes > kResultBytesMax) return failure(Code::kResultTooLarge);

@@ -74,6 +74,7 @@ bool KeepAlives::takes_more(const StreamPtr& stream) {
 
 void KeepAlives::ask(const StreamPtr& stream, std::int64_t id) {
   ++stream->waiting;
+  stream->had_room = true;
   queue_.push_back({stream, id});
   send();
 }
@@ -97,12 +98,20 @@ void KeepAlives::take(const std::vector<Asked>& batch, const ReplicaReply& reply
   under_way_ = false;
   kv::Result result;
   const grpc::Status status = open<kv::LeaseKeepAliveResult>(reply, result);
-  if (status.ok()) answer(batch, result);
-  for (const Asked& asked : batch) {
-    if (!status.ok()) end(*asked.stream, status);
+  if (status.ok()) {
+    answer(batch, result);
+  } else {
+    fail(batch, status);
   }
   resume();
   send();
+}
+
+// What waits behind a command that has failed would wait as long again, for each command before it. Its clients try
+// elsewhere, or again.
+void KeepAlives::fail(const std::vector<Asked>& batch, const grpc::Status& status) {
+  for (const Asked& asked : batch) end(*asked.stream, status);
+  for (const Asked& asked : std::exchange(queue_, {})) end(*asked.stream, status);
 }
 
 void KeepAlives::answer(const std::vector<Asked>& batch, const kv::Result& result) {
@@ -121,11 +130,14 @@ void KeepAlives::answer(const std::vector<Asked>& batch, const kv::Result& resul
   }
 }
 
+// Those that found no room are the first at the next time.
 void KeepAlives::resume() {
   for (const StreamPtr& stream : std::exchange(held_back_, {})) {
-    stream->held_back = false;
+    stream->held_back = stream->had_room = false;
     if (!stream->over) stream->call.resume();
   }
+  std::stable_partition(held_back_.begin(), held_back_.end(),
+                        [](const StreamPtr& stream) { return !stream->had_room; });
 }
 
 }  // namespace ingot::etcd

@@ -47,6 +47,7 @@ class KeepAlives {
     std::size_t waiting = 0;   // keep-alives without an answer
     bool half_closed = false;  // the client sends no more: the stream ends with its last answer
     bool held_back = false;    // it is in held_back_
+    bool had_room = false;     // since it was held back the last time
     bool over = false;
   };
   using StreamPtr = std::shared_ptr<Stream>;
@@ -62,6 +63,7 @@ class KeepAlives {
   void send();
   void take(const std::vector<Asked>& batch, const ReplicaReply& reply);
   void answer(const std::vector<Asked>& batch, const kv::Result& result);
+  void fail(const std::vector<Asked>& batch, const grpc::Status& status);
   void resume();
 
   ReplicaClient& client_;

@@ -21,9 +21,9 @@ inline constexpr int kLongReadStepsAtOnce = 1;  // of a loop; others wait for th
 inline constexpr std::size_t kSortBytesMax = 2 * kRangeBytesMax;
 // Keep-alives of leases (services/etcd/keep_alives.h). At a bound a stream's messages are not read until the next
 // answer: of its own without an answer, and of all of a loop that are not sent to the replicas.
-inline constexpr std::size_t kKeepAlivesOfStreamMax = 1024;
+inline constexpr std::size_t kKeepAlivesOfStreamMax = 64;
 inline constexpr std::size_t kKeepAlivesWaitingMax = 64 * 1024;
 // Bytes of answers that a client does not take: likewise, until it does.
-inline constexpr std::size_t kKeepAliveOutputBytesMax = 64 * 1024;
+inline constexpr std::size_t kKeepAliveOutputBytesMax = 4 * 1024;
 
 }  // namespace ingot::services_etcd
