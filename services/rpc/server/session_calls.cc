@@ -10,7 +10,6 @@ namespace {
 
 constexpr const char* kMalformed =
     "grpc: error unmarshalling request: malformed Protocol Buffers message; nothing was done";
-constexpr const char* kTwoMessages = "grpc: a call of this method has one request message; nothing was done";
 constexpr const char* kWithinMessage = "grpc: the request ends within a message";
 
 grpc::Status unknown_method(std::string_view path) {
@@ -48,6 +47,10 @@ void Session::head_complete(Stream& stream) {
   if (!stream.head.says_grpc()) find_json(stream);
   count_head(stream, stream.head.kept_bytes());
   if (const auto fault = stream.head.fault()) return refuse(stream, fault->status, fault->http_status);
+  if (stream.json != nullptr && stream.head.metadata("origin")) {
+    return refuse(stream, {grpc::StatusCode::PERMISSION_DENIED, "web pages may not call: the request has an origin"},
+                  "403");
+  }
   if (const grpc::Status status = room_for_head(); !status.ok()) return refuse(stream, status);
   if (const grpc::Status status = find_method(stream); !status.ok()) return refuse(stream, status);
   if (const auto timeout_ns = stream.head.timeout_ns()) {
