@@ -171,6 +171,25 @@ TEST_CASE("Ticks come at most once in a period, none while the time stands, and 
   REQUIRE(clock.tick() == Tick{3, 3, 1});
 }
 
+// Leases that end and others that come while a tick is under way made the clock forget that tick, and the next one
+// counted all of the time that the first one's decision had taken: a lease could end early.
+TEST_CASE("a tick that was under way while the clock stood counts little of the time until it is decided") {
+  StateClock clock;
+  StateMachine::Clock state;
+  state.runs = true;
+  state.last = {3, 7, 0};
+  REQUIRE_FALSE(clock.look(state, Ballot(3), 1'000 * kMsNs));
+  REQUIRE(clock.look(state, Ballot(3), 1'250 * kMsNs));
+  state.runs = false;
+  clock.note(state, Ballot(3), 1'251 * kMsNs);
+  state.runs = true;
+  REQUIRE_FALSE(clock.look(state, Ballot(3), 1'252 * kMsNs));
+  state.last = {3, 8, 0};
+  REQUIRE_FALSE(clock.look(state, Ballot(3), 1'500 * kMsNs));
+  REQUIRE(clock.look(state, Ballot(3), 1'700 * kMsNs));
+  REQUIRE(clock.tick() == Tick{3, 9, static_cast<std::uint32_t>(200 + kTickDecisionMaxMs)});
+}
+
 TEST_CASE("A tick that is not decided is proposed again under its number, and a long pause counts as one tick's most") {
   StateClock clock;
   StateMachine::Clock state;
