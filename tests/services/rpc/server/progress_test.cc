@@ -1,10 +1,12 @@
 // Which peers take what waits for them.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "services/rpc/server/limits.h"
 #include "tests/services/rpc/server/harness.h"
 
 namespace ingot::rpc {
@@ -30,10 +32,11 @@ TEST_CASE("a peer that takes trailers takes something") {
   constexpr std::uint64_t kReads = 40, kReadsEachPeriod = 5;
   std::size_t taken = 0;
   for (std::uint64_t i = 0; i < kReads; ++i) {
-    taken += static_cast<std::size_t>(::recv(slow.get(), buffer.data(), buffer.size(), MSG_DONTWAIT));
+    const ssize_t bytes = ::recv(slow.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    taken += static_cast<std::size_t>(std::max<ssize_t>(0, bytes));
     harness.pass_ms(kStalledWriteMs / kReadsEachPeriod);
   }
-  CHECK(taken == kReads * buffer.size());
+  CHECK(taken > 8 * kWriteBytes);
   CHECK(harness.counters.ended_stalled.get() == 0);
   CHECK(harness.server().connections() == 1);
 }
