@@ -231,8 +231,11 @@ TEST_CASE("A transaction of reads that rests answers of one state, whatever comm
     Prng rng(seed);
     ChurnRequests random(seed);
     KvStore store;
-    const std::int64_t steps_max = 1 + static_cast<std::int64_t>(rng.below(300));
+    const auto next = [&] { return random.next(store.revision(), store.compact_revision()); };
+    const std::uint64_t steps_max = 1 + rng.below(rng.chance(0.7) ? 5 : 300);
+    for (int i = 0; i < 20; ++i) run(store, next());
     for (int read = 0; read < 30; ++read) {
+      run(store, next());
       const std::string bytes = encode(Request(drawn_reads(rng)));
       const auto in_steps = store.query_in_steps(bytes);
       REQUIRE(in_steps != nullptr);
@@ -240,9 +243,9 @@ TEST_CASE("A transaction of reads that rests answers of one state, whatever comm
       std::optional<std::string> answer;
       for (;; ++rests) {
         possible.push_back(store.query(bytes));
-        StepBudget steps(1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(steps_max))));
+        StepBudget steps(static_cast<std::int64_t>(1 + rng.below(steps_max)));
         if ((answer = in_steps->go_on(steps))) break;
-        if (rng.chance(0.5)) run(store, random.next(store.revision(), store.compact_revision()));
+        if (rng.chance(0.5)) run(store, next());
         if (rng.chance(0.02)) REQUIRE(store.load(store.save()).ok());
       }
       const bool overtaken = decode_result(*answer)->code == Code::kCompacted;
