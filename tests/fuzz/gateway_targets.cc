@@ -72,6 +72,7 @@ class Host final : public rpc::SessionHost {
   void has_output() override {}
   void read_on() override {}
   const Caller& caller() const override { return caller_; }
+  std::size_t unsent_bytes() const override { return 0; }
 
  private:
   const Caller caller_{Caller::Door::kTcp, "127.0.0.1:1", std::nullopt};
