@@ -58,22 +58,20 @@ class LeasesTest(unittest.TestCase):
             killing = threading.Event()
 
             def kill():
-                while not killing.wait(1):
+                while not killing.wait(0.5):
                     run_ctl(daemon.endpoint, "drill", "kill", "leader", "--wait")
 
             killer = threading.Thread(target=kill)
             killer.start()
-            lates = []
+            granted = []
             for i in range(4):
                 lease, asked = grant(daemon, TTL_S)
                 if attach(daemon, f"k{i}", lease):
-                    if i == 3:
-                        killing.set()  # while leaders are killed, leases get their whole time again and again
-                        killer.join()
-                    if i > 1:
-                        lates.append(self.require_not_early(daemon, f"k{i}", asked, TTL_S))
-            killing.set()
+                    granted.append((f"k{i}", asked))
+                time.sleep(1)
+            killing.set()  # while leaders are killed, leases get their whole time again and again
             killer.join()
+            lates = [self.require_not_early(daemon, key, asked, TTL_S) for key, asked in granted]
             print("late by", ", ".join(f"{late:.2f} s" for late in lates))
             wait_until(lambda: "0 leases" in ctl(daemon.endpoint, "lease", "list"), "no lease is left")
             daemon.equal_digests()
