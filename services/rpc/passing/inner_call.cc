@@ -139,7 +139,7 @@ void InnerCall::OnDone(const grpc::Status& status) {
 // ---- On the loop ----------------------------------------------------------------------------------------------------
 
 void InnerCall::read() {
-  reading_ = true;
+  reading_ = moved_ = true;
   StartRead(&read_);
 }
 
