@@ -1,0 +1,2 @@
+// Boost.JSON is compiled once, here.
+#include <boost/json/src.hpp>
