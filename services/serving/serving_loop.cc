@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "services/control/refused_stream.h"
+#include "services/etcd/json_paths.h"
 #include "services/rpc/loop/asio_waiter.h"
 #include "services/serving/http_answers.h"
 
@@ -38,6 +39,7 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics,
                                                   watch_counters_);
   watches_->add_to(methods_);
+  etcd::add_json_paths(methods_);
   passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls,
                                             [this](std::size_t bytes) { server_->count_freed(bytes); });
   methods_.set_fallback([this](rpc::Call call, std::string_view path) { return passing_->begin(call, path); });

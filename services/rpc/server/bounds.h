@@ -17,6 +17,7 @@ struct ServerBounds {
   int streaming_calls_all = kStreamingCallsAllMax;
   std::size_t message_bytes = kGrpcReceiveBytesMax;
   std::size_t head_bytes = kHeadBytesMax;
+  std::size_t json_response_bytes = kJsonResponseBytesMax;
   int calls_taken_on = kCallsTakenOnMax;
   int large_calls = kLargeCallsMax;
   std::size_t unknown_bytes = kUnknownBytesMax;
@@ -35,6 +36,7 @@ struct ServerBounds {
   int resets_burst = kResetsBurst;
   int resets_per_second = kResetsPerSecond;
   std::uint64_t drain_notice_ms = kDrainNoticeMs;
+  std::uint64_t http1_request_timeout_ms = kHttp1RequestTimeoutMs;
 };
 
 }  // namespace ingot::rpc::server

@@ -27,6 +27,12 @@ bool may_become(std::string_view text, std::string_view whole) {
   return text.substr(0, whole.size()) == whole.substr(0, text.size());
 }
 
+// Whether the request goes to etcd's JSON gateway: there answers come one after the other on a connection.
+bool asks_for_call(std::string_view head) {
+  const std::size_t space = head.find(' ');
+  return space != std::string_view::npos && head.substr(space + 1).starts_with("/v3");
+}
+
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 }  // namespace
@@ -85,7 +91,7 @@ void Connection::turn() {
 
 void Connection::read() {
   if (!open()) return;
-  if (session_ != nullptr && session_->hold_reading()) {
+  if (hold_reading()) {
     unread_ = true;
     return;
   }
@@ -105,6 +111,10 @@ void Connection::read() {
   } else {
     wait_turn(true);
   }
+}
+
+bool Connection::hold_reading() const {
+  return session_ != nullptr && (session_->hold_reading() || (calls_ != nullptr && !ending_ && calls_->full()));
 }
 
 ssize_t Connection::receive(std::span<char> buffer) {
@@ -161,13 +171,38 @@ void Connection::receive_http2(std::string_view bytes) {
 }
 
 void Connection::receive_http1(std::string_view bytes) {
+  if (calls_ != nullptr) return receive_http1_calls(bytes);
   head_.append(bytes);
   const bool whole = head_.find("\r\n\r\n") != std::string::npos;
   if (!whole && head_.size() <= kHttp1RequestBytesMax) return;
+  if (whole && asks_for_call(head_)) return begin_http1_calls();
   keep_unsent(host_.answer_http1(whole ? std::string_view(head_) : std::string_view()));
   free_memory(head_);
   deadline_.cancel();
   end_soon();
+}
+
+void Connection::begin_http1_calls() {
+  session_ = Session::create(shared_, *this);
+  if (session_ == nullptr) return close();
+  const auto others = [this](std::string_view head) { return host_.answer_http1(head); };
+  calls_ = Http1Calls::create(shared_, *session_, *this, others);
+  if (calls_ == nullptr) return close();
+  if (shared_.draining) session_->drain();
+  deadline_.cancel();
+  receive_http1_calls(std::exchange(head_, std::string()));
+}
+
+void Connection::receive_http1_calls(std::string_view bytes) {
+  if (!calls_->receive(bytes)) return end_soon();
+  bound_request();
+}
+
+// A request that has begun has its time.
+void Connection::bound_request() {
+  if (std::exchange(request_bounded_, calls_->awaits_rest()) == request_bounded_) return;
+  deadline_.cancel();
+  if (request_bounded_) shared_.timers.set(deadline_, shared_.now_ns + shared_.bounds.http1_request_timeout_ms * kMsNs);
 }
 
 void Connection::end_soon() {
@@ -185,7 +220,7 @@ void Connection::flush() {
     constexpr int kWritesPerFlush = 4;
     for (int i = 0; i < kWritesPerFlush; ++i) {
       buffer.clear();
-      const bool well = session_->frames(buffer);
+      const bool well = calls_ != nullptr ? calls_->output(buffer) : session_->frames(buffer);
       const bool more = buffer.size() >= kWriteBytes;
       if (!buffer.empty() && !write(buffer)) break;
       if (!well || (!more && session_->over())) ending_ = true;
@@ -194,7 +229,8 @@ void Connection::flush() {
     }
     if (!open()) return;  // the peer has gone, and the session with it
     session_->tell_writable();
-    if (unread_ && !session_->hold_reading()) read_on();  // calls wait for the peer now, which may send window
+    if (calls_ != nullptr && !ending_) bound_request();
+    if (unread_ && !hold_reading()) read_on();  // calls wait for the peer now, which may send window
   }
   watch_progress();
   if (ending_ && unsent_.empty() && open()) linger();
@@ -248,6 +284,7 @@ void Connection::drop_unsent() {
 // frames. So the server ends its own sending first, and reads on for a while.
 void Connection::linger() {
   phase_ = Phase::kLingering;
+  calls_.reset();
   session_.reset();
   progress_.cancel();
   ::shutdown(socket_.native_handle(), SHUT_WR);
@@ -265,7 +302,7 @@ void Connection::receive_lingering(std::size_t bytes) {
 void Connection::time_is_up() {
   if (phase_ != Phase::kLingering) {
     read();
-    if (!open() || ending_ || (session_ != nullptr && session_->greeted())) return;
+    if (!open() || ending_ || (calls_ != nullptr ? !request_bounded_ : session_ != nullptr && session_->greeted())) return;
     shared_.count(&ServerCounters::ended_silent);
   }
   close();
@@ -309,6 +346,7 @@ void Connection::close() {
   if (!open()) return;
   phase_ = Phase::kClosed;
   if (is_linked()) unlink();
+  calls_.reset();
   session_.reset();
   deadline_.cancel();
   progress_.cancel();

@@ -1,7 +1,7 @@
 // One connection: its socket, and what is spoken on it.
 //
 //     kDetecting -> kHttp2 -> kLingering -> closed
-//                -> kHttp1 -> kLingering
+//                -> kHttp1 -> kLingering           its calls with JSON have a session, too
 //
 // No buffer belongs to a connection that waits: reading and writing use the loop's, and only what the socket does not
 // take is kept.
@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "services/access/caller.h"
+#include "services/rpc/server/http1_calls.h"
 #include "services/rpc/server/session.h"
 #include "services/rpc/server/shared.h"
 #include "services/rpc/server/timers.h"
@@ -88,6 +89,10 @@ class Connection final
   void begin_http2();
   void receive_http2(std::string_view bytes);
   void receive_http1(std::string_view bytes);
+  void begin_http1_calls();
+  void receive_http1_calls(std::string_view bytes);
+  void bound_request();
+  bool hold_reading() const;
   void receive_lingering(std::size_t bytes);
   bool write(std::string_view bytes);
   bool write_unsent();
@@ -113,7 +118,8 @@ class Connection final
   const Caller caller_;
   Shared& shared_;
   ConnectionHost& host_;
-  std::unique_ptr<Session> session_;  // kHttp2
+  std::unique_ptr<Session> session_;    // kHttp2; kHttp1 with calls
+  std::unique_ptr<Http1Calls> calls_;  // kHttp1; before session_ ends
   std::string head_;                  // kDetecting, kHttp1: what has come so far
   std::string unsent_;                // frames that the socket has not taken
   Timer deadline_;                    // of the preface, of a request, of lingering
@@ -134,6 +140,7 @@ class Connection final
   bool unread_ = false;   // the socket may have more; read_on() tells the server
   bool dirty_ = false;    // the server knows of output
   bool ending_ = false;   // once all is sent
+  bool request_bounded_ = false;  // deadline_ is that of a request to calls_
 };
 
 }  // namespace ingot::rpc::server

@@ -18,7 +18,7 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr const char* kSentence =
-    "This port speaks gRPC (HTTP/2, etcd's v3 API); HTTP/1.1 has GET /health and GET /version only.\n";
+    "This port speaks gRPC (HTTP/2, etcd's v3 API); HTTP/1.1 has GET /health, GET /version and POST /v3/... only.\n";
 
 std::string answer(http::status status, const char* type, std::string body, bool head_only) {
   http::response<http::string_body> response(status, 11);

@@ -1,4 +1,5 @@
-// What a server answers to HTTP/1.1 on the port of gRPC: two things, and a sentence for all else.
+// What a server answers to requests of HTTP/1.1 that are no calls (http1_calls.h): two things, and a sentence for all
+// else.
 #pragma once
 
 #include <functional>

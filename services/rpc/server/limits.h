@@ -31,6 +31,8 @@ inline constexpr int kStreamingCallsAllMax = 1280;
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;       // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kHeadBytesMax = 1024 * 1024;        // of a connection's open calls: RESOURCE_EXHAUSTED
+// Of an answer of a call with JSON, before it becomes JSON, which the loop does at once: some ms. RESOURCE_EXHAUSTED.
+inline constexpr std::size_t kJsonResponseBytesMax = 16 * 1024 * 1024;
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
 // Unary calls of a loop that have begun, and whose handlers have not ended their work, also for calls that were given
 // up meanwhile; others wait, by turns.
@@ -114,6 +116,11 @@ inline constexpr std::size_t kLingerBytesMax = 1024 * 1024;  // that the peer ma
 
 // HTTP/1.1.
 inline constexpr std::size_t kHttp1RequestBytesMax = 8 * 1024;  // a request's line and headers; longer ones are refused
+// From the first byte of a request to its last, unless the method takes a stream of them; then the connection is closed.
+inline constexpr std::uint64_t kHttp1RequestTimeoutMs = 30'000;
+// Of a connection: received, and neither HTTP/2's nor answered yet. Then it is not read; one with a stream of answers,
+// behind whose request nothing is to come, is closed.
+inline constexpr std::size_t kHttp1HeldBytesMax = 64 * 1024;
 
 // Draining.
 inline constexpr std::uint64_t kDrainNoticeMs = 200;  // for a client to answer the first GOAWAY; then the second goes

@@ -10,6 +10,17 @@ void Methods::add(std::string path, Method method) {
   INGOT_CHECK(added, "a path has one method");
 }
 
+void Methods::add_json(std::string path, JsonMethod method) {
+  const bool added = json_.emplace(std::move(path), std::move(method)).second;
+  INGOT_CHECK(added, "a path of JSON has one method");
+}
+
+const JsonMethod* Methods::find_json(std::string_view target) const {
+  const std::string_view path = target.substr(0, target.find('?'));
+  const auto found = json_.find(absl::string_view(path.data(), path.size()));
+  return found == json_.end() ? nullptr : &found->second;
+}
+
 const Method* Methods::find(std::string_view path) const {
   const auto found = methods_.find(absl::string_view(path.data(), path.size()));
   return found == methods_.end() ? nullptr : &found->second;

@@ -1,6 +1,7 @@
 // What a server serves: handlers by path.
 #pragma once
 
+#include <google/protobuf/descriptor.h>
 #include <grpcpp/support/status.h>
 
 #include <cstdint>
@@ -55,6 +56,15 @@ struct Method {
   bool bounds_output = false;
 };
 
+// A method that can be called with JSON, too: by a POST to a path of its own.
+struct JsonMethod {
+  std::string path;                                        // as gRPC has it
+  const google::protobuf::Descriptor* request = nullptr;   // outlive the server
+  const google::protobuf::Descriptor* response = nullptr;
+  bool one_request = true;   // else a stream of them
+  bool one_response = true;  // likewise
+};
+
 // Filled before a server is made, and not changed afterwards: any number of servers, on their threads, may share it if
 // the functions allow that.
 class Methods {
@@ -69,6 +79,12 @@ class Methods {
   // Asked before a call begins, also for the fallback. Not OK: the call ends with that, and its handler never sees it.
   void set_gate(Gate gate) { gate_ = std::move(gate); }
 
+  // `path` may be anything. A path is added once (CHECK).
+  void add_json(std::string path, JsonMethod method);
+
+  // Of the target of a request, whose query says nothing. Null: there is none.
+  const JsonMethod* find_json(std::string_view target) const;
+
   // Null: no such method.
   const Method* find(std::string_view path) const;
   const Fallback& fallback() const { return fallback_; }
@@ -76,6 +92,7 @@ class Methods {
 
  private:
   absl::flat_hash_map<std::string, Method> methods_;
+  absl::flat_hash_map<std::string, JsonMethod> json_;
   Fallback fallback_;
   Gate gate_;
 };

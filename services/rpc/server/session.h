@@ -126,6 +126,7 @@ class Session final : private Line {
   void end_messages(Stream& stream);
   void second_message(Stream& stream);
   void refuse(Stream& stream, const grpc::Status& status, const char* http_status = "200");
+  void fail(Stream& stream, const grpc::Status& status);
   void end_call(Stream& stream);
 
   // session_input.cc: messages
@@ -137,6 +138,14 @@ class Session final : private Line {
   bool charge(Stream& stream);
   void credit(Stream& stream);
   void credit_withheld();
+
+  // session_json.cc: calls with JSON
+  void find_json(Stream& stream) const;
+  bool read_json(Stream& stream, std::string_view text, std::string& messages);
+  bool json_ends(Stream& stream);
+  void send_json(Stream& stream, std::string_view message);
+  void answer_json(Stream& stream, const grpc::Status& status, const char* http_status);
+  void begin_json_response(Stream& stream, const nghttp2_data_provider& provider);
 
   // session_output.cc: answers
   void sent(Stream& stream, std::size_t bytes);

@@ -45,6 +45,7 @@ void Session::count_head(Stream& stream, std::size_t bytes) {
 }
 
 void Session::head_complete(Stream& stream) {
+  if (!stream.head.is_grpc()) find_json(stream);
   count_head(stream, stream.head.kept_bytes());
   if (const auto fault = stream.head.fault()) return refuse(stream, fault->status, fault->http_status);
   if (head_bytes_ > shared_.bounds.head_bytes) {
@@ -128,6 +129,7 @@ void Session::run_unary(Stream& stream, std::string_view message) {
 
 void Session::remote_end(Stream& stream) {
   if (std::exchange(stream.remote_ended, true)) return;
+  if (stream.json != nullptr && !json_ends(stream)) return;
   if (stream.phase == Stream::Phase::kReceiving) {
     if (stream.has_request) return request_complete(stream, stream.request);
     return refuse(stream, {grpc::StatusCode::INTERNAL, stream.reader.between_messages() ? kMalformed : kWithinMessage});
@@ -144,7 +146,10 @@ void Session::end_messages(Stream& stream) {
   stream.handler->half_closed();
 }
 
-void Session::second_message(Stream& stream) { refuse(stream, {grpc::StatusCode::UNIMPLEMENTED, kTwoMessages}); }
+void Session::second_message(Stream& stream) {
+  const bool json = stream.json != nullptr;
+  refuse(stream, {json ? grpc::StatusCode::INVALID_ARGUMENT : grpc::StatusCode::UNIMPLEMENTED, kTwoMessages});
+}
 
 // Ends a call that no handler has seen.
 void Session::refuse(Stream& stream, const grpc::Status& status, const char* http_status) {
@@ -154,6 +159,10 @@ void Session::refuse(Stream& stream, const grpc::Status& status, const char* htt
   answer(stream, status, http_status);
   stream.head.clear();  // nobody reads it any more, and the stream may stay for long
   count_head(stream, 0);
+}
+
+void Session::fail(Stream& stream, const grpc::Status& status) {
+  stream.phase == Stream::Phase::kRunning ? finish(stream, status) : refuse(stream, status);
 }
 
 void Session::finish(Stream& stream, const grpc::Status& status) {

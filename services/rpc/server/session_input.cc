@@ -25,6 +25,12 @@ void Session::data(Stream* stream, std::string_view bytes, bool last) {
   nghttp2_session_consume_connection(h2_, bytes.size());
   if (stream == nullptr || stream->phase == Stream::Phase::kAnswered) return;  // and no window: the client may stop
   stream->withheld_bytes += bytes.size();
+  std::string messages;
+  if (stream->json != nullptr) {
+    if (!read_json(*stream, bytes, messages)) return;
+    bytes = messages;
+    last = false;  // what the text says at its end, remote_end() sees
+  }
   if (stream->phase == Stream::Phase::kReceiving) {
     receive_unary(*stream, bytes, last);
   } else if (stream->phase == Stream::Phase::kRunning && stream->handler != nullptr) {
@@ -110,7 +116,8 @@ bool Session::inflate(Stream& stream, std::string_view& message, std::string& in
 
 // Counts what is kept of a request. False: it was too much, and the call has ended.
 bool Session::charge(Stream& stream) {
-  const std::size_t kept = stream.reader.kept_bytes() + stream.request.size();
+  const std::size_t json_bytes = stream.json == nullptr ? 0 : stream.json->reader.kept_bytes();
+  const std::size_t kept = stream.reader.kept_bytes() + stream.request.size() + json_bytes;
   const std::size_t before = std::exchange(stream.charged_bytes, kept);
   received_bytes_ += kept - before;
   shared_.received_bytes += kept - before;
@@ -120,11 +127,12 @@ bool Session::charge(Stream& stream) {
   if (!own && shared_.received_bytes <= shared_.bounds.received_bytes_all) return true;
   free_memory(stream.request);
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
+  if (stream.json != nullptr) stream.json->reader.reset();
   charge(stream);
   const grpc::Status status(grpc::StatusCode::RESOURCE_EXHAUSTED,
                             own ? "too many large requests of this connection at a time; nothing was done"
                                 : "too many large requests at a time; nothing was done");
-  stream.phase == Stream::Phase::kRunning ? finish(stream, status) : refuse(stream, status);
+  fail(stream, status);
   return false;
 }
 

@@ -111,12 +111,14 @@ void Session::tell_writable() {
 }
 
 void Session::send(Stream& stream, std::string_view message) {
+  if (stream.json != nullptr) return send_json(stream, message);
   const Prefix prefix = message_prefix(message.size());
   stream.output.back().append(prefix.data(), prefix.size()).append(message);
   sent(stream, prefix.size() + message.size());
 }
 
 void Session::send(Stream& stream, const google::protobuf::MessageLite& message) {
+  if (stream.json != nullptr) return send_json(stream, message.SerializePartialAsString());
   std::string& bytes = stream.output.back();
   const std::size_t before = bytes.size();
   bytes.append(kPrefixBytes, '\0');
@@ -129,6 +131,12 @@ void Session::send(Stream& stream, const google::protobuf::MessageLite& message)
 void Session::send(Stream& stream, std::vector<std::string>&& pieces) {
   std::size_t bytes = 0;
   for (const std::string& piece : pieces) bytes += piece.size();
+  if (stream.json != nullptr) {
+    std::string message;
+    message.reserve(bytes);
+    for (std::string& piece : pieces) message.append(std::exchange(piece, {}));
+    return send_json(stream, message);
+  }
   const Prefix prefix = message_prefix(bytes);
   stream.output.back().append(prefix.data(), prefix.size());
   for (std::string& piece : pieces) stream.output.append_piece(std::move(piece));
@@ -149,24 +157,28 @@ void Session::begin_response(Stream& stream) {
     host_.has_output();
     return;
   }
+  // A status of HTTP comes first, so initial metadata waits for a message, or for the end.
+  if (stream.json != nullptr && !stream.finished && stream.output.size() == 0) return;
   stream.response_begun = true;
-  std::vector<nghttp2_nv>& fields = empty_fields();
-  add_head(fields, "200");
-  add_accepted_encodings(fields);
-  add_metadata(fields, stream.initial_metadata);
   nghttp2_data_provider provider;
   provider.source.ptr = &stream;
   provider.read_callback = [](nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t length, std::uint32_t* flags,
                               nghttp2_data_source* source, void* user) {
     return static_cast<Session*>(user)->read_output(*static_cast<Stream*>(source->ptr), length, *flags);
   };
-  nghttp2_submit_response(h2_, stream.id, fields.data(), fields.size(), &provider);
   host_.has_output();
+  if (stream.json != nullptr) return begin_json_response(stream, provider);
+  std::vector<nghttp2_nv>& fields = empty_fields();
+  add_head(fields, "200");
+  add_accepted_encodings(fields);
+  add_metadata(fields, stream.initial_metadata);
+  nghttp2_submit_response(h2_, stream.id, fields.data(), fields.size(), &provider);
 }
 
 void Session::answer(Stream& stream, const grpc::Status& status, const char* http_status) {
   stream.finished = true;
   stream.status = status.error_code();
+  if (stream.json != nullptr) return answer_json(stream, status, http_status);
   const std::string& text = status.error_message();
   if (!text.empty()) stream.status_message = percent_encode(std::string_view(text).substr(0, kStatusMessageBytesMax));
   if (const std::string details = status.error_details(); !details.empty()) {
@@ -225,8 +237,11 @@ ssize_t Session::read_output(Stream& stream, std::size_t length, std::uint32_t& 
   }
   flags |= NGHTTP2_DATA_FLAG_NO_COPY;
   if (stream.finished && bytes == stream.output.size()) {
-    flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-    submit_trailers(stream);
+    flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (stream.json == nullptr) {
+      flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      submit_trailers(stream);
+    }
   }
   stream.framed_bytes = bytes;
   return static_cast<ssize_t>(bytes);

@@ -27,6 +27,7 @@ void Stream::clear() {
   method = nullptr;
   call = {};
   handler.reset();
+  json.reset();
   withheld_bytes = charged_bytes = head_bytes = framed_bytes = 0;
   moved_ns = 0;
   reader.reset(message_bytes_max, kKeptCapacityBytes);

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "services/rpc/json/reader.h"
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
 #include "services/rpc/server/output_bytes.h"
@@ -27,6 +28,13 @@ namespace ingot::rpc::inline server {
 class Session;
 
 using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+// What a call with JSON has besides.
+struct JsonCall {
+  const JsonMethod& method;
+  JsonReader reader;
+  const char* http_status = "200";
+};
 
 struct Stream : QueueHook {
   enum class Phase : std::uint8_t { kHead, kReceiving, kWaiting, kRunning, kAnswered };
@@ -70,7 +78,9 @@ struct Stream : QueueHook {
   MessageReader reader;
   std::string request;             // of a unary call that waits; or bytes that a handler does not want yet
   std::size_t withheld_bytes = 0;  // received, and not yet added to the stream's window again
-  std::size_t charged_bytes = 0;   // of reader and request, as counted for the connection
+  std::size_t charged_bytes = 0;   // of reader, request and json, as counted for the connection
+
+  std::unique_ptr<JsonCall> json;  // null: the call's messages are gRPC's
 
   OutputBytes output;
   std::size_t framed_bytes = 0;  // of output: HTTP/2 has begun a DATA frame with them

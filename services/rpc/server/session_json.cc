@@ -1,0 +1,161 @@
+// Calls with JSON: their text on one side, gRPC's messages on the other. Between these they are calls like any other.
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "services/rpc/json/writer.h"
+#include "services/rpc/server/session.h"
+#include "services/rpc/wire/framing.h"
+
+namespace ingot::rpc::inline server {
+namespace {
+
+struct HttpStatus {
+  const char* code;
+  const char* text;
+};
+
+// As etcd's gateway maps gRPC's codes.
+HttpStatus http_status_of(grpc::StatusCode code) {
+  switch (code) {
+    case grpc::StatusCode::OK:
+      return {"200", "OK"};
+    case grpc::StatusCode::CANCELLED:
+      return {"408", "Request Timeout"};
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::OUT_OF_RANGE:
+      return {"400", "Bad Request"};
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return {"504", "Gateway Timeout"};
+    case grpc::StatusCode::NOT_FOUND:
+      return {"404", "Not Found"};
+    case grpc::StatusCode::ALREADY_EXISTS:
+    case grpc::StatusCode::ABORTED:
+      return {"409", "Conflict"};
+    case grpc::StatusCode::PERMISSION_DENIED:
+      return {"403", "Forbidden"};
+    case grpc::StatusCode::UNAUTHENTICATED:
+      return {"401", "Unauthorized"};
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return {"429", "Too Many Requests"};
+    case grpc::StatusCode::FAILED_PRECONDITION:
+      return {"412", "Precondition Failed"};
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return {"501", "Not Implemented"};
+    case grpc::StatusCode::UNAVAILABLE:
+      return {"503", "Service Unavailable"};
+    default:
+      return {"500", "Internal Server Error"};
+  }
+}
+
+// The body of an answer, or what ends a stream of them.
+std::string error_body(const grpc::Status& status, bool of_stream) {
+  const HttpStatus http = http_status_of(status.error_code());
+  std::string text;
+  append_json_string(text, std::string_view(status.error_message()).substr(0, kStatusMessageBytesMax));
+  const int code = status.error_code();
+  if (!of_stream) return absl::StrCat(R"({"error":)", text, R"(,"message":)", text, R"(,"code":)", code, "}");
+  return absl::StrCat(R"({"error":{"grpc_code":)", code, R"(,"http_code":)", http.code, R"(,"message":)", text,
+                      R"(,"http_status":")", http.text, "\"}}\n");
+}
+
+nghttp2_nv header(std::string_view name, std::string_view value) {
+  // nghttp2 copies both, whatever their types say.
+  return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
+          reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NONE};
+}
+
+}  // namespace
+
+void Session::find_json(Stream& stream) const {
+  const JsonMethod* method = shared_.methods.find_json(stream.head.path());
+  if (method == nullptr) return;
+  stream.json.reset(new JsonCall{*method, JsonReader(*method->request, stream.message_bytes_max)});
+  stream.head.become_json(method->path);
+}
+
+// Appends the messages that are complete, as gRPC frames them. False: the call has ended.
+bool Session::read_json(Stream& stream, std::string_view text, std::string& messages) {
+  JsonReader& reader = stream.json->reader;
+  for (;;) {
+    const JsonReader::Result result = reader.read(text);
+    if (result == JsonReader::Result::kMore) return true;
+    if (result == JsonReader::Result::kMessage) {
+      const Prefix prefix = message_prefix(reader.message().size());
+      messages.append(prefix.data(), prefix.size()).append(reader.message());
+      continue;
+    }
+    const bool large = result == JsonReader::Result::kTooLarge;
+    const grpc::Status fault =
+        large ? grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                             absl::StrCat("Received message larger than max (more than ", stream.message_bytes_max,
+                                          " bytes)"))
+              : grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, reader.fault());
+    reader.reset();
+    fail(stream, fault);
+    return false;
+  }
+}
+
+// The text has ended. Without any, a unary call has an empty request, as at etcd. False: the call has ended.
+bool Session::json_ends(Stream& stream) {
+  if (stream.phase == Stream::Phase::kAnswered) return false;
+  if (!stream.json->reader.between_messages()) {
+    fail(stream, {grpc::StatusCode::INVALID_ARGUMENT, "not JSON: the request ends within an object"});
+    return false;
+  }
+  if (stream.phase == Stream::Phase::kReceiving) stream.has_request = true;
+  return true;
+}
+
+void Session::send_json(Stream& stream, std::string_view message) {
+  const JsonMethod& method = stream.json->method;
+  if (message.size() > shared_.bounds.json_response_bytes) {
+    return finish(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED,
+                           absl::StrCat("the answer has ", message.size(), " bytes, and ",
+                                        shared_.bounds.json_response_bytes,
+                                        " is the most with JSON; ask for less at a time, or call by gRPC")});
+  }
+  std::string& json = stream.output.back();
+  const std::size_t before = json.size();
+  if (!method.one_response) json += R"({"result":)";
+  if (!append_json(*method.response, message, json)) {
+    json.resize(before);
+    return finish(stream, {grpc::StatusCode::INTERNAL, "the answer cannot be written as JSON"});
+  }
+  if (!method.one_response) json += "}\n";
+  sent(stream, json.size() - before);
+}
+
+void Session::answer_json(Stream& stream, const grpc::Status& status, const char* http_status) {
+  const bool begun = stream.response_begun;
+  const bool of_stream = !stream.json->method.one_response;
+  if (!begun && !status.ok()) {
+    output_taken(stream, stream.output.size());
+    const bool given = std::string_view(http_status) != "200";
+    stream.json->http_status = given ? http_status : http_status_of(status.error_code()).code;
+  }
+  if (stream.bounds_output) take_over_output(stream);
+  if (!status.ok() && (of_stream || !begun)) {
+    const std::string body = error_body(status, of_stream);
+    stream.output.back() += body;
+    output_added(stream, body.size());
+  }
+  finished_output_bytes_ += stream.output.size();
+  begin_response(stream);
+}
+
+// What is complete has its length.
+void Session::begin_json_response(Stream& stream, const nghttp2_data_provider& provider) {
+  const std::string length = std::to_string(stream.output.size());
+  const std::array<nghttp2_nv, 3> fields = {header(":status", stream.json->http_status),
+                                            header("content-type", "application/json"),
+                                            header("content-length", length)};
+  nghttp2_submit_response(h2_, stream.id, fields.data(), stream.finished ? 3 : 2, &provider);
+}
+
+}  // namespace ingot::rpc::server
