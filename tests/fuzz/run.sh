@@ -56,7 +56,8 @@ began=$SECONDS
 # Bazel builds everything once more with GCC, from which the linker takes what is not listed here. What reads bytes from
 # outside is compiled by clang, so that its coverage guides the fuzzer.
 sources=(
-  tests/fuzz/{libfuzzer,targets,agreement_targets,rpc_targets,snapshot_targets,supervision_targets,view_targets}.cc
+  tests/fuzz/{libfuzzer,targets,agreement_targets,gateway_targets,rpc_targets,snapshot_targets,supervision_targets}.cc
+  tests/fuzz/view_targets.cc
   tests/fuzz/{counted_heap,client_actions,client_oracles,client_peer,client_schedule,client_world}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
@@ -64,8 +65,9 @@ sources=(
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
   services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc
-  services/rpc/wire/*.cc
-  services/rpc/server/{call,flood_guard,methods,request_head,session,session_calls,session_input}.cc
+  services/rpc/{json,wire}/*.cc
+  services/rpc/server/{call,flood_guard,http1_calls,http1_request,methods,request_head}.cc
+  services/rpc/server/{session,session_calls,session_input,session_json}.cc
   services/rpc/server/{session_memory,session_output,stream,turns}.cc
   # Without hub_wide.cc: clang 14 does not take that an optional of a nested struct makes one.
   services/watch/{cover,event_batch,hub,hub_delivery,hub_reading,hub_requests,room,shares,watch_index,watch_methods}.cc

@@ -74,6 +74,14 @@ std::string sample_framing(Prng& rng);
 void run_http2(std::string_view bytes);
 std::string sample_http2(Prng& rng);
 
+// JSON of a client, in any pieces.
+void run_json(std::string_view bytes);
+std::string sample_json(Prng& rng);
+
+// What a client sends on a connection of HTTP/1.1 with calls, to a server with a few methods and narrow bounds.
+void run_http1(std::string_view bytes);
+std::string sample_http1(Prng& rng);
+
 // What clients do to a loop that serves them, as a schedule: any frames and messages, slow reads, ends from either side,
 // time. The server's memory stays within its named bounds, and an ordinary client has its answers.
 void run_client(std::string_view bytes);
@@ -95,6 +103,8 @@ inline const std::vector<Target>& targets() {
       {"launch_document", run_launch_document, sample_launch_document},
       {"framing", run_framing, sample_framing},
       {"http2", run_http2, sample_http2},
+      {"json", run_json, sample_json},
+      {"http1", run_http1, sample_http1},
       {"client", run_client, sample_client, /*cost=*/20},
   };
   return all;

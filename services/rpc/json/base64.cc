@@ -52,7 +52,7 @@ bool Base64Decoder::end(std::string& bytes) {
 
 void append_base64(std::string& text, std::string_view bytes) {
   text.reserve(text.size() + (bytes.size() + 2) / 3 * 4);
-  const auto octet = [&bytes](std::size_t i) { return static_cast<std::uint32_t>(static_cast<std::uint8_t>(bytes[i])); };
+  const auto octet = [&bytes](std::size_t i) { return std::uint32_t{static_cast<std::uint8_t>(bytes[i])}; };
   const auto digit = [](std::uint32_t bits, int shift) { return kDigits[bits >> shift & 63]; };
   std::size_t i = 0;
   for (; i + 3 <= bytes.size(); i += 3) {

@@ -1,0 +1,211 @@
+"""The JSON gateway: etcd and ingotd are asked the same by HTTP, and status and body of the answers are compared."""
+
+import base64
+import http.client
+import json
+import socket
+import unittest
+
+from etcd_servers import Etcd, WATCHDOG_S
+from tests.daemon.ingot_daemon import Daemon
+
+
+def b64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def put(key, value, **more):
+    return "kv/put", {"key": b64(key), "value": b64(value), **more}
+
+
+def get(key, end="", **more):
+    return "kv/range", {"key": b64(key), "range_end": b64(end), **more}
+
+
+def compare(key, target, **more):
+    return {"key": b64(key), "target": target, **more}
+
+
+ALL = "\0"
+# In this order, on empty stores. A body that is a string goes as it stands.
+SAME = [
+    put("a", "1"), put("b", "2"), put("b", "3", prev_kv=True), put("c", ""), put("long", "x" * 5_000),
+    put("a", "", ignore_value=True), put("new", "", ignore_value=True), put("", "1"), put("a", "1", lease="77"),
+    get("a"), get("nothing"), get("a", "c"), get(ALL, ALL), get(ALL, ALL, keys_only=True),
+    get(ALL, ALL, count_only=True), get(ALL, ALL, limit=2), get(ALL, ALL, limit="2", sort_order="DESCEND", sort_target="KEY"),
+    get(ALL, ALL, sortOrder=2, sortTarget="VALUE", maxModRevision="4"), get("a", revision="3"), get("a", revision=99),
+    get("a", serializable=True), get("a", sort_order="UP"), get("a", sort_order=77), get("a", limit=1.5),
+    get("a", limit="x"), get("a", limit=9223372036854775808), get("a", keys_only="true"), get("a", unknown=[1, None]),
+    ("kv/range", ""), ("kv/range", " "), ("kv/range", "{}"), ("kv/range", "{"), ("kv/range", "[]"), ("kv/range", "7"),
+    ("kv/range", '"x"'), ("kv/range", "{'key':'YQ=='}"), ("kv/range", '{"key":"YQ==",}'), ("kv/range", '{"key":7}'),
+    ("kv/range", '{"key":null}'), ("kv/range", '{"key":"!"}'), ("kv/range", '{"Key":"YQ=="}'),
+    ("kv/range", "[" * 50_000), ("kv/range", '{"key":{}}'), ("kv/range", '{"key":[]}'),
+    ("kv/txn", {"compare": [compare("a", "VERSION", result="GREATER", version=0),
+                            compare("a", "VALUE", value=b64("1"))],
+                "success": [{"request_put": {"key": b64("t"), "value": b64("1")}},
+                            {"request_range": {"key": b64("t")}},
+                            {"requestTxn": {"success": [
+                                {"request_delete_range": {"key": b64("c"), "prev_kv": True}}]}}],
+                "failure": [{"request_range": {"key": b64("a")}}]}),
+    ("kv/txn", {"compare": [compare("t", "CREATE", create_revision="0")],
+                "failure": [{"request_range": {"key": b64("t")}}]}),
+    ("kv/txn", {"compare": None, "success": []}), ("kv/txn", {}), ("kv/txn", {"compare": {}}),
+    ("kv/txn", {"success": [{}]}), ("kv/txn", {"success": [7]}),
+    ("kv/txn", {"success": [{"request_put": {"key": b64("a")}}, {"request_put": {"key": b64("a")}}]}),
+    ("kv/deleterange", {"key": b64("b"), "prev_kv": True}), ("kv/deleterange", {"key": b64("b")}),
+    ("kv/deleterange", {}),
+    ("kv/compaction", {"revision": "99"}), ("kv/compaction", {"revision": 3, "physical": True}),
+    get("a", revision=2), ("kv/compaction", {"revision": "3"}),
+    ("kv/put", {"key": b64("big"), "value": "A" * 2_200_000}),
+    ("maintenance/alarm", {}), ("maintenance/alarm", {"action": "ACTIVATE", "alarm": "NOSPACE"}),
+    ("maintenance/alarm", {"action": "DEACTIVATE", "alarm": "NOSPACE"}), ("maintenance/defragment", {}),
+    ("auth/authenticate", {"name": "x", "password": "y"}),
+    ("nothing", {}), ("kv", {}), ("kv/range/", {}), ("", {}), ("lease/nothing", {}),
+]
+METHODS = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]
+# What differs between two clusters.
+OWN = {"cluster_id", "member_id", "raft_term", "ID"}
+
+
+class Client:
+    """One connection, which is opened again when the server has ended it."""
+
+    def __init__(self, endpoint):
+        self.connection = http.client.HTTPConnection(endpoint, timeout=WATCHDOG_S)
+
+    def ask(self, path, body, method="POST", fields=None):
+        text = body if isinstance(body, str) else json.dumps(body)
+        self.connection.request(method, path, body=text, headers=fields or {})
+        answer = self.connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def without_own(value):
+    if isinstance(value, dict):
+        return {key: "N" if key in OWN else without_own(of) for key, of in value.items()}
+    return [without_own(each) for each in value] if isinstance(value, list) else value
+
+
+def told(status, text):
+    """What a client is told: of a fault in JSON the code, since each parser has its own words."""
+    if status == 404 and not text.startswith("{"):
+        return status, text
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return status, text
+    if status == 400 and body["code"] == 3 and not body["message"].startswith("etcdserver: "):
+        return status, {"code": 3}
+    if status == 429:
+        return status, {"code": body["code"]}
+    return status, without_own(body)
+
+
+def first_lines(endpoint, path, body, number):
+    """The first lines of a stream of answers, and its status."""
+    connection = http.client.HTTPConnection(endpoint, timeout=WATCHDOG_S)
+    connection.request("POST", path, body=body)
+    answer = connection.getresponse()
+    lines = [json.loads(answer.readline()) for _ in range(number)]
+    connection.close()
+    return answer.status, without_own(lines)
+
+
+class GatewayTest(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.etcd = Etcd().__enter__()
+        cls.addClassCleanup(cls.etcd.__exit__)
+        cls.ingot = Daemon().__enter__()
+        cls.addClassCleanup(cls.ingot.__exit__, None, None, None)
+
+    def both(self, ask):
+        return [ask(endpoint) for endpoint in (self.etcd.endpoint, self.ingot.endpoint)]
+
+    def test_1_each_answer_is_etcds(self):
+        for prefix in ("/v3/", "/v3beta/"):
+            clients = self.both(Client)
+            for path, body in SAME:
+                with self.subTest(path=prefix + path, body=str(body)[:200]):
+                    theirs, ours = (told(*client.ask(prefix + path, body)) for client in clients)
+                    self.assertEqual(theirs, ours)
+
+    def test_2_so_is_that_to_other_methods_paths_and_versions(self):
+        for method in METHODS:
+            with self.subTest(method=method):
+                theirs, ours = self.both(lambda endpoint: Client(endpoint).ask("/v3/kv/range", "", method))
+                self.assertEqual(theirs, ours)
+        for path in ("/v3alpha/kv/range", "/v2/keys"):
+            theirs, ours = self.both(lambda endpoint: Client(endpoint).ask(path, {})[0])
+            self.assertEqual(theirs, ours)
+        theirs, ours = self.both(lambda endpoint: told(*Client(endpoint).ask(
+            "/v3/kv/range?x=y", {"key": b64("a")}, fields={"Content-Type": "text/plain"})))
+        self.assertEqual(theirs, ours)
+        self.assertEqual(Client(self.ingot.endpoint).ask("/v3/kv/range", {}, fields={"Origin": "http://x"})[0], 403)
+
+    def test_3_a_watch_is_a_stream_of_lines(self):
+        start = json.dumps({"create_request": {"key": b64("w"), "start_revision": "4", "prev_kv": True}})
+        other = json.dumps({"create_request": {"key": b64("w"), "watch_id": "5"}})
+        again = json.dumps({"create_request": {"key": b64("w"), "watch_id": 5}})
+        cancel = json.dumps({"cancel_request": {"watch_id": "5"}})
+        for client in self.both(Client):
+            client.ask("/v3/kv/put", put("w", "1")[1])
+            client.ask("/v3/kv/put", put("w", "2")[1])
+            client.ask("/v3/kv/deleterange", {"key": b64("w")})
+        for body, lines in ((start, 2), (other + again + cancel, 3)):
+            theirs, ours = self.both(lambda endpoint: first_lines(endpoint, "/v3/watch", body, lines))
+            self.assertEqual(theirs, ours)
+
+    def test_4_requests_in_parts_are_read(self):
+        request = b"POST /v3/kv/range HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        for chunk in (b'{"key"', b':"YQ=="', b"}", b""):
+            request += b"%x\r\n%s\r\n" % (len(chunk), chunk)
+
+        def ask(endpoint):
+            host, port = endpoint.rsplit(":", 1)
+            with socket.create_connection((host, int(port)), timeout=WATCHDOG_S) as connection:
+                for at in range(0, len(request), 5):
+                    connection.sendall(request[at:at + 5])
+                answer = http.client.HTTPResponse(connection)
+                answer.begin()
+                return told(answer.status, answer.read().decode())
+
+        theirs, ours = self.both(ask)
+        self.assertEqual(theirs, ours)
+
+    def test_5_what_differs_is_refused(self):
+        client = Client(self.ingot.endpoint)
+        for path, body, why in [
+            ("kv/txn", '{"compare":[null]}', "takes an object, not null"),  # ends the connection at etcd
+            ("kv/range", '{"key":"YQ==","key":"YQ=="}', "is there twice"),
+            ("kv/range", '{"key":"YQ=="}{"key":"YQ=="}', "one request message"),
+            ("watch", "{", "the request ends within an object"),
+        ]:
+            with self.subTest(body=body):
+                status, text = client.ask("/v3/" + path, body)
+                self.assertEqual(status, 400)
+                self.assertIn(why, text)
+        # Of a service that there is not: gRPC's own answer.
+        self.assertEqual(client.ask("/v3/lock/lock", {})[0], 501)
+
+    def test_6_every_path_of_etcds_is_there(self):
+        for path in ("lease/grant", "lease/revoke", "kv/lease/revoke", "lease/keepalive", "lease/timetolive",
+                     "kv/lease/timetolive", "lease/leases", "kv/lease/leases", "cluster/member/add",
+                     "cluster/member/remove", "cluster/member/update", "cluster/member/list", "cluster/member/promote",
+                     "maintenance/status", "maintenance/hash", "maintenance/snapshot",
+                     "maintenance/transfer-leadership",
+                     "auth/enable", "auth/disable", "auth/user/add", "auth/user/get", "auth/user/list",
+                     "auth/user/delete", "auth/user/changepw", "auth/user/grant", "auth/user/revoke", "auth/role/add",
+                     "auth/role/get", "auth/role/list", "auth/role/delete", "auth/role/grant", "auth/role/revoke",
+                     "lock/lock", "lock/unlock", "election/campaign", "election/proclaim", "election/leader",
+                     "election/observe", "election/resign"):
+            with self.subTest(path=path):
+                status, body = Client(self.ingot.endpoint).ask("/v3/" + path, {})
+                self.assertNotEqual((status, body), (404, "Not Found\n"))
+                self.assertTrue(status == 200 or "error" in json.loads(body.splitlines()[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
