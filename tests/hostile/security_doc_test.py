@@ -7,7 +7,8 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
-LIMITS = ("services/rpc/server/limits.h", "services/rpc/passing/limits.h", "services/watch/limits.h")
+LIMITS = ("services/rpc/server/limits.h", "services/rpc/json/limits.h", "services/rpc/passing/limits.h",
+          "services/watch/limits.h")
 USED = ("core/limits.h", "replication/requests/limits.h", "replication/store/limits.h")  # whose constants the limits are made of
 UNITS = {"KiB": 1024, "MiB": 1024 ** 2, "s": 1000, "min": 60_000}  # other words count single things
 
