@@ -122,7 +122,7 @@ JsonReader::Result JsonReader::read(std::string_view& text) {
 const std::string& JsonReader::message() const { return text_->builder().message(); }
 const std::string& JsonReader::fault() const { return text_->fault; }
 bool JsonReader::between_messages() const { return text_ == nullptr || !text_->begun; }
-std::size_t JsonReader::kept_bytes() const { return text_ == nullptr ? 0 : text_->builder().message().size(); }
+std::size_t JsonReader::kept_bytes() const { return between_messages() ? 0 : text_->builder().message().size(); }
 void JsonReader::reset() { text_.reset(); }
 
 }  // namespace ingot::rpc::json

@@ -39,7 +39,7 @@ class JsonReader {
 
   // Whether no object has begun that is not complete. At the end of the text anything else is a fault.
   bool between_messages() const;
-  std::size_t kept_bytes() const;
+  std::size_t kept_bytes() const;  // of an object that is not complete
 
   // Forgets all.
   void reset();

@@ -87,6 +87,7 @@ bool Session::read_json(Stream& stream, std::string_view text, std::string& mess
     if (result == JsonReader::Result::kMessage) {
       const Prefix prefix = message_prefix(reader.message().size());
       messages.append(prefix.data(), prefix.size()).append(reader.message());
+      if (reader.message().size() > kKeptCapacityBytes) reader.reset();
       continue;
     }
     const bool large = result == JsonReader::Result::kTooLarge;
