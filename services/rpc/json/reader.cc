@@ -10,8 +10,8 @@
 namespace ingot::rpc::inline json {
 namespace {
 
-namespace json = boost::json;
-using Error = json::error_code;
+namespace sax = boost::json;
+using Error = sax::error_code;
 
 // What Boost.JSON's parser calls.
 class Events {
@@ -31,48 +31,48 @@ class Events {
   bool on_array_begin(Error& error) { return well(builder.list_begins(), error); }
   bool on_array_end(std::size_t, Error& error) { return well(builder.list_ends(), error); }
   // A key that is longer than any field's is one of an unknown field.
-  bool on_key_part(json::string_view part, std::size_t, Error&) {
+  bool on_key_part(sax::string_view part, std::size_t, Error&) {
     key_.append(part.data(), std::min(part.size(), kJsonWordBytesMax + 1 - std::min(key_.size(), kJsonWordBytesMax + 1)));
     return true;
   }
-  bool on_key(json::string_view part, std::size_t bytes, Error& error) {
+  bool on_key(sax::string_view part, std::size_t bytes, Error& error) {
     on_key_part(part, bytes, error);
     const bool result = builder.key(key_);
     key_.clear();
     return well(result, error);
   }
-  bool on_string_part(json::string_view part, std::size_t, Error& error) {
+  bool on_string_part(sax::string_view part, std::size_t, Error& error) {
     return well(builder.string_part({part.data(), part.size()}), error);
   }
-  bool on_string(json::string_view part, std::size_t bytes, Error& error) {
+  bool on_string(sax::string_view part, std::size_t bytes, Error& error) {
     return on_string_part(part, bytes, error) && well(builder.string_ends(), error);
   }
-  bool on_number_part(json::string_view, Error&) { return true; }
-  bool on_int64(std::int64_t number, json::string_view, Error& error) {
+  bool on_number_part(sax::string_view, Error&) { return true; }
+  bool on_int64(std::int64_t number, sax::string_view, Error& error) {
     return well(builder.number(std::to_string(number), true), error);
   }
-  bool on_uint64(std::uint64_t number, json::string_view, Error& error) {
+  bool on_uint64(std::uint64_t number, sax::string_view, Error& error) {
     return well(builder.number(std::to_string(number), true), error);
   }
-  bool on_double(double, json::string_view, Error& error) { return well(builder.number({}, false), error); }
+  bool on_double(double, sax::string_view, Error& error) { return well(builder.number({}, false), error); }
   bool on_bool(bool value, Error& error) { return well(builder.boolean(value), error); }
   bool on_null(Error& error) { return well(builder.null(), error); }
-  bool on_comment_part(json::string_view, Error&) { return true; }
-  bool on_comment(json::string_view, Error&) { return true; }
+  bool on_comment_part(sax::string_view, Error&) { return true; }
+  bool on_comment(sax::string_view, Error&) { return true; }
 
   MessageBuilder builder;
 
  private:
   static bool well(bool result, Error& error) {
-    if (!result) error = json::error::exception;  // builder.fault() says more
+    if (!result) error = sax::error::exception;  // builder.fault() says more
     return result;
   }
 
   std::string key_;
 };
 
-json::parse_options options() {
-  json::parse_options made;
+sax::parse_options options() {
+  sax::parse_options made;
   made.max_depth = kJsonDepthMax;
   return made;
 }
@@ -88,7 +88,7 @@ class JsonReader::Text {
 
   MessageBuilder& builder() { return parser.handler().builder; }
 
-  json::basic_parser<Events> parser;
+  sax::basic_parser<Events> parser;
   bool begun = false;  // an object, which is not complete
   std::string fault;
 };
@@ -107,7 +107,7 @@ JsonReader::Result JsonReader::read(std::string_view& text) {
     text_->builder().clear();
     text_->begun = true;
   }
-  json::error_code error;
+  sax::error_code error;
   text.remove_prefix(text_->parser.write_some(true, text.data(), text.size(), error));
   if (error.failed()) {
     const MessageBuilder& builder = text_->builder();

@@ -262,7 +262,7 @@ void Http1Calls::refuse(int status, std::string_view body) {
 void Http1Calls::answer_begins() {
   const bool old = request_->version() < 11;
   chunked_ = length_.empty() && !old;
-  closing_ = closing_ || (length_.empty() && old) || !request_->is_done();
+  closing_ = closing_ || (length_.empty() && old) || (one_request_ && !request_->is_done());
   absl::StrAppend(&answer_, head_line(status_), "Content-Type: application/json\r\n");
   if (!length_.empty()) absl::StrAppend(&answer_, "Content-Length: ", length_, "\r\n");
   if (chunked_) answer_ += "Transfer-Encoding: chunked\r\n";

@@ -34,7 +34,7 @@ class RequestHead {
   std::optional<Fault> fault() const;
 
   std::string_view path() const { return path_; }
-  bool is_grpc() const { return grpc_; }  // by its content-type
+  bool says_grpc() const { return grpc_; }  // by its content-type
   // A call with JSON of the method with this path: its content-type may be any.
   void become_json(std::string_view method_path) {
     path_ = method_path;

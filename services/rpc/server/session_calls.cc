@@ -45,7 +45,7 @@ void Session::count_head(Stream& stream, std::size_t bytes) {
 }
 
 void Session::head_complete(Stream& stream) {
-  if (!stream.head.is_grpc()) find_json(stream);
+  if (!stream.head.says_grpc()) find_json(stream);
   count_head(stream, stream.head.kept_bytes());
   if (const auto fault = stream.head.fault()) return refuse(stream, fault->status, fault->http_status);
   if (head_bytes_ > shared_.bounds.head_bytes) {

@@ -127,7 +127,7 @@ TEST_CASE("what is no call is refused, and the connection ends") {
       {post("/v3/echo", kFoo, "Expect: x\r\n"), "417 Expectation Failed", ""},
       {foo + "GET /version HTTP/1.1\r\n\r\n", "200 OK", R"({"etcdserver":"3.4"})"},
       {"POST /v3/echo HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}", "400 Bad Request",
-       "This is no HTTP/1.1 request: bad Content-Length.\n"},
+       "This is no HTTP/1.1 request: multiple Content-Length.\n"},
       {"POST /v3/echo HTTP/1.1\r\nA: " + std::string(9'000, 'x') + "\r\n\r\n", "431 Request Header Fields Too Large",
        "The request's head is too long.\n"},
   };
