@@ -167,7 +167,9 @@ void Http1Calls::read_requests() {
 
 void Http1Calls::request_begins(std::string head) {
   request_.emplace();
-  if (const std::string wrong = request_->read(input_); !wrong.empty() || !request_->is_header_done()) {
+  input_.erase(0, head.size());
+  std::string alone = head;
+  if (const std::string wrong = request_->read(alone); !wrong.empty() || !request_->is_header_done()) {
     return refuse(400, absl::StrCat("This is no HTTP/1.1 request: ", wrong, ".\n"));
   }
   closing_ = closing_ || !request_->keep_alive();
@@ -185,7 +187,7 @@ void Http1Calls::request_begins(std::string head) {
   if (request_->expects_other()) return refuse(417, "");
   one_request_ = method->one_request;
   submit();
-  if (in_call() && request_->expects() && !request_->is_done()) answer_ += "HTTP/1.1 100 Continue\r\n\r\n";
+  if (in_call() && request_->expects() && !request_->is_done() && input_.empty()) answer_ += "HTTP/1.1 100 Continue\r\n\r\n";
 }
 
 void Http1Calls::submit() {

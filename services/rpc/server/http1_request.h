@@ -42,7 +42,7 @@ class Http1Request final : public boost::beast::http::basic_parser<true> {
   void on_header_impl(Error&) override { in_head_ = false; }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
   std::size_t on_body_impl(Text body, Error&) override;
-  void on_chunk_header_impl(std::uint64_t, Text, Error&) override {}
+  void on_chunk_header_impl(std::uint64_t, Text, Error&) override { chunks_begun_ = true; }
   std::size_t on_chunk_body_impl(std::uint64_t, Text body, Error&) override { return on_body_impl(body, unused_); }
   void on_finish_impl(Error&) override {}
 
@@ -50,6 +50,7 @@ class Http1Request final : public boost::beast::http::basic_parser<true> {
   std::string target_;
   int version_ = 11;
   bool in_head_ = true;  // trailers say nothing
+  bool chunks_begun_ = false;
   bool from_page_ = false;
   bool expects_ = false;
   bool expects_other_ = false;

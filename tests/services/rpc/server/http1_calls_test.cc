@@ -160,6 +160,17 @@ TEST_CASE("requests may come in any parts, chunked, and one behind the other") {
   CHECK(gateway.server().held_bytes() == 0);
 }
 
+// Regression: Boost.Beast takes it for granted that bytes of another chunk come before the last one's.
+TEST_CASE("a chunked request without a chunk but the last may come byte by byte") {
+  Gateway gateway;
+  const Descriptor client = gateway.connect();
+  std::string got;
+  for (const char each : std::string("POST /v3/echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")) {
+    got += gateway.ask(client, std::string(1, each));
+  }
+  CHECK(got == json_answer("200 OK", "{}"));
+}
+
 TEST_CASE("a client may ask whether to go on, and may end its connection by a field or by its version") {
   Gateway gateway;
   const Descriptor careful = gateway.connect();
