@@ -172,6 +172,7 @@ void Http1Calls::request_begins(std::string head) {
   if (const std::string wrong = request_->read(alone); !wrong.empty() || !request_->is_header_done()) {
     return refuse(400, absl::StrCat("This is no HTTP/1.1 request: ", wrong, ".\n"));
   }
+  if (request_->badly_framed()) return refuse(400, "The request's Transfer-Encoding is not \"chunked\" alone.\n");
   closing_ = closing_ || !request_->keep_alive();
   const std::string& target = request_->target();
   const JsonMethod* method = shared_.methods.find_json(target);

@@ -43,6 +43,8 @@ void Http1Request::on_field_impl(http::field known, Text name_text, Text value, 
   std::string name(name_text.data(), name_text.size());
   absl::AsciiStrToLower(&name);
   if (known == http::field::origin) from_page_ = true;
+  if (known == http::field::transfer_encoding) encoded_ = true;
+  if (known == http::field::content_length) sized_ = true;
   if (known == http::field::expect) {
     (boost::beast::iequals(value, "100-continue") ? expects_ : expects_other_) = true;
   } else if (name == "authorization" || name == "grpc-timeout") {

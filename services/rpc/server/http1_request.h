@@ -27,6 +27,9 @@ class Http1Request final : public boost::beast::http::basic_parser<true> {
   bool from_page() const { return from_page_; }  // of a browser: it says its origin
   bool expects() const { return expects_; }      // "Expect: 100-continue"
   bool expects_other() const { return expects_other_; }
+  // It is not sure where its body ends, so another reader on the way may have seen other requests: a transfer encoding
+  // that is not "chunked", or one beside a length, or with HTTP/1.0 (RFC 9112, 6.1).
+  bool badly_framed() const { return encoded_ && (!chunked() || sized_ || version_ < 11); }
   // For the call: its deadline and metadata. Names are in lower case.
   const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
 
@@ -52,6 +55,8 @@ class Http1Request final : public boost::beast::http::basic_parser<true> {
   bool in_head_ = true;  // trailers say nothing
   bool chunks_begun_ = false;
   bool from_page_ = false;
+  bool encoded_ = false;  // it has a Transfer-Encoding
+  bool sized_ = false;    // it has a Content-Length
   bool expects_ = false;
   bool expects_other_ = false;
   std::vector<std::pair<std::string, std::string>> fields_;

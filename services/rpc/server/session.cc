@@ -249,7 +249,7 @@ void Session::drop(Stream& stream) {
   end_call(stream);
   stream.request.clear();
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
-  if (stream.json != nullptr) stream.json->reader.reset();
+  if (stream.json != nullptr) stream.json->clear();
   charge(stream);
   count_head(stream, 0);
   if (stream.finished) finished_output_bytes_ -= stream.output.size();

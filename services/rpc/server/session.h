@@ -125,6 +125,7 @@ class Session final : private Line {
   void remote_end(Stream& stream);
   void end_messages(Stream& stream);
   void second_message(Stream& stream);
+  static constexpr const char* kTwoMessages = "grpc: a call of this method has one request message; nothing was done";
   void refuse(Stream& stream, const grpc::Status& status, const char* http_status = "200");
   void fail(Stream& stream, const grpc::Status& status);
   void end_call(Stream& stream);
@@ -132,6 +133,7 @@ class Session final : private Line {
   // session_input.cc: messages
   void data(Stream* stream, std::string_view bytes, bool last);
   void receive_unary(Stream& stream, std::string_view bytes, bool last);
+  void pass_on(Stream& stream, std::string_view bytes);
   void deliver(Stream& stream, std::string_view bytes);
   bool inflate(Stream& stream, std::string_view& message, std::string& inflated);
   static grpc::Status reader_fault(const Stream& stream, MessageReader::Result result);
@@ -142,6 +144,7 @@ class Session final : private Line {
   // session_json.cc: calls with JSON
   void find_json(Stream& stream) const;
   bool read_json(Stream& stream, std::string_view text, std::string& messages);
+  static bool holds_json(const Stream& stream);
   bool json_ends(Stream& stream);
   void send_json(Stream& stream, std::string_view message);
   void answer_json(Stream& stream, const grpc::Status& status, const char* http_status);

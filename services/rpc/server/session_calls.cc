@@ -10,7 +10,6 @@ namespace {
 
 constexpr const char* kMalformed =
     "grpc: error unmarshalling request: malformed Protocol Buffers message; nothing was done";
-constexpr const char* kTwoMessages = "grpc: a call of this method has one request message; nothing was done";
 constexpr const char* kWithinMessage = "grpc: the request ends within a message";
 
 grpc::Status unknown_method(std::string_view path) {
@@ -52,6 +51,10 @@ void Session::head_complete(Stream& stream) {
     return refuse(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED,
                            absl::StrCat("too much metadata in the open calls of this connection: at most ",
                                         shared_.bounds.head_bytes, " bytes; nothing was done")});
+  }
+  if (stream.json != nullptr && stream.head.metadata("origin")) {
+    return refuse(stream, {grpc::StatusCode::PERMISSION_DENIED, "web pages may not call: the request has an origin"},
+                  "403");
   }
   if (const grpc::Status status = find_method(stream); !status.ok()) return refuse(stream, status);
   if (const auto timeout_ns = stream.head.timeout_ns()) {

@@ -34,14 +34,19 @@ void Session::data(Stream* stream, std::string_view bytes, bool last) {
   if (stream->phase == Stream::Phase::kReceiving) {
     receive_unary(*stream, bytes, last);
   } else if (stream->phase == Stream::Phase::kRunning && stream->handler != nullptr) {
-    if (stream->request.empty() && !stream->delivering && stream->handler->wants_more()) {
-      deliver(*stream, bytes);
-    } else {
-      stream->request.append(bytes);
-      charge(*stream);
-    }
+    pass_on(*stream, bytes);
   }
   credit(*stream);
+}
+
+// Now, or when the handler wants more.
+void Session::pass_on(Stream& stream, std::string_view bytes) {
+  if (stream.request.empty() && !stream.delivering && stream.handler->wants_more()) {
+    deliver(stream, bytes);
+  } else {
+    stream.request.append(bytes);
+    charge(stream);
+  }
 }
 
 void Session::receive_unary(Stream& stream, std::string_view bytes, bool last) {
@@ -116,7 +121,8 @@ bool Session::inflate(Stream& stream, std::string_view& message, std::string& in
 
 // Counts what is kept of a request. False: it was too much, and the call has ended.
 bool Session::charge(Stream& stream) {
-  const std::size_t json_bytes = stream.json == nullptr ? 0 : stream.json->reader.kept_bytes();
+  const std::size_t json_bytes =
+      stream.json == nullptr ? 0 : stream.json->reader.kept_bytes() + stream.json->held.size();
   const std::size_t kept = stream.reader.kept_bytes() + stream.request.size() + json_bytes;
   const std::size_t before = std::exchange(stream.charged_bytes, kept);
   received_bytes_ += kept - before;
@@ -127,7 +133,7 @@ bool Session::charge(Stream& stream) {
   if (!own && shared_.received_bytes <= shared_.bounds.received_bytes_all) return true;
   free_memory(stream.request);
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
-  if (stream.json != nullptr) stream.json->reader.reset();
+  if (stream.json != nullptr) stream.json->clear();
   charge(stream);
   const grpc::Status status(grpc::StatusCode::RESOURCE_EXHAUSTED,
                             own ? "too many large requests of this connection at a time; nothing was done"

@@ -85,8 +85,13 @@ bool Session::read_json(Stream& stream, std::string_view text, std::string& mess
     const JsonReader::Result result = reader.read(text);
     if (result == JsonReader::Result::kMore) return true;
     if (result == JsonReader::Result::kMessage) {
+      std::string& taken = holds_json(stream) ? stream.json->held : messages;
+      if (&taken != &messages && !taken.empty()) {
+        fail(stream, {grpc::StatusCode::INVALID_ARGUMENT, kTwoMessages});
+        return false;
+      }
       const Prefix prefix = message_prefix(reader.message().size());
-      messages.append(prefix.data(), prefix.size()).append(reader.message());
+      taken.append(prefix.data(), prefix.size()).append(reader.message());
       if (reader.message().size() > kKeptCapacityBytes) reader.reset();
       continue;
     }
@@ -110,7 +115,20 @@ bool Session::json_ends(Stream& stream) {
     return false;
   }
   if (stream.phase == Stream::Phase::kReceiving) stream.has_request = true;
-  return true;
+  if (!holds_json(stream)) return true;
+  std::string message = std::exchange(stream.json->held, {});
+  if (message.empty()) {
+    const Prefix prefix = message_prefix(0);
+    message.assign(prefix.data(), prefix.size());
+  }
+  pass_on(stream, message);
+  return stream.phase != Stream::Phase::kAnswered;
+}
+
+// A call that is passed on gets its request when all of the text has come: what is wrong behind it is then seen before
+// anything is done.
+bool Session::holds_json(const Stream& stream) {
+  return stream.json->method.one_request && stream.phase == Stream::Phase::kRunning && stream.handler != nullptr;
 }
 
 void Session::send_json(Stream& stream, std::string_view message) {

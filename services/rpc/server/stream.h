@@ -22,6 +22,7 @@
 #include "services/rpc/server/request_head.h"
 #include "services/rpc/server/timers.h"
 #include "services/rpc/wire/framing.h"
+#include "services/rpc/wire/free_memory.h"
 
 namespace ingot::rpc::inline server {
 
@@ -34,6 +35,13 @@ struct JsonCall {
   const JsonMethod& method;
   JsonReader reader;
   const char* http_status = "200";
+  std::string held = {};  // of a call that is passed on: its one message, until the text has ended
+
+  // Frees what is kept of the request.
+  void clear() {
+    reader.reset();
+    free_memory(held);
+  }
 };
 
 struct Stream : QueueHook {

@@ -206,6 +206,33 @@ class GatewayTest(unittest.TestCase):
                 self.assertNotEqual((status, body), (404, "Not Found\n"))
                 self.assertTrue(status == 200 or "error" in json.loads(body.splitlines()[0]))
 
+    def test_a_method_that_grpc_cpp_serves_refused_an_empty_body(self):
+        for path in ("/v3/cluster/member/list", "/v3/maintenance/status"):
+            for body in ("", "{}"):
+                with self.subTest(path=path, body=body):
+                    self.assertEqual(Client(self.ingot.endpoint).ask(path, body)[0], 200)
+
+    def test_a_method_that_grpc_cpp_serves_was_carried_out_though_more_than_its_request_came(self):
+        for body in ('{"action":"GET"}{"action":"GET"}', '{"action":"GET"} nonsense'):
+            status, text = Client(self.ingot.endpoint).ask("/v3/maintenance/alarm", body)
+            self.assertEqual((status, json.loads(text)["code"]), (400, 3), text)
+
+    def test_a_body_in_an_unknown_transfer_encoding_was_taken_for_the_next_request(self):
+        host, port = self.ingot.endpoint.rsplit(":", 1)
+        for fields in ("Transfer-Encoding: gzip\r\n", "Transfer-Encoding: chunked, identity\r\n",
+                       "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n"):
+            inner = b"POST /v3/kv/put HTTP/1.1\r\nContent-Length: 31\r\n\r\n" + json.dumps(
+                {"key": b64("smug"), "value": b64("1")}, separators=(",", ":")).encode()
+            with self.subTest(fields=fields), \
+                    socket.create_connection((host, int(port)), timeout=WATCHDOG_S) as connection:
+                connection.sendall(f"POST /v3/kv/range HTTP/1.1\r\n{fields}\r\n".encode() + inner)
+                answer = b""
+                while part := connection.recv(65536):
+                    answer += part
+                self.assertNotIn(b"HTTP/1.1 200", answer)
+                self.assertTrue(answer.startswith(b"HTTP/1.1 400"), answer)
+        self.assertNotIn("kvs", Client(self.ingot.endpoint).ask("/v3/kv/range", {"key": b64("smug")})[1])
+
 
 if __name__ == "__main__":
     unittest.main()
