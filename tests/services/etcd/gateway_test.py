@@ -229,7 +229,7 @@ class GatewayTest(unittest.TestCase):
                 answer = b""
                 while part := connection.recv(65536):
                     answer += part
-                self.assertEqual(answer.count(b"HTTP/1.1 "), 1, answer)
+                self.assertNotIn(b"HTTP/1.1 200", answer)
                 self.assertTrue(answer.startswith(b"HTTP/1.1 400"), answer)
         self.assertNotIn("kvs", Client(self.ingot.endpoint).ask("/v3/kv/range", {"key": b64("smug")})[1])
 
