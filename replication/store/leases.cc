@@ -141,6 +141,9 @@ Leases Leases::load(WireReader& in) {
   loaded.last_tick_.leadership = in.u64();
   loaded.last_tick_.number = in.u64();
   if (loaded.restored_ms_ < 0 || loaded.restored_ms_ > loaded.clock_ms_ || loaded.clock_ms_ > kClockMsMax) in.fail();
+  // Time passes by ticks alone; the digest of a state without any does not see these.
+  const bool began = loaded.last_tick_.number != 0;
+  if (!began && (loaded.clock_ms_ != 0 || loaded.last_tick_.leadership != 0)) in.fail();
   std::uint64_t left = in.u64();
   if (left > kLeasesMax) in.fail();
   for (; left > 0 && !in.failed(); --left) {
