@@ -52,12 +52,12 @@ namespaces() {
       folder = FILENAME; sub("/[^/]*$", "", folder); print folder, opened
     }
     { opened = "" }
-    /^namespace ingot/ { opened = $0; sub(/^namespace /, "", opened); sub(/ *\{.*/, "", opened); gsub(/inline /, "", opened) }' |
+    /^namespace ingot/ { opened = $0; gsub(/^namespace | *\{.*|inline /, "", opened) }' |
     sort -u
 }
 shared=$(namespaces | awk '{ if ($2 in of) print $2 ": " of[$2] ", " $1; of[$2] = $1 }')
 bare=$(namespaces | awk '$2 == "ingot"')
 [ -z "$shared" ] || { echo "namespaces of more than one folder:"; echo "$shared"; bad=1; }
-[ -z "$bare" ] || { echo "folders in namespace ingot itself; give each one of its own (CONTRIBUTING.md):"; echo "$bare"; bad=1; }
+[ -z "$bare" ] || { echo "folders in namespace ingot; give each one of its own (CONTRIBUTING.md):"; echo "$bare"; bad=1; }
 [ "$bad" -eq 0 ] && echo "layers hold"
 exit "$bad"

@@ -22,8 +22,8 @@ std::string instance_name(const DaemonConfig& config) {
 namespace {
 
 // Of two processes that claim a name, the later one to listen finds the other; if both listen before either looks, both
-// give up. Should the kernel's list lack a supervisor, its processes say that they have one. `ended`: whoever had the
-// name has ended, and only what it left behind holds its socket.
+// give up. Should the kernel's list lack a supervisor, its processes say that they have one. `ended`: the process
+// that claimed the name has ended, and only a child of it holds the socket.
 absl::Status try_to_claim(const std::string& name, Descriptor& claim, bool& ended) {
   auto own = listen_as(name, kSupervisorProcess, kClaimsWaitingMax);
   if (!own.ok()) return own.status();
@@ -45,8 +45,8 @@ absl::Status try_to_claim(const std::string& name, Descriptor& claim, bool& ende
 
 }  // namespace
 
-// A child that a supervisor had just forked when it was killed has its claim until it runs its program (exec closes it):
-// on a busy machine for longer than the start of another supervisor takes.
+// A supervisor that was killed may just have forked a child, which has the supervisor's claim until it runs its program
+// (exec closes it): on a busy machine for longer than the start of another supervisor takes.
 absl::Status claim_instance_name(const std::string& name, Descriptor& claim) {
   for (int i = 1;; ++i) {
     bool ended = false;

@@ -13,6 +13,7 @@
 #include "services/rpc/server/http1_calls.h"
 #include "services/rpc/server/session.h"
 #include "services/rpc/server/shared.h"
+#include "tests/fuzz/rpc_host.h"
 #include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {
@@ -67,29 +68,8 @@ class Handler final : public rpc::StreamHandler {
   int messages_ = 0;
 };
 
-class Host final : public rpc::SessionHost {
- public:
-  void has_output() override {}
-  void read_on() override {}
-  const Caller& caller() const override { return caller_; }
-  std::size_t unsent_bytes() const override { return 0; }
-
- private:
-  const Caller caller_{Caller::Door::kTcp, "127.0.0.1:1", std::nullopt};
-};
-
 rpc::Methods make_methods(std::vector<rpc::Call>& held) {
-  rpc::Methods methods;
-  methods.add("/t.T/Echo", {.unary = [](rpc::Call call, std::string_view request) {
-                call.send_bytes(request);
-                call.finish(grpc::Status::OK);
-              }});
-  methods.add("/t.T/Hold", {.weight = rpc::Method::Weight::kLarge,
-                            .unary = [&held](rpc::Call call, std::string_view) { held.push_back(call); }});
-  methods.set_fallback([&held](rpc::Call call, std::string_view) {
-    held.push_back(call);
-    return std::make_unique<Handler>(call);
-  });
+  rpc::Methods methods = methods_with<Handler>(held);
   const auto* txn = etcdserverpb::TxnRequest::descriptor();
   methods.add_json("/v3/echo", {"/t.T/Echo", txn, txn});
   methods.add_json("/v3/hold", {"/t.T/Hold", txn, txn});
@@ -155,20 +135,13 @@ void run_http1(std::string_view bytes) {
     std::string output;
     if (!calls->output(output) || !goes_on) break;
     session->tell_writable();
-    if (!held.empty() && at / step % 3 == 0) {
-      held.back().resume();
-      held.back().finish({grpc::StatusCode::UNKNOWN, "text"});
-      held.pop_back();
-    }
+    if (at / step % 3 == 0) end_newest(held);
     shared.handlers_over.clear();
     INGOT_CHECK(shared.received_bytes <= bounds.received_bytes + rpc::kHttp1HeldBytesMax, "what is kept has a bound");
   }
   calls.reset();
   session.reset();
-  shared.handlers_over.clear();
-  const std::size_t kept = shared.received_bytes + shared.head_bytes + shared.output_bytes + shared.bounded_bytes;
-  INGOT_CHECK(shared.calls.open_calls() == 0 && kept == 0, "nothing of a connection outlives it");
-  for (const rpc::Call& call : held) INGOT_CHECK(!call.open());
+  check_nothing_is_left(shared, held);
 }
 
 std::string sample_http1(Prng& rng) {

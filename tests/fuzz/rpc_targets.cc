@@ -9,6 +9,7 @@
 #include "services/rpc/server/session.h"
 #include "services/rpc/server/shared.h"
 #include "services/rpc/wire/framing.h"
+#include "tests/fuzz/rpc_host.h"
 #include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {
@@ -76,32 +77,6 @@ class Handler final : public rpc::StreamHandler {
   bool wants_ = true;
 };
 
-class Host final : public rpc::SessionHost {
- public:
-  void has_output() override {}
-  void read_on() override {}
-  const Caller& caller() const override { return caller_; }
-  std::size_t unsent_bytes() const override { return 0; }
-
- private:
-  const Caller caller_{Caller::Door::kTcp, "127.0.0.1:1", std::nullopt};
-};
-
-rpc::Methods make_methods(std::vector<rpc::Call>& held) {
-  rpc::Methods methods;
-  methods.add("/t.T/Echo", {.unary = [](rpc::Call call, std::string_view request) {
-                call.send_bytes(request);
-                call.finish(grpc::Status::OK);
-              }});
-  methods.add("/t.T/Hold", {.weight = rpc::Method::Weight::kLarge,
-                            .unary = [&held](rpc::Call call, std::string_view) { held.push_back(call); }});
-  methods.set_fallback([&held](rpc::Call call, std::string_view) {
-    held.push_back(call);
-    return std::make_unique<Handler>(call);
-  });
-  return methods;
-}
-
 }  // namespace
 
 void run_framing(std::string_view bytes) {
@@ -121,7 +96,7 @@ void run_http2(std::string_view bytes) {
   const std::size_t step = static_cast<unsigned char>(bytes.front()) + 1;
   const std::string input = std::string(kPreface).append(bytes.substr(1));
   std::vector<rpc::Call> held;
-  const rpc::Methods methods = make_methods(held);
+  const rpc::Methods methods = methods_with<Handler>(held);
   rpc::ServerBounds bounds;
   bounds.message_bytes = kMessageBytesMax;
   bounds.calls_taken_on = 3;
@@ -139,21 +114,14 @@ void run_http2(std::string_view bytes) {
     std::string output;
     if (!session->frames(output) || !goes_on) break;
     session->tell_writable();
-    if (!held.empty() && at / step % 3 == 0) {
-      held.back().resume();
-      held.back().finish({grpc::StatusCode::UNKNOWN, "text"});
-      held.pop_back();
-    }
+    if (at / step % 3 == 0) end_newest(held);
     shared.now_ns += 1'000'000;
     shared.timers.run(shared.now_ns, rpc::kTimersPerRound);
     shared.handlers_over.clear();
     INGOT_CHECK(shared.received_bytes <= bounds.received_bytes, "what is kept has a bound");
   }
   session.reset();
-  shared.handlers_over.clear();
-  const std::size_t kept = shared.received_bytes + shared.head_bytes + shared.output_bytes + shared.bounded_bytes;
-  INGOT_CHECK(shared.calls.open_calls() == 0 && kept == 0, "nothing of a connection outlives it");
-  for (const rpc::Call& call : held) INGOT_CHECK(!call.open());
+  check_nothing_is_left(shared, held);
 }
 
 std::string sample_http2(Prng& rng) {

@@ -1,4 +1,4 @@
-// A reader of a generation, in any process: it never writes, and nobody knows of it.
+// A reader of a generation, in any process. A reader never writes, and no other process knows of it.
 //
 // It begins at the newest root, copies what it is asked for, and looks at the mark: if memory that its root reaches was
 // used again meanwhile, nothing of the copy counts, and it begins again. What it was given is the state at its root's

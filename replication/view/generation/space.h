@@ -1,4 +1,4 @@
-// Which units of a generation are free: private memory of its writer, that nobody else needs.
+// Which units of a generation are free: in private memory of the writer, since no reader needs it.
 #pragma once
 
 #include <array>

@@ -37,7 +37,7 @@ struct ViewChange {
 };
 
 struct WriterOptions {
-  std::uint64_t seed = 0;           // of the hash: random, so that nobody makes keys that meet
+  std::uint64_t seed = 0;           // of the hash: random, so that no client can choose keys that meet
   std::uint64_t expected_keys = 0;  // the hash index begins with room for them
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "services/rpc/client/limits.h"
+#include "services/rpc/wire/header_field.h"
 
 namespace ingot::rpc::client {
 namespace {
@@ -15,17 +16,8 @@ std::string_view view(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-// nghttp2 does not write to names and values, whatever their type says.
-std::uint8_t* unchanged(std::string_view text) {
-  return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
-}
-
 constexpr std::uint8_t kStaticName = NGHTTP2_NV_FLAG_NO_COPY_NAME;
 constexpr std::uint8_t kStatic = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
-
-nghttp2_nv field(std::string_view name, std::string_view value, std::uint8_t flags) {
-  return {unchanged(name), unchanged(value), name.size(), value.size(), flags};
-}
 
 absl::Status broken(int nghttp2_error) {
   return absl::UnavailableError(absl::StrCat("the server does not speak HTTP/2: ", nghttp2_strerror(nghttp2_error)));
@@ -141,10 +133,10 @@ void Session::end(OpenCall& call, grpc::Status status) {
 bool Session::submit(OpenCall& call) {
   INGOT_CHECK(accepts());
   const std::array<nghttp2_nv, 8> headers = {
-      field(":method", "POST", kStatic),      field(":scheme", "http", kStatic),
-      field(":path", call.path, kStaticName), field(":authority", authority_, kStatic),
-      field("te", "trailers", kStatic),       field("content-type", "application/grpc", kStatic),
-      field("user-agent", "ingot", kStatic),  field("grpc-timeout", call.timeout, kStaticName)};
+      header_field(":method", "POST", kStatic),      header_field(":scheme", "http", kStatic),
+      header_field(":path", call.path, kStaticName), header_field(":authority", authority_, kStatic),
+      header_field("te", "trailers", kStatic),       header_field("content-type", "application/grpc", kStatic),
+      header_field("user-agent", "ingot", kStatic),  header_field("grpc-timeout", call.timeout, kStaticName)};
   const std::size_t count = call.timeout.empty() ? headers.size() - 1 : headers.size();
   nghttp2_data_provider request{};
   request.read_callback = Callbacks::read_request;

@@ -50,23 +50,4 @@ bool Base64Decoder::end(std::string& bytes) {
   return whole;
 }
 
-void append_base64(std::string& text, std::string_view bytes) {
-  text.reserve(text.size() + (bytes.size() + 2) / 3 * 4);
-  const auto octet = [&bytes](std::size_t i) { return std::uint32_t{static_cast<std::uint8_t>(bytes[i])}; };
-  const auto digit = [](std::uint32_t bits, int shift) { return kDigits[bits >> shift & 63]; };
-  std::size_t i = 0;
-  for (; i + 3 <= bytes.size(); i += 3) {
-    const std::uint32_t bits = octet(i) << 16 | octet(i + 1) << 8 | octet(i + 2);
-    const char group[] = {digit(bits, 18), digit(bits, 12), digit(bits, 6), digit(bits, 0)};
-    text.append(group, sizeof group);
-  }
-  if (i + 1 == bytes.size()) {
-    const std::uint32_t bits = octet(i) << 16;
-    text.append({digit(bits, 18), digit(bits, 12), '=', '='});
-  } else if (i + 2 == bytes.size()) {
-    const std::uint32_t bits = octet(i) << 16 | octet(i + 1) << 8;
-    text.append({digit(bits, 18), digit(bits, 12), digit(bits, 6), '='});
-  }
-}
-
 }  // namespace ingot::rpc::json

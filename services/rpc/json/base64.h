@@ -1,4 +1,4 @@
-// Base64 in parts.
+// Base64 that comes in parts, which Abseil does not decode.
 #pragma once
 
 #include <array>
@@ -21,8 +21,5 @@ class Base64Decoder {
   int digits_ = 0;   // of a group of four
   int padding_ = 0;  // characters; no digit follows them
 };
-
-// Appends the text of `bytes`, in the ordinary alphabet and with padding.
-void append_base64(std::string& text, std::string_view bytes);
 
 }  // namespace ingot::rpc::json

@@ -146,7 +146,7 @@ bool MessageBuilder::mark(Object& object) {
   return true;
 }
 
-// REQUIRES: ignored_ == 0, and the object's field is known.
+// REQUIRES: the value is not passed over.
 bool MessageBuilder::value_begins(bool of_this_kind, std::string_view given) {
   Object& object = objects_.back();
   if (!of_this_kind || object.field->is_repeated() != object.in_list) return refuse_value(given);
@@ -165,11 +165,11 @@ bool MessageBuilder::object_begins() {
     begin_object(type_, 0);
     return true;
   }
-  const Field* field = objects_.back().field;
-  if (ignored_ > 0 || field == nullptr) {
+  if (passed_over()) {
     ++ignored_;
     return true;
   }
+  const Field* const field = objects_.back().field;
   if (!value_begins(field->type() == Field::TYPE_MESSAGE, "an object")) return false;
   begin_object(*field->message_type(), begin_length());
   return bounded();
@@ -188,11 +188,11 @@ bool MessageBuilder::object_ends() {
 
 bool MessageBuilder::list_begins() {
   if (objects_.empty()) return refuse("a message is an object, not a list");
-  Object& object = objects_.back();
-  if (ignored_ > 0 || object.field == nullptr) {
+  if (passed_over()) {
     ++ignored_;
     return true;
   }
+  Object& object = objects_.back();
   if (!object.field->is_repeated() || object.in_list) return refuse_value("a list");
   if (!mark(object)) return false;
   object.in_list = true;
@@ -215,7 +215,7 @@ bool MessageBuilder::key(std::string_view name) {
 
 bool MessageBuilder::string_begins() {
   if (objects_.empty()) return refuse("a message is an object, not a string");
-  if (ignored_ > 0 || objects_.back().field == nullptr) return true;
+  if (passed_over()) return true;
   const Field& field = *objects_.back().field;
   if (!value_begins(is_text(field) || is_whole_number(field) || is_enum(field), "a string")) return false;
   if (is_text(field)) string_length_at_ = begin_length();
@@ -225,7 +225,7 @@ bool MessageBuilder::string_begins() {
 bool MessageBuilder::string_part(std::string_view part) {
   if (!in_string_ && !string_begins()) return false;
   in_string_ = true;
-  if (ignored_ > 0 || objects_.back().field == nullptr) return true;
+  if (passed_over()) return true;
   const Field& field = *objects_.back().field;
   if (field.type() == Field::TYPE_BYTES) {
     if (!base64_.read(part, wire_)) return refuse(absl::StrCat(field.full_name(), " is not base64"));
@@ -240,7 +240,7 @@ bool MessageBuilder::string_part(std::string_view part) {
 
 bool MessageBuilder::string_ends() {
   in_string_ = false;
-  if (ignored_ > 0 || objects_.back().field == nullptr) return true;
+  if (passed_over()) return true;
   const Field& field = *objects_.back().field;
   if (field.type() == Field::TYPE_BYTES && !base64_.end(wire_)) {
     return refuse(absl::StrCat(field.full_name(), " is not base64: its end is missing"));
@@ -273,15 +273,15 @@ bool MessageBuilder::whole_number(std::string_view digits) {
 
 bool MessageBuilder::number(std::string_view digits, bool whole) {
   if (objects_.empty()) return refuse("a message is an object, not a number");
-  if (ignored_ > 0 || objects_.back().field == nullptr) return true;
+  if (passed_over()) return true;
   const Field& field = *objects_.back().field;
-  if (!value_begins(whole && (is_whole_number(field) || is_enum(field)), whole ? "a number" : "a fraction")) return false;
-  return whole_number(digits);
+  const bool fits = whole && (is_whole_number(field) || is_enum(field));
+  return value_begins(fits, whole ? "a number" : "a fraction") && whole_number(digits);
 }
 
 bool MessageBuilder::boolean(bool value) {
   if (objects_.empty()) return refuse("a message is an object, not true or false");
-  if (ignored_ > 0 || objects_.back().field == nullptr) return true;
+  if (passed_over()) return true;
   if (!value_begins(objects_.back().field->type() == Field::TYPE_BOOL, value ? "true" : "false")) return false;
   varint(value ? 1 : 0);
   return bounded();
@@ -289,7 +289,7 @@ bool MessageBuilder::boolean(bool value) {
 
 bool MessageBuilder::null() {
   if (objects_.empty()) return refuse("a message is an object, not null");
-  if (ignored_ > 0 || objects_.back().field == nullptr || !objects_.back().in_list) return true;
+  if (passed_over() || !objects_.back().in_list) return true;
   return refuse_value("null");
 }
 

@@ -3,8 +3,8 @@
 //     the text          {"key": "Zm9v", "limit": 2}
 //     the wire          tag, length in four bytes, "foo"; tag, 2
 //
-// A length is known only at the end of what it counts, so it has a place of four bytes that is filled then: a varint may
-// have more bytes than it needs. So nothing is moved or copied, however deep the message is.
+// A length is known only at the end of what it counts, so it has a place of four bytes that is filled then: a varint
+// may have more bytes than it needs. So nothing is moved or copied, however deep the message is.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -53,6 +53,8 @@ class MessageBuilder {
     bool in_list = false;
   };
 
+  // Whether the next value is of an unknown field, or within one. REQUIRES: an object has begun.
+  bool passed_over() const { return ignored_ > 0 || objects_.back().field == nullptr; }
   void begin_object(const google::protobuf::Descriptor& type, std::size_t length_at);
   bool refuse(std::string_view why);
   bool refuse_value(std::string_view given);

@@ -32,7 +32,8 @@ class Events {
   bool on_array_end(std::size_t, Error& error) { return well(builder.list_ends(), error); }
   // A key that is longer than any field's is one of an unknown field.
   bool on_key_part(sax::string_view part, std::size_t, Error&) {
-    key_.append(part.data(), std::min(part.size(), kJsonWordBytesMax + 1 - std::min(key_.size(), kJsonWordBytesMax + 1)));
+    const std::size_t room = kJsonWordBytesMax + 1 - std::min(key_.size(), kJsonWordBytesMax + 1);
+    key_.append(part.data(), std::min(part.size(), room));
     return true;
   }
   bool on_key(sax::string_view part, std::size_t bytes, Error& error) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "services/rpc/json/base64.h"
 #include "services/rpc/json/limits.h"
 
 namespace ingot::rpc::inline json {
@@ -96,9 +96,7 @@ bool append_value(const Field& field, const Wire& wire, std::size_t depth, std::
   if (!wire.is_bytes()) return false;
   switch (field.type()) {
     case Field::TYPE_BYTES:
-      json += '"';
-      append_base64(json, wire.bytes());
-      json += '"';
+      absl::StrAppend(&json, "\"", absl::Base64Escape({wire.bytes().data(), wire.bytes().size()}), "\"");
       return true;
     case Field::TYPE_STRING:
       append_json_string(json, wire.bytes());

@@ -1,5 +1,5 @@
-// From Protocol Buffers' wire format to JSON, as etcd's gateway writes it: fields by their names in the .proto file, 64-bit
-// integers in quotes, bytes as base64, enums by name; what has its default value is left out.
+// From Protocol Buffers' wire format to JSON, as etcd's gateway writes it: fields by their names in the .proto file,
+// 64-bit integers in quotes, bytes as base64, enums by name; what has its default value is left out.
 #pragma once
 
 #include <google/protobuf/descriptor.h>

@@ -20,8 +20,10 @@ namespace {
 constexpr const char* kSentence =
     "This port speaks gRPC (HTTP/2, etcd's v3 API); HTTP/1.1 has GET /health, GET /version and POST /v3/... only.\n";
 
-std::string answer(http::status status, const char* type, std::string body, bool head_only) {
-  http::response<http::string_body> response(status, 11);
+}  // namespace
+
+std::string last_http1_answer(int status, const char* type, std::string body, bool head_only) {
+  http::response<http::string_body> response(static_cast<http::status>(status), 11);
   response.set(http::field::content_type, type);
   response.set(http::field::connection, "close");
   response.body() = std::move(body);
@@ -32,19 +34,16 @@ std::string answer(http::status status, const char* type, std::string body, bool
   return std::move(text).str();
 }
 
-}  // namespace
-
 std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   http::request_parser<http::empty_body> parser;
   parser.header_limit(kHttp1RequestBytesMax);
   parser.body_limit(boost::none);
   boost::system::error_code error;
   if (head.empty()) {
-    return answer(http::status::request_header_fields_too_large, "text/plain", "The request's head is too long.\n",
-                  false);
+    return last_http1_answer(431, "text/plain", "The request's head is too long.\n", false);
   }
   parser.put(boost::asio::buffer(head.data(), head.size()), error);
-  if (!parser.is_header_done()) return answer(http::status::bad_request, "text/plain", kSentence, false);
+  if (!parser.is_header_done()) return last_http1_answer(400, "text/plain", kSentence, false);
   const auto& request = parser.get();
   const bool head_only = request.method() == http::verb::head;
   const bool get = head_only || request.method() == http::verb::get;
@@ -55,9 +54,9 @@ std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   for (const auto& [path, make] : {std::pair("/health", &answers.health), std::pair("/version", &answers.version)}) {
     if (!get || asked_path != path || *make == nullptr) continue;
     Http1Answer made = (*make)(query);
-    return answer(static_cast<http::status>(made.status), "application/json", std::move(made.body), head_only);
+    return last_http1_answer(made.status, "application/json", std::move(made.body), head_only);
   }
-  return answer(http::status::not_found, "text/plain", kSentence, head_only);
+  return last_http1_answer(404, "text/plain", kSentence, head_only);
 }
 
 }  // namespace ingot::rpc::server

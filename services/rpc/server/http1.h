@@ -24,4 +24,7 @@ struct Http1Answers {
 // end; empty: they were too long. The connection ends after it. A body is not read.
 std::string answer_http1(std::string_view head, const Http1Answers& answers);
 
+// A whole answer after which the connection ends. `head_only`: the request was HEAD, so the body is only counted.
+std::string last_http1_answer(int status, const char* type, std::string body, bool head_only);
+
 }  // namespace ingot::rpc::server

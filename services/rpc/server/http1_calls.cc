@@ -10,7 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "services/rpc/server/http1.h"
 #include "services/rpc/wire/free_memory.h"
+#include "services/rpc/wire/header_field.h"
 
 namespace ingot::rpc::inline server {
 
@@ -27,13 +29,6 @@ std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
 std::string head_line(int status) {
   const auto reason = http::obsolete_reason(static_cast<http::status>(status));
   return absl::StrCat("HTTP/1.1 ", status, " ", absl::string_view(reason.data(), reason.size()), "\r\n");
-}
-
-nghttp2_nv field(std::string_view name, std::string_view value) {
-  // nghttp2 copies both, whatever their types say.
-  return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
-          reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NONE};
 }
 
 }  // namespace
@@ -188,13 +183,15 @@ void Http1Calls::request_begins(std::string head) {
   if (request_->expects_other()) return refuse(417, "");
   one_request_ = method->one_request;
   submit();
-  if (in_call() && request_->expects() && !request_->is_done() && input_.empty()) answer_ += "HTTP/1.1 100 Continue\r\n\r\n";
+  const bool expects = request_->expects() && !request_->is_done() && input_.empty();
+  if (in_call() && expects) answer_ += "HTTP/1.1 100 Continue\r\n\r\n";
 }
 
 void Http1Calls::submit() {
-  std::vector<nghttp2_nv> fields = {field(":method", "POST"), field(":scheme", "http"),
-                                    field(":path", request_->target()), field(":authority", "localhost")};
-  for (const auto& [name, value] : request_->fields()) fields.push_back(field(name, value));
+  std::vector<nghttp2_nv> fields = {header_field(":method", "POST"), header_field(":scheme", "http"),
+                                    header_field(":path", request_->target()),
+                                    header_field(":authority", "localhost")};
+  for (const auto& [name, value] : request_->fields()) fields.push_back(header_field(name, value));
   nghttp2_data_provider provider;
   provider.source.ptr = this;
   provider.read_callback = [](nghttp2_session*, std::int32_t, std::uint8_t* buffer, std::size_t length,
@@ -255,10 +252,8 @@ bool Http1Calls::send_frames() {
 // Answers without a call. What follows the request is not read any more.
 void Http1Calls::refuse(int status, std::string_view body) {
   shared_.count(&ServerCounters::calls_refused);
-  absl::StrAppend(&answer_, head_line(status), "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n",
-                  "Content-Length: ", body.size(), "\r\n\r\n");
   const bool head_only = request_.has_value() && request_->method() == http::verb::head;
-  if (!head_only) answer_ += body;
+  answer_ += last_http1_answer(status, "text/plain; charset=utf-8", std::string(body), head_only);
   ended_ = true;
 }
 
@@ -312,7 +307,9 @@ void Http1Calls::next_request() {
 }
 
 void Http1Calls::open_window() {
-  if (const std::size_t bytes = std::exchange(untaken_, 0); bytes > 0) nghttp2_session_consume_connection(client_, bytes);
+  if (const std::size_t bytes = std::exchange(untaken_, 0); bytes > 0) {
+    nghttp2_session_consume_connection(client_, bytes);
+  }
   if (const std::size_t bytes = std::exchange(untaken_of_stream_, 0); bytes > 0 && !answered_) {
     nghttp2_session_consume_stream(client_, stream_, bytes);
   }

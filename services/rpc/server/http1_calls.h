@@ -1,11 +1,11 @@
-// Calls with JSON over HTTP/1.1, on one connection. A request becomes a stream of the connection's HTTP/2 session, through
-// a client's side of HTTP/2 in memory: so it is a call as any other, with the same bounds, turns and accounts.
+// Calls with JSON over HTTP/1.1, on one connection. A request becomes a stream of the connection's HTTP/2 session,
+// through a client's side of HTTP/2 in memory: so it is a call as any other, with the same bounds, turns and accounts.
 //
 //     bytes of the client -> Http1Request -> HTTP/2 frames -> Session
 //     bytes for the client <- HTTP/1.1's framing <- HTTP/2 frames <- Session
 //
-// One request at a time: what the client sends behind it waits. HTTP/2's window opens as the socket takes the answer, so
-// a client that does not read holds as much as one of HTTP/2 does.
+// One request at a time: what the client sends behind it waits. HTTP/2's window opens as the socket takes the answer,
+// so a client that does not read holds as much as one of HTTP/2 does.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -24,7 +24,7 @@
 
 namespace ingot::rpc::inline server {
 
-// It knows no socket. Not thread-safe.
+// Without the socket. Not thread-safe.
 class Http1Calls {
  public:
   // The whole answer to a request with this head that is no call: as answer_http1().
@@ -37,7 +37,8 @@ class Http1Calls {
   // False: the connection ends, once what output() still gives has been sent.
   bool receive(std::string_view bytes);
 
-  // Appends what may be sent, up to some kWriteBytes, once the socket has taken what was appended before. False as above.
+  // Appends what may be sent, up to some kWriteBytes, once the socket has taken what was appended before. False as
+  // above.
   bool output(std::string& bytes);
 
   // It takes no more before output() has been called.

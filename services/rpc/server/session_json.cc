@@ -8,6 +8,7 @@
 #include "services/rpc/json/writer.h"
 #include "services/rpc/server/session.h"
 #include "services/rpc/wire/framing.h"
+#include "services/rpc/wire/header_field.h"
 
 namespace ingot::rpc::inline server {
 namespace {
@@ -62,11 +63,9 @@ std::string error_body(const grpc::Status& status, bool of_stream) {
                       R"(,"http_status":")", http.text, "\"}}\n");
 }
 
-nghttp2_nv header(std::string_view name, std::string_view value) {
-  // nghttp2 copies both, whatever their types say.
-  return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
-          reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NONE};
+void append_framed(std::string& bytes, std::string_view message) {
+  const Prefix prefix = message_prefix(message.size());
+  bytes.append(prefix.data(), prefix.size()).append(message);
 }
 
 }  // namespace
@@ -85,13 +84,11 @@ bool Session::read_json(Stream& stream, std::string_view text, std::string& mess
     const JsonReader::Result result = reader.read(text);
     if (result == JsonReader::Result::kMore) return true;
     if (result == JsonReader::Result::kMessage) {
-      std::string& taken = holds_json(stream) ? stream.json->held : messages;
-      if (&taken != &messages && !taken.empty()) {
+      if (!stream.json->held.empty()) {
         fail(stream, {grpc::StatusCode::INVALID_ARGUMENT, kTwoMessages});
         return false;
       }
-      const Prefix prefix = message_prefix(reader.message().size());
-      taken.append(prefix.data(), prefix.size()).append(reader.message());
+      append_framed(holds_json(stream) ? stream.json->held : messages, reader.message());
       if (reader.message().size() > kKeptCapacityBytes) reader.reset();
       continue;
     }
@@ -117,10 +114,7 @@ bool Session::json_ends(Stream& stream) {
   if (stream.phase == Stream::Phase::kReceiving) stream.has_request = true;
   if (!holds_json(stream)) return true;
   std::string message = std::exchange(stream.json->held, {});
-  if (message.empty()) {
-    const Prefix prefix = message_prefix(0);
-    message.assign(prefix.data(), prefix.size());
-  }
+  if (message.empty()) append_framed(message, {});
   pass_on(stream, message);
   return stream.phase != Stream::Phase::kAnswered;
 }
@@ -171,9 +165,9 @@ void Session::answer_json(Stream& stream, const grpc::Status& status, const char
 // What is complete has its length.
 void Session::begin_json_response(Stream& stream, const nghttp2_data_provider& provider) {
   const std::string length = std::to_string(stream.output.size());
-  const std::array<nghttp2_nv, 3> fields = {header(":status", stream.json->http_status),
-                                            header("content-type", "application/json"),
-                                            header("content-length", length)};
+  const std::array<nghttp2_nv, 3> fields = {header_field(":status", stream.json->http_status),
+                                            header_field("content-type", "application/json"),
+                                            header_field("content-length", length)};
   nghttp2_submit_response(h2_, stream.id, fields.data(), stream.finished ? 3 : 2, &provider);
 }
 

@@ -8,24 +8,15 @@
 #include "services/rpc/server/session.h"
 #include "services/rpc/wire/binary_metadata.h"
 #include "services/rpc/wire/percent.h"
+#include "services/rpc/wire/header_field.h"
 
 namespace ingot::rpc::inline server {
 namespace {
 
 constexpr std::size_t kFrameHeaderBytes = 9;
 
-// Of text that stays where it is until the frame is made.
-nghttp2_nv field(std::string_view name, std::string_view value) {
-  // nghttp2 does not write to them, whatever its type says.
-  return {reinterpret_cast<std::uint8_t*>(const_cast<char*>(name.data())),
-          reinterpret_cast<std::uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NONE};
-}
-
 nghttp2_nv constant_field(std::string_view name, std::string_view value) {
-  nghttp2_nv made = field(name, value);
-  made.flags = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
-  return made;
+  return header_field(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE);
 }
 
 // Of Stream::initial_metadata or trailing_metadata.
@@ -35,7 +26,7 @@ void add_metadata(std::vector<nghttp2_nv>& fields, std::string_view text) {
     text.remove_prefix(name.size() + 1);
     const std::string_view value = text.substr(0, text.find('\0'));
     text.remove_prefix(value.size() + 1);
-    fields.push_back(field(name, value));
+    fields.push_back(header_field(name, value));
   }
 }
 
@@ -61,10 +52,10 @@ void add_status(std::vector<nghttp2_nv>& fields, const Stream& stream, std::stri
     fields.push_back(constant_field("grpc-status", "0"));
   } else {
     number = std::to_string(static_cast<int>(stream.status));
-    fields.push_back(field("grpc-status", number));
+    fields.push_back(header_field("grpc-status", number));
   }
-  if (!stream.status_message.empty()) fields.push_back(field("grpc-message", stream.status_message));
-  if (!stream.status_details.empty()) fields.push_back(field("grpc-status-details-bin", stream.status_details));
+  if (!stream.status_message.empty()) fields.push_back(header_field("grpc-message", stream.status_message));
+  if (!stream.status_details.empty()) fields.push_back(header_field("grpc-status-details-bin", stream.status_details));
   add_metadata(fields, stream.trailing_metadata);
 }
 
