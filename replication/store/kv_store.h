@@ -81,7 +81,7 @@ class KvStore final : public StateMachine {
   struct UnderWay {
     std::unique_ptr<SlicedWrite> writes;  // null: it is written
     std::string result;
-    std::int64_t held_before = 0;
+    std::int64_t held_before;  // no initializer here: clang takes a nested class with one for not constructible
     std::optional<History::Freeing> frees;
   };
 
