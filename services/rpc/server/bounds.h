@@ -25,6 +25,7 @@ struct ServerBounds {
   std::size_t received_bytes = kReceivedBytesMax;
   std::size_t received_bytes_all = kReceivedBytesAllMax;
   std::size_t held_bytes = kHeldBytesMax;
+  std::size_t held_bytes_spare = kHeldBytesSpare;
   std::size_t held_bytes_own = kHeldBytesOwn;
   std::size_t output_begin_bytes = kOutputBeginBytesMax;
   std::size_t output_bytes = kOutputBytesMax;

@@ -10,9 +10,11 @@ std::size_t Holdings::held_bytes() const {
   return received_bytes + head_bytes + output_bytes + http2_bytes + stream_bytes;
 }
 
-std::size_t Holdings::share() const { return std::max(own_, max_ - std::min(max_, held_bytes())); }
+std::size_t Holdings::share_of(std::size_t max) const { return std::max(own_, max - std::min(max, held_bytes())); }
 
-bool Holdings::allows(std::size_t bytes) const { return bytes <= share(); }
+bool Holdings::allows(std::size_t bytes) const { return bytes <= share_of(max_); }
+
+bool Holdings::allows_http2(std::size_t bytes) const { return bytes <= share_of(max_ + spare_); }
 
 std::string Holdings::refusal(const Holder& holder, std::uint64_t now_ns) {
   const Greatest& most = greatest(now_ns);
@@ -20,7 +22,7 @@ std::string Holdings::refusal(const Holder& holder, std::uint64_t now_ns) {
                                  " bytes, the most (", most.held, ") by ");
   if (most.holder == &holder) return why + "this connection";
   return absl::StrCat(why, most.name, ", one of ", most.holders, " connections; this one has ", holder.held_bytes(),
-                      " and may have ", share());
+                      " and may have ", share_of(max_));
 }
 
 const Holdings::Greatest& Holdings::greatest(std::uint64_t round_ns) {

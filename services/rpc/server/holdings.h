@@ -26,16 +26,21 @@ class Holder : public HolderHook {
 };
 
 // A connection may have as much as is still free of ServerBounds::held_bytes, and held_bytes_own in any case. So one
-// that comes late is served, and all together stay within the bound but for what is their own. Not thread-safe.
+// that comes late is served, and all together stay within the bound but for what is their own. For HTTP/2, as much as is
+// free with held_bytes_spare besides: a call that is refused has its stream and its answer's header block there, so the
+// connection and its other calls go on. Not thread-safe.
 class Holdings {
  public:
-  explicit Holdings(const ServerBounds& bounds) : max_(bounds.held_bytes), own_(bounds.held_bytes_own) {}
+  explicit Holdings(const ServerBounds& bounds)
+      : max_(bounds.held_bytes), spare_(bounds.held_bytes_spare), own_(bounds.held_bytes_own) {}
 
   void join(Holder& holder) { holders_.push_back(holder); }  // leaves by its end
 
   std::size_t held_bytes() const;
   // Whether a connection may have so much in all.
   bool allows(std::size_t bytes) const;
+  // Whether a connection may have so much for HTTP/2.
+  bool allows_http2(std::size_t bytes) const;
   // Why it may not: how much is taken, and who has the most.
   std::string refusal(const Holder& holder, std::uint64_t now_ns);
 
@@ -56,10 +61,10 @@ class Holdings {
     std::size_t held = 0, holders = 0;
   };
 
-  std::size_t share() const;
+  std::size_t share_of(std::size_t max) const;
   const Greatest& greatest(std::uint64_t round_ns);
 
-  const std::size_t max_, own_;
+  const std::size_t max_, spare_, own_;
   boost::intrusive::list<Holder, boost::intrusive::base_hook<HolderHook>, boost::intrusive::constant_time_size<false>>
       holders_;
   Greatest greatest_;

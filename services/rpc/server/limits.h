@@ -90,9 +90,10 @@ inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for 
 
 // All that a loop keeps for its clients: heads and streams of open calls, what is received and what is to be sent, and
 // HTTP/2's own memory. A connection may have as much as is still free, and kHeldBytesOwn in any case. Beyond, its calls
-// are RESOURCE_EXHAUSTED before they begin, and so is one whose answer is longer than kHeldBytesOwn. It ends if HTTP/2
-// needs more for it.
+// are RESOURCE_EXHAUSTED before they begin, and so is one whose answer is longer than kHeldBytesOwn. For these refusals
+// HTTP/2 has kHeldBytesSpare besides, by shares, too; a connection ends if HTTP/2 needs more for it.
 inline constexpr std::size_t kHeldBytesMax = 1024 * 1024 * 1024;
+inline constexpr std::size_t kHeldBytesSpare = 64 * 1024 * 1024;
 inline constexpr std::size_t kHeldBytesOwn = 64 * 1024;
 
 // Frames. At each of these the connection ends with GOAWAY, ENHANCE_YOUR_CALM.
@@ -145,6 +146,7 @@ inline constexpr int kHeapMapBytes = 4 * 1024 * 1024;
 
 static_assert(kReceivedBytesLow + kGrpcReceiveBytesMax < kReceivedBytesMax, "a message always fits");
 static_assert(kOutputBeginBytesMax < kOutputBytesMax);
+static_assert(kHeldBytesSpare >= 4 * kSessionBytesMax, "a connection at its own bound leaves others most of it");
 static_assert(kOutputBytesAllMax + kReceivedBytesAllMax < kHeldBytesMax / 2, "and as much for large calls under way");
 static_assert(kStreamingCallsMax < kStreamingCallsAllMax);
 static_assert(kStreamingCallsAllMax + kCallsTakenOnMax <= kStreamsPerConnectionMax, "a connection can fill the loop");

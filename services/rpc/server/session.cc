@@ -137,6 +137,13 @@ bool Session::receive(std::string_view bytes) {
 
 bool Session::frames(std::string& output) {
   if (memory_.refused() && !failed_) end_for_memory();  // an answer had no room
+  const bool well = add_frames(output);
+  if (!memory_.refused() || failed_) return well;
+  end_for_memory();  // the trailers behind what was just framed had none
+  return add_frames(output);
+}
+
+bool Session::add_frames(std::string& output) {
   frames_ = &output;
   bool well = true;
   while (output.size() < kWriteBytes) {

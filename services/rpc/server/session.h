@@ -118,6 +118,7 @@ class Session final : private Line, private Holder {
   int malformed(std::int32_t id);
   int stream_closed(std::int32_t id);
   void drop(Stream& stream);
+  bool add_frames(std::string& output);
   void last_goaway();
 
   // session_calls.cc: calls

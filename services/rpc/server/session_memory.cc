@@ -11,7 +11,7 @@ SessionMemory::SessionMemory(std::size_t bytes_max, Holdings& all)
 
 bool SessionMemory::may_take(std::size_t more) {
   const bool own = bytes_ + more <= bytes_max_;
-  if (lifted_ || (own && all_.allows(bytes_ + more))) return true;
+  if (lifted_ || (own && all_.allows_http2(bytes_ + more))) return true;
   refused_ = true;
   refused_by_own_ = !own;
   return false;

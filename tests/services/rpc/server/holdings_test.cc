@@ -36,6 +36,7 @@ struct Held final : Holder {
 TEST_CASE("a connection may have as much as is free, and some of its own in any case") {
   ServerBounds bounds;
   bounds.held_bytes = 1'000;
+  bounds.held_bytes_spare = 200;
   bounds.held_bytes_own = 10;
   Holdings all(bounds);
   Held first("a:1"), second("b:2");
@@ -50,6 +51,8 @@ TEST_CASE("a connection may have as much as is free, and some of its own in any 
   all.http2_bytes = 300;
   CHECK(all.allows(10));
   CHECK(!all.allows(11));
+  CHECK(all.allows_http2(100));
+  CHECK(!all.allows_http2(101));
   CHECK(all.refusal(second, 1) ==
         "too much memory is taken for clients: 1100 of 1000 bytes, the most (500) by a:1, one of 2 connections; this "
         "one has 300 and may have 10");
@@ -118,10 +121,71 @@ TEST_CASE("answers that many clients do not take have one bound, and others have
   CHECK(newcomer->answer(answered).status() == 0);
 }
 
+// Takes all that is free of 2,000,000 bytes, with the heads of open calls.
+std::vector<std::unique_ptr<RawClient>> fill(Harness& harness) {
+  Headers large = RawClient::grpc_headers("/t.T/Hold");
+  large.emplace_back("x-large", std::string(6'000, 'x'));
+  std::vector<std::unique_ptr<RawClient>> greedy;
+  for (int i = 100; i < 110; ++i) {
+    greedy.push_back(harness.client(caller(i)));
+    for (int call = 0; call < 100; ++call) greedy.back()->call(large, "", /*end=*/false);
+    harness.pass_ms(1);
+    harness.run_all(*greedy.back());
+  }
+  return greedy;
+}
+
+// So that HTTP/2 has more memory for it than each connection may have in any case.
+std::vector<std::int32_t> open_calls(Harness& harness, RawClient& client) {
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < 600; ++i) ids.push_back(client.call("/t.T/Echo", "", /*end=*/false));
+  harness.run_all(client);
+  return ids;
+}
+
+// The stream of the call that was to be refused had no room, so the connection ended with all its calls.
+TEST_CASE("a connection that is refused a call for the memory of others keeps the calls that it has") {
+  ServerBounds bounds;
+  bounds.held_bytes = 2'000'000;
+  Harness harness(bounds);
+  auto client = harness.client(caller(1));
+  const std::vector<std::int32_t> open = open_calls(harness, *client);
+  const auto greedy = fill(harness);
+  std::vector<std::int32_t> refused;
+  for (int i = 0; i < 200; ++i) refused.push_back(client->call("/t.T/Echo", framed("x")));
+  harness.run_all(*client);
+  REQUIRE(client->goaways().empty());
+  for (const std::int32_t id : refused) CHECK(client->answer(id).status() == kResourceExhausted);
+  client->send(open.front(), framed("x"), /*end=*/true);
+  harness.run_all(*client);
+  CHECK(client->answer(open.front()).status() == 0);
+}
+
+// Nothing looked for that after the last frame of a message, and the client waited for its own deadline.
+TEST_CASE("a call whose trailers have no room ends with its connection, and does not hang") {
+  ServerBounds bounds;
+  bounds.held_bytes = 2'000'000;
+  bounds.held_bytes_spare = 0;
+  Harness harness(bounds);
+  RawClient client(harness.connect(caller(1)), {.auto_window = false, .stream_window = 0});
+  open_calls(harness, client);
+  const std::int32_t id = client.call("/t.T/Echo", framed(std::string(1'000, 'x')));
+  harness.run_all(client);
+  const auto greedy = fill(harness);
+  REQUIRE(client.goaways().empty());
+  nghttp2_submit_window_update(client.h2(), NGHTTP2_FLAG_NONE, id, 10'000);
+  harness.run_all(client);
+  CHECK(client.answer(id).body.size() == 1'005);
+  REQUIRE(client.goaways().size() == 1);
+  CHECK(client.goaways().front().first == NGHTTP2_ENHANCE_YOUR_CALM);
+  CHECK_THAT(client.goaways().front().second, StartsWith("too much memory is taken for clients: "));
+}
+
 // Frames that wait to be sent, such as the resets of streams beyond their bound, were bounded by connection alone.
 TEST_CASE("HTTP/2's memory of a connection that reads nothing ends it when all is taken") {
   ServerBounds bounds;
-  bounds.held_bytes = 1'000'000;
+  bounds.held_bytes = 900'000;
+  bounds.held_bytes_spare = 100'000;
   bounds.resets_burst = 1'000'000;
   Harness harness(bounds);
   const Descriptor hostile = harness.connect(caller(1));
