@@ -1,11 +1,11 @@
-"""A minute of drawn schedules against a real ingotd (generated.py)."""
+"""Some seconds of drawn schedules against a real ingotd (generated.py)."""
 
 import unittest
 
 import generated
 from tests.seeds import drawn_seed
 
-SECONDS = 40  # in which schedules begin
+SECONDS = 15  # in which schedules begin
 
 
 class Generated(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Ten thousand new seeds of each agreement with three and with five replicas, and some of other groups. INGOT_SEED=n
+"""Thousands of new seeds of each agreement with three and with five replicas, and some of other groups. INGOT_SEED=n
 begins with seed n, INGOT_SIMULATIONS=n runs n of each group. bazel-bin/tests/simulate runs millions."""
 
 import json
@@ -9,8 +9,8 @@ import unittest
 from tests.seeds import drawn_seed
 
 SIMULATE = "tests/simulate"
-MANY = 10_000
-SOME = 1_000  # of groups that take longer, and are much like another
+MANY = 3_000
+SOME = 500  # of groups that take longer, and are much like another
 
 
 class ManySeeds(unittest.TestCase):
