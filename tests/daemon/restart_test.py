@@ -81,10 +81,10 @@ class Restart(unittest.TestCase):
             with self.subTest(flags):
                 self.under_load(one_by_one, *flags)
 
-    def test_the_leader_twenty_times(self):
+    def test_the_leader_ten_times(self):
         def again_and_again(daemon):
             incarnations = {id: 1 for id in range(3)}
-            for _ in range(20):
+            for _ in range(10):
                 victim = with_role(daemon, "leader")
                 kill(victim)
                 incarnations[victim["id"]] += 1
@@ -92,7 +92,7 @@ class Restart(unittest.TestCase):
                            "its next life begins")
             return incarnations
 
-        self.under_load(again_and_again, duration="5s")
+        self.under_load(again_and_again, duration="3s")
 
     def test_leader_and_acceptor_of_three(self):
         def both(daemon):
