@@ -8,7 +8,7 @@ import urllib.request
 
 from ingot_daemon import WATCHDOG_S, Daemon, Load, ctl, outage_of, wait_until
 
-ROUNDS = int(os.environ.get("INGOT_ALL_DEAD_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("INGOT_ALL_DEAD_ROUNDS", "3"))
 
 
 def all_up(daemon):

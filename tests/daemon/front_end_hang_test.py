@@ -111,7 +111,7 @@ class FrontEndHangs(unittest.TestCase):
         with Daemon(BOUND) as daemon:
             victim = front_end(daemon)
             daemon.process.send_signal(signal.SIGSTOP)
-            time.sleep(8)
+            time.sleep(5)
             daemon.process.send_signal(signal.SIGCONT)
             time.sleep(3)
             daemon.require_service()

@@ -164,14 +164,18 @@ class Orphans(unittest.TestCase):
                 self.assertIn("sleep", ctl(second.endpoint, "get", "before", "--timeout=100s"))
 
     def test_after_the_grace_nothing_remains_not_even_of_stopped_ones(self):
-        name = unique_name("left")
-        for flags in ((), ("--isolation=thread",)):
-            with Daemon(f"--name={name}", "--orphan-grace=20s", *flags) as daemon:
+        left = []
+        with contextlib.ExitStack() as daemons:
+            for flags in ((), ("--isolation=thread",)):
+                name = unique_name("left")
+                daemon = daemons.enter_context(Daemon(f"--name={name}", "--orphan-grace=20s", *flags))
                 ctl(daemon.endpoint, "put", "a", "1")
                 pids = self.who_stays(daemon)
                 kill_supervisor(daemon)
                 self.assertIn("1", ctl(daemon.endpoint, "get", "a"))
                 os.kill(pids[0], signal.SIGSTOP)
+                left.append((name, pids))
+            for name, pids in left:
                 wait_until(lambda: not any(alive(pid) for pid in pids), "they leave")
                 self.assertEqual(remains_of(name), [])
 
