@@ -13,6 +13,7 @@
 #include "core/stable_hash.h"
 #include "core/wire.h"
 #include "replication/replica/limits.h"
+#include "replication/requests/snapshot_wish.h"
 
 namespace ingot::inline replication_replica {
 namespace {
@@ -84,7 +85,9 @@ bool Applier::apply_command(Slot slot, const Request& command, StepBudget& steps
 
 bool Applier::carry_out(Slot slot, const Request& command, StepBudget& steps,
                         absl::FunctionRef<void(const Applied&)> each) {
-  std::optional<std::string> result = machine_.apply_some(slot, command.payload, steps);
+  std::optional<std::string> result = is_snapshot_wish(command.payload)
+                                          ? std::string()
+                                          : machine_.apply_some(slot, command.payload, steps);
   if (!result) return false;
   carrying_out_ = false;
   each({command, Response::Status::kOk, *result, true});
@@ -102,16 +105,28 @@ std::string Applier::save() const {
   return out;
 }
 
+std::string Applier::head(Slot applied, const Sessions& sessions) {
+  WireWriter bytes;
+  sessions.save(bytes);
+  WireWriter first(48 + bytes.size());
+  first.u64(kMagic).u64(applied.value());
+  first.u64(bytes.size()).raw(bytes.view());
+  first.u64(hash_bytes(first.view()));
+  return first.take();
+}
+
 void Applier::save(StateMachine::Sink sink) const {
   INGOT_CHECK(!under_way_, "a snapshot is of whole slots");
-  WireWriter sessions;
-  sessions_.save(sessions);
-  WireWriter first(48 + sessions.size());
-  first.u64(kMagic).u64(applied_.value());
-  first.u64(sessions.size()).raw(sessions.view());
-  first.u64(hash_bytes(first.view()));
-  sink(first.view());
+  sink(head(applied_, sessions_));
   machine_.save(sink);
+}
+
+std::uint64_t Applier::head_bytes(std::string_view first) {
+  WireReader in(first);
+  const bool known = in.u64() == kMagic;
+  in.u64();
+  const std::uint64_t sessions = in.u64();
+  return in.failed() || !known ? 0 : kHeadStartBytes + sessions + sizeof(std::uint64_t);
 }
 
 absl::StatusOr<Applier::Decoded> Applier::decode(std::string_view snapshot) {

@@ -57,6 +57,12 @@ class Applier {
   void save(StateMachine::Sink sink) const;
   std::string save() const;  // the same as one string
 
+  // What precedes the state machine's bytes, for a group that begins with a state: nobody has a session with it.
+  static std::string fresh_head(Slot applied) { return head(applied, Sessions()); }
+  // How many bytes precede the state machine's, told by the first kHeadStartBytes; 0: save() did not write them.
+  static constexpr std::size_t kHeadStartBytes = 3 * sizeof(std::uint64_t);
+  static std::uint64_t head_bytes(std::string_view first);
+
   // About how many of these bytes are the state machine's.
   std::size_t save_bytes() const { return machine_.save_bytes(); }
 
@@ -69,6 +75,7 @@ class Applier {
   absl::Status load(std::string_view snapshot);
 
  private:
+  static std::string head(Slot applied, const Sessions& sessions);
   void begin(std::string_view batch);
   bool apply_command(Slot slot, const Request& command, StepBudget& steps,
                      absl::FunctionRef<void(const Applied&)> each);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replication/replica/core.h"
+#include "replication/requests/snapshot_wish.h"
 #include "replication/stable/layout.h"
 
 namespace ingot::inline replication_replica {
@@ -109,6 +110,7 @@ void ReplicaCore::apply(const Decision& decision) {
   const bool goes_on = applier_.under_way();
   const auto each = [&](const Applier::Applied& applied) {
     ++slot_commands_;
+    if (is_snapshot_wish(applied.request.payload)) snapshots_.wish(decision.slot.next());
     requests_.applied(decision.slot, applied);
   };
   if (!applier_.apply_some(decision.slot, *decision.command, apply_steps_, each)) {

@@ -106,6 +106,12 @@ Code KvStore::compact(Revision revision) {
   return Code::kOk;
 }
 
+void KvStore::begin_anew(Revision bump, bool compact) {
+  leases_.begin_anew();
+  revision_ += bump;
+  if (compact) this->compact(revision_);
+}
+
 AlarmResult KvStore::change_alarm(AlarmRequest::Action action) {
   const bool stood = no_space_;
   no_space_ = action == AlarmRequest::Action::kActivate;

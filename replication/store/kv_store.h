@@ -49,6 +49,11 @@ class KvStore final : public StateMachine {
   absl::StatusOr<Load> decode(std::string_view snapshot) override;
   std::uint64_t digest() const override;
 
+  // What was loaded is the first state of another life: every lease has its whole time again, and no tick has come. The
+  // revision goes on from `bump` revisions higher. With `compact` all revisions up to that one are compacted, so that a
+  // reader of later revisions that are lost is told so. REQUIRES: bump >= 0; nothing is under way.
+  void begin_anew(Revision bump, bool compact);
+
   // It runs while there are leases.
   Clock clock() const override;
 

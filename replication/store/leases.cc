@@ -1,6 +1,7 @@
 #include "replication/store/leases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/check.h"
 #include "core/stable_hash.h"
@@ -99,6 +100,12 @@ void Leases::tick(const Tick& tick) {
   if (tick.leadership != last_tick_.leadership) restored_ms_ = clock_ms_;
   last_tick_ = {tick.leadership, tick.number, 0};
   clock_ms_ += tick.ms;
+}
+
+void Leases::begin_anew() {
+  Leases anew;
+  for (const auto& [id, lease] : leases_) anew.insert(id, {lease.ttl_s, whole_ms(lease.ttl_s)});
+  *this = std::move(anew);
 }
 
 std::optional<std::int64_t> Leases::next_ended(int& looks) {

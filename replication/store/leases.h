@@ -48,6 +48,9 @@ class Leases {
   // The ids, in the order in which the leases end.
   std::vector<std::int64_t> ids() const;
 
+  // Another life begins: time is 0, and all leases have their whole time.
+  void begin_anew();
+
   // Time passes. A tick that is not newer than the last one does nothing.
   void tick(const Tick& tick);
   // A lease whose time is over: the one that has ended first, of several the one with the lowest id. It stays until

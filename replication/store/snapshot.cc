@@ -17,6 +17,7 @@
 #include "replication/store/history.h"
 #include "replication/store/kv_store.h"
 #include "replication/store/quota.h"
+#include "replication/store/snapshot_head.h"
 
 namespace ingot::kv {
 namespace {
@@ -75,7 +76,24 @@ std::unique_ptr<KeyRecord> read_record(WireReader& in, Revision newest) {
   return record;
 }
 
+bool possible(Revision revision, Revision compacted) {
+  return revision >= 1 && compacted >= -1 && compacted <= revision;
+}
+
 }  // namespace
+
+std::optional<SnapshotHead> read_snapshot_head(std::string_view snapshot) {
+  WireReader in(snapshot);
+  const bool known = in.u64() == kMagic;
+  SnapshotHead head;
+  head.revision = in.i64();
+  head.compacted = in.i64();
+  in.u8();
+  in.u64();
+  head.records = in.u64();
+  if (in.failed() || !known || !possible(head.revision, head.compacted)) return std::nullopt;
+  return head;
+}
 
 void History::save(StateMachine::Sink sink) const {
   WireWriter part(2 * kPartBytes);
@@ -170,9 +188,7 @@ absl::StatusOr<KvStore> KvStore::read_snapshot(std::string_view snapshot) {
   const std::uint8_t no_space = in.u8();
   loaded.no_space_ = no_space == 1;
   const std::uint64_t digest = in.u64();
-  if (loaded.revision_ < 1 || loaded.compacted_ < -1 || loaded.compacted_ > loaded.revision_) {
-    return refused("its revisions are impossible");
-  }
+  if (!possible(loaded.revision_, loaded.compacted_)) return refused("its revisions are impossible");
   if (no_space > 1) return refused("its alarm is neither raised nor not");
   absl::StatusOr<History> history = History::load(in, loaded.revision_, loaded.compacted_);
   if (!history.ok()) return history.status();

@@ -47,7 +47,7 @@ constexpr std::array kTable{
     open("/etcdserverpb.Maintenance/Defragment", "does nothing here; scheduled jobs call it"),
     open("/etcdserverpb.Maintenance/Hash", kProbe),
     open("/etcdserverpb.Maintenance/HashKV", kProbe),
-    later("/etcdserverpb.Maintenance/Snapshot", kOwner, "would copy the whole store at once"),
+    open("/etcdserverpb.Maintenance/Snapshot", "reads all keys, which every caller may, a few calls at a time"),
     later("/etcdserverpb.Maintenance/MoveLeader", kOwner, "would move a role, as Control's Move does"),
     later("/etcdserverpb.Maintenance/Downgrade", kOwner, "would change what is stored, and how"),
 

@@ -35,4 +35,8 @@ inline constexpr int kFrontEndLoopsByDefaultMax = 4;
 static_assert(kReplicasMax + kFrontEndLoopsMax <= kEndpointsMax, "each loop needs an address");
 static_assert(kFrontEndLoopsByDefaultMax <= kFrontEndLoopsMax);
 
+// How much higher than in the snapshot revisions may go on; beyond it the start is refused. No instance ever makes so
+// many, so that revisions cannot overflow.
+inline constexpr std::int64_t kBumpRevisionMax = 1'000'000'000'000'000;
+
 }  // namespace ingot::services_config

@@ -76,6 +76,12 @@
     absl::StrCat(                                                                                                     \
         "memory for what ended replicas have stored and no snapshot holds yet, in MiB; beyond it, or beyond ",        \
         kKeptSegmentsMax, " segments, writes wait for one"))                                                          \
+  X(std::string, restore, "--restore", "", written("FILE"), kHostOnly | kFlagOnly,                                    \
+    "begin with the state of this snapshot (ingotctl snapshot save), in a new cluster with the same revisions")       \
+  X(std::int64_t, bump_revision, "--bump-revision", 0, number(0, kBumpRevisionMax, "N"), kHostOnly | kFlagOnly,       \
+    "with --restore: revisions go on from so many higher, above all that were lost since the snapshot")               \
+  X(bool, mark_compacted, "--mark-compacted", false, any(), kHostOnly | kFlagOnly,                                    \
+    "with --bump-revision: all revisions up to there count as compacted, so that watches and caches begin anew")      \
   X(LogFormat, log_format, "--log-format", LogFormat::kText, any(), kIdentity,                                        \
     "how lines of the log on standard error are written: " + choices_of<LogFormat>(any()))
 

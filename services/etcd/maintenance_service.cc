@@ -12,6 +12,7 @@
 #include "services/etcd/long_reads.h"
 #include "services/etcd/refusal.h"
 #include "services/etcd/services.h"
+#include "services/etcd/snapshot_stream.h"
 
 namespace ingot::etcd {
 namespace {
@@ -23,8 +24,11 @@ using Reactor = grpc::ServerUnaryReactor;
 class MaintenanceService final : public pb::Maintenance::CallbackService {
  public:
   MaintenanceService(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view,
-                     RequestMetrics& metrics)
-      : client_(client), header_(config, view), metrics_(metrics) {}
+                     RequestMetrics& metrics, SnapshotParts snapshots)
+      : client_(client),
+        header_(config, view),
+        metrics_(metrics),
+        snapshots_(client, header_, view, metrics, std::move(snapshots)) {}
 
   // Read from the replicas' pages, so the call succeeds even when no replica answers.
   Reactor* Status(Context* context, const pb::StatusRequest*, pb::StatusResponse* out) override {
@@ -86,9 +90,8 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     return Call(context, metrics_, Method::kOther).finish(grpc::Status::OK);
   }
 
-  grpc::ServerWriteReactor<pb::SnapshotResponse>* Snapshot(Context*, const pb::SnapshotRequest*) override {
-    return refuse_stream<grpc::ServerWriteReactor<pb::SnapshotResponse>>(
-        metrics_, "Ingot keeps its state in memory and has no etcd database file to send as a snapshot");
+  grpc::ServerWriteReactor<pb::SnapshotResponse>* Snapshot(Context* context, const pb::SnapshotRequest*) override {
+    return start_snapshot_stream(snapshots_, context);
   }
 
   Reactor* MoveLeader(Context* context, const pb::MoveLeaderRequest*, pb::MoveLeaderResponse*) override {
@@ -127,13 +130,15 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   const HeaderSource header_;
   RequestMetrics& metrics_;
   LongReads reads_;
+  SnapshotCalls snapshots_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
-                                                        const InstanceView& view, RequestMetrics& metrics) {
-  return std::make_unique<MaintenanceService>(client, config, view, metrics);
+                                                        const InstanceView& view, RequestMetrics& metrics,
+                                                        SnapshotParts snapshots) {
+  return std::make_unique<MaintenanceService>(client, config, view, metrics, std::move(snapshots));
 }
 
 }  // namespace ingot::etcd

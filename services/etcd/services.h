@@ -15,13 +15,15 @@
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
+#include "services/etcd/snapshot_stream.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot::etcd {
 
-// Status, HashKV, Hash, Alarm (of which there is one, NOSPACE) and Defragment (which does nothing).
+// Status, HashKV, Hash, Alarm (of which there is one, NOSPACE), Snapshot, and Defragment (which does nothing).
 std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
-                                                        const InstanceView& view, RequestMetrics& metrics);
+                                                        const InstanceView& view, RequestMetrics& metrics,
+                                                        SnapshotParts snapshots);
 // MemberList: one member, whatever the number of replicas.
 std::unique_ptr<grpc::Service> make_cluster_service(const DaemonConfig& config, const InstanceView& view,
                                                     RequestMetrics& metrics);
@@ -31,6 +33,7 @@ std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, con
 
 // All of the above, and KV, Lease and Watch for reflection alone: the loops serve their calls, which never come here.
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
-                                                          const InstanceView& view, RequestMetrics& metrics);
+                                                          const InstanceView& view, RequestMetrics& metrics,
+                                                          SnapshotParts snapshots = {});
 
 }  // namespace ingot::etcd

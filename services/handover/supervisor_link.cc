@@ -134,7 +134,8 @@ void SupervisorLink::dispatch(SupervisionChannel::Received received) {
       if (known_.keep_incarnations(message.kept())) receive_(message, {});
       return;
     case SupervisionMessage::kSnapshot:
-      return known_.keep_snapshot(message.snapshot(), std::move(received.fds[0]));
+      known_.keep_snapshot(message.snapshot(), std::move(received.fds[0]));
+      return receive_(message, {});
     case SupervisionMessage::kSocket:
       return take_socket(message, std::move(received.fds));
     case SupervisionMessage::kDescribe:

@@ -40,11 +40,15 @@ class SupervisorLink {
   using Lose = std::function<void(const absl::Status& why)>;
   // A message with the descriptors of its datagram.
   using Receive = std::function<void(const SupervisionMessage& message, std::vector<Descriptor> fds)>;
-  // From now on the loop calls `receive` with Drain, Leave, Ping, KeptIncarnations, NewSocket and NewIncarnation; the
-  // last once for each incarnation that is newer than the known one of its endpoint, so never for this process's own;
-  // NewSocket likewise. It also calls it with Leave when there has been no supervisor for the instance's orphan grace.
+  // From now on the loop calls `receive` with Drain, Leave, Ping, KeptIncarnations, NewSocket, Snapshot and
+  // NewIncarnation; the last once for each incarnation that is newer than the known one of its endpoint, so never for
+  // this process's own; NewSocket likewise. Snapshot comes without its descriptor: known() has the newest one. It also
+  // calls it with Leave when there has been no supervisor for the instance's orphan grace.
   // Without `lose` a loss is only logged.
   void watch(EventLoop& loop, Receive receive, Lose lose = {});
+
+  // What this process knows of the instance. Its descriptors are the link's, and replaced by newer ones.
+  const LaunchSpec& known() const { return known_.spec(); }
 
   // Any thread may read it, for as long as the link lives.
   const SupervisorLoss& loss() const { return loss_; }

@@ -13,6 +13,7 @@
 #include "services/ingotctl/verbs/move.h"
 #include "services/ingotctl/verbs/plan.h"
 #include "services/ingotctl/verbs/scc.h"
+#include "services/ingotctl/verbs/snapshot.h"
 #include "services/ingotctl/verbs/status.h"
 #include "services/ingotctl/verbs/topology.h"
 #include "services/ingotctl/verbs/watch.h"
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
   register_watch(app, chosen);
   register_lease(app, chosen);
   register_alarm(app, chosen);
+  register_snapshot(app, chosen);
   register_drill(app, chosen);
   register_move(app, chosen);
   register_machine(app, chosen);

@@ -23,6 +23,7 @@ constexpr const char* kExamples =
     "  ingotd                                      three replicas, 1Paxos over NVP, 127.0.0.1:2379\n"
     "  ingotd --replicas=5 --listen=127.0.0.1:3379 --metrics-listen=127.0.0.1:3464\n"
     "  ingotd --agreement=2pc --transport=srbp --isolation=thread\n"
+    "  ingotd --restore=backup.snap                the state of an `ingotctl snapshot save`\n"
     "  ingotd --backend=scc --scc-cores=0,12,24 --scc-record=run.rec   on a simulated Intel SCC\n"
     "  ingotd --backend=scc --scc-replay=run.rec                       the same run again\n"
     "Then:\n"
@@ -54,6 +55,22 @@ absl::Status check_no_host_flags(const CLI::App& app, const DaemonConfig& config
   return outcome;
 }
 
+absl::Status check_restore_flags(const CLI::App& app, const DaemonConfig& config) {
+  if (given(app, "--restore") && config.restore.empty()) {
+    return absl::InvalidArgumentError("--restore names no file; give the path of a snapshot, or leave it out");
+  }
+  if (config.restore.empty() && (given(app, "--bump-revision") || given(app, "--mark-compacted"))) {
+    return absl::InvalidArgumentError(
+        "--bump-revision and --mark-compacted say how a snapshot is restored; give --restore=FILE, too");
+  }
+  if ((config.bump_revision > 0) != config.mark_compacted) {
+    return absl::InvalidArgumentError(
+        "--bump-revision=N and --mark-compacted go together: without the mark a watch from a revision that was skipped "
+        "would wait without a word, and without a bump there is nothing to mark");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc) {
@@ -69,7 +86,10 @@ void add_flags(CLI::App& app, DaemonConfig& config, SccConfig& scc) {
 absl::Status settle_flags(const CLI::App& app, DaemonConfig& config, SccConfig& scc) {
   if (auto status = apply_empty_variables(app, config); !status.ok()) return status;
   if (auto status = apply_empty_variables(app, scc); !status.ok()) return status;
-  if (config.backend != Backend::kScc) return check_no_scc_flags(app, scc);
+  if (config.backend != Backend::kScc) {
+    auto status = check_no_scc_flags(app, scc);
+    return status.ok() ? check_restore_flags(app, config) : status;
+  }
   if (auto status = check_no_host_flags(app, config); !status.ok()) return status;
   if (!scc.cores.empty() && !given(app, "--replicas")) config.replicas = static_cast<int>(scc.cores.size());
   return absl::OkStatus();

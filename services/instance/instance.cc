@@ -16,6 +16,7 @@
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/limits.h"
 #include "replication/stable/segment.h"
+#include "services/backup/restore.h"
 #include "services/cli/endpoint.h"
 #include "services/config/auto_compaction.h"
 #include "services/config/daemon_settings.h"
@@ -137,6 +138,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   instance->take_sockets(*std::move(listener), *std::move(socket));
   if (auto status = instance->make_pages(); !status.ok()) return status;
   if (auto status = instance->place_replicas(); !status.ok()) return status;
+  if (auto status = instance->restore_state(); !status.ok()) return status;
   return instance;
 }
 
@@ -189,6 +191,21 @@ absl::Status Instance::place_replicas() {
   auto plan = plan_from(config_, *topology, placement);
   if (!plan.ok()) return plan.status();
   trees_ = launch_trees(*plan);
+  return absl::OkStatus();
+}
+
+// The replicas begin as those of an instance do whose replicas have all died, and of whose log nothing is left but a
+// snapshot.
+absl::Status Instance::restore_state() {
+  if (config_.restore.empty()) return absl::OkStatus();
+  auto restored = restore({config_.restore, config_.bump_revision, config_.mark_compacted, trees_.initial});
+  if (!restored.ok()) {
+    return absl::Status(restored.status().code(), absl::StrCat("--restore: ", restored.status().message()));
+  }
+  hold_snapshot(restored->slot, std::move(restored->snapshot));
+  publish_snapshot();
+  page().lost_former_unix_ms.set(0);  // the state that was lost is back, as far as it can be
+  restored_ = std::move(restored->summary);
   return absl::OkStatus();
 }
 

@@ -39,8 +39,9 @@ std::string describe_exposure(const DaemonConfig& config, int listener);
 // thread.
 class Instance {
  public:
-  // Takes the name, binds the sockets and makes the memory. Errors: ALREADY_EXISTS (name, port or Unix socket in use),
-  // INVALID_ARGUMENT, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED; then nothing is left behind.
+  // Takes the name, binds the sockets, makes the memory, and restores config.restore. Errors: ALREADY_EXISTS (name,
+  // port or Unix socket in use), INVALID_ARGUMENT, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED; then nothing
+  // is left behind.
   static absl::StatusOr<std::unique_ptr<Instance>> create(DaemonConfig config);
 
   // Takes over a running instance: `name`, which the caller has claimed, and the handover state of its processes.
@@ -70,6 +71,9 @@ class Instance {
   // When the former instance of this name began to serve, in ms since the Unix epoch, if it ended without a clean stop;
   // 0: there was none, or it was stopped.
   std::int64_t lost_former_unix_ms() const { return static_cast<std::int64_t>(page().lost_former_unix_ms.get()); }
+
+  // A sentence for the log: which snapshot the state begins with; empty: it begins empty, or has begun before.
+  const std::string& restored() const { return restored_; }
 
   // Sentences about the sockets, for the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -126,6 +130,7 @@ class Instance {
   absl::Status take_over(HandoverState known);
   absl::StatusOr<Descriptor> make_stable(int replica) const;
   absl::Status place_replicas();
+  absl::Status restore_state();
 
   DaemonConfig config_;
   Name name_;
@@ -147,6 +152,7 @@ class Instance {
   std::uint32_t front_end_incarnation_ = 1;
   Descriptor snapshot_;
   Slot snapshot_slot_;
+  std::string restored_;
   TreeLaunch trees_;
   bool shared_cores_ = true;
 };

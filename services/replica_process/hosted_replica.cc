@@ -37,6 +37,9 @@ GroupConfig group_of(const DaemonConfig& config, const ReplicaLaunch& launch, co
   return group;
 }
 
+// A group that was restored has no log of what came before its first snapshot: no replica may take part without it.
+bool is_restored(const LaunchSpec& spec) { return !spec.config.restore.empty(); }
+
 // Empty if there is no snapshot, or it cannot be mapped: then the replica catches up from its peers.
 SnapshotBytes map_snapshot(int fd) {
   if (fd < 0) return {};
@@ -97,6 +100,9 @@ absl::StatusOr<std::unique_ptr<HostedReplica>> HostedReplica::create(const Launc
                                                           kv::Quota(spec.config.quota_backend_bytes)));
   begin_incarnation(hosted->page());
   hosted->wire(spec, launch, memory, *std::move(trees), process);
+  if (is_restored(spec) && hosted->replica_->applier().applied() == Slot(0)) {
+    return absl::ResourceExhaustedError("the snapshot of the restored instance cannot be loaded");
+  }
   return hosted;
 }
 
@@ -129,18 +135,20 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
       return send_signal(daemon->replicas[name.id.value()], name.incarnation.value(), SIGKILL).ok();
     };
   }
+  if (spec.config.isolation == Isolation::kProcess || is_restored(spec)) {
+    parts.snapshots.first = map_snapshot(spec.snapshot_fd);
+  }
   // Not in thread isolation: all replicas die at once and no published snapshot is kept (docs/agreement.md), and a
   // process with several loops must not fork.
   if (spec.config.isolation == Isolation::kProcess) {
     parts.snapshots.fork = true;
-    parts.snapshots.load_in_background = true;
+    parts.snapshots.load_in_background = !is_restored(spec);
     parts.snapshots.helper_cores = process.helper_cores;
     parts.snapshots.published_slot = &memory.view().daemon->published_slot;
     parts.snapshots.kept_segments_state = &memory.view().daemon->kept_segments_state;
     parts.snapshots.publish = [publish = process.publish, from = parts.protocol.group.incarnation](Slot slot, int fd) {
       publish(from, slot, fd);
     };
-    parts.snapshots.first = map_snapshot(spec.snapshot_fd);
   }
   replica_ = std::make_unique<Replica>(std::move(parts));
 }

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replication/pages/instance_view.h"
+#include "services/backup/held_snapshot.h"
 #include "services/config/auto_compaction.h"
 #include "services/handover/supervisor_link.h"
 #include "services/instance/instance_memory.h"
@@ -69,7 +70,8 @@ class FrontEnd {
         watch_([this](EndpointId replica, Incarnation incarnation) {
           for (const auto& each : loops_) each->replica_died(replica, incarnation);
         }),
-        serving_(spec.config, view, served(loops_)),
+        snapshots_(cores_without_loops(spec.replicas)),
+        serving_(spec.config, view, served(loops_), nullptr, published(), !spec.trees.initial.empty()),
         auto_compactor_(loops_.front()->client(), view) {
     const bool threads = spec.config.isolation == Isolation::kThread;
     for (std::uint16_t id = 0; !threads && id < memory.stable_segments().size(); ++id) {
@@ -77,6 +79,7 @@ class FrontEnd {
       if (!segments.empty() && segments.back().memory != nullptr) watch(EndpointId(id), segments.back());
     }
     memory.forget_stable_segments();
+    take_snapshot();
   }
   ~FrontEnd() { stop(); }
 
@@ -94,6 +97,7 @@ class FrontEnd {
     const auto receive = [&](const SupervisionMessage& message, const std::vector<Descriptor>& fds) {
       if (message.has_incarnation()) begin_incarnation(message.incarnation(), fds);
       if (message.has_socket()) listen_local(fds[0]);
+      if (message.has_snapshot()) take_snapshot();
       if (message.has_ping()) self_check_->ask();
       if (message.has_drain()) drain();
       if (message.has_leave()) ::_exit(0);  // no answers are awaited any more
@@ -184,6 +188,16 @@ class FrontEnd {
     if (auto status = serving_.listen_local(socket); !status.ok()) leave_after_loss(status);
   }
 
+  // In thread isolation none is published.
+  const NewestSnapshot* published() const {
+    return spec_.config.isolation == Isolation::kProcess ? &snapshots_ : nullptr;
+  }
+
+  void take_snapshot() {
+    const LaunchSpec& known = link_.known();
+    if (known.snapshot_fd >= 0) snapshots_.offer(Slot(known.snapshot_slot), known.snapshot_fd);
+  }
+
   void watch(EndpointId replica, const IncarnationSegment& started) {
     watch_.watch(replica, started.incarnation, started.memory->bytes(), started.memory);
   }
@@ -202,6 +216,7 @@ class FrontEnd {
   std::optional<Doorbell> answered_;  // rung when all loops have answered self_check_
   const Loops loops_;
   DeathWatch watch_;
+  NewestSnapshot snapshots_;
   Serving serving_;
   std::unique_ptr<SelfCheck> self_check_;
   AutoCompactor auto_compactor_;

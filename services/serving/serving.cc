@@ -71,7 +71,7 @@ int connections_max(std::uint64_t limit, std::uint64_t open) {
 }
 
 Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vector<Served> loops,
-                 FaultInjector* injector)
+                 FaultInjector* injector, const NewestSnapshot* snapshots, bool trees)
     : config_(config),
       view_(view),
       loops_(std::move(loops)),
@@ -85,7 +85,11 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
                },
            .caller = [](const grpc::CallbackServerContext& context) { return caller_of(context).address; }},
           injector)),
-      services_(etcd::make_services(client_, config, view, metrics_)),
+      services_(etcd::make_services(
+          client_, config, view, metrics_,
+          {.newest = snapshots, .trees = trees, .is_local = [](const grpc::CallbackServerContext& context) {
+             return caller_of(context).door == Caller::Door::kUnix;
+           }})),
       unknown_methods_(make_unknown_methods()) {
   collectables_.push_back(std::make_shared<DoorCollectable>(counters_of(loops_), passed_calls_));
   collectables_.push_back(std::make_shared<WatchCollectable>(watch_counters_of(loops_)));

@@ -16,6 +16,7 @@
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 #include "services/access/access_rules.h"
+#include "services/backup/held_snapshot.h"
 #include "services/config/daemon_config.h"
 #include "services/control/control_service.h"
 #include "services/control/fault_injector.h"
@@ -51,8 +52,10 @@ class Serving {
   };
   // The arguments outlive the object; it is destroyed when no loop runs any more. `injector` carries out the faults of
   // drills; null: signals to processes. services/access decides which callers may drill. REQUIRES: there is a loop.
+  // `snapshots`: what the process has of the instance's snapshots, for backups; null: it has none. `trees`: they hold
+  // trees, too.
   Serving(const DaemonConfig& config, const InstanceView& view, std::vector<Served> loops,
-          FaultInjector* injector = nullptr);
+          FaultInjector* injector = nullptr, const NewestSnapshot* snapshots = nullptr, bool trees = false);
   ~Serving();
 
   // The metrics in which every service records its calls.

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "services/instance/instance_name.h"
 #include "services/supervision/flag_agreement.h"
 
@@ -17,6 +18,11 @@ absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   auto orphans = find_orphans(name);
   if (absl::IsNotFound(orphans.status())) return attachment;
   if (!orphans.ok()) return orphans.status();
+  if (!config.restore.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "\"", name, "\" runs without a supervisor and still has its state, so --restore is refused; start ingotd "
+        "without it to take that over, or wait until it has left (--orphan-grace) to begin with ", config.restore));
+  }
   if (auto status = flags_agree(config, orphans->known.spec().config); !status.ok()) return status;
   auto instance = Instance::adopt(std::move(claim), std::move(orphans->known));
   if (!instance.ok()) return instance.status();

@@ -19,6 +19,7 @@ Supervisor::Supervisor(Instance& instance) : instance_(instance) {}
 absl::Status Supervisor::run() {
   watch_stop_signals();
   for (const std::string& each : instance_.warnings()) log_warning(each);
+  if (!instance_.restored().empty()) log_info(instance_.restored());
   if (const std::int64_t since_unix_ms = instance_.lost_former_unix_ms(); since_unix_ms != 0) {
     log_warning(describe_lost_former(instance_.config().name, since_unix_ms));
   }

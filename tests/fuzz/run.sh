@@ -61,6 +61,7 @@ sources=(
   tests/fuzz/{counted_heap,client_actions,client_oracles,client_peer,client_schedule,client_world}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
+  services/backup/{format,load,sha256}.cc
   replication/view/generation/{reader,tree_walk}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
   services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
@@ -87,7 +88,7 @@ export clang work
 printf '%s\n' "${sources[@]}" | xargs -P "$jobs" -I{} bash -c 'compile {}' >"$work/build" 2>&1 &&
   "$clang" -fsanitize=fuzzer,address "$work"/*.o -Wl,--start-group "${present[@]}" -Wl,--end-group \
     $(pkg-config --libs grpc++ protobuf absl_status absl_statusor absl_strings absl_raw_hash_set absl_hash hwloc \
-      libnghttp2 zlib prometheus-cpp-core) \
+      libnghttp2 zlib libcrypto prometheus-cpp-core) \
     -o "$work/fuzz" >>"$work/build" 2>&1 || { tail -n 40 "$work/build"; fail "the fuzzer does not build"; }
 
 mapfile -t known < <("$work/fuzz")

@@ -7,6 +7,8 @@
 #include "replication/replica/snapshots/limits.h"
 #include "replication/replica/snapshots/transfer.h"
 #include "replication/store/kv_store.h"
+#include "services/backup/load.h"
+#include "services/backup/sha256.h"
 #include "tests/fuzz/targets.h"
 
 namespace ingot::fuzz {
@@ -107,6 +109,42 @@ std::string sample_snapshot_file(Prng& rng) {
   fill(applier, rng);
   const std::string content = applier.save();
   return snapshot_header(applier.applied(), content) + content;
+}
+
+// First the bytes as they are, which no checksum fits, then with one that does.
+void run_backup_file(std::string_view bytes) {
+  kv::KvStore store;
+  static_cast<void>(load_backup(bytes, store).ok());
+  if (bytes.size() < kBackupHeaderBytes + kSha256Bytes) return;
+  std::string file(bytes.substr(0, bytes.size() - kSha256Bytes));
+  Sha256 hash;
+  hash.add(file);
+  file += hash.digest();
+  kv::KvStore loaded;
+  const auto read = load_backup(file, loaded);
+  INGOT_CHECK(loaded.compute_digest() == loaded.digest(), "whatever is read, a state is whole");
+  if (!read.ok()) return;
+  INGOT_CHECK(loaded.save() == read->content, "a state has one content");
+  loaded.begin_anew(1, true);
+  INGOT_CHECK(loaded.compute_digest() == loaded.digest(), "what begins anew is whole");
+  Applier applier(loaded);
+  Prng rng(1);
+  fill(applier, rng);
+}
+
+std::string sample_backup_file(Prng& rng) {
+  kv::KvStore store;
+  Applier applier(store);
+  fill(applier, rng);
+  const std::string content = store.save();
+  std::string file = encode(BackupHeader{.cluster_id = 1,
+                                         .made_unix_ms = 2,
+                                         .revision = store.revision(),
+                                         .compacted = store.compact_revision(),
+                                         .records = 0,
+                                         .content_bytes = content.size()});
+  file += content + std::string(backup_padding_bytes(content.size()), '\0');
+  return file + std::string(kSha256Bytes, '\0');
 }
 
 }  // namespace ingot::fuzz

@@ -54,6 +54,10 @@ std::string sample_snapshot_message(Prng& rng);
 void run_snapshot_file(std::string_view bytes);
 std::string sample_snapshot_file(Prng& rng);
 
+// A backup, with its length and checksum corrected first.
+void run_backup_file(std::string_view bytes);
+std::string sample_backup_file(Prng& rng);
+
 // Words of a view's generation that change between a reader's reads.
 void run_generation(std::string_view bytes);
 std::string sample_generation(Prng& rng);
@@ -98,6 +102,7 @@ inline const std::vector<Target>& targets() {
       {"agreement", run_agreement, sample_agreement},
       {"snapshot_message", run_snapshot_message, sample_snapshot_message},
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
+      {"backup_file", run_backup_file, sample_backup_file},
       {"generation", run_generation, sample_generation},
       {"supervision_message", run_supervision_message, sample_supervision_message},
       {"launch_document", run_launch_document, sample_launch_document},

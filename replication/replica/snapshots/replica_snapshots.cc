@@ -130,9 +130,9 @@ bool ReplicaSnapshots::due(const AgreementStatus& status) {
   return wanted && !held_back_;
 }
 
-// Bytes of new log that make a snapshot due: as many as the state has, within bounds; fewer when segments fill, and 1 when
-// the fullest stops proposals, a change of the epoch has made a snapshot urgent, or too many segments are kept. More
-// when it is not this replica's turn.
+// Bytes of new log that make a snapshot due: as many as the state has, within bounds; fewer when segments fill, and 1
+// when the fullest stops proposals, a change of the epoch has made a snapshot urgent, a client wishes for one, or too
+// many segments are kept. More when it is not this replica's turn.
 std::size_t ReplicaSnapshots::threshold(const AgreementStatus& status) const {
   const std::size_t most = options_.segment_bytes / kSnapshotSegmentParts;
   const std::size_t least = std::min(options_.bounds.log_bytes_min, most);

@@ -44,6 +44,9 @@ class ReplicaSnapshots {
 
   // A slot was applied whose record takes `record_bytes` of a segment.
   void applied(Slot slot, std::size_t record_bytes);
+  // A client wishes for a snapshot of the slots below `below`, of which the last is being applied. Each repetition of
+  // the wish counts, since its answer names a later slot.
+  void wish(Slot below) { wished_below_ = std::max(wished_below_, below); }
   // A snapshot was installed.
   void installed();
 
@@ -87,8 +90,9 @@ class ReplicaSnapshots {
   void put_off_urgent();
   int delay_ticks() const;
   bool urgent() const;
+  bool wished() const { return published() < wished_below_ && wished_below_ <= applier_.applied(); }
   // No amount of log is waited for.
-  bool hurries() const { return urgent() || segments_pressing_; }
+  bool hurries() const { return urgent() || wished() || segments_pressing_; }
   bool urgent_done() const { return urgent_below_ <= published(); }
   // The last snapshot begun here is being made, or is not published yet.
   bool waits_for_publication() const { return published() < begun_; }
@@ -110,6 +114,7 @@ class ReplicaSnapshots {
   Slot begun_;               // slots below it were in the last snapshot that was begun here
   Epoch epoch_;              // as last seen
   Slot urgent_below_;        // slots below it, decided or in doubt at the epoch's change, may be in fewer segments
+  Slot wished_below_;        // the highest that a client wished for
   Slot published_;           // slots below it are in a published snapshot
   bool writing_ = false;     // a snapshot was ordered, and its outcome is not known yet
   std::shared_ptr<const SnapshotServer::File> newest_;  // made here

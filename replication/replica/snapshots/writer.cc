@@ -41,22 +41,8 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// Writes the content first and the header last, then seals the file against further writes.
 bool write_file(int fd, const Applier& applier) {
-  if (!write_all(fd, std::string(kSnapshotHeaderBytes, '\0'))) return false;
-  bool written = true;
-  SnapshotName name{applier.applied(), kSnapshotHeaderBytes};
-  RunningHash checksum;
-  applier.save([&](std::string_view part) {
-    written = written && write_all(fd, part);
-    name.bytes += part.size();
-    checksum.add(part);
-  });
-  if (!written) return false;
-  name.checksum = checksum.value();
-  const std::string header = snapshot_header(name);
-  return ::pwrite(fd, header.data(), header.size(), 0) == static_cast<ssize_t>(header.size()) &&
-         ::fcntl(fd, F_ADD_SEALS, kSeals) == 0;
+  return write_snapshot_file(fd, applier.applied(), [&](StateMachine::Sink sink) { applier.save(sink); });
 }
 
 // Runs in the child, which must not outlive the replica, nor compete with it for its core.
@@ -80,6 +66,24 @@ std::uint64_t now_ns() {
 }
 
 }  // namespace
+
+// The header comes last, when the checksum is known.
+bool write_snapshot_file(int fd, Slot slot, absl::FunctionRef<void(StateMachine::Sink)> save) {
+  if (!write_all(fd, std::string(kSnapshotHeaderBytes, '\0'))) return false;
+  bool written = true;
+  SnapshotName name{slot, kSnapshotHeaderBytes};
+  RunningHash checksum;
+  save([&](std::string_view part) {
+    written = written && write_all(fd, part);
+    name.bytes += part.size();
+    checksum.add(part);
+  });
+  if (!written) return false;
+  name.checksum = checksum.value();
+  const std::string header = snapshot_header(name);
+  return ::pwrite(fd, header.data(), header.size(), 0) == static_cast<ssize_t>(header.size()) &&
+         ::fcntl(fd, F_ADD_SEALS, kSeals) == 0;
+}
 
 absl::StatusOr<std::shared_ptr<const PublishedSnapshot>> PublishedSnapshot::open(Descriptor fd) {
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);

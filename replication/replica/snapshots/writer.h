@@ -28,6 +28,10 @@ struct PublishedSnapshot {
   static absl::StatusOr<std::shared_ptr<const PublishedSnapshot>> open(Descriptor fd);
 };
 
+// Writes a snapshot of the slots below `slot` to an empty file of memory, part by part, and seals it against every
+// change. `save` gives a sink what Applier::save writes. False: there is no memory.
+bool write_snapshot_file(int fd, Slot slot, absl::FunctionRef<void(StateMachine::Sink)> save);
+
 // One snapshot at a time. Used by its replica's loop only.
 class SnapshotWriter {
  public:

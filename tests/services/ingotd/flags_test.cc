@@ -164,9 +164,24 @@ TEST_CASE("what a flag does not take is refused with a sentence") {
       {{"--backend=scc", "--isolation=process"},
        "--isolation is for this machine's cores, not for the simulated chip's; leave it out, or choose cores by "
        "--scc-cores"},
+      {{"--restore="}, "--restore names no file; give the path of a snapshot, or leave it out"},
+      {{"--bump-revision=5", "--mark-compacted"},
+       "--bump-revision and --mark-compacted say how a snapshot is restored; give --restore=FILE, too"},
   };
   for (const Case& each : cases) CHECK(parse(each.words).refused == each.sentence);
   CHECK_THAT(parse({"--replicas=three"}).refused, Contains("--replicas"));
+}
+
+TEST_CASE("a restore is a plain one, or bumps revisions and marks what it skips") {
+  CHECK(parse({"--restore=a"}).refused == "");
+  const Parsed bumped = parse({"--restore=a", "--bump-revision=5", "--mark-compacted"});
+  CHECK(bumped.refused == "");
+  CHECK(bumped.config.restore == "a");
+  CHECK(bumped.config.bump_revision == 5);
+  CHECK(bumped.config.mark_compacted);
+  CHECK_THAT(parse({"--restore=a", "--bump-revision=5"}).refused, Contains("go together"));
+  CHECK_THAT(parse({"--restore=a", "--mark-compacted"}).refused, Contains("go together"));
+  CHECK_THAT(parse({"--restore=a", "--bump-revision=-1"}).refused, Contains("--bump-revision"));
 }
 
 }  // namespace

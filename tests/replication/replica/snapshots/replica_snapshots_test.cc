@@ -199,5 +199,30 @@ TEST_CASE("a snapshot that peers' logs have overtaken is read no further") {
   CHECK(maker.snapshots.refused() == 0);
 }
 
+TEST_CASE("a client's wish makes a snapshot due, however little log there is, unless one that holds it is published") {
+  Maker maker;
+  maker.status.epoch = Epoch(0);  // no change of the epoch, which makes a snapshot urgent, too
+  maker.apply_slot();
+  maker.ticks(10);
+  REQUIRE(maker.handed_over.empty());
+  maker.snapshots.wish(maker.applier.applied());
+  maker.round();
+  maker.round();
+  REQUIRE(maker.handed_over == std::vector<std::uint64_t>{1});
+  maker.apply_slot();
+  maker.snapshots.wish(maker.applier.applied());  // while the first is not published
+  maker.round();
+  CHECK(maker.handed_over.size() == 1);
+  maker.publish_newest();
+  maker.round();
+  REQUIRE(maker.handed_over == std::vector<std::uint64_t>{1, 2});
+  maker.publish_newest();
+  maker.apply_slot();
+  maker.snapshots.wish(Slot(2));  // a repetition of what is fulfilled
+  maker.round();
+  maker.ticks(10);
+  CHECK(maker.handed_over.size() == 2);
+}
+
 }  // namespace
 }  // namespace ingot

@@ -1,0 +1,231 @@
+#include "services/etcd/snapshot_stream.h"
+
+#include <grpcpp/alarm.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "replication/requests/snapshot_wish.h"
+#include "services/backup/source.h"
+#include "services/etcd/errors.h"
+#include "services/etcd/refusal.h"
+
+namespace ingot::etcd {
+namespace {
+
+namespace pb = etcdserverpb;
+using Reactor = grpc::ServerWriteReactor<pb::SnapshotResponse>;
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+std::int64_t now_unix_ms() {
+  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// One alarm at a time drives the call until parts are sent, and then watches that the client takes them. At most one
+// write is in flight.
+//
+// gRPC's calls are made without the mutex, since they may run reactions. Invariant: Finish is called once, and never
+// while a write or a TryCancel is under way.
+class SnapshotStream final : public Reactor, public std::enable_shared_from_this<SnapshotStream> {
+ public:
+  SnapshotStream(SnapshotCalls& calls, grpc::CallbackServerContext* context)
+      : calls_(calls),
+        context_(context),
+        local_(calls.parts.is_local && calls.parts.is_local(*context)),
+        timer_(calls.metrics, Method::kOther),
+        waits_until_(SteadyClock::now() + milliseconds(kBackupWaitMs)) {}
+
+  static SnapshotStream* start(SnapshotCalls& calls, grpc::CallbackServerContext* context) {
+    auto stream = std::make_shared<SnapshotStream>(calls, context);
+    stream->self_ = stream;
+    stream->has_place_ = calls.enter(stream->local_);
+    if (stream->has_place_) {
+      stream->look();
+    } else {
+      stream->close({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                     "other snapshots are being sent; try again when their clients have them"});
+    }
+    return stream.get();
+  }
+
+  void OnWriteDone(bool ok) override {
+    {
+      const std::lock_guard lock(mutex_);
+      writing_ = false;
+      ++written_;
+    }
+    if (!ok) close(grpc::Status::CANCELLED);
+    if (!finish_if_closed()) send_next();
+  }
+
+  void OnCancel() override { close(grpc::Status::CANCELLED); }
+
+  void OnDone() override {
+    if (has_place_) calls_.leave(local_);
+    timer_.finish(status_.error_code());
+    const std::shared_ptr<SnapshotStream> last_reference = std::move(self_);
+  }
+
+ private:
+  // A call of the alarm, and of start().
+  void look() {
+    std::unique_ptr<grpc::Alarm> over;  // what it was given is freed with it, after this call
+    bool sends = false;
+    {
+      const std::lock_guard lock(mutex_);
+      over = std::move(alarm_);
+      if (closing_) return;
+      sends = sends_;
+    }
+    if (sends) return watch();
+    if (calls_.no_supervisor()) {
+      return close({grpc::StatusCode::UNAVAILABLE,
+                    "there is no supervisor, to which the replicas hand snapshots over: start ingotd again with the "
+                    "flags of this instance, and try again"});
+    }
+    if (SteadyClock::now() >= waits_until_) {
+      return close({grpc::StatusCode::UNAVAILABLE,
+                    "the replicas have handed over no snapshot in time: look whether the supervisor and a majority of "
+                    "the replicas run (ingotctl status), and try again"});
+    }
+    if (!wished_ && calls_.take_wish()) {
+      wished_ = true;
+      wish();
+    }
+    if (const auto snapshot = wished_snapshot()) return begin(snapshot);
+    look_after(kBackupLookMs);
+  }
+
+  // The client's callback comes once, from its own thread.
+  void wish() {
+    const auto answered = [stream = shared_from_this()](const ReplicaReply& reply) {
+      const grpc::Status status = to_status(reply);
+      if (!status.ok()) return stream->close(status);
+      const std::lock_guard lock(stream->mutex_);
+      stream->below_ = reply.slot;
+    };
+    calls_.client.submit(RequestKind::kCommand, snapshot_wish(), answered);
+  }
+
+  std::shared_ptr<const HeldSnapshot> wished_snapshot() {
+    const std::lock_guard lock(mutex_);
+    return below_ == Slot(0) ? nullptr : calls_.parts.newest->get(below_);
+  }
+
+  void begin(std::shared_ptr<const HeldSnapshot> snapshot) {
+    auto source = BackupSource::open(std::move(snapshot), {.cluster_id = calls_.header.config().cluster_id,
+                                                           .made_unix_ms = now_unix_ms(),
+                                                           .trees = calls_.parts.trees});
+    if (!source.ok()) return close({grpc::StatusCode::INTERNAL, std::string(source.status().message())});
+    source_ = *std::move(source);
+    {
+      const std::lock_guard lock(mutex_);
+      sends_ = true;
+    }
+    look_after(kBackupWatchMs);
+    send_next();
+  }
+
+  void send_next() {
+    auto part = source_->next();
+    if (!part.ok()) return close({grpc::StatusCode::INTERNAL, std::string(part.status().message())});
+    if (part->empty()) return close(grpc::Status::OK);
+    calls_.header.fill(message_.mutable_header());
+    message_.mutable_header()->set_revision(source_->header().revision);
+    message_.set_remaining_bytes(source_->left());
+    message_.set_blob(*std::move(part));
+    {
+      const std::lock_guard lock(mutex_);
+      if (closing_) return;
+      writing_ = true;
+    }
+    StartWrite(&message_);
+  }
+
+  // A write that has been under way for many looks waits for a client that does not read.
+  void watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closing_) return;
+      still_ms_ = written_ == written_before_ ? still_ms_ + kBackupWatchMs : 0;
+      written_before_ = written_;
+      cancelling_ = still_ms_ >= kBackupStillMs;
+    }
+    if (still_ms_ < kBackupStillMs) return look_after(kBackupWatchMs);
+    context_->TryCancel();
+    {
+      const std::lock_guard lock(mutex_);
+      cancelling_ = false;
+    }
+    close(grpc::Status::CANCELLED);
+    finish_if_closed();
+  }
+
+  void look_after(std::int64_t ms) {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+    alarm_ = std::make_unique<grpc::Alarm>();
+    const auto deadline = std::chrono::system_clock::now() + milliseconds(ms);
+    alarm_->Set(deadline, [stream = shared_from_this()](bool) { stream->look(); });
+  }
+
+  void close(const grpc::Status& status) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closing_) return;
+      closing_ = true;
+      status_ = status;
+    }
+    finish_if_closed();
+  }
+
+  // True: the call is over, or will be once what is under way has ended.
+  bool finish_if_closed() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!closing_) return false;
+      if (writing_ || cancelling_ || std::exchange(finished_, true)) return true;
+    }
+    Finish(status_);
+    return true;
+  }
+
+  SnapshotCalls& calls_;
+  grpc::CallbackServerContext* const context_;
+  const bool local_;
+  RequestTimer timer_;
+  const SteadyClock::time_point waits_until_;
+  bool has_place_ = false;
+  std::shared_ptr<SnapshotStream> self_;  // released in OnDone
+  bool wished_ = false;                   // used by look() alone
+  std::unique_ptr<BackupSource> source_;  // set by look() before sends_, then used by one write after the other
+  pb::SnapshotResponse message_;          // owned by gRPC while writing_
+
+  std::mutex mutex_;  // guards what follows
+  std::unique_ptr<grpc::Alarm> alarm_;
+  Slot below_;  // 0: the wish is not answered yet
+  bool sends_ = false;
+  bool writing_ = false;
+  bool cancelling_ = false;
+  bool closing_ = false;
+  bool finished_ = false;
+  std::uint64_t written_ = 0;         // parts
+  std::uint64_t written_before_ = 0;  // as of the last watch()
+  std::int64_t still_ms_ = 0;
+  grpc::Status status_;  // not changed once closing_
+};
+
+}  // namespace
+
+Reactor* start_snapshot_stream(SnapshotCalls& calls, grpc::CallbackServerContext* context) {
+  if (calls.parts.newest == nullptr) {
+    return refuse_stream<Reactor>(calls.metrics,
+                                  "Ingot sends snapshots of replicas that are processes, which they are not here; "
+                                  "start it with --isolation=process on this machine's cores");
+  }
+  return SnapshotStream::start(calls, context);
+}
+
+}  // namespace ingot::etcd
