@@ -42,7 +42,6 @@ class Group final : public ReplicaClient {
 // A replica's state with some large values, published.
 struct Published {
   explicit Published(int keys) {
-    std::string batch;
     for (int i = 0; i < keys; ++i) {
       kv::PutRequest put;
       put.key = std::to_string(i);
@@ -50,10 +49,13 @@ struct Published {
       const std::string payload = kv::encode(kv::Request(put));
       Request request;
       request.sequence = static_cast<std::uint64_t>(i);
+      request.acknowledged_below = request.sequence;
       request.payload = payload;
+      std::string batch;
       append_command(batch, request);
+      applier.apply(applier.applied(), batch, [](const Applier::Applied&) {});
     }
-    applier.apply(Slot(0), batch, [](const Applier::Applied&) {});
+    REQUIRE(store.live_keys() == keys);
     REQUIRE(write_snapshot_file(fd.get(), Slot(1), [&](StateMachine::Sink sink) { applier.save(sink); }));
   }
 
@@ -138,7 +140,7 @@ TEST_CASE("a call waits for a snapshot that holds all that was decided before it
 }
 
 TEST_CASE("a few calls are sent at a time, and one that is given up leaves its place") {
-  const Published state(100);
+  const Published state(600);  // more than a client that reads little makes room for
   Server server;
   server.newest.offer(Slot(1), state.fd.get());
   Call first(server), second(server);

@@ -164,7 +164,7 @@ TEST_CASE("what a flag does not take is refused with a sentence") {
       {{"--backend=scc", "--isolation=process"},
        "--isolation is for this machine's cores, not for the simulated chip's; leave it out, or choose cores by "
        "--scc-cores"},
-      {{"--restore="}, "--restore names no file; give the path of a snapshot, or leave it out"},
+      {{"--restore", ""}, "--restore names no file; give the path of a snapshot, or leave it out"},
       {{"--bump-revision=5", "--mark-compacted"},
        "--bump-revision and --mark-compacted say how a snapshot is restored; give --restore=FILE, too"},
   };
