@@ -14,7 +14,7 @@
 
 namespace ingot::inline replication_pages {
 
-inline constexpr std::uint64_t kPageLayoutVersion = 7;
+inline constexpr std::uint64_t kPageLayoutVersion = 8;
 
 // Counters of one replica: X(id, metric name, kind, unit, help). The name becomes ingot_NAME{replica="N"}.
 #define INGOT_REPLICA_COUNTERS(X)                                                                                     \
@@ -51,6 +51,7 @@ inline constexpr std::uint64_t kPageLayoutVersion = 7;
     "Slots below it and from the first on wait while blocked.")                                                       \
   X(kBlockedSinceNs, "replica_blocked_since_seconds", kGauge, kNanoseconds,                                           \
     "Steady time since when it is blocked (not exported).")                                                           \
+  X(kLeaderships, "leaderships_total", kCounter, kEvents, "Times that this replica began to lead.")                   \
   X(kSuspicions, "suspicions_total", kCounter, kEvents, "Replicas that took too long to answer, as seen here.")       \
   X(kDoubts, "doubts_total", kCounter, kEvents, "Replicas that the kernel reported stopped, as this one was told.")    \
   X(kFenced, "fenced_total", kCounter, kEvents, "Processes that this replica killed because only their end helps.")   \

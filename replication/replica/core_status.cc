@@ -42,6 +42,9 @@ void ReplicaCore::publish() {
   page[ReplicaCounter::kMalformedBatches].set(applier_.malformed_batches());
   page[ReplicaCounter::kRefusedMessages].set(agreement_->refused_messages() + requests_.refused() + refused_ +
                                             snapshots_.refused());
+  const bool led = page[ReplicaCounter::kRole].get() == static_cast<std::uint64_t>(Role::kLeader) &&
+                   page[ReplicaCounter::kBallot].get() == status.ballot.value();
+  if (status.role == Role::kLeader && !led) page[ReplicaCounter::kLeaderships].add(1);
   page[ReplicaCounter::kRole].set(static_cast<std::uint64_t>(status.role));
   page[ReplicaCounter::kEpoch].set(status.epoch.value());
   page[ReplicaCounter::kBallot].set(status.ballot.value());

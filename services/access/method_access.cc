@@ -48,8 +48,8 @@ constexpr std::array kTable{
     open("/etcdserverpb.Maintenance/Hash", kProbe),
     open("/etcdserverpb.Maintenance/HashKV", kProbe),
     open("/etcdserverpb.Maintenance/Snapshot", "reads all keys, which every caller may, a few calls at a time"),
-    later("/etcdserverpb.Maintenance/MoveLeader", kOwner, "would move a role, as Control's Move does"),
-    later("/etcdserverpb.Maintenance/Downgrade", kOwner, "would change what is stored, and how"),
+    owned("/etcdserverpb.Maintenance/MoveLeader", "moves a role, as Control's Move does"),
+    open("/etcdserverpb.Maintenance/Downgrade", "does nothing here"),
 
     later("/etcdserverpb.Auth/AuthEnable", kOwner, kRights),
     later("/etcdserverpb.Auth/AuthDisable", kOwner, kRights),

@@ -13,6 +13,10 @@ absl::StatusOr<HostPort> parse_host_port(std::string_view text) {
   const absl::Status wrong = absl::InvalidArgumentError(
       absl::StrCat("'", given, "' is not an address; write HOST:PORT, as in 127.0.0.1:2379"));
   const std::size_t colon = given.rfind(':');
+  if (colon == 0 && given.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat("'", given, "' names no host; write 127.0.0.1", given,
+                                                   ", or 0.0.0.0", given, " for all addresses of this machine"));
+  }
   if (colon == std::string::npos) return wrong;
 
   HostPort result;

@@ -8,15 +8,17 @@
 #include "core/enum_names.h"
 #include "replication/agreement/kind.h"
 #include "services/config/auto_compaction_mode.h"
+#include "services/config/metrics_detail.h"
 #include "services/config/settings.h"
 #include "services/log/log_format.h"
+#include "services/log/log_threshold.h"
 #include "transport/transport_kind.h"
 
 namespace ingot::inline services_config {
 
 inline constexpr const char* kIngotVersion = "0.4.0";
-// The version that Maintenance.Status and /version report. Some etcd clients refuse an older one.
-inline constexpr const char* kEtcdVersionDefault = "3.4.23";
+// The version of etcd that clients are told, by which they know what they may ask for.
+inline constexpr const char* kEtcdVersionDefault = "3.6.0";
 
 enum class Backend : std::uint8_t { kShm, kScc };
 constexpr std::array<const char*, 2> enum_names(Backend) { return {"shm", "scc"}; }

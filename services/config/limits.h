@@ -27,6 +27,11 @@ inline constexpr std::int64_t kNoQuota = -1;
 // soon. Each process has a descriptor of each segment, at its start two.
 inline constexpr std::uint64_t kKeptSegmentsMax = 128;
 
+// Concurrent calls of a connection that --max-concurrent-streams can grant; it takes larger numbers and grants no more.
+// Fewer would leave a watching client no call for anything else.
+inline constexpr std::int64_t kConcurrentStreamsMax = 1536;
+inline constexpr std::int64_t kConcurrentStreamsMin = 32;
+
 // Loops of the front end, each with an endpoint and a thread of its own; more are refused at start. By default as many
 // as the processors that no replica needs allow, two for each loop, at most kFrontEndLoopsByDefaultMax: the leader,
 // which all of them wait for, is busy with fewer.

@@ -20,6 +20,8 @@ Range instance_name() { return {.fault = fault_in_instance_name, .checked = Chec
 
 Range version() { return {.fault = fault_in_version, .checked = Checked::kByFlag, .form = "N.N.N"}; }
 
+Range client_urls() { return {.fault = fault_in_client_urls, .checked = Checked::kByFlag, .form = "URL,..."}; }
+
 Range socket_path() { return {.fault = fault_in_socket_path, .checked = Checked::kByFlag, .form = "PATH"}; }
 
 Range socket_mode() { return {.fault = fault_in_socket_mode, .checked = Checked::kByFlag, .form = "MODE"}; }

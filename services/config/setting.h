@@ -32,6 +32,7 @@ struct Range {
   std::string (*fault)(const std::string& text) = nullptr;
   Checked checked = Checked::kByUse;
   bool duration = false;  // a number of milliseconds, written as a duration
+  bool bytes = false;     // a number of bytes: another unit is refused with the right number
   std::size_t choices_max = std::numeric_limits<std::size_t>::max();  // of an enumeration: only its first values
   const char* form = nullptr;         // how a value is written, for people
   const char* placeholder = nullptr;  // in --help, instead of the type
@@ -61,6 +62,11 @@ constexpr Range duration() {
   return {.min = 0, .checked = Checked::kByFlag, .duration = true, .placeholder = "DURATION"};
 }
 
+constexpr Range bytes(std::int64_t min, std::int64_t max) {
+  return {
+      .min = min, .max = max, .checked = Checked::kByFlag, .bytes = true, .form = "BYTES", .placeholder = "BYTES"};
+}
+
 // The first values of an enumeration; the others are set by the program itself.
 constexpr Range first(std::size_t choices) { return {.choices_max = choices}; }
 
@@ -70,6 +76,7 @@ Range address();
 // Texts without a fault of services/config/text_faults.h.
 Range instance_name();
 Range version();
+Range client_urls();
 Range socket_path();
 Range socket_mode();
 

@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "services/cli/duration.h"
 
 namespace ingot::inline services_config {
@@ -36,6 +39,23 @@ absl::Status parse_number(const Range& range, const std::string& text, Number& v
   return absl::OkStatus();
 }
 
+// "1GiB is 1073741824", or nothing: the text is no number with a unit of bytes.
+std::string in_bytes(const std::string& text) {
+  constexpr std::pair<const char*, std::int64_t> kUnits[] = {
+      {"KiB", 1 << 10}, {"Ki", 1 << 10},   {"K", 1 << 10},           {"kB", 1'000},         {"KB", 1'000},
+      {"MiB", 1 << 20}, {"Mi", 1 << 20},   {"M", 1 << 20},           {"MB", 1'000'000},     {"GiB", 1 << 30},
+      {"Gi", 1 << 30},  {"G", 1 << 30},    {"GB", 1'000'000'000},    {"TiB", 1LL << 40},    {"Ti", 1LL << 40},
+      {"T", 1LL << 40}, {"B", 1}};
+  constexpr std::int64_t kNumberMax = 1'000'000;
+  for (const auto& [unit, bytes] : kUnits) {
+    absl::string_view number = text;
+    std::int64_t parsed = 0;
+    if (!absl::ConsumeSuffix(&number, unit) || !absl::SimpleAtoi(number, &parsed) || parsed < 0) continue;
+    if (parsed <= kNumberMax) return absl::StrCat(text, " is ", parsed * bytes);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string setting_text(const Range&, bool value) { return value ? "on" : "off"; }
@@ -63,6 +83,12 @@ absl::Status parse_setting(const Range& range, const std::string& text, std::uin
 }
 
 absl::Status parse_setting(const Range& range, const std::string& text, std::int64_t& value) {
+  if (range.bytes) {
+    const absl::Status status = parse_number(range, text, value);
+    const std::string meant = status.ok() ? "" : in_bytes(text);
+    if (meant.empty()) return status;
+    return refusal(absl::StrCat("'", text, "' will not do; give the number of bytes: ", meant));
+  }
   if (!range.duration) return parse_number(range, text, value);
   const auto parsed = parse_duration(text);
   if (parsed.ok()) value = std::chrono::ceil<std::chrono::milliseconds>(*parsed).count();

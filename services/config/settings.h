@@ -12,7 +12,11 @@
 // std::vector<int> or an enumeration with names (core/enum_names.h); ranges and uses are those of setting.h.
 #pragma once
 
+#include <cstdint>
+
 #include "core/limits.h"
+#include "replication/requests/limits.h"
+#include "replication/store/limits.h"
 #include "services/config/limits.h"
 
 // The settings of every backend.
@@ -40,7 +44,7 @@
   X(std::string, listen, "--listen", "127.0.0.1:2379", address(), kIdentity | kStatus,                                \
     "HOST:PORT of the gRPC API; port 0 takes a free one; empty is refused")                                           \
   X(std::string, socket, "--socket", kAutomaticSocket, socket_path(), kIdentity | kStatus,                            \
-    "path of the Unix socket of the gRPC API, on which alone drills and moves are taken; auto: NAME.sock in "          \
+    "path of the Unix socket of the gRPC API, on which alone drills and moves are taken; auto: NAME.sock in "         \
     "/run/ingot or, where that cannot be, in $XDG_RUNTIME_DIR/ingot; empty: none")                                    \
   X(std::string, socket_mode, "--socket-mode", "0660", socket_mode(), kIdentity,                                      \
     "who may connect to the Unix socket: the rights of its file")                                                     \
@@ -62,16 +66,31 @@
   X(std::int64_t, orphan_grace_ms, "--orphan-grace", 30'000, duration(), kIdentity,                                   \
     "how long everything goes on without this process, until another ingotd of the same name and flags attaches; "    \
     "0: not at all")                                                                                                  \
-  X(std::int64_t, quota_backend_bytes, "--quota-backend-bytes", 0, written("BYTES"),                                   \
+  X(std::int64_t, quota_backend_bytes, "--quota-backend-bytes", 0, bytes(INT64_MIN, INT64_MAX),                       \
     kIdentity | kRecorded | kRecordedLater,                                                                           \
     "bytes that the store may hold, as it counts them; beyond it puts are refused, and the NOSPACE alarm stands "     \
     "until it is disarmed; 0: by the memory that there is; negative: any number")                                     \
-  X(AutoCompactionMode, auto_compaction_mode, "--auto-compaction-mode", AutoCompactionMode::kPeriodic, any(),          \
+  X(AutoCompactionMode, auto_compaction_mode, "--auto-compaction-mode", AutoCompactionMode::kPeriodic, any(),         \
     kIdentity | kHostOnly,                                                                                            \
     "what automatic compaction keeps: periodic (history by age) or revision (so many revisions)")                     \
-  X(std::string, auto_compaction_retention, "--auto-compaction-retention", "0", text_like("number or duration"),       \
+  X(std::string, auto_compaction_retention, "--auto-compaction-retention", "0", text_like("number or duration"),      \
     kIdentity | kHostOnly,                                                                                            \
     "how much it keeps: hours or a duration, or a number of revisions; 0: there is none")                             \
+  X(std::string, advertise_client_urls, "--advertise-client-urls", "", client_urls(), kIdentity,                      \
+    "where clients find this instance, as its list of members says, with commas; default: http:// and --listen")      \
+  X(std::int64_t, max_request_bytes, "--max-request-bytes", kRequestBytesMax, bytes(1, kRequestBytesMax), kIdentity,  \
+    absl::StrCat("longest write that is taken, 1 to ", kRequestBytesMax, " bytes"))                                   \
+  X(int, max_txn_ops, "--max-txn-ops", kTxnOperationsMax, between(1, kTxnOperationsMax), kIdentity,                   \
+    absl::StrCat("most operations of a transaction, 1 to ", kTxnOperationsMax))                                       \
+  X(std::int64_t, max_concurrent_streams, "--max-concurrent-streams", kConcurrentStreamsMax,                          \
+    between(kConcurrentStreamsMin, 4'294'967'295), kIdentity,                                                         \
+    absl::StrCat("most calls of a connection at a time, from ", kConcurrentStreamsMin, " on; never more than ",       \
+                 kConcurrentStreamsMax))                                                                              \
+  X(std::int64_t, watch_progress_notify_interval_ms, "--watch-progress-notify-interval", 600'000, duration(),         \
+    kIdentity,                                                                                                        \
+    "after how long without events a watch that asked for it is told the revision, at least 100ms")                   \
+  X(MetricsDetail, metrics, "--metrics", MetricsDetail::kBasic, any(), kIdentity,                                     \
+    "basic, or extensive: with the durations of calls by etcd's name, too")                                           \
   X(int, kept_segments_mib, "--kept-segments-mib", 1024, between(1, 1'048'576), kIdentity,                            \
     absl::StrCat(                                                                                                     \
         "memory for what ended replicas have stored and no snapshot holds yet, in MiB; beyond it, or beyond ",        \
@@ -82,6 +101,8 @@
     "with --restore: revisions go on from so many higher, above all that were lost since the snapshot")               \
   X(bool, mark_compacted, "--mark-compacted", false, any(), kHostOnly | kFlagOnly,                                    \
     "with --bump-revision: all revisions up to there count as compacted, so that watches and caches begin anew")      \
+  X(LogThreshold, log_level, "--log-level", LogThreshold::kInfo, any(), kIdentity,                                    \
+    "which lines of the log are written: those from this level on")                                                   \
   X(LogFormat, log_format, "--log-format", LogFormat::kText, any(), kIdentity,                                        \
     "how lines of the log on standard error are written: " + choices_of<LogFormat>(any()))
 
@@ -106,5 +127,5 @@
 // Within a struct: its members.
 #define INGOT_SETTING_MEMBER(type, member, flag, initial, range, uses, help) type member = initial;
 // Within a function: visit(Setting<Config, type>) for one row.
-#define INGOT_SETTING_VISIT(type, member, flag, initial, range, uses, help) \
+#define INGOT_SETTING_VISIT(type, member, flag, initial, range, uses, help)                                           \
   visit(Setting<Config, type>{&Config::member, #member, flag, initial, range, uses, help});

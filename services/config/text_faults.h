@@ -9,8 +9,12 @@ namespace ingot::inline services_config {
 // UTF-8 text without control characters and "/". The empty text stands for the default and has no fault.
 std::string fault_in_instance_name(const std::string& text);
 
-// A version that clients of etcd can read: three numbers, "3.4.23".
+// A version that clients of etcd can read: three numbers, "3.6.0".
 std::string fault_in_version(const std::string& text);
+
+// Where clients find an instance: "http://HOST:PORT" or "unix:PATH" (as text: "unix://PATH"), several with commas. The
+// empty text stands for the default and has no fault.
+std::string fault_in_client_urls(const std::string& text);
 
 // The path of a Unix socket: absolute, at most kSocketPathBytesMax bytes of UTF-8 text without control characters, and
 // no folder. kAutomaticSocket and the empty text have no fault.

@@ -12,13 +12,17 @@
 namespace ingot::etcd {
 
 // The errors of etcd that the store does not raise: X(name, gRPC code, text).
-#define INGOT_ETCD_ERRORS(X)                                                    \
-  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")    \
-  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")     \
-  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")      \
-  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                     \
-  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                            \
-  X(kAuthNotEnabled, FAILED_PRECONDITION, "etcdserver: authentication is not enabled")
+#define INGOT_ETCD_ERRORS(X)                                                                          \
+  X(kInvalidSortOption, INVALID_ARGUMENT, "etcdserver: invalid sort option")                          \
+  X(kRequestTooLarge, INVALID_ARGUMENT, "etcdserver: request is too large")                           \
+  X(kTooManyRequests, RESOURCE_EXHAUSTED, "etcdserver: too many requests")                            \
+  X(kTimeout, UNAVAILABLE, "etcdserver: request timed out")                                           \
+  X(kNoLeader, UNAVAILABLE, "etcdserver: no leader")                                                  \
+  X(kAuthNotEnabled, FAILED_PRECONDITION, "etcdserver: authentication is not enabled")                \
+  X(kMemberNotFound, NOT_FOUND, "etcdserver: member not found")                                       \
+  X(kNotLearner, FAILED_PRECONDITION, "etcdserver: can only promote a learner member")                \
+  X(kBadTransferee, FAILED_PRECONDITION, "etcdserver: bad leader transferee")                         \
+  X(kDowngradeTarget, INVALID_ARGUMENT, "etcdserver: invalid downgrade target version")
 
 enum class Error {
 #define INGOT_X(name, code, text) name,

@@ -1,8 +1,10 @@
 #include "services/etcd/kv_methods.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "replication/store/limits.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/limits.h"
 #include "services/etcd/parse.h"
@@ -21,6 +23,17 @@ namespace pb = etcdserverpb;
 grpc::Status first_fault(const kv::Request& request, const grpc::Status& found) {
   const kv::Code code = kv::validate(request);
   return code == kv::Code::kOk || code == kv::Code::kDuplicateKey ? found : to_status(code);
+}
+
+// etcd's count, as the store's (replication/store/validate.cc): nested transactions share what their parent's longest
+// list leaves.
+bool too_many(const pb::TxnRequest& txn, int operations_max) {
+  const int left = operations_max - std::max({txn.compare_size(), txn.success_size(), txn.failure_size()});
+  const auto nested = [left](const pb::RequestOp& operation) {
+    return operation.has_request_txn() && too_many(operation.request_txn(), left);
+  };
+  return left < 0 || std::any_of(txn.success().begin(), txn.success().end(), nested) ||
+         std::any_of(txn.failure().begin(), txn.failure().end(), nested);
 }
 
 // One value may be as long as a request.
@@ -85,6 +98,10 @@ void KvMethods::txn(rpc::Call caller, std::string_view bytes) {
   pb::TxnRequest message;
   if (!parse(caller, bytes, message)) return;
   const LoopCall call(caller, metrics_, Method::kKvTxn);
+  const int operations_max = header_.config().max_txn_ops;  // the store itself takes up to kTxnOperationsMax
+  if (operations_max < kTxnOperationsMax && too_many(message, operations_max)) {
+    return call.finish(to_status(kv::Code::kTooManyOps));
+  }
   kv::Request request(std::in_place_type<kv::TxnRequest>);
   grpc::Status status = translate(message, std::get<kv::TxnRequest>(request));
   if (!status.ok()) return call.finish(first_fault(request, status));
@@ -109,6 +126,9 @@ void KvMethods::submit(const LoopCall& call, RequestKind kind, const kv::Request
   if (kv::Code code = kv::validate(request); code != kv::Code::kOk) return call.finish(to_status(code));
   std::string payload;
   if (grpc::Status status = to_payload(request, payload); !status.ok()) return call.finish(status);
+  if (kind == RequestKind::kCommand && std::cmp_greater(payload.size(), header_.config().max_request_bytes)) {
+    return call.finish(to_status(Error::kRequestTooLarge));
+  }
   client_.submit(kind, std::move(payload),
                  [this, call](const ReplicaReply& reply) { answer<Body, Response>(call, reply); });
 }

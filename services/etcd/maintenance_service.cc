@@ -5,6 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
+#include "services/config/etcd_version.h"
+#include "services/control/move.h"
+#include "services/control/refused_stream.h"
 #include "services/etcd/call.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/hash_call.h"
@@ -13,6 +16,7 @@
 #include "services/etcd/refusal.h"
 #include "services/etcd/services.h"
 #include "services/etcd/snapshot_stream.h"
+#include "services/status/status.h"
 
 namespace ingot::etcd {
 namespace {
@@ -26,6 +30,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   MaintenanceService(ReplicaClient& client, const DaemonConfig& config, const InstanceView& view,
                      RequestMetrics& metrics, SnapshotParts snapshots)
       : client_(client),
+        view_(view),
         header_(config, view),
         metrics_(metrics),
         snapshots_(client, header_, view, metrics, std::move(snapshots)) {}
@@ -42,6 +47,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
         header_.newest(ReplicaCounter::kStoreLiveBytes) + header_.newest(ReplicaCounter::kStoreHistoryBytes);
     out->set_dbsize(static_cast<std::int64_t>(counted));
     out->set_dbsizeinuse(static_cast<std::int64_t>(counted));
+    fill_since_3_6(*out);
     if (header_.has_leader()) {
       out->set_leader(header_.config().member_id);
     } else {
@@ -94,16 +100,43 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     return start_snapshot_stream(snapshots_, context);
   }
 
-  Reactor* MoveLeader(Context* context, const pb::MoveLeaderRequest*, pb::MoveLeaderResponse*) override {
-    return refuse(context, metrics_,
-                  "Ingot is a single member towards etcd's clients: there is nobody to move the leader to");
+  // The member leads already, as long as anybody does. The number of a replica stands for that one: the call is
+  // Control's Move of the leader's role, and answered when the move has begun. Numbers drawn for members are larger.
+  Reactor* MoveLeader(Context* context, const pb::MoveLeaderRequest* in, pb::MoveLeaderResponse* out) override {
+    const Call call(context, metrics_, Method::kOther);
+    fill_header(out->mutable_header());
+    const DaemonConfig& config = header_.config();
+    if (in->targetid() >= static_cast<std::uint64_t>(config.replicas)) {
+      if (in->targetid() != config.member_id) return call.finish(to_status(Error::kBadTransferee));
+      return call.finish(header_.has_leader() ? grpc::Status::OK : to_status(Error::kNoLeader));
+    }
+    control_v1::MoveRequest move;
+    move.set_role(control_v1::ROLE_LEADER);
+    move.set_to(static_cast<std::uint32_t>(in->targetid()));
+    Reactor* const reactor = call.reactor();
+    move_role(client_, move, read_status(config, view_, unix_now_ms()),
+              [call](const absl::StatusOr<control_v1::MoveResponse>& begun) { call.finish(to_grpc(begun.status())); });
+    return reactor;
   }
 
-  Reactor* Downgrade(Context* context, const pb::DowngradeRequest*, pb::DowngradeResponse*) override {
-    return refuse(context, metrics_, "Ingot has no storage versions to downgrade to");
+  // There is no file of another version to go back to, so nothing is under way that could be cancelled, either. etcd
+  // answers that with OK, too.
+  Reactor* Downgrade(Context* context, const pb::DowngradeRequest* in, pb::DowngradeResponse* out) override {
+    const Call call(context, metrics_, Method::kOther);
+    if (in->action() != pb::DowngradeRequest::CANCEL) return call.finish(to_status(Error::kDowngradeTarget));
+    fill_header(out->mutable_header());
+    out->set_version(etcd_cluster_version(header_.config()));
+    return call.finish(grpc::Status::OK);
   }
 
  private:
+  void fill_since_3_6(pb::StatusResponse& out) const {
+    if (!etcd_version_at_least(header_.config(), 3, 6)) return;
+    out.set_storageversion(etcd_cluster_version(header_.config()));
+    out.set_dbsizequota(static_cast<std::int64_t>(header_.newest(ReplicaCounter::kStoreQuotaBytes)));
+    out.mutable_downgradeinfo();  // which says that none is under way
+  }
+
   // The context lives until the call is finished.
   Reactor* hash(Context* context, Method method, kv::Revision revision, pb::ResponseHeader* header,
                 std::function<void(const HashAnswer&)> fill) {
@@ -127,6 +160,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   }
 
   ReplicaClient& client_;
+  const InstanceView& view_;
   const HeaderSource header_;
   RequestMetrics& metrics_;
   LongReads reads_;

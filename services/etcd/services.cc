@@ -16,7 +16,7 @@ std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client,
   services.push_back(std::make_unique<etcdserverpb::Lease::CallbackService>());
   services.push_back(std::make_unique<etcdserverpb::Watch::CallbackService>());
   services.push_back(make_maintenance_service(client, config, view, metrics, std::move(snapshots)));
-  services.push_back(make_cluster_service(config, view, metrics));
+  services.push_back(make_cluster_service(client, config, view, metrics));
   services.push_back(make_auth_service(config, view, metrics));
   return services;
 }

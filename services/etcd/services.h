@@ -20,13 +20,13 @@
 
 namespace ingot::etcd {
 
-// Status, HashKV, Hash, Alarm (of which there is one, NOSPACE), Snapshot, and Defragment (which does nothing).
+// Status, HashKV, Hash, Alarm (of which there is one, NOSPACE), Snapshot, Defragment (which does nothing) and MoveLeader.
 std::unique_ptr<grpc::Service> make_maintenance_service(ReplicaClient& client, const DaemonConfig& config,
                                                         const InstanceView& view, RequestMetrics& metrics,
                                                         SnapshotParts snapshots);
 // MemberList: one member, whatever the number of replicas.
-std::unique_ptr<grpc::Service> make_cluster_service(const DaemonConfig& config, const InstanceView& view,
-                                                    RequestMetrics& metrics);
+std::unique_ptr<grpc::Service> make_cluster_service(ReplicaClient& client, const DaemonConfig& config,
+                                                    const InstanceView& view, RequestMetrics& metrics);
 // Every call is refused with a sentence that names what is missing.
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
                                                  RequestMetrics& metrics);

@@ -30,6 +30,7 @@ constexpr const char* kExamples =
     "  etcdctl --endpoints=127.0.0.1:2379 put flag on\n"
     "  ingotctl status\n"
     "A variable that is set counts as the flag with its value, an empty one, too; the flag wins.\n"
+    "etcd's flags and variables (--listen-client-urls, ETCD_NAME, ...) are taken where they have a meaning here.\n"
     "Exit codes: 0 stopped by a signal after draining; 1 failed while running; 2 could not start as asked.";
 
 bool given(const CLI::App& app, const char* flag) { return app.get_option(flag)->count() > 0; }

@@ -10,10 +10,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "services/cli/cli.h"
 #include "services/cli/utf8.h"
+#include "services/ingotd/etcd_flags.h"
 #include "services/ingotd/flags.h"
 #include "services/instance/instance.h"
 #include "services/instance/resource_limits.h"
@@ -53,7 +55,7 @@ int run_child(const std::string& role, int launch_fd) {
   if (!spec.ok()) return refuse_role(role, std::string(spec.status().message()));
   // Not before a standby process has its role: that puts descriptors under fixed numbers, which the log may hold.
   const bool front_end = role == "@front-end";
-  ingot::start_log(front_end ? "front-end" : log_name(*spec), spec->config.log_format);
+  ingot::start_log(front_end ? "front-end" : log_name(*spec), spec->config.log_format, spec->config.log_level);
   if (front_end) {
     name_process("front");
     ingot::explain_terminate("the front end");
@@ -90,7 +92,7 @@ int run_process(int argc, char** argv) {
 
 // The log begins here: what kept the instance from its start has been said on the command line.
 absl::Status supervise(ingot::Instance& instance, absl::FunctionRef<absl::Status(ingot::Supervisor&)> run) {
-  ingot::start_log("supervisor", instance.config().log_format);
+  ingot::start_log("supervisor", instance.config().log_format, instance.config().log_level);
   const ingot::LostLinesShown lost_lines(instance.page().log_lines_lost);
   ingot::Supervisor supervisor(instance);
   return ingot::logged(run(supervisor));
@@ -131,11 +133,20 @@ int main(int argc, char** argv) {
   ingot::bound_stderr();
   if (argc > 1 && argv[1][0] == '@') return run_process(argc, argv);
   ingot::explain_terminate("the supervisor");
+  std::vector<std::string> words(argv, argv + argc);
+  const absl::Status translated = ingot::translate_etcd(words);
+  if (!translated.ok()) {
+    const std::string sentence(translated.message());
+    std::fprintf(stderr, "ingotd: %s (see ingotd --help)\n", ingot::printable(sentence).c_str());
+    return ingot::exit_code(translated);
+  }
+  std::vector<const char*> given;
+  for (const std::string& word : words) given.push_back(word.c_str());
   CLI::App app;
   ingot::DaemonConfig config;
   ingot::SccConfig scc;
   ingot::add_flags(app, config, scc);
-  return ingot::run_cli(app, argc, argv, [&]() -> absl::Status {
+  return ingot::run_cli(app, static_cast<int>(given.size()), given.data(), [&]() -> absl::Status {
     if (auto status = ingot::settle_flags(app, config, scc); !status.ok()) return status;
     return config.backend == ingot::Backend::kScc ? run_scc(config, scc) : run_supervisor(config);
   });

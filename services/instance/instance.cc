@@ -113,10 +113,25 @@ absl::StatusOr<Descriptor> complete(DaemonConfig& config) {
   return listen;
 }
 
+namespace {
+
+constexpr const char* kNamesNoHost =
+    ". The list of members tells clients this address, which other machines cannot dial: give "
+    "--advertise-client-urls=http://HOST:PORT, too";
+
+bool names_no_host(const DaemonConfig& config) {
+  const auto address = parse_host_port(config.listen);
+  const bool all = address.ok() && (address->host == "0.0.0.0" || address->host == "::");
+  return all && config.advertise_client_urls.empty();
+}
+
+}  // namespace
+
 std::string describe_exposure(const DaemonConfig& config, int listener) {
   if (is_loopback(listener)) return "";
   return absl::StrCat("ANYBODY who reaches ", config.listen, " can read and write all keys: there are no users and no ",
-                      "encryption yet. Give --listen=127.0.0.1:PORT, or let a firewall choose who reaches it");
+                      "encryption yet. Give --listen=127.0.0.1:PORT, or let a firewall choose who reaches it",
+                      names_no_host(config) ? kNamesNoHost : "");
 }
 
 Instance::Instance(DaemonConfig config, Descriptor name, Fabric fabric, InstanceTrace trace)

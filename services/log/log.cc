@@ -22,7 +22,13 @@ namespace {
 struct Log {
   std::string process;
   LogFormat format;
+  LogThreshold threshold;
   LogSink sink;
+
+  bool takes(LogLevel level) const {
+    if (level == LogLevel::kInfo) return threshold <= LogThreshold::kInfo;
+    return level == LogLevel::kError || threshold <= LogThreshold::kWarn;
+  }
 
   std::string line(LogLevel level, const std::string& text) const {
     return log_line(format, {absl::Now(), level, process, text});
@@ -38,7 +44,7 @@ std::atomic<std::uint64_t> shown_before{0};  // lines that former processes have
 
 const Log& this_log() {
   if (const Log* log = started.load(std::memory_order_acquire)) return *log;  // pairs with start_log's release
-  static const Log none{"ingotd", LogFormat::kText, LogSink::never_waiting(STDERR_FILENO)};
+  static const Log none{"ingotd", LogFormat::kText, LogThreshold::kInfo, LogSink::never_waiting(STDERR_FILENO)};
   return none;
 }
 
@@ -59,6 +65,7 @@ void count_lost(std::uint64_t not_told_of) {
 // full disk may take a part; then the next line begins a new one.
 void write(LogLevel level, const std::string& text, int wait_ms) {
   const Log& log = this_log();
+  if (!log.takes(level)) return;
   const std::uint64_t not_told_of = unreported.exchange(0, std::memory_order_relaxed);
   const bool within_line = cut.exchange(false, std::memory_order_relaxed);
   std::string out = within_line ? "\n" : "";
@@ -107,9 +114,10 @@ void take_over_stderr(cookie_write_function_t* write) {
 
 void bound_stderr() { take_over_stderr(pass_printed); }
 
-void start_log(const std::string& process, LogFormat format) {
+void start_log(const std::string& process, LogFormat format, LogThreshold threshold) {
   ::signal(SIGTTOU, SIG_IGN);  // in the background of a terminal with "stty tostop" a write would stop the process
-  started.store(new Log{process, format, LogSink::never_waiting(STDERR_FILENO)}, std::memory_order_release);
+  started.store(new Log{process, format, threshold, LogSink::never_waiting(STDERR_FILENO)},
+                std::memory_order_release);
   take_over_stderr(take_printed);
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "core/counters.h"
 #include "services/log/log_format.h"
+#include "services/log/log_threshold.h"
 
 namespace ingot::inline services_log {
 
@@ -21,8 +22,9 @@ void bound_stderr();
 
 // Begins the log of this process, whose name is in each line, as in the label of metrics about processes ("supervisor",
 // "replica-2"). From then on what the C library's `stderr` is given by libraries and by failed checks becomes lines of
-// level error, and descriptor 2 never waits. Before it lines are text of process "ingotd".
-void start_log(const std::string& process, LogFormat format);
+// level error, and descriptor 2 never waits. Before it lines are text of process "ingotd". Lines below
+// `threshold` are not written.
+void start_log(const std::string& process, LogFormat format, LogThreshold threshold = LogThreshold::kInfo);
 
 void log_info(const std::string& text);
 void log_warning(const std::string& text);

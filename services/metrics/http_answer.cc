@@ -1,6 +1,8 @@
 #include "services/metrics/http_answer.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <boost/beast/http/error.hpp>
@@ -19,16 +21,17 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr const char* kPath = "/metrics";
-constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";  // Prometheus's text format
 constexpr const char* kSentenceType = "text/plain; charset=utf-8";
 
-// The path in a request's target, which a proxy's client gives in absolute form (RFC 9112, 3.2.2): "http://HOST/PATH".
-absl::string_view path_of(absl::string_view target) {
-  constexpr absl::string_view kScheme = "http://";
-  if (absl::StartsWithIgnoreCase(target, kScheme)) {
+// Path and query of a request's target, which a proxy's client gives in absolute form (RFC 9112, 3.2.2):
+// "http://HOST/PATH?QUERY".
+std::pair<std::string_view, std::string_view> split(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  if (absl::StartsWithIgnoreCase(absl::string_view(target.data(), target.size()), "http://")) {
     target.remove_prefix(std::min(target.find_first_of("/?", kScheme.size()), target.size()));
   }
-  return target.substr(0, target.find('?'));
+  const std::size_t path_end = std::min(target.find('?'), target.size());
+  return {target.substr(0, path_end), target.substr(std::min(path_end + 1, target.size()))};
 }
 
 HttpAnswer make_answer(http::status status, unsigned version, const char* type, std::string body) {
@@ -42,19 +45,21 @@ HttpAnswer make_answer(http::status status, unsigned version, const char* type, 
 
 }  // namespace
 
-HttpAnswer answer_to(const HttpRequest& request, const std::function<std::string()>& text) {
-  const absl::string_view target(request.target().data(), request.target().size());
+HttpAnswer answer_to(const HttpRequest& request, const rpc::Http1Answers& answers) {
+  const auto [path, query] = split({request.target().data(), request.target().size()});
   const bool head = request.method() == http::verb::head;
+  const auto found = answers.find(path);
   HttpAnswer answer;
-  if (path_of(target) != kPath) {
+  if (found == answers.end()) {
     answer = make_answer(http::status::not_found, request.version(), kSentenceType,
                          absl::StrCat("There is nothing here; the metrics are at ", kPath, ".\n"));
   } else if (!head && request.method() != http::verb::get) {
     answer = make_answer(http::status::method_not_allowed, request.version(), kSentenceType,
-                         absl::StrCat("The metrics can only be read: GET ", kPath, ".\n"));
+                         absl::StrCat("This can only be read: GET ", found->first, ".\n"));
     answer.set(http::field::allow, "GET, HEAD");
   } else {
-    answer = make_answer(http::status::ok, request.version(), kMetricsType, text());
+    rpc::Http1Answer made = found->second(query);
+    answer = make_answer(static_cast<http::status>(made.status), request.version(), made.type, std::move(made.body));
   }
   if (head) answer.body().clear();  // the length in the header stays that of GET's answer
   return answer;

@@ -20,12 +20,12 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 HttpConnection::HttpConnection(asio::ip::tcp::socket socket, const HttpServerBounds& bounds,
-                               const std::function<std::string()>& text)
+                               const rpc::Http1Answers& answers)
     : socket_(std::move(socket)),
       deadline_(socket_.get_executor()),
       retry_(socket_.get_executor()),
       bounds_(bounds),
-      text_(text),
+      answers_(answers),
       buffer_(kMetricsRequestBytesMax) {
   request_.header_limit(kMetricsRequestBytesMax);
   request_.body_limit(boost::none);  // a body is not read
@@ -46,7 +46,7 @@ void HttpConnection::was_read(const error_code& error) {
   if (!socket_.is_open()) return;
   const bool unreadable = timed_out_ || error.category() == http::make_error_code(http::error::bad_method).category();
   if (!error) {
-    write(answer_to(request_.get(), text_));
+    write(answer_to(request_.get(), answers_));
   } else if (unreadable && error != http::error::end_of_stream) {
     write(answer_to_unreadable(error, timed_out_));
   } else {

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,9 +22,9 @@ namespace ingot::inline services_metrics {
 // server's thread alone.
 class HttpConnection final : public std::enable_shared_from_this<HttpConnection> {
  public:
-  // The server's bounds and text outlive the connection.
+  // The server's bounds and answers outlive the connection.
   HttpConnection(boost::asio::ip::tcp::socket socket, const HttpServerBounds& bounds,
-                 const std::function<std::string()>& text);
+                 const rpc::Http1Answers& answers);
 
   void start();
 
@@ -52,7 +51,7 @@ class HttpConnection final : public std::enable_shared_from_this<HttpConnection>
   boost::asio::steady_timer deadline_;
   boost::asio::steady_timer retry_;  // of close_when_taken()
   const HttpServerBounds& bounds_;
-  const std::function<std::string()>& text_;
+  const rpc::Http1Answers& answers_;
   boost::beast::flat_buffer buffer_;
   boost::beast::http::request_parser<boost::beast::http::empty_body> request_;
   HttpAnswer answer_;

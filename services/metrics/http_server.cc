@@ -26,7 +26,7 @@ using boost::system::error_code;
 // Accepts connections; all its work is done by its thread.
 class HttpServer::Listener {
  public:
-  Listener(std::function<std::string()> text, HttpServerBounds bounds) : text_(std::move(text)), bounds_(bounds) {}
+  Listener(rpc::Http1Answers answers, HttpServerBounds bounds) : answers_(std::move(answers)), bounds_(bounds) {}
 
   ~Listener() {
     io_.stop();
@@ -86,7 +86,7 @@ class HttpServer::Listener {
     if (connections_.size() >= static_cast<std::size_t>(bounds_.connections)) end_one();
     error_code ignored;  // the client may have left
     const asio::ip::address peer = socket.remote_endpoint(ignored).address();
-    const auto connection = std::make_shared<HttpConnection>(std::move(socket), bounds_, text_);
+    const auto connection = std::make_shared<HttpConnection>(std::move(socket), bounds_, answers_);
     connections_.push_back({peer, connection});
     connection->start();
   }
@@ -103,7 +103,7 @@ class HttpServer::Listener {
     connections_.erase(victim);
   }
 
-  const std::function<std::string()> text_;
+  const rpc::Http1Answers answers_;
   const HttpServerBounds bounds_;
   boost::asio::io_context io_{1};  // one thread
   tcp::acceptor acceptor_{io_};
@@ -117,9 +117,9 @@ HttpServer::HttpServer(std::unique_ptr<Listener> listener) : listener_(std::move
 HttpServer::~HttpServer() = default;
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address,
-                                                              std::function<std::string()> text,
+                                                              rpc::Http1Answers answers,
                                                               HttpServerBounds bounds) {
-  auto listener = std::make_unique<Listener>(std::move(text), bounds);
+  auto listener = std::make_unique<Listener>(std::move(answers), bounds);
   if (auto status = listener->listen(address); !status.ok()) return status;
   if (auto status = listener->run(); !status.ok()) return status;
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(listener)));

@@ -1,14 +1,14 @@
-// An HTTP/1 server of one text, GET /metrics, to which no client can do harm: each connection is served by itself, for
-// one request, with bounds for its time and bytes (limits.h).
+// An HTTP/1 server of some texts, /metrics among them, to which no client can do harm: each connection is served by
+// itself, for one request, with bounds for its time and bytes (limits.h).
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "services/metrics/limits.h"
+#include "services/rpc/server/http1.h"
 
 namespace ingot::inline services_metrics {
 
@@ -21,11 +21,11 @@ struct HttpServerBounds {
 // Serves from a thread of its own until it is destroyed. Thread-safe.
 class HttpServer {
  public:
-  // Listens on `address` (HOST:PORT; port 0 lets the system choose). `text` makes the answer; the server's thread calls
-  // it. Errors: INVALID_ARGUMENT (not an address), ALREADY_EXISTS (it cannot be listened on), RESOURCE_EXHAUSTED (no
-  // thread), each with its cause.
+  // Listens on `address` (HOST:PORT; port 0 lets the system choose). The server's thread asks
+  // `answers`. Errors: INVALID_ARGUMENT (not an address), ALREADY_EXISTS (it cannot be listened on), RESOURCE_EXHAUSTED
+  // (no thread), each with its cause.
   static absl::StatusOr<std::unique_ptr<HttpServer>> start(const std::string& address,
-                                                           std::function<std::string()> text,
+                                                           rpc::Http1Answers answers,
                                                            HttpServerBounds bounds = {});
   ~HttpServer();
 

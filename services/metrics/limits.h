@@ -5,6 +5,9 @@ namespace ingot::inline services_metrics {
 
 inline constexpr int kRequestMetricShards = 8;     // sets of request counters; more threads share them, which is slower
 
+// On the clients' port a loop makes the text, while its other clients wait: some ms. It is made again no sooner.
+inline constexpr int kMetricsTextAgeMs = 200;
+
 // Connections to the metrics port. Each holds a descriptor, a request and one answer (about 1 MiB at most, with 48
 // replicas); one more closes the oldest of the address that has the most.
 inline constexpr int kMetricsConnectionsMax = 32;

@@ -1,5 +1,6 @@
 #include "services/metrics/process_collectable.h"
 
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +62,29 @@ double boot_time_s() {
   return now_s(CLOCK_REALTIME) - now_s(CLOCK_BOOTTIME);
 }
 
+// Of this process, as Prometheus's own clients name them.
+void add_own(double boot_s, std::vector<prometheus::MetricFamily>& families) {
+  const auto usage = read_process_usage(static_cast<std::uint64_t>(::getpid()));
+  rlimit files{};
+  if (!usage || ::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+  const auto add = [&families](prometheus::MetricFamily family, double value) {
+    add_value(family, {}, value);
+    families.push_back(std::move(family));
+  };
+  add(counter_family("process_cpu_seconds_total", "User and system time that the answering process has used."),
+      static_cast<double>(usage->cpu_ticks) / ticks_per_s);
+  add(gauge_family("process_resident_memory_bytes", "Its resident memory, shared segments that it touched included."),
+      static_cast<double>(usage->resident_bytes));
+  add(gauge_family("process_virtual_memory_bytes", "Its address space in use."),
+      static_cast<double>(usage->virtual_bytes));
+  add(gauge_family("process_open_fds", "Its open file descriptors."), static_cast<double>(usage->open_fds));
+  add(gauge_family("process_max_fds", "File descriptors that it may have open."),
+      static_cast<double>(files.rlim_cur));
+  add(gauge_family("process_start_time_seconds", "When it started, in seconds since 1970."),
+      boot_s + static_cast<double>(usage->start_ticks) / ticks_per_s);
+}
+
 }  // namespace
 
 std::optional<ProcessUsage> read_process_usage(std::uint64_t pid) {
@@ -81,6 +105,7 @@ std::optional<ProcessUsage> read_process_usage(std::uint64_t pid) {
   usage.cpu_ticks = field(14) + field(15);
   usage.threads = field(20);
   usage.start_ticks = field(22);
+  usage.virtual_bytes = field(23);
   usage.resident_bytes = field(24) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::error_code error;
   std::filesystem::directory_iterator fds(folder + "/fd", error);
@@ -120,6 +145,7 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
   }
   std::vector<prometheus::MetricFamily> families;
   for (auto* family : {&cpu, &memory, &fds, &threads, &starts, &restarts}) families.push_back(std::move(*family));
+  add_own(boot_time_s_, families);
   return families;
 }
 

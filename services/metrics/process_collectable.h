@@ -7,6 +7,11 @@
 //   ingot_process_restarts_total{process}          incarnations after the first; none for the supervisor, of which only
 //                                                  the start time shows a restart
 //
+// And of the process that is asked, by the names that Prometheus's own clients give them:
+//
+//   process_cpu_seconds_total, process_resident_memory_bytes, process_virtual_memory_bytes, process_open_fds,
+//   process_max_fds, process_start_time_seconds
+//
 // process is "supervisor", "front-end", "replica-N", or "replicas" when they share one.
 #pragma once
 
@@ -29,6 +34,7 @@ namespace ingot::inline services_metrics {
 struct ProcessUsage {
   std::uint64_t cpu_ticks = 0;  // in units of 1/sysconf(_SC_CLK_TCK) s
   std::uint64_t resident_bytes = 0;
+  std::uint64_t virtual_bytes = 0;
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0;  // since boot, in the unit of cpu_ticks
   std::uint64_t open_fds = 0;

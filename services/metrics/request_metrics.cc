@@ -8,12 +8,7 @@
 namespace ingot::inline services_metrics {
 namespace {
 
-struct MethodName {
-  const char* service;
-  const char* method;
-};
-
-constexpr MethodName kNames[] = {
+constexpr RequestMetrics::MethodName kNames[] = {
 #define INGOT_X(id, service, method) {service, method},
     INGOT_METHODS(INGOT_X)
 #undef INGOT_X
@@ -70,14 +65,39 @@ std::uint64_t RequestMetrics::sum(Pick pick) const {
   return total;
 }
 
+RequestMetrics::MethodName RequestMetrics::name_of(Method method) { return kNames[static_cast<std::size_t>(method)]; }
+
+std::uint64_t RequestMetrics::started_count(Method method) const {
+  const auto m = static_cast<std::size_t>(method);
+  return sum([m](const Shard& s) -> const Cell& { return s.methods[m].started; });
+}
+
+std::uint64_t RequestMetrics::finished_count(Method method, grpc::StatusCode code) const {
+  const auto m = static_cast<std::size_t>(method), c = static_cast<std::size_t>(code);
+  return sum([m, c](const Shard& s) -> const Cell& { return s.methods[m].finished[c]; });
+}
+
+prometheus::ClientMetric::Histogram RequestMetrics::latency_of(Method method) const {
+  const auto m = static_cast<std::size_t>(method);
+  prometheus::ClientMetric::Histogram histogram;
+  for (std::size_t b = 0; b < kLatencyBucketsNs.size(); ++b) {
+    histogram.sample_count += sum([m, b](const Shard& s) -> const Cell& { return s.methods[m].latency[b]; });
+    histogram.bucket.push_back({histogram.sample_count, static_cast<double>(kLatencyBucketsNs[b]) * 1e-9});
+  }
+  histogram.sample_count += sum(
+      [m](const Shard& s) -> const Cell& { return s.methods[m].latency[kLatencyBucketsNs.size()]; });
+  histogram.sample_sum = 1e-9 * static_cast<double>(sum(
+                                    [m](const Shard& s) -> const Cell& { return s.methods[m].latency_sum_ns; }));
+  return histogram;
+}
+
 prometheus::MetricFamily RequestMetrics::collect_started() const {
   prometheus::MetricFamily family{"ingot_grpc_requests_started_total", "gRPC requests that have begun.",
                                   prometheus::MetricType::Counter, {}};
   for (std::size_t m = 0; m < kMethods; ++m) {
     prometheus::ClientMetric metric;
     metric.label = labels(m);
-    metric.counter.value =
-        static_cast<double>(sum([m](const Shard& s) -> const Cell& { return s.methods[m].started; }));
+    metric.counter.value = static_cast<double>(started_count(static_cast<Method>(m)));
     family.metric.push_back(std::move(metric));
   }
   return family;
@@ -89,7 +109,7 @@ prometheus::MetricFamily RequestMetrics::collect_finished() const {
                                   prometheus::MetricType::Counter, {}};
   for (std::size_t m = 0; m < kMethods; ++m) {
     for (std::size_t c = 0; c < kCodes; ++c) {
-      const std::uint64_t count = sum([m, c](const Shard& s) -> const Cell& { return s.methods[m].finished[c]; });
+      const std::uint64_t count = finished_count(static_cast<Method>(m), static_cast<grpc::StatusCode>(c));
       if (count == 0 && c != 0) continue;
       prometheus::ClientMetric metric;
       metric.label = labels(m);
@@ -109,15 +129,7 @@ prometheus::MetricFamily RequestMetrics::collect_latency() const {
     if (is_stream(m)) continue;
     prometheus::ClientMetric metric;
     metric.label = labels(m);
-    auto& histogram = metric.histogram;
-    for (std::size_t b = 0; b < kLatencyBucketsNs.size(); ++b) {
-      histogram.sample_count += sum([m, b](const Shard& s) -> const Cell& { return s.methods[m].latency[b]; });
-      histogram.bucket.push_back({histogram.sample_count, static_cast<double>(kLatencyBucketsNs[b]) * 1e-9});
-    }
-    histogram.sample_count += sum(
-        [m](const Shard& s) -> const Cell& { return s.methods[m].latency[kLatencyBucketsNs.size()]; });
-    histogram.sample_sum = 1e-9 * static_cast<double>(sum(
-                                      [m](const Shard& s) -> const Cell& { return s.methods[m].latency_sum_ns; }));
+    metric.histogram = latency_of(static_cast<Method>(m));
     family.metric.push_back(std::move(metric));
   }
   return family;

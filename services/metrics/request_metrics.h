@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <grpcpp/support/status_code_enum.h>
+#include <prometheus/client_metric.h>
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
@@ -66,6 +67,8 @@ inline constexpr std::array<std::int64_t, 19> kLatencyBucketsNs{
 //          ingot_grpc_request_duration_seconds{service,method} histogram of finished requests, streams left out
 class RequestMetrics final : public prometheus::Collectable {
  public:
+  static constexpr std::size_t kCodes = 17;  // OK (0) to UNAUTHENTICATED (16)
+
   // A request in progress. A plain value, small enough for a callback to capture without an allocation.
   struct Begun {
     std::chrono::steady_clock::time_point at;
@@ -81,6 +84,16 @@ class RequestMetrics final : public prometheus::Collectable {
     finished(begun.method, code, std::chrono::steady_clock::now() - begun.at);
   }
 
+  // For metrics under other names.
+  struct MethodName {
+    const char* service;
+    const char* method;
+  };
+  static MethodName name_of(Method method);
+  std::uint64_t started_count(Method method) const;
+  std::uint64_t finished_count(Method method, grpc::StatusCode code) const;
+  prometheus::ClientMetric::Histogram latency_of(Method method) const;
+
   void started(Method method);
   void finished(Method method, grpc::StatusCode code, std::chrono::nanoseconds latency);
 
@@ -88,7 +101,6 @@ class RequestMetrics final : public prometheus::Collectable {
 
  private:
   static constexpr std::size_t kMethods = static_cast<std::size_t>(Method::kCount);
-  static constexpr std::size_t kCodes = 17;  // OK (0) to UNAUTHENTICATED (16)
   using Cell = std::atomic<std::uint64_t>;
 
   struct PerMethod {

@@ -20,6 +20,7 @@
 #include "services/scc/chip_service.h"
 #include "services/serving/solo_serving.h"
 #include "services/sockets/configured_socket.h"
+#include "services/sockets/service_manager.h"
 #include "services/sockets/tcp_listener.h"
 
 namespace ingot::inline services_scc {
@@ -78,6 +79,7 @@ void log_serving(const DaemonConfig& config, const SccConfig& scc, const ChipPla
                         absl::StrJoin(placement.replicas, ","), " at ", scc.clocks, " MHz, gateway on core ",
                         placement.gateway, ", etcd v3 and control API on ", config.listen, ", metrics ", metrics,
                         config.socket.empty() ? "" : ", Unix socket ", config.socket));
+  tell_service_manager("READY=1");
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
   INGOT_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0);
   auto chip = ChipHost::start(config, scc);
   if (!chip.ok()) return chip.status();
-  start_log("supervisor", config.log_format);
+  start_log("supervisor", config.log_format, config.log_level);
   warn_of_sockets(config, listener->get(), socket->why_none);
   SccDaemon daemon(*std::move(chip));
   absl::Status outcome;  // written by the chip's thread before its signal
@@ -111,6 +113,7 @@ absl::Status run_scc_daemon(DaemonConfig config, const SccConfig& scc) {
   INGOT_CHECK(::sigwait(&signals, &signal) == 0);
   refuse_connections(listener->get());
   socket->listener.remove_file();
+  tell_service_manager("STOPPING=1");
   daemon.drain();
   return logged(outcome);
 }

@@ -22,7 +22,9 @@
 #include "services/launch/limits.h"
 #include "services/rpc/server/limits.h"
 #include "services/serving/door_collectable.h"
+#include "services/serving/etcd_collectable.h"
 #include "services/serving/grpc_server.h"
+#include "services/serving/http_answers.h"
 #include "services/serving/limits.h"
 #include "services/serving/refused_calls.h"
 #include "services/serving/watch_collectable.h"
@@ -93,6 +95,8 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
       unknown_methods_(make_unknown_methods()) {
   collectables_.push_back(std::make_shared<DoorCollectable>(counters_of(loops_), passed_calls_));
   collectables_.push_back(std::make_shared<WatchCollectable>(watch_counters_of(loops_)));
+  collectables_.push_back(std::make_shared<EtcdCollectable>(
+      config, view, EtcdCollectable::Counted{metrics_, counters_of(loops_), watch_counters_of(loops_)}));
 }
 
 // The calls that the loops have passed on end first: the server waits for them.
@@ -106,19 +110,24 @@ void Serving::add(std::unique_ptr<grpc::Service> service) {
 }
 
 void Serving::add(std::shared_ptr<prometheus::Collectable> metrics) {
-  INGOT_CHECK(exposer_ == nullptr, "metrics are registered before they are served");
+  INGOT_CHECK(!metrics_text_, "metrics are registered before they are served");
   collectables_.push_back(std::move(metrics));
 }
 
 absl::Status Serving::start(const ListeningSockets& sockets) {
+  metrics_text_.emplace(config_, view_, metrics_, collectables_);
+  http1_ = make_http_answers(config_, view_);
   if (!config_.metrics_listen.empty()) {
-    auto exposer = MetricsExposer::start(config_, view_, metrics_, collectables_);
+    auto exposer = MetricsExposer::start(config_.metrics_listen, *metrics_text_, http1_);
     if (!exposer.ok()) return exposer.status();
     exposer_ = std::move(*exposer);
   }
+  http1_["/metrics"] = [this](std::string_view) {
+    return rpc::Http1Answer{200, metrics_text_->recent(), kMetricsType};
+  };
   if (auto status = start_server(); !status.ok()) return status;
   const int connections = connections_of_this_process() / static_cast<int>(loops_.size());
-  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, passed_calls_, connections};
+  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, http1_, passed_calls_, connections};
   for (const Served& each : loops_) {
     each.loop.serve(parts, each.client, server_->InProcessChannel(channel_arguments()));
     if (auto status = listen(each.loop, sockets); !status.ok()) return status;

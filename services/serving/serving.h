@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -21,6 +22,7 @@
 #include "services/control/control_service.h"
 #include "services/control/fault_injector.h"
 #include "services/metrics/exposer.h"
+#include "services/metrics/metrics_text.h"
 #include "services/metrics/request_metrics.h"
 #include "services/rpc/passing/budget.h"
 #include "services/serving/serving_loop.h"
@@ -65,7 +67,8 @@ class Serving {
   void add(std::unique_ptr<grpc::Service> service);
   void add(std::shared_ptr<prometheus::Collectable> metrics);
 
-  // Serves on the sockets as soon as the loops run, and the metrics on config.metrics_listen unless that is empty.
+  // Serves on the sockets as soon as the loops run, and the metrics there and on config.metrics_listen unless that is
+  // empty.
   // To be called before the loops run. Errors: ALREADY_EXISTS if that one cannot be listened on, RESOURCE_EXHAUSTED.
   absl::Status start(const ListeningSockets& sockets);
 
@@ -89,6 +92,8 @@ class Serving {
   rpc::PassedCalls passed_calls_;
   RequestMetrics metrics_;
   std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
+  std::optional<MetricsText> metrics_text_;  // once it is served
+  rpc::Http1Answers http1_;                   // of the clients' port
   std::unique_ptr<MetricsExposer> exposer_;
   PostedClient client_;  // of the services, which gRPC's threads call
   std::unique_ptr<ControlService> control_;

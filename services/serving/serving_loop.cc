@@ -4,12 +4,31 @@
 #include <string>
 #include <utility>
 
+#include "services/config/limits.h"
 #include "services/control/refused_stream.h"
 #include "services/etcd/json_paths.h"
 #include "services/rpc/loop/asio_waiter.h"
-#include "services/serving/http_answers.h"
+#include "services/rpc/server/limits.h"
 
 namespace ingot::inline services_serving {
+
+namespace {
+
+// To what the settings allow. Of few streams, too, a share is left for calls that are passed on, and for those with one
+// message (services/rpc/server/limits.h).
+void narrow(rpc::ServerBounds& bounds, const DaemonConfig& config) {
+  static_assert(kConcurrentStreamsMax == rpc::kStreamsPerConnectionMax);
+  const auto streams = static_cast<int>(std::min(config.max_concurrent_streams, kConcurrentStreamsMax));
+  const auto share = [streams](int of) {
+    return static_cast<int>(std::int64_t{of} * streams / rpc::kStreamsPerConnectionMax);
+  };
+  bounds.streams_per_connection = streams;
+  bounds.streaming_calls = share(bounds.streaming_calls);
+  bounds.streaming_calls_all = share(bounds.streaming_calls_all);
+  bounds.message_bytes -= static_cast<std::size_t>(kRequestBytesMax - config.max_request_bytes);
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<ServingLoop>> ServingLoop::create(WaitOptions wait) {
   auto io = std::make_unique<boost::asio::io_context>(1);  // one thread runs it
@@ -50,9 +69,10 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   });
   rpc::Server::Options options;
   options.methods = &methods_;
-  options.http1 = make_http_answers(parts.config, parts.view);
+  options.http1 = parts.http1;
   options.counters = &counters_;
   options.bounds.connections = std::min(options.bounds.connections, parts.connections);
+  narrow(options.bounds, parts.config);
   server_ = std::make_unique<rpc::Server>(*io_, std::move(options));
   loop_->add(*server_);
   loop_->add(*passing_);

@@ -52,6 +52,7 @@ class ServingLoop {
     const InstanceView& view;
     RequestMetrics& metrics;
     const AccessRules& rules;
+    const rpc::Http1Answers& http1;
     rpc::PassedCalls& passed_calls;
     int connections;  // the loop's share of what the process has descriptors for
   };

@@ -10,6 +10,7 @@
 #include "services/cli/duration.h"
 #include "services/launch/limits.h"
 #include "services/log/log.h"
+#include "services/sockets/service_manager.h"
 #include "services/supervision/limits.h"
 
 namespace ingot::inline services_supervision {
@@ -195,6 +196,7 @@ void Supervisor::log_serving() {
                         name_of(config.transport), ", ", name_of(config.isolation),
                         " isolation), etcd v3 and control API on ", config.listen, ", metrics ", metrics,
                         config.socket.empty() ? "" : ", Unix socket ", config.socket));
+  tell_service_manager("READY=1");
 }
 
 void Supervisor::watch_stop_signals() {
@@ -210,6 +212,7 @@ void Supervisor::drain() {
   Child* front_end = children_.running(kFrontEndLabel);
   if (phase_ != Phase::kServing || front_end == nullptr) return stop(absl::OkStatus());
   phase_ = Phase::kDraining;
+  tell_service_manager("STOPPING=1");
   instance_.refuse_connections();
   restarts_.cancel();
   front_end_watch_.cancel();
@@ -220,6 +223,7 @@ void Supervisor::drain() {
 // Tells all children to leave, and continues stopped ones so that they can.
 void Supervisor::stop(absl::Status why) {
   if (phase_ == Phase::kStopping) return;
+  if (phase_ != Phase::kDraining) tell_service_manager("STOPPING=1");
   phase_ = Phase::kStopping;
   outcome_ = std::move(why);
   restarts_.cancel();

@@ -56,6 +56,7 @@ inline constexpr std::uint64_t kWideHoldMs = 100;  // a wide revision stays coll
 
 inline constexpr std::uint64_t kLeaderLookMs = 500;      // while streams are there that demand a leader
 inline constexpr int kLeaderLooksMax = 2;                // without a leader; then such streams end
+inline constexpr std::int64_t kNotifyMsMin = 100;             // of --watch-progress-notify-interval, as in etcd
 inline constexpr std::uint64_t kNotifyMs = 10 * 60'000;  // between progress notices of a watch without events
 
 }  // namespace ingot::watch

@@ -67,7 +67,8 @@ WatchMethods::WatchMethods(ReplicaClient& client, const DaemonConfig& config, co
       metrics_(metrics),
       hub_({client, counters, [this](pb::ResponseHeader* header) { header_.fill(header); },
             [this] { return static_cast<Revision>(header_.greatest(ReplicaCounter::kStoreRevision)); },
-            [this] { return header_.has_leader() && header_.newest(ReplicaCounter::kBlocked) == 0; }}) {}
+            [this] { return header_.has_leader() && header_.newest(ReplicaCounter::kBlocked) == 0; },
+            static_cast<std::uint64_t>(std::max(config.watch_progress_notify_interval_ms, kNotifyMsMin))}) {}
 
 void WatchMethods::add_to(rpc::Methods& methods) {
   rpc::Method method;

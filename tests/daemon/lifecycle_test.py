@@ -54,7 +54,7 @@ class BadInput(unittest.TestCase):
         self.check(("--isolation=vm",), "vm", "process")
         self.check(("--orphan-grace=30",), "--orphan-grace", "20s")
         self.check(("--name=" + "x" * 91, *self.FREE), "--name", "90 bytes")
-        self.check(("--etcd-version=banana", *self.FREE), "--etcd-version", "3.4.23")
+        self.check(("--etcd-version=banana", *self.FREE), "--etcd-version", "3.6.0")
         self.check(("--fence", "--isolation=thread", *self.FREE), "--fence", "--isolation=thread")
         self.check(("--backend=gpu",), "gpu", "shm")
 

@@ -18,7 +18,8 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr const char* kSentence =
-    "This port speaks gRPC (HTTP/2, etcd's v3 API); HTTP/1.1 has GET /health, GET /version and POST /v3/... only.\n";
+    "This port speaks gRPC (HTTP/2, etcd's v3 API); HTTP/1.1 has GET /health, /livez, /readyz, /metrics and /version, "
+    "and POST /v3/... only.\n";
 
 }  // namespace
 
@@ -51,10 +52,9 @@ std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   const std::size_t path_end = std::min(target.find('?'), target.size());
   const std::string_view asked_path = std::string_view(target).substr(0, path_end);
   const std::string_view query = std::string_view(target).substr(std::min(path_end + 1, target.size()));
-  for (const auto& [path, make] : {std::pair("/health", &answers.health), std::pair("/version", &answers.version)}) {
-    if (!get || asked_path != path || *make == nullptr) continue;
-    Http1Answer made = (*make)(query);
-    return last_http1_answer(made.status, "application/json", std::move(made.body), head_only);
+  if (const auto found = answers.find(asked_path); get && found != answers.end()) {
+    Http1Answer made = found->second(query);
+    return last_http1_answer(made.status, made.type, std::move(made.body), head_only);
   }
   return last_http1_answer(404, "text/plain", kSentence, head_only);
 }

@@ -1,8 +1,9 @@
-// What a server answers to requests of HTTP/1.1 that are no calls (http1_calls.h): two things, and a sentence for all
-// else.
+// What a server answers to requests of HTTP/1.1 that are no calls (http1_calls.h): what its table has, and a sentence
+// for all else.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -10,15 +11,12 @@ namespace ingot::rpc::inline server {
 
 struct Http1Answer {
   int status = 200;
-  std::string body;  // JSON
+  std::string body;
+  const char* type = "application/json";
 };
 
-// Each is called with the query of the request's target, which stands behind its "?". Null: answered as anything else
-// is.
-struct Http1Answers {
-  std::function<Http1Answer(std::string_view query)> health;   // GET /health
-  std::function<Http1Answer(std::string_view query)> version;  // GET /version
-};
+// What is there to GET, by path. Each is called with the query of the request's target, which stands behind its "?".
+using Http1Answers = std::map<std::string, std::function<Http1Answer(std::string_view query)>, std::less<>>;
 
 // The whole answer to a request with this line and these headers, as the client sent them with the empty line at their
 // end; empty: they were too long. The connection ends after it. A body is not read.

@@ -53,6 +53,7 @@ TEST_CASE("every method that is defined has one row in the table, and every row 
 TEST_CASE("what kills, stops or moves is the owner's; keys and status are open") {
   CHECK(needs_owner("/ingot.control.v1.Control/Drill"));
   CHECK(needs_owner("/ingot.control.v1.Control/Move"));
+  CHECK(needs_owner("/etcdserverpb.Maintenance/MoveLeader"));
   for (const char* each : {"/etcdserverpb.KV/Put", "/etcdserverpb.Maintenance/Status", "/grpc.health.v1.Health/Check",
                            "/ingot.control.v1.Control/GetStatus", "/ingot.control.v1.Control/Nothing", "", "/"}) {
     CAPTURE(each);

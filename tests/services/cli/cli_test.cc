@@ -60,6 +60,11 @@ TEST_CASE("addresses are HOST:PORT") {
   }
 }
 
+TEST_CASE("an address without a host is refused with what is meant") {
+  CHECK(parse_host_port(":2379").status().message() ==
+        "':2379' names no host; write 127.0.0.1:2379, or 0.0.0.0:2379 for all addresses of this machine");
+}
+
 TEST_CASE("a client's endpoint is HOST:PORT or unix:PATH") {
   const auto parse = [](const std::string& given) {
     CLI::App app;

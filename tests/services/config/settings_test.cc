@@ -127,6 +127,36 @@ TEST_CASE("a socket's mode is three octal digits for reading and writing") {
   }
 }
 
+TEST_CASE("a number of bytes with a unit is refused with the right number") {
+  std::int64_t bytes = 5;
+  const auto refused = [&](const char* text) {
+    const absl::Status status = parse_setting(settings::bytes(1, INT64_MAX), text, bytes);
+    CHECK(bytes == 5);
+    return std::string(status.message());
+  };
+  CHECK(refused("1GiB") == "'1GiB' will not do; give the number of bytes: 1GiB is 1073741824");
+  CHECK_THAT(refused("512M"), Contains("512M is 536870912"));
+  CHECK_THAT(refused("3kB"), Contains("3kB is 3000"));
+  for (const char* wrong : {"x", "", "1.5G", "-1G", "99999999999T", "0"}) {
+    CAPTURE(wrong);
+    CHECK_THAT(refused(wrong), Contains("give a whole number, 1 or more"));
+  }
+  CHECK(parse_setting(settings::bytes(1, INT64_MAX), "7", bytes).ok());
+  CHECK(bytes == 7);
+}
+
+TEST_CASE("clients' URLs are http:// and unix:, and of TLS it is said what helps") {
+  for (const char* right : {"", "http://h:1", "http://h:1/", "http://[::1]:2379,unix:///run/a.sock"}) {
+    CAPTURE(right);
+    CHECK(fault_in_client_urls(right) == "");
+  }
+  CHECK_THAT(fault_in_client_urls("http://h:1,https://h:2"), Contains("'https://h:2' needs TLS"));
+  for (const char* wrong : {"h:1", "http://h", "http://:1", "ftp://h:1"}) {
+    CAPTURE(wrong);
+    CHECK_THAT(fault_in_client_urls(wrong), Contains("write http://HOST:PORT"));
+  }
+}
+
 TEST_CASE("every setting has a flag, a key and a help of its own") {
   std::set<std::string> flags, keys;
   const auto visit = [&](const auto& setting) {

@@ -248,6 +248,34 @@ TEST_CASE("The daemon is the only member") {
   CHECK(response.members(0).name() == "test");
   REQUIRE(response.members(0).clienturls_size() == 1);
   CHECK(response.members(0).clienturls(0) == "http://" + server.config.listen);
+  CHECK(response.header().revision() == 0);  // etcd's says none
+}
+
+TEST_CASE("A linearizable list of members waits until the group decides, and other members are not found") {
+  InProcessServer server;
+  auto stub = pb::Cluster::NewStub(server.connect());
+  pb::MemberListRequest list;
+  list.set_linearizable(true);
+  pb::MemberListResponse members;
+  int asked = 0;
+  server.client.set_interloper([&](RequestKind kind) { asked += kind == RequestKind::kLinearizableQuery ? 1 : 0; });
+  REQUIRE(call(*stub, &pb::Cluster::Stub::MemberList, list, members).ok());
+  CHECK(members.members_size() == 1);
+  CHECK(asked == 1);
+  server.client.set_outcome(ReplicaReply::Outcome::kUnknown);
+  check_error(call(*stub, &pb::Cluster::Stub::MemberList, list, members), grpc::StatusCode::UNAVAILABLE,
+              "etcdserver: request timed out");
+
+  pb::MemberRemoveRequest remove;
+  remove.set_id(99);
+  pb::MemberRemoveResponse removed;
+  check_error(call(*stub, &pb::Cluster::Stub::MemberRemove, remove, removed), grpc::StatusCode::NOT_FOUND,
+              "etcdserver: member not found");
+  pb::MemberPromoteRequest promote;
+  promote.set_id(server.config.member_id);
+  pb::MemberPromoteResponse promoted;
+  check_error(call(*stub, &pb::Cluster::Stub::MemberPromote, promote, promoted),
+              grpc::StatusCode::FAILED_PRECONDITION, "etcdserver: can only promote a learner member");
 }
 
 }  // namespace

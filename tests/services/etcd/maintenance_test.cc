@@ -42,6 +42,53 @@ TEST_CASE("Status is read from the replicas' pages") {
   CHECK(response.version() == server.config.etcd_version);
 }
 
+TEST_CASE("Status says since 3.6 what is stored, up to which quota, and that no downgrade is under way") {
+  InProcessServer server;
+  auto stub = pb::Maintenance::NewStub(server.connect());
+  (*server.pages[1])[ReplicaCounter::kAppliedSlots].set(1);
+  (*server.pages[1])[ReplicaCounter::kStoreQuotaBytes].set(77);
+  pb::StatusResponse response;
+  REQUIRE(call(*stub, &pb::Maintenance::Stub::Status, pb::StatusRequest(), response).ok());
+  CHECK(response.storageversion() == "3.6.0");
+  CHECK(response.dbsizequota() == 77);
+  CHECK(response.has_downgradeinfo());
+  CHECK_FALSE(response.downgradeinfo().enabled());
+
+  server.config.etcd_version = "3.4.23";
+  response.Clear();
+  REQUIRE(call(*stub, &pb::Maintenance::Stub::Status, pb::StatusRequest(), response).ok());
+  CHECK(response.version() == "3.4.23");
+  CHECK(response.storageversion() == "");
+  CHECK(response.dbsizequota() == 0);
+  CHECK_FALSE(response.has_downgradeinfo());
+}
+
+TEST_CASE("There is no version to downgrade to, and no downgrade to cancel") {
+  InProcessServer server;
+  auto stub = pb::Maintenance::NewStub(server.connect());
+  pb::DowngradeRequest request;
+  pb::DowngradeResponse response;
+  for (const auto action : {pb::DowngradeRequest::VALIDATE, pb::DowngradeRequest::ENABLE}) {
+    request.set_action(action);
+    request.set_version("3.5");
+    check_error(call(*stub, &pb::Maintenance::Stub::Downgrade, request, response), grpc::StatusCode::INVALID_ARGUMENT,
+                "etcdserver: invalid downgrade target version");
+  }
+  request.set_action(pb::DowngradeRequest::CANCEL);
+  REQUIRE(call(*stub, &pb::Maintenance::Stub::Downgrade, request, response).ok());
+  CHECK(response.version() == "3.6.0");
+}
+
+TEST_CASE("The leader is not moved for callers by TCP") {
+  InProcessServer server;
+  auto stub = pb::Maintenance::NewStub(server.connect());
+  pb::MoveLeaderRequest request;
+  request.set_targetid(1);
+  pb::MoveLeaderResponse response;
+  const grpc::Status status = call(*stub, &pb::Maintenance::Stub::MoveLeader, request, response);
+  CHECK(status.error_code() == grpc::StatusCode::PERMISSION_DENIED);
+}
+
 class Alarms {
  public:
   explicit Alarms(const std::shared_ptr<grpc::Channel>& channel) : stub_(pb::Maintenance::NewStub(channel)) {}

@@ -57,7 +57,7 @@ class ScriptTest(unittest.TestCase):
     def test_missing_calls_are_refused_with_a_sentence(self):
         expected = [
             (["member", "add", "other", "--peer-urls=http://127.0.0.1:1"], "Ingot is always a single member"),
-            (["move-leader", "1234"], "Ingot is a single member"),
+            (["move-leader", "1234"], "MoveLeader is for the daemon's own user and root"),
             (["user", "list"], "etcdserver: authentication is not enabled"),
         ]
         with Daemon() as ingot:

@@ -89,6 +89,24 @@ TEST_CASE("lines have time, level and process") {
   CHECK_THAT(outcome.lines[4], Matches(kTime + " error replica-1: four"));
 }
 
+TEST_CASE("lines below the threshold are not written, and errors always are") {
+  const auto levels = [](LogThreshold threshold) {
+    const Outcome outcome = run([threshold] {
+      start_log("replica-1", LogFormat::kText, threshold);
+      log_info("x");
+      log_warning("x");
+      log_last("x");
+    });
+    std::string seen;
+    for (const std::string& line : outcome.lines) seen += line.substr(25, 1);
+    return seen;
+  };
+  CHECK(levels(LogThreshold::kDebug) == "iwe");
+  CHECK(levels(LogThreshold::kInfo) == "iwe");
+  CHECK(levels(LogThreshold::kWarn) == "we");
+  CHECK(levels(LogThreshold::kError) == "e");
+}
+
 TEST_CASE("a log that is not read loses lines, and says how many once it is read again") {
   const Outcome outcome = run([] {
     Counter shown;

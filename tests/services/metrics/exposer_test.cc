@@ -19,6 +19,7 @@ namespace ingot {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 
 // promtool's findings in a scrape; empty if there are none.
 std::string promtool(const std::string& text) {
@@ -34,7 +35,6 @@ std::string promtool(const std::string& text) {
 
 TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no fault") {
   PagesInMemory pages(3);
-  pages.config.metrics_listen = "127.0.0.1:0";
   pages.daemon.supervisor_pid.set(static_cast<std::uint64_t>(::getpid()));
   pages[1][ReplicaCounter::kAppliedSlots].set(41);
   pages[1][ReplicaCounter::kRefusedCommands].set(5);
@@ -49,7 +49,8 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
   RequestMetrics requests;
   requests.finished(Method::kKvPut, grpc::StatusCode::OK, std::chrono::milliseconds(1));
 
-  auto exposer = MetricsExposer::start(pages.config, pages.view(), requests);
+  const MetricsText metrics(pages.config, pages.view(), requests);
+  auto exposer = MetricsExposer::start("127.0.0.1:0", metrics);
   REQUIRE(exposer.ok());
   const std::string text = scrape((*exposer)->port());
   CHECK_THAT(text, Contains("ingot_build_info{version=\"0.4.0\",name=\"test\",agreement=\"1paxos\""));
@@ -79,9 +80,9 @@ TEST_CASE("a scrape shows pages, processes and requests, and promtool finds no f
 TEST_CASE("half-sent requests and silent connections delay no scrape") {
   PagesInMemory pages(3);
   RequestMetrics requests;
-  pages.config.metrics_listen = "127.0.0.1:0";
   const HttpServerBounds no_timeouts{.request_timeout = std::chrono::hours(1), .answer_timeout = std::chrono::hours(1)};
-  auto exposer = MetricsExposer::start(pages.config, pages.view(), requests, {}, no_timeouts);
+  const MetricsText metrics(pages.config, pages.view(), requests);
+  auto exposer = MetricsExposer::start("127.0.0.1:0", metrics, {}, no_timeouts);
   REQUIRE(exposer.ok());
   std::vector<HttpClient> clients;
   for (int i = 0; i < 10; ++i) {
@@ -93,6 +94,26 @@ TEST_CASE("half-sent requests and silent connections delay no scrape") {
   for (const HttpClient& client : clients) CHECK(!client.heard());
 }
 
+TEST_CASE("other texts are served beside the metrics, and the recent metrics are those of a moment ago") {
+  PagesInMemory pages(1);
+  RequestMetrics requests;
+  const MetricsText metrics(pages.config, pages.view(), requests);
+  auto exposer = MetricsExposer::start("127.0.0.1:0", metrics, {{"/livez", [](std::string_view) {
+                                         return rpc::Http1Answer{200, "ok\n", "text/plain"};
+                                       }}});
+  REQUIRE(exposer.ok());
+  CHECK_THAT(ask((*exposer)->port(), "GET /livez HTTP/1.1\r\n\r\n"), EndsWith("\r\n\r\nok\n"));
+  CHECK_THAT(scrape((*exposer)->port()), Contains("ingot_build_info"));
+
+  constexpr std::chrono::hours kLong{1};
+  pages[0][ReplicaCounter::kStoreKeys].set(7);
+  CHECK_THAT(metrics.recent(kLong), Contains("ingot_store_keys{replica=\"0\"} 7\n"));
+  pages[0][ReplicaCounter::kStoreKeys].set(8);
+  CHECK_THAT(metrics.recent(kLong), Contains("ingot_store_keys{replica=\"0\"} 7\n"));
+  CHECK_THAT(metrics.now(), Contains("ingot_store_keys{replica=\"0\"} 8\n"));
+  CHECK_THAT(metrics.recent(std::chrono::milliseconds(-1)), Contains("ingot_store_keys{replica=\"0\"} 8\n"));
+}
+
 TEST_CASE("promtool's check finds faults") {
   CHECK(promtool("# HELP ingot_things_total Things.\n# TYPE ingot_things_total gauge\ningot_things_total 1\n") != "");
   CHECK(promtool("# HELP ingot_a_nanoseconds A.\n# TYPE ingot_a_nanoseconds gauge\ningot_a_nanoseconds 1\n") != "");
@@ -101,15 +122,15 @@ TEST_CASE("promtool's check finds faults") {
 TEST_CASE("an address that cannot be bound is refused in a sentence") {
   PagesInMemory pages(3);
   RequestMetrics requests;
-  pages.config.metrics_listen = "127.0.0.1:0";
-  auto first = MetricsExposer::start(pages.config, pages.view(), requests);
+  const MetricsText metrics(pages.config, pages.view(), requests);
+  auto first = MetricsExposer::start("127.0.0.1:0", metrics);
   REQUIRE(first.ok());
-  pages.config.metrics_listen = absl::StrCat("127.0.0.1:", (*first)->port());
-  const auto second = MetricsExposer::start(pages.config, pages.view(), requests);
+  const std::string address = absl::StrCat("127.0.0.1:", (*first)->port());
+  const auto second = MetricsExposer::start(address, metrics);
   REQUIRE(!second.ok());
   CHECK(second.status().code() == absl::StatusCode::kAlreadyExists);
   CHECK_THAT(std::string(second.status().message()),
-             Contains(pages.config.metrics_listen) && Contains("--metrics-listen"));
+             Contains(address) && Contains("--metrics-listen"));
 }
 
 }  // namespace

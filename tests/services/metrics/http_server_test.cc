@@ -8,8 +8,10 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <semaphore>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,8 +28,19 @@ using Catch::Matchers::StartsWith;
 constexpr std::chrono::hours kNever{1};
 constexpr HttpServerBounds kNoTimeouts{.request_timeout = kNever, .answer_timeout = kNever};
 
+constexpr const char* kType = "text/plain; version=0.0.4; charset=utf-8";
+
+// /metrics, and a thing that is not well.
+rpc::Http1Answers answers(std::function<std::string()> text) {
+  return {
+      {"/metrics",
+       [text = std::move(text)](std::string_view) { return rpc::Http1Answer{200, text(), kType}; }},
+      {"/livez", [](std::string_view query) { return rpc::Http1Answer{503, std::string(query) + "\n", "text/plain"}; }},
+  };
+}
+
 std::unique_ptr<HttpServer> serve(HttpServerBounds bounds = kNoTimeouts, std::string text = "things 1\n") {
-  auto server = HttpServer::start("127.0.0.1:0", [text = std::move(text)] { return text; }, bounds);
+  auto server = HttpServer::start("127.0.0.1:0", answers([text = std::move(text)] { return text; }), bounds);
   REQUIRE(server.ok());
   return *std::move(server);
 }
@@ -57,6 +70,9 @@ TEST_CASE("what is no request for the text gets an error with a sentence, and th
       {"GET /metricsX HTTP/1.1\r\n\r\n", "404", "at /metrics.\n"},
       {"POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", "404", "at /metrics.\n"},
       {"POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", "405", "can only be read: GET /metrics.\n"},
+      {"POST /livez HTTP/1.1\r\n\r\n", "405", "can only be read: GET /livez.\n"},
+      {"GET /livez?a=b?c&d HTTP/1.1\r\n\r\n", "503", "a=b?c&d\n"},
+      {"GET http://here/livez?a HTTP/1.1\r\n\r\n", "503", "\r\n\r\na\n"},
       {"DELETE /metrics HTTP/1.1\r\n\r\n", "405", "can only be read: GET /metrics.\n"},
       {long_request, "431", "longer than 8192 bytes; send GET /metrics.\n"},
       {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400", "no HTTP/1 request (bad version); send GET /metrics.\n"},
@@ -132,13 +148,13 @@ TEST_CASE("a connection that is overdue while its request is being read ends") {
   std::atomic<bool> waits{false};
   auto server = HttpServer::start(
       "127.0.0.1:0",
-      [&] {
+      answers([&] {
         if (waits.exchange(false)) {
           asked.release();
           go_on.acquire();
         }
         return std::string("things 1\n");
-      },
+      }),
       bounds);
   REQUIRE(server.ok());
   HttpClient half((*server)->port());
@@ -253,7 +269,7 @@ TEST_CASE("without a descriptor for them connections wait, and are accepted once
 }
 
 TEST_CASE("an address that cannot be listened on is refused with the cause") {
-  const auto text = [] { return std::string(); };
+  const rpc::Http1Answers text;
   const auto server = serve();
   const auto taken = HttpServer::start("127.0.0.1:" + std::to_string(server->port()), text);
   CHECK(taken.status().code() == absl::StatusCode::kAlreadyExists);

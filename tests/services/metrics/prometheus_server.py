@@ -12,7 +12,7 @@ import urllib.parse
 import urllib.request
 
 CONFIG = "deploy/prometheus.yml"
-ALERTS = "deploy/alerts.yml"
+ALERTS = ("deploy/alerts.yml", "deploy/etcd-alerts.yml")
 WATCHDOG_S = 300  # ends a test that hangs; it limits no time
 
 
@@ -29,7 +29,8 @@ def scrape(address):
 
 
 class Prometheus:
-    """Use as a context manager. The shipped files are used unchanged but for the daemon's address and the intervals."""
+    """Use as a context manager. The shipped files are used unchanged but for the daemon's address and the intervals,
+    and with both files of alerts."""
 
     def __init__(self, target, interval="1s"):
         self.target = target
@@ -42,10 +43,12 @@ class Prometheus:
         text, targets = re.subn(r"127\.0\.0\.1:9464", self.target, text)
         text, intervals = re.subn(r"(scrape_interval|evaluation_interval): \w+", rf"\1: {self.interval}", text)
         assert targets == 1 and intervals == 2, text
+        text = text.replace("  - alerts.yml\n", "  - alerts.yml\n  - etcd-alerts.yml\n")
         config = self.folder.name + "/prometheus.yml"
         with open(config, "w") as file:
             file.write(text)
-        shutil.copy(ALERTS, self.folder.name)
+        for alerts in ALERTS:
+            shutil.copy(alerts, self.folder.name)
         self.log = open(self.folder.name + "/log", "w+")
         try:
             for attempts_left in range(4, -1, -1):  # another program may take the free port first

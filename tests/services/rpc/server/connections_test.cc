@@ -46,11 +46,12 @@ std::string http1(Harness& harness, const std::string& request) {
 TEST_CASE("HTTP/1.1 gets health and version, and a sentence for anything else") {
   Harness harness;
   std::string query = "not asked";
-  harness.http1.health = [&query](std::string_view asked) {
+  harness.http1["/health"] = [&query](std::string_view asked) {
     query = asked;
     return Http1Answer{200, R"({"health":"true"})"};
   };
-  harness.http1.version = [](std::string_view) { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
+  harness.http1["/livez"] = [](std::string_view) { return Http1Answer{503, "no\n", "text/plain"}; };
+  harness.http1["/version"] = [](std::string_view) { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
   const std::string health = http1(harness, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(health.starts_with("HTTP/1.1 200 OK\r\n"));
   CHECK(health.ends_with("\r\n\r\n{\"health\":\"true\"}"));
@@ -59,6 +60,10 @@ TEST_CASE("HTTP/1.1 gets health and version, and a sentence for anything else") 
   CHECK(query == "exclude=NOSPACE&x=a?b");
   CHECK(http1(harness, "GET /version?x=1 HTTP/1.0\r\n\r\n").ends_with(R"({"etcdserver":"3.4"})"));
   CHECK(http1(harness, "HEAD /health HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
+  const std::string live = http1(harness, "GET /livez HTTP/1.1\r\n\r\n");
+  CHECK(live.starts_with("HTTP/1.1 503 "));
+  CHECK(live.find("Content-Type: text/plain\r\n") != std::string::npos);
+  CHECK(live.ends_with("\r\n\r\nno\n"));
   for (const std::string other : {"GET / HTTP/1.1\r\n\r\n", "POST /health HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
                                   "PUT /v2/keys/a HTTP/1.1\r\n\r\n", "GET /health HTTP\r\n\r\n"}) {
     INFO(other);
@@ -268,7 +273,7 @@ TEST_CASE("a caller by TCP has its address, and one by a Unix socket its credent
 // Regression: the rest of a long request was answered, too, and the account of what waits for clients grew with each.
 TEST_CASE("an HTTP/1.1 request is answered once, and what follows it is in no account") {
   Harness harness;
-  harness.http1.health = [](std::string_view) { return Http1Answer{200, "true"}; };
+  harness.http1["/health"] = [](std::string_view) { return Http1Answer{200, "true"}; };
   for (int i = 0; i < 10; ++i) {
     const Descriptor client = harness.connect();
     write_all(client, "POST /health HTTP/1.1\r\n\r\n" + std::string(40'000, 'x') + "\r\n\r\n");

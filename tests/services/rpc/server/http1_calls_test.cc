@@ -60,7 +60,7 @@ TEST_CASE("errors have the code of HTTP that etcd's gateway gives them") {
 
 TEST_CASE("what is no call is refused, and the connection ends") {
   Gateway gateway;
-  gateway.http1.version = [](std::string_view) { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
+  gateway.http1["/version"] = [](std::string_view) { return Http1Answer{200, R"({"etcdserver":"3.4"})"}; };
   const std::string foo = post("/v3/echo", kFoo);
   struct Row {
     std::string request;
