@@ -50,6 +50,8 @@ absl::StatusOr<ViewReader> ViewReader::open(std::span<const std::byte> memory) {
   }
   ViewReader reader(memory, entries);
   reader.seed_ = header(kSeedWord);
+  reader.identity_ = header(kIdentityWord);
+  reader.generation_ = header(kGenerationWord);
   if (reader.source_.load(kNumberWord) == 0) return absl::UnavailableError("the generation has no root yet");
   return reader;
 }
@@ -86,13 +88,13 @@ void ViewReader::copy_root() {
 }
 
 ReadOutcome ViewReader::damaged_or_gone() const {
-  return source_.load(kMarkWord) == kMarkGone ? ReadOutcome::kGone : ReadOutcome::kDamaged;
+  return source_.load(kGoneWord) != 0 ? ReadOutcome::kGone : ReadOutcome::kDamaged;
 }
 
 // What was copied is older than the load of the mark: each load before it has the order acquire.
 ReadOutcome ViewReader::verdict(bool astray) const {
   const std::uint64_t mark = source_.load(kMarkWord);
-  if (mark == kMarkGone) return ReadOutcome::kGone;
+  if (source_.load(kGoneWord) != 0) return ReadOutcome::kGone;
   if (mark > number_ && INGOT_RULE("mark-checked")) return ReadOutcome::kOvertaken;
   if (!astray) return ReadOutcome::kOk;
   // A way may also have become too long since the root was published.

@@ -41,12 +41,14 @@ GenerationWriter::GenerationWriter(std::span<std::byte> memory, const WriterOpti
   nodes_.store(kBytesWord, bytes_);
   nodes_.store(kSeedWord, seed_);
   nodes_.store(kLogEntriesWord, log_entries_in(bytes_));
+  nodes_.store(kIdentityWord, options.identity);
+  nodes_.store(kGenerationWord, options.number);
   // Release: who finds the magic number finds the rest (ViewReader::open).
   nodes_.store(kMagicWord, kGenerationMagic, std::memory_order_release);
 }
 
 void GenerationWriter::mark_gone(std::span<std::byte> memory) {
-  reinterpret_cast<SharedCell<std::uint64_t>*>(memory.data())[kMarkWord].store(kMarkGone, std::memory_order_release);
+  reinterpret_cast<SharedCell<std::uint64_t>*>(memory.data())[kGoneWord].store(1, std::memory_order_release);
   store_store_fence();
 }
 

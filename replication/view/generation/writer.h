@@ -39,6 +39,8 @@ struct ViewChange {
 struct WriterOptions {
   std::uint64_t seed = 0;           // of the hash: random, so that no client can choose keys that meet
   std::uint64_t expected_keys = 0;  // the hash index begins with room for them
+  std::uint64_t identity = 0;       // of the state, and the generation's number: as its board has them
+  std::uint64_t number = 0;
 };
 
 // Not thread-safe. The memory outlives it.
@@ -78,7 +80,7 @@ class GenerationWriter {
   bool nearly_full() const { return live_bytes() / kFullQuarters >= bytes_ / 4; }
 
   // Readers of this generation learn that it is given up; then all but the first page may be punched. For any process
-  // that may write to the memory. REQUIRES: its writer has ended, or publishes no more.
+  // that may write to the memory, also while the writer goes on.
   static void mark_gone(std::span<std::byte> memory);
 
  private:
