@@ -130,7 +130,8 @@ class Judge {
   }
   bool is(const ViewEntry& entry, ViewRevision key, ViewRevision changed) {
     const bool same = entry.key == churned_key(key) && entry.revision == changed &&
-                      entry.deleted == churn_deletes(changed) && entry.value == (churn_deletes(changed) ? "" : churned_value(changed));
+                      entry.deleted == churn_deletes(changed) &&
+                      entry.value == (churn_deletes(changed) ? "" : churned_value(changed));
     if (!same) wrong_ = std::string(entry.key) + " of " + std::to_string(entry.revision);
     return same;
   }

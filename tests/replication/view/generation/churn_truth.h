@@ -1,5 +1,5 @@
-// A store in which revision r changes one key that is computed from r: so what each key is at each revision is computed,
-// not recorded, and every answer can be judged by itself.
+// A store in which revision r changes one key that is computed from r: so what each key is at each revision is
+// computed, not recorded, and every answer can be judged by itself.
 #pragma once
 
 #include <cstddef>
