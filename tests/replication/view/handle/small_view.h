@@ -1,9 +1,11 @@
 // A view of a few keys in memfds, and the tickets that lead to it: the supervisor and the publisher in one object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,8 @@ class SmallView {
   void damage();
 
   ViewTicket ticket() const;
+  std::span<std::byte> board_bytes() const { return board_.mapped.bytes(); }
+  std::span<std::byte> generation_bytes() const { return generations_[named_].mapped.bytes(); }
   // `spoil`: what becomes of each ticket. The view outlives them.
   std::unique_ptr<ViewTickets> tickets(std::function<void(ViewTicket&)> spoil = {});
 
