@@ -175,7 +175,7 @@ class Run {
 
 TEST_CASE("whatever is published is the store's state at that revision") {
   Totals totals;
-  for (const std::uint64_t seed : testing::seeds(150)) {
+  for (const std::uint64_t seed : testing::seeds(100)) {
     INFO("seed " << seed);
     REQUIRE(Run(seed, totals).go() == "");
   }
