@@ -4,8 +4,10 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "replication/view/generation/key_hash.h"
 #include "replication/view/generation/reader.h"
 #include "replication/view/generation/writer.h"
 #include "tests/replication/view/generation/view_world.h"
@@ -98,6 +100,24 @@ TEST_CASE("fault: a publisher that reclaimed took the supervisor's mark of a gen
   const auto* const words = reinterpret_cast<const std::uint64_t*>(memory.bytes().data());
   REQUIRE(words[kMarkWord] > 0);  // it has reclaimed
   CHECK(reader->begin() == ReadOutcome::kGone);
+}
+
+// The second word made a factor zero, whatever the seed, so all such keys had one hash, and met in one bucket.
+TEST_CASE("fault: keys of a client's choice met in the hash index, and with some hundred of them it was full") {
+  const GuardedMemory memory(kGenerationBytesMin);
+  const auto writer = writer_of(memory);
+  const std::uint64_t second = 0x3c6ef372fe94f82d - 0xd6e8feb86659fd93;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    std::string key = numbered(i) + std::string(8, '\0');
+    std::memcpy(key.data() + 8, &second, sizeof second);
+    REQUIRE(put(*writer, key, "v", 1).ok());
+  }
+  CHECK(writer->publish(1, 0).ok());
+}
+
+TEST_CASE("keys of different lengths that end alike do not meet") {
+  CHECK(key_hash("a", 7) != key_hash(std::string_view("\0b", 2), 7));
+  CHECK(key_hash("aaaaaaaaaaaa", 7) != key_hash("aaaaaaaaaaaaa", 7));
 }
 
 class TreeNodes {
