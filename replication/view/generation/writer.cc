@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/rule.h"
-#include "core/stable_hash.h"
+#include "replication/view/generation/key_hash.h"
 
 namespace ingot::inline replication_view_generation {
 namespace {
@@ -41,12 +41,14 @@ GenerationWriter::GenerationWriter(std::span<std::byte> memory, const WriterOpti
   nodes_.store(kBytesWord, bytes_);
   nodes_.store(kSeedWord, seed_);
   nodes_.store(kLogEntriesWord, log_entries_in(bytes_));
+  nodes_.store(kIdentityWord, options.identity);
+  nodes_.store(kGenerationWord, options.number);
   // Release: who finds the magic number finds the rest (ViewReader::open).
   nodes_.store(kMagicWord, kGenerationMagic, std::memory_order_release);
 }
 
 void GenerationWriter::mark_gone(std::span<std::byte> memory) {
-  reinterpret_cast<SharedCell<std::uint64_t>*>(memory.data())[kMarkWord].store(kMarkGone, std::memory_order_release);
+  reinterpret_cast<SharedCell<std::uint64_t>*>(memory.data())[kGoneWord].store(1, std::memory_order_release);
   store_store_fence();
 }
 
@@ -71,7 +73,7 @@ absl::Status GenerationWriter::no_room() const {
 absl::Status GenerationWriter::apply(const ViewChange& change) {
   if (failed_) return no_room();
   if (auto status = check(change); !status.ok()) return status;
-  const std::uint64_t hash = hash_bytes(change.key, seed_);
+  const std::uint64_t hash = key_hash(change.key, seed_);
   const TableSlot slot = table_.find(tag_of(hash), change.key);
   ViewRevision newest = 0;
   NodeRef previous = slot.version;
@@ -123,7 +125,7 @@ bool GenerationWriter::link(std::uint64_t hash, const TableSlot& slot, NodeRef v
     table_.replace(slot, tag_of(hash), version);
     return true;
   }
-  if (table_.crowded() && !table_.grow()) return false;
+  table_.grow_if_crowded();
   return table_.insert(tag_of(hash), version);
 }
 
