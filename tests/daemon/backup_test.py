@@ -122,6 +122,23 @@ class Backup(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("compacted", refused.stderr)
 
+    def test_a_supervisor_with_the_restore_of_its_instance_attaches_to_the_newer_state(self):
+        """It was refused; then the instance left after --orphan-grace, and the next try began with the old file."""
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "k", "v")
+            save(daemon, self.path)
+        name = f"--name=backup-{os.getpid()}"
+        flags = (name, f"--restore={self.path}", "--bump-revision=1000", "--mark-compacted")
+        with Daemon(*flags) as first:
+            ctl(first.endpoint, "put", "newer", "x")
+            first.process.kill()
+            first.process.wait(WATCHDOG_S)
+            other = self.refused(name, f"--restore={self.path}", "--bump-revision=1001", "--mark-compacted")
+            self.assertIn("runs without a supervisor and still has its state", other)
+            with Daemon(*flags) as second:
+                self.assertIn("x", ctl(second.endpoint, "get", "newer"))
+                self.assertEqual(sum("--restore is passed over" in line for line in second.log), 1)
+
     def test_a_restore_needs_a_whole_file_and_a_new_instance(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "k", "v")
