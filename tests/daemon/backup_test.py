@@ -128,7 +128,7 @@ class Backup(unittest.TestCase):
             ctl(daemon.endpoint, "put", "k", "v")
             save(daemon, self.path)
         name = f"--name=backup-{os.getpid()}"
-        flags = (name, f"--restore={self.path}", "--bump-revision=1000", "--mark-compacted")
+        flags = (name, "--orphan-grace=200s", f"--restore={self.path}", "--bump-revision=1000", "--mark-compacted")
         with Daemon(*flags) as first:
             ctl(first.endpoint, "put", "newer", "x")
             first.process.kill()
@@ -226,9 +226,15 @@ class Backup(unittest.TestCase):
                                     os.path.join(self.folder, name)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-        def begun():
-            parts = [each for each in os.listdir(self.folder) if each.startswith(name + ".part-")]
-            return parts and os.stat(os.path.join(self.folder, parts[0])).st_size > 0
+        def begun():  # the file has no name yet, where the file system allows that
+            for fd in os.listdir(f"/proc/{process.pid}/fd"):
+                link = f"/proc/{process.pid}/fd/{fd}"
+                try:
+                    if os.readlink(link).startswith(self.folder + "/") and os.stat(link).st_size > 0:
+                        return True
+                except OSError:
+                    pass  # it was closed meanwhile
+            return False
 
         wait_until(begun, "the save has begun")
         send_signal(process.pid, signal.SIGSTOP)
