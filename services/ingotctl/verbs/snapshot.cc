@@ -117,7 +117,7 @@ absl::Status receive(const CtlOptions& options, SnapshotFile& file) {
 }
 
 absl::StatusOr<SnapshotSummary> summary_of(const std::string& shown, const std::string& path) {
-  auto file = MappedFile::open(path);
+  auto file = WholeFile::read(path);
   if (!file.ok()) return file.status();
   kv::KvStore store;
   const auto read = load_backup(file->bytes(), store);
