@@ -34,7 +34,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
       : calls_(calls),
         context_(context),
         local_(calls.parts.is_local && calls.parts.is_local(*context)),
-        timer_(calls.metrics, Method::kOther),
+        timer_(calls.metrics, Method::kMaintenanceSnapshot),
         waits_until_(SteadyClock::now() + milliseconds(kBackupWaitMs)) {}
 
   static SnapshotStream* start(SnapshotCalls& calls, grpc::CallbackServerContext* context) {
