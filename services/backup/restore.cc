@@ -121,8 +121,8 @@ absl::StatusOr<Restored> restore(const RestoreOrder& order) {
   restored.summary = read_all(reads.get());
   const std::optional<int> outcome = wait_for(child);
   if (!outcome) {
-    return absl::InternalError("the outcome of a restore is unknown, since this process is told of no child's end; start "
-                               "it where SIGCHLD is not ignored");
+    return absl::InternalError("the outcome of a restore is unknown, since this process is told of no child's end; "
+                               "start it where SIGCHLD is not ignored");
   }
   if (*outcome == 0) return restored;
   if (WIFEXITED(*outcome) && WEXITSTATUS(*outcome) == 2) return absl::InvalidArgumentError(restored.summary);

@@ -142,8 +142,8 @@ absl::Status check_replaced(const std::string& path, const BackupHeader& saved) 
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%s is the backup of another cluster (%016x) at revision %d, and this one (%016x) is only at revision %d, so it is "
-      "not replaced; move it away, or restore it with ingotd --restore",
+      "%s is the backup of another cluster (%016x) at revision %d, and this one (%016x) is only at revision %d, so it "
+      "is not replaced; move it away, or restore it with ingotd --restore",
       path, former->cluster_id, former->revision, saved.cluster_id, saved.revision));
 }
 

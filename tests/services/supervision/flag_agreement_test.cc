@@ -88,8 +88,8 @@ TEST_CASE("--restore agrees with the instance that began with the same file, bum
   CHECK(restore_agrees(restored, restored).ok());
   CHECK(restore_agrees(running(), restored).ok());
   CHECK(restore_agrees(running(), running()).ok());
-  for (const auto change : {+[](DaemonConfig& c) { c.restore = "/b.snap"; }, +[](DaemonConfig& c) { c.bump_revision = 11; },
-                            +[](DaemonConfig& c) { c.mark_compacted = false; }}) {
+  for (const auto change : {+[](DaemonConfig& c) { c.restore = "/b.snap"; },
+                            +[](DaemonConfig& c) { c.bump_revision = 11; }, +[](DaemonConfig& c) { c.mark_compacted = false; }}) {
     DaemonConfig given = restored;
     change(given);
     CHECK(absl::IsFailedPrecondition(restore_agrees(given, restored)));
