@@ -9,6 +9,15 @@
 
 namespace ingot::inline replication_replica {
 
+namespace {
+
+SnapshotLoader::How loads(const Replica::Snapshots& snapshots) {
+  if (!snapshots.load_in_background) return SnapshotLoader::How::kInline;
+  return snapshots.load_first_at_once ? SnapshotLoader::How::kFirstInline : SnapshotLoader::How::kBackground;
+}
+
+}  // namespace
+
 Replica::Replica(Parts parts)
     : channels_(parts.channels),
       pages_(std::move(parts.pages)),
@@ -23,8 +32,7 @@ Replica::Replica(Parts parts)
       outbox_(*channels_.transport),
       writer_(snapshots_.fork ? SnapshotWriter::How::kFork : SnapshotWriter::How::kInline, snapshots_.helper_cores),
       core_(core_parts(parts)),
-      loader_(snapshots_.load_in_background ? SnapshotLoader::How::kBackground : SnapshotLoader::How::kInline,
-              core_.applier(), snapshots_.helper_cores) {
+      loader_(loads(snapshots_), core_.applier(), snapshots_.helper_cores) {
   poll_deaths();
   run();
   publish();

@@ -58,7 +58,8 @@ class Replica : public Pollable {
     SnapshotBytes first{};  // the newest published snapshot, to start from; without bytes: none
     // Whether a child process writes snapshots while the loop goes on. Only where the process has one loop.
     bool fork = false;
-    bool load_in_background = false;       // whether a thread reads a snapshot while the loop goes on
+    bool load_in_background = false;   // whether a thread reads a snapshot while the loop goes on
+    bool load_first_at_once = false;   // the first one is read before the loop goes on nevertheless
     std::vector<CoreId> helper_cores{};  // where that child and that thread run; empty: anywhere
   };
   struct Operator {

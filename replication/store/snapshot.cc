@@ -25,6 +25,8 @@ namespace {
 constexpr std::uint64_t kMagic = 0x34'56'4b'54'4f'47'4e'49;  // "INGOTKV4"
 constexpr std::size_t kPartBytes = 64 * 1024;  // given to the sink at a time, approximately
 
+constexpr std::int64_t kVersionMax = std::int64_t{1} << 62;  // of a key; no key changes as often, and 1 can be added
+
 constexpr std::int64_t kVersionBytesMax = 48;  // of a version and its share of a record, without key and value
 
 absl::Status refused(const char* why) {
@@ -50,7 +52,7 @@ std::unique_ptr<Version> read_version(WireReader& in) {
 bool plausible(const Version& v, Revision newest) {
   if (v.mod_revision < 2 || v.mod_revision > newest) return false;
   if (v.version == 0) return v.create_revision == 0 && v.lease == 0 && v.value.empty();
-  return v.version > 0 && v.create_revision >= 2 && v.create_revision <= v.mod_revision;
+  return v.version > 0 && v.version <= kVersionMax && v.create_revision >= 2 && v.create_revision <= v.mod_revision;
 }
 
 // Whether a version can come after its predecessor, which compaction may have removed.

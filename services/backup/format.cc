@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31'50'4b'42'54'47'4e'49;  // "INGTBKP1", first byte lowest
 constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kZeroOffset = 12;
 
 absl::Status refused(const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("is not a whole snapshot of Ingot: ", why));
@@ -40,21 +41,29 @@ std::uint64_t backup_file_bytes(std::uint64_t content_bytes) {
   return kBackupHeaderBytes + content_bytes + backup_padding_bytes(content_bytes) + kSha256Bytes;
 }
 
-absl::StatusOr<BackupFile> read_backup(std::string_view file) {
-  WireReader in(file.substr(0, kBackupHeaderBytes));
+absl::StatusOr<BackupHeader> read_backup_header(std::string_view begin) {
+  WireReader in(begin.substr(0, kBackupHeaderBytes));
   if (in.u64() != kMagic && !in.failed()) return refused("it is another format");
-  if (file.size() < kBackupHeaderBytes) return refused("it is cut short");
+  if (begin.size() < kBackupHeaderBytes) return refused("it is cut short");
   if (const std::uint32_t version = in.u32(); version != kVersion) {
     return refused(absl::StrCat("its format has version ", version, ", and this program reads version ", kVersion));
   }
-  const std::uint32_t zero = in.u32();
+  in.u32();  // checked with the padding
+  BackupHeader header;
+  header.cluster_id = in.u64();
+  header.made_unix_ms = in.i64();
+  header.revision = in.i64();
+  header.compacted = in.i64();
+  header.records = in.u64();
+  header.content_bytes = in.u64();
+  return header;
+}
+
+absl::StatusOr<BackupFile> read_backup(std::string_view file) {
+  const auto header = read_backup_header(file);
+  if (!header.ok()) return header.status();
   BackupFile read;
-  read.header.cluster_id = in.u64();
-  read.header.made_unix_ms = in.i64();
-  read.header.revision = in.i64();
-  read.header.compacted = in.i64();
-  read.header.records = in.u64();
-  read.header.content_bytes = in.u64();
+  read.header = *header;
   const std::uint64_t content = read.header.content_bytes;
   if (content >= file.size() || backup_file_bytes(content) > file.size()) {
     return refused("it is cut short");
@@ -65,7 +74,8 @@ absl::StatusOr<BackupFile> read_backup(std::string_view file) {
   if (sha256_of(hashed) != sum) return refused("its checksum is wrong, so some of its bytes were changed");
   read.content = hashed.substr(kBackupHeaderBytes, content);
   const std::string_view padding = hashed.substr(kBackupHeaderBytes + content);
-  if (zero != 0 || padding.find_first_not_of('\0') != std::string_view::npos) {
+  const bool zero = WireReader(file.substr(kZeroOffset, sizeof(std::uint32_t))).u32() == 0;
+  if (!zero || padding.find_first_not_of('\0') != std::string_view::npos) {
     return refused("bytes that must be zero are not");
   }
   read.sha256 = absl::BytesToHexString(std::string(sum));

@@ -51,6 +51,9 @@ struct BackupFile {
   std::string sha256;        // as lower-case hexadecimal digits
 };
 
+// Of a file that begins with these bytes, which are not trusted. Errors as for read_backup.
+absl::StatusOr<BackupHeader> read_backup_header(std::string_view begin);
+
 // Reads a whole file from an untrusted source, and checks all but what the content says. Errors: INVALID_ARGUMENT with
 // a sentence that says what is wrong with it.
 absl::StatusOr<BackupFile> read_backup(std::string_view file);

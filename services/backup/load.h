@@ -1,7 +1,9 @@
 // A backup as a store: all that a restore checks.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "replication/store/kv_store.h"
@@ -10,20 +12,26 @@
 
 namespace ingot::inline services_backup {
 
-// A file of the disk, mapped. Movable.
-class MappedFile {
+// A file of the disk, read. It is not mapped, since then a file that is cut short meanwhile would end the reader by
+// SIGBUS. Movable.
+class WholeFile {
  public:
-  // Errors: INVALID_ARGUMENT with one sentence (it is missing, not to be read, or no regular file).
-  static absl::StatusOr<MappedFile> open(const std::string& path);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&&) = delete;
-  ~MappedFile();
+  // Errors, one sentence each: INVALID_ARGUMENT (it is missing, not to be read, or no regular file), RESOURCE_EXHAUSTED
+  // (there is no memory for its bytes).
+  static absl::StatusOr<WholeFile> read(const std::string& path);
+  WholeFile(WholeFile&& other) noexcept;
+  WholeFile& operator=(WholeFile&&) = delete;
+  ~WholeFile();
 
-  std::string_view bytes() const { return bytes_; }
+  std::string_view bytes() const { return {memory_, bytes_}; }
 
  private:
-  explicit MappedFile(std::string_view bytes) : bytes_(bytes) {}
-  std::string_view bytes_;
+  WholeFile() = default;
+  absl::Status fill(int fd, const std::string& path);
+
+  char* memory_ = nullptr;     // pages of its own
+  std::size_t mapped_ = 0;     // bytes of them
+  std::size_t bytes_ = 0;      // of the file, in them
 };
 
 // Reads a file's bytes, which are not trusted, into an empty store. Errors: INVALID_ARGUMENT with a sentence that says

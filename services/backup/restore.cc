@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,12 +35,21 @@ void save_as_replica(const kv::KvStore& store, const std::string& trees, StateMa
   store.save(sink);
 }
 
-absl::StatusOr<std::string> convert(const RestoreOrder& order, int snapshot) {
-  auto file = MappedFile::open(order.file);
+// The file's bytes are freed when the store has them, before the store is written once more.
+absl::StatusOr<BackupHeader> load_file(const RestoreOrder& order, kv::KvStore& store, std::string& sha256) {
+  auto file = WholeFile::read(order.file);
   if (!file.ok()) return file.status();
-  kv::KvStore store;
-  const auto read = load_backup(file->bytes(), store);
+  auto read = load_backup(file->bytes(), store);
   if (!read.ok()) return absl::InvalidArgumentError(absl::StrCat(order.file, " ", read.status().message()));
+  sha256 = std::move(read->sha256);
+  return read->header;
+}
+
+absl::StatusOr<std::string> convert(const RestoreOrder& order, int snapshot) {
+  kv::KvStore store;
+  std::string sha256;
+  const auto header = load_file(order, store, sha256);
+  if (!header.ok()) return header.status();
   if (store.revision() > kRevisionMax - order.bump_revision) {
     return absl::InvalidArgumentError(absl::StrCat(order.file, " has revision ", store.revision(),
                                                    ", and with --bump-revision=", order.bump_revision,
@@ -51,8 +61,8 @@ absl::StatusOr<std::string> convert(const RestoreOrder& order, int snapshot) {
   if (!written) return no_room("write memory");
   return absl::StrCat("restored ", order.file, ": ", store.live_keys(), " keys, ", store.leases(), " leases, revision ",
                       store.revision(),
-                      order.bump_revision > 0 ? absl::StrCat(" (", read->header.revision, " in the file)") : "",
-                      ", SHA-256 ", read->sha256);
+                      order.bump_revision > 0 ? absl::StrCat(" (", header->revision, " in the file)") : "",
+                      ", SHA-256 ", sha256);
 }
 
 // Tells the outcome by a pipe: the summary, or an error's sentence.
@@ -83,10 +93,14 @@ std::string read_all(int fd) {
   }
 }
 
-int wait_for(::pid_t child) {
+// Nothing: the kernel has told no outcome, as where SIGCHLD is ignored.
+std::optional<int> wait_for(::pid_t child) {
   int outcome = 0;
-  while (::waitpid(child, &outcome, 0) < 0 && errno == EINTR) continue;
-  return outcome;
+  ::pid_t ended = -1;
+  do {
+    ended = ::waitpid(child, &outcome, 0);
+  } while (ended < 0 && errno == EINTR);
+  return ended == child ? std::optional(outcome) : std::nullopt;
 }
 
 }  // namespace
@@ -105,10 +119,14 @@ absl::StatusOr<Restored> restore(const RestoreOrder& order) {
   if (child == 0) run_child(order, restored.snapshot.get(), writes.get(), parent);
   writes.reset();
   restored.summary = read_all(reads.get());
-  const int outcome = wait_for(child);
-  if (outcome == 0) return restored;
-  if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 2) return absl::InvalidArgumentError(restored.summary);
-  if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 3) return absl::ResourceExhaustedError(restored.summary);
+  const std::optional<int> outcome = wait_for(child);
+  if (!outcome) {
+    return absl::InternalError("the outcome of a restore is unknown, since this process is told of no child's end; "
+                               "start it where SIGCHLD is not ignored");
+  }
+  if (*outcome == 0) return restored;
+  if (WIFEXITED(*outcome) && WEXITSTATUS(*outcome) == 2) return absl::InvalidArgumentError(restored.summary);
+  if (WIFEXITED(*outcome) && WEXITSTATUS(*outcome) == 3) return absl::ResourceExhaustedError(restored.summary);
   return absl::ResourceExhaustedError(absl::StrCat("the process that read ", order.file,
                                                    " was ended; is there memory for its state?"));
 }

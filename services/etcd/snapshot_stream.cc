@@ -3,10 +3,12 @@
 #include <grpcpp/alarm.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "replication/requests/snapshot_wish.h"
+#include "services/backup/reader_bound.h"
 #include "services/backup/source.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/refusal.h"
@@ -34,7 +36,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
       : calls_(calls),
         context_(context),
         local_(calls.parts.is_local && calls.parts.is_local(*context)),
-        timer_(calls.metrics, Method::kOther),
+        timer_(calls.metrics, Method::kMaintenanceSnapshot),
         waits_until_(SteadyClock::now() + milliseconds(kBackupWaitMs)) {}
 
   static SnapshotStream* start(SnapshotCalls& calls, grpc::CallbackServerContext* context) {
@@ -63,6 +65,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
   void OnCancel() override { close(grpc::Status::CANCELLED); }
 
   void OnDone() override {
+    end_wish();
     if (has_place_) calls_.leave(local_);
     timer_.finish(status_.error_code());
     const std::shared_ptr<SnapshotStream> last_reference = std::move(self_);
@@ -85,17 +88,31 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
                     "there is no supervisor, to which the replicas hand snapshots over: start ingotd again with the "
                     "flags of this instance, and try again"});
     }
+    if (SteadyClock::now() >= waits_until_ && !wished_) {
+      return close({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                    "other calls had snapshots made until now, after each of which there is a pause; try again"});
+    }
     if (SteadyClock::now() >= waits_until_) {
       return close({grpc::StatusCode::UNAVAILABLE,
                     "the replicas have handed over no snapshot in time: look whether the supervisor and a majority of "
                     "the replicas run (ingotctl status), and try again"});
     }
-    if (!wished_ && calls_.take_wish()) {
-      wished_ = true;
-      wish();
-    }
+    if (!wished_ && take_wish()) wish();
     if (const auto snapshot = wished_snapshot()) return begin(snapshot);
     look_after(kBackupLookMs);
+  }
+
+  // A call that is over takes none: nobody would end it.
+  bool take_wish() {
+    const std::lock_guard lock(mutex_);
+    wished_ = !closing_ && calls_.take_wish(local_);
+    wish_open_ = wished_;
+    return wished_;
+  }
+
+  void end_wish() {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(wish_open_, false)) calls_.end_wish(local_);
   }
 
   // The client's callback comes once, from its own thread.
@@ -115,11 +132,13 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
   }
 
   void begin(std::shared_ptr<const HeldSnapshot> snapshot) {
+    end_wish();
     auto source = BackupSource::open(std::move(snapshot), {.cluster_id = calls_.header.config().cluster_id,
                                                            .made_unix_ms = now_unix_ms(),
                                                            .trees = calls_.parts.trees});
     if (!source.ok()) return close({grpc::StatusCode::INTERNAL, std::string(source.status().message())});
     source_ = *std::move(source);
+    bound_.emplace(source_->left());
     {
       const std::lock_guard lock(mutex_);
       sends_ = true;
@@ -144,16 +163,15 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
     StartWrite(&message_);
   }
 
-  // A write that has been under way for many looks waits for a client that does not read.
+  // A client that does not read, or too slowly, loses its place.
   void watch() {
+    bool cancels = false;
     {
       const std::lock_guard lock(mutex_);
       if (closing_) return;
-      still_ms_ = written_ == written_before_ ? still_ms_ + kBackupWatchMs : 0;
-      written_before_ = written_;
-      cancelling_ = still_ms_ >= kBackupStillMs;
+      cancels = cancelling_ = !bound_->look(written_);
     }
-    if (still_ms_ < kBackupStillMs) return look_after(kBackupWatchMs);
+    if (!cancels) return look_after(kBackupWatchMs);
     context_->TryCancel();
     {
       const std::lock_guard lock(mutex_);
@@ -200,6 +218,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
   bool has_place_ = false;
   std::shared_ptr<SnapshotStream> self_;  // released in OnDone
   bool wished_ = false;                   // used by look() alone
+  std::optional<ReaderBound> bound_;      // likewise, once sends_
   std::unique_ptr<BackupSource> source_;  // set by look() before sends_, then used by one write after the other
   pb::SnapshotResponse message_;          // owned by gRPC while writing_
 
@@ -211,9 +230,8 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
   bool cancelling_ = false;
   bool closing_ = false;
   bool finished_ = false;
-  std::uint64_t written_ = 0;         // parts
-  std::uint64_t written_before_ = 0;  // as of the last watch()
-  std::int64_t still_ms_ = 0;
+  bool wish_open_ = false;     // calls_ waits for its end
+  std::uint64_t written_ = 0;  // parts
   grpc::Status status_;  // not changed once closing_
 };
 

@@ -20,6 +20,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/backup/held_snapshot.h"
 #include "services/backup/limits.h"
+#include "services/backup/wish_pace.h"
 #include "services/etcd/header.h"
 #include "services/metrics/request_metrics.h"
 
@@ -52,13 +53,14 @@ class SnapshotCalls {
   }
   void leave(bool local) { open_[local].fetch_sub(1); }
 
-  // True, and then not for kBackupIntervalMs.
-  bool take_wish() {
+  // Whether a call of the door may wish for a snapshot now, by WishPace; then end_wish() has to follow.
+  bool take_wish(bool local) {
     const std::lock_guard lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_wish_) return false;
-    next_wish_ = now + std::chrono::milliseconds(kBackupIntervalMs);
-    return true;
+    return paces_[local].take(std::chrono::steady_clock::now());
+  }
+  void end_wish(bool local) {
+    const std::lock_guard lock(mutex_);
+    paces_[local].end(std::chrono::steady_clock::now());
   }
 
   ReplicaClient& client;
@@ -70,7 +72,7 @@ class SnapshotCalls {
   const InstanceView& view_;
   std::array<std::atomic<int>, 2> open_{};  // by door
   std::mutex mutex_;
-  std::chrono::steady_clock::time_point next_wish_;  // guarded by mutex_
+  std::array<WishPace, 2> paces_;  // by door; guarded by mutex_
 };
 
 // Returns the call's reactor, which deletes itself when gRPC has finished with it. REQUIRES: `calls` outlives it.

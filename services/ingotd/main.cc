@@ -128,6 +128,7 @@ void open_standard_descriptors() {
 
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);  // ignored by whoever started it, no child would leave an outcome
   ::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its limit is an error like others
   open_standard_descriptors();
   ingot::bound_stderr();

@@ -77,6 +77,8 @@ class Instance {
 
   // Sentences about the sockets, for the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // Adds one, for the supervisor to log when it begins.
+  void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
 
   // The instance ends: connections are refused from now on. A supervisor that takes it over before its end ends that.
   void refuse_connections();

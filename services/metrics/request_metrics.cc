@@ -24,6 +24,7 @@ constexpr const char* kCodeNames[] = {
 bool is_stream(std::size_t method) {
   return method == static_cast<std::size_t>(Method::kWatch) ||
          method == static_cast<std::size_t>(Method::kLeaseKeepAlive) ||
+         method == static_cast<std::size_t>(Method::kMaintenanceSnapshot) ||
          method == static_cast<std::size_t>(Method::kControlWatchStatus) ||
          method == static_cast<std::size_t>(Method::kControlDrill);
 }

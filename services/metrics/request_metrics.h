@@ -37,6 +37,7 @@ namespace ingot::inline services_metrics {
   X(kMaintenanceStatus, "etcdserverpb.Maintenance", "Status")       \
   X(kMaintenanceHashKv, "etcdserverpb.Maintenance", "HashKV")       \
   X(kMaintenanceAlarm, "etcdserverpb.Maintenance", "Alarm")         \
+  X(kMaintenanceSnapshot, "etcdserverpb.Maintenance", "Snapshot")   \
   X(kClusterMemberList, "etcdserverpb.Cluster", "MemberList")       \
   X(kControlGetStatus, "ingot.control.v1.Control", "GetStatus")     \
   X(kControlGetTopology, "ingot.control.v1.Control", "GetTopology") \

@@ -142,7 +142,8 @@ void HostedReplica::wire(const LaunchSpec& spec, const ReplicaLaunch& launch, In
   // process with several loops must not fork.
   if (spec.config.isolation == Isolation::kProcess) {
     parts.snapshots.fork = true;
-    parts.snapshots.load_in_background = !is_restored(spec);
+    parts.snapshots.load_in_background = true;
+    parts.snapshots.load_first_at_once = is_restored(spec);
     parts.snapshots.helper_cores = process.helper_cores;
     parts.snapshots.published_slot = &memory.view().daemon->published_slot;
     parts.snapshots.kept_segments_state = &memory.view().daemon->kept_segments_state;

@@ -18,15 +18,17 @@ absl::StatusOr<Attachment> attach(const DaemonConfig& config) {
   auto orphans = find_orphans(name);
   if (absl::IsNotFound(orphans.status())) return attachment;
   if (!orphans.ok()) return orphans.status();
-  if (!config.restore.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "\"", name, "\" runs without a supervisor and still has its state, so --restore is refused; start ingotd "
-        "without it to take that over, or wait until it has left (--orphan-grace) to begin with ", config.restore));
-  }
+  if (auto status = restore_agrees(config, orphans->known.spec().config); !status.ok()) return status;
   if (auto status = flags_agree(config, orphans->known.spec().config); !status.ok()) return status;
   auto instance = Instance::adopt(std::move(claim), std::move(orphans->known));
   if (!instance.ok()) return instance.status();
   attachment.instance = *std::move(instance);
+  if (!config.restore.empty()) {
+    attachment.instance->warn(absl::StrCat(
+        "--restore is passed over: the instance that began with ", config.restore,
+        " runs, and its state is newer; leave --restore out, since with it the death of all processes goes back to "
+        "that file"));
+  }
   attachment.orphans = std::move(orphans->processes);
   attachment.orphan_ms = orphans->orphan_ms;
   return attachment;

@@ -19,7 +19,8 @@ struct Attachment {
 };
 
 // Looks for an instance of the configuration's name (default: from the port of its --listen) that has no supervisor.
-// Errors: those of find_orphans, flags_agree, Instance::adopt, claim_instance_name; then nothing has changed.
+// Errors: those of find_orphans, restore_agrees, flags_agree, Instance::adopt, claim_instance_name; then nothing has
+// changed.
 absl::StatusOr<Attachment> attach(const DaemonConfig& config);
 
 }  // namespace ingot::services_supervision

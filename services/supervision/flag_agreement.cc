@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -54,6 +55,14 @@ absl::Status flags_agree(const DaemonConfig& given, const DaemonConfig& running)
     if (given_text != running_text) outcome = difference(running, setting.flag, given_text, running_text);
   });
   return outcome;
+}
+
+absl::Status restore_agrees(const DaemonConfig& given, const DaemonConfig& running) {
+  const auto order = [](const DaemonConfig& c) { return std::tie(c.restore, c.bump_revision, c.mark_compacted); };
+  if (given.restore.empty() || order(given) == order(running)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "\"", running.name, "\" runs without a supervisor and still has its state, so --restore is refused; start ingotd "
+      "without it to take that over, or wait until it has left (--orphan-grace) to begin with ", given.restore));
 }
 
 }  // namespace ingot::services_supervision

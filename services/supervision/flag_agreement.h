@@ -11,4 +11,9 @@ namespace ingot::inline services_supervision {
 // FAILED_PRECONDITION with one sentence that names the first flag that differs.
 absl::Status flags_agree(const DaemonConfig& given, const DaemonConfig& running);
 
+// Whether a supervisor that is given --restore may attach: it may to the instance that began with the same file and
+// the same flags for it. Else a unit file with --restore would end in a refusal, and later, when the instance has left,
+// in the file's old state. Errors: FAILED_PRECONDITION with one sentence.
+absl::Status restore_agrees(const DaemonConfig& given, const DaemonConfig& running);
+
 }  // namespace ingot::services_supervision

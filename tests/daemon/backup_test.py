@@ -122,6 +122,23 @@ class Backup(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("compacted", refused.stderr)
 
+    def test_a_supervisor_with_the_restore_of_its_instance_attaches_to_the_newer_state(self):
+        """It was refused; then the instance left after --orphan-grace, and the next try began with the old file."""
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "k", "v")
+            save(daemon, self.path)
+        name = f"--name=backup-{os.getpid()}"
+        flags = (name, "--orphan-grace=200s", f"--restore={self.path}", "--bump-revision=1000", "--mark-compacted")
+        with Daemon(*flags) as first:
+            ctl(first.endpoint, "put", "newer", "x")
+            first.process.kill()
+            first.process.wait(WATCHDOG_S)
+            other = self.refused(name, f"--restore={self.path}", "--bump-revision=1001", "--mark-compacted")
+            self.assertIn("runs without a supervisor and still has its state", other)
+            with Daemon(*flags) as second:
+                self.assertIn("x", ctl(second.endpoint, "get", "newer"))
+                self.assertEqual(sum("--restore is passed over" in line for line in second.log), 1)
+
     def test_a_restore_needs_a_whole_file_and_a_new_instance(self):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "k", "v")
@@ -140,14 +157,16 @@ class Backup(unittest.TestCase):
             file.write(b"x")
         self.assertIn("its checksum is wrong", self.refused(f"--restore={self.path}"))
         self.assertIn("No such file", self.refused("--restore=/nowhere/state.snap"))
+        ignores = ("/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh")  # then a failed restore was a success
+        self.assertIn("No such file", self.refused("--restore=/nowhere/state.snap", prefix=ignores))
         self.assertIn("give --restore=FILE", self.refused("--bump-revision=5", "--mark-compacted"))
         self.assertIn("go together", self.refused(f"--restore={self.path}", "--bump-revision=5"))
         done = run_ctl("127.0.0.1:1", "snapshot", "status", self.path)
         self.assertEqual(done.returncode, 2)
         self.assertIn("its checksum is wrong", done.stderr)
 
-    def refused(self, *flags):
-        words = [INGOTD, "--metrics-listen=127.0.0.1:0", *flags]
+    def refused(self, *flags, prefix=()):
+        words = [*prefix, INGOTD, "--metrics-listen=127.0.0.1:0", *flags]
         if not any(flag.startswith("--listen") for flag in flags):
             words.append("--listen=127.0.0.1:0")
         done = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
@@ -165,6 +184,26 @@ class Backup(unittest.TestCase):
             self.assertEqual(save(daemon, self.path, "--overwrite")["keys"], 1)
             self.assertEqual(os.listdir(self.folder), ["state.snap"])
             self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
+
+    def test_an_instance_that_began_anew_does_not_replace_the_backup_of_the_lost_one(self):
+        with Daemon() as daemon:
+            for value in "abc":
+                ctl(daemon.endpoint, "put", "k", value)
+            lost = save(daemon, self.path)
+            kill_all(daemon)
+        with open(self.path, "rb") as file:
+            before = file.read()
+        with Daemon() as daemon:
+            refused = run_ctl(daemon.endpoint, "snapshot", "save", self.path, "--overwrite")
+            self.assertEqual(refused.returncode, 2)
+            self.assertEqual(refused.stderr.count("\n"), 1, refused.stderr)
+            self.assertIn("is the backup of another cluster", refused.stderr)
+            with open(self.path, "rb") as file:
+                self.assertEqual(file.read(), before)
+            for value in "abcd":
+                ctl(daemon.endpoint, "put", "k", value)
+            self.assertGreater(save(daemon, self.path, "--overwrite")["revision"], lost["revision"])
+            self.assertEqual(os.listdir(self.folder), ["state.snap"])
 
     def test_a_save_outlives_the_leader_and_not_the_front_end(self):
         with Daemon() as daemon:
@@ -209,9 +248,15 @@ class Backup(unittest.TestCase):
                                     os.path.join(self.folder, name)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-        def begun():
-            parts = [each for each in os.listdir(self.folder) if each.startswith(name + ".part-")]
-            return parts and os.stat(os.path.join(self.folder, parts[0])).st_size > 0
+        def begun():  # the file has no name yet, where the file system allows that
+            for fd in os.listdir(f"/proc/{process.pid}/fd"):
+                link = f"/proc/{process.pid}/fd/{fd}"
+                try:
+                    if os.readlink(link).startswith(self.folder + "/") and os.stat(link).st_size > 0:
+                        return True
+                except OSError:
+                    pass  # it was closed meanwhile
+            return False
 
         wait_until(begun, "the save has begun")
         send_signal(process.pid, signal.SIGSTOP)

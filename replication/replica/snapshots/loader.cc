@@ -37,7 +37,9 @@ void SnapshotLoader::start(SnapshotBytes snapshot) {
   running_ = true;
   snapshot_ = std::move(snapshot);
   decoded_.store(false, std::memory_order_relaxed);
-  if (how_ == How::kInline) return run();
+  const How how = how_;
+  if (how_ == How::kFirstInline) how_ = How::kBackground;
+  if (how != How::kBackground) return run();
   try {
     thread_ = std::thread([this] { run_in_background(); });
   } catch (const std::system_error&) {

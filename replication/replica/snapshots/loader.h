@@ -16,8 +16,8 @@ namespace ingot::inline replication_replica_snapshots {
 // One snapshot at a time. Used by its replica's loop only.
 class SnapshotLoader {
  public:
-  // kInline: start() itself decodes, and the loop waits meanwhile.
-  enum class How { kBackground, kInline };
+  // kInline: start() itself decodes, and the loop waits meanwhile. kFirstInline: so it does with the first snapshot.
+  enum class How { kBackground, kInline, kFirstInline };
 
   // REQUIRES: `applier`, and its state machine, outlive this.
   // `cores`: where the thread runs (core/planning/helper_cores.h).
@@ -45,7 +45,7 @@ class SnapshotLoader {
   void run_in_background();
   void run();
 
-  const How how_;
+  How how_;  // of the next start
   Applier& applier_;
   const std::vector<CoreId> cores_;
   bool running_ = false;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/store/kv_store.h"
 #include "services/backup/limits.h"
@@ -117,7 +119,7 @@ absl::Status receive(const CtlOptions& options, SnapshotFile& file) {
 }
 
 absl::StatusOr<SnapshotSummary> summary_of(const std::string& shown, const std::string& path) {
-  auto file = MappedFile::open(path);
+  auto file = WholeFile::read(path);
   if (!file.ok()) return file.status();
   kv::KvStore store;
   const auto read = load_backup(file->bytes(), store);
@@ -130,6 +132,21 @@ void print(const SnapshotSummary& summary, const CtlOptions& options) {
   std::cout << (options.json() ? snapshot_json(summary) : snapshot_text(summary));
 }
 
+// After a total loss the next instance begins anew, with few revisions, and a job would replace the last good backup by
+// an empty one. A file that is no backup says nothing.
+absl::Status check_replaced(const std::string& path, const BackupHeader& saved) {
+  std::string begin(kBackupHeaderBytes, '\0');
+  std::ifstream(path, std::ios::binary).read(begin.data(), kBackupHeaderBytes);
+  const auto former = read_backup_header(begin);
+  if (!former.ok() || former->cluster_id == saved.cluster_id || former->revision <= saved.revision) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s is the backup of another cluster (%016x) at revision %d, and this one (%016x) is only at revision %d, so it "
+      "is not replaced; move it away, or restore it with ingotd --restore",
+      path, former->cluster_id, former->revision, saved.cluster_id, saved.revision));
+}
+
 absl::Status run_save(const std::string& path, bool overwrite, const CtlOptions& options) {
   auto file = SnapshotFile::create(path, overwrite);
   if (!file.ok()) return file.status();
@@ -138,6 +155,9 @@ absl::Status run_save(const std::string& path, bool overwrite, const CtlOptions&
   auto summary = summary_of(path, file->written_path());
   if (!summary.ok()) {
     return absl::UnknownError(absl::StrCat("what was received is discarded: ", summary.status().message()));
+  }
+  if (overwrite) {
+    if (auto status = check_replaced(path, summary->header); !status.ok()) return status;
   }
   if (auto status = file->keep(); !status.ok()) return status;
   print(*summary, options);
@@ -160,7 +180,7 @@ void register_snapshot(CLI::App& app, Command& chosen) {
   const auto overwrite = std::make_shared<bool>(false);
   CLI::App* save = snapshot->add_subcommand("save", "Save the state as it is now, and check what was saved");
   save->add_option("FILE", *path, "Where to; it appears when it is whole")->required();
-  save->add_flag("--overwrite", *overwrite, "Replace a file of that name");
+  save->add_flag("--overwrite", *overwrite, "Replace a file of that name, unless it is of another cluster and newer");
   save->callback([&chosen, path, overwrite] {
     chosen = [path, overwrite](const CtlOptions& options) { return run_save(*path, *overwrite, options); };
   });

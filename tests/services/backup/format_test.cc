@@ -65,6 +65,15 @@ TEST_CASE("a file that was cut, lengthened or changed in one bit is refused with
   }
 }
 
+TEST_CASE("the header can be read of a file's first bytes alone") {
+  const std::string file = file_of(kHeader, "the content");
+  const auto header = read_backup_header(file.substr(0, kBackupHeaderBytes));
+  REQUIRE(header.ok());
+  CHECK(*header == read_backup(file)->header);
+  CHECK_FALSE(read_backup_header(file.substr(0, kBackupHeaderBytes - 1)).ok());
+  CHECK_FALSE(read_backup_header(std::string(kBackupHeaderBytes, 'x')).ok());
+}
+
 TEST_CASE("other files are told apart") {
   CHECK_THAT(std::string(read_backup(std::string(4096, 'x')).status().message()), Contains("it is another format"));
   std::string later = file_of(kHeader, "the content");

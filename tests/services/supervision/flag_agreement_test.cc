@@ -79,5 +79,23 @@ TEST_CASE("a flag that differs is named with both values") {
   }
 }
 
+// It was refused, so the instance left after --orphan-grace, and the next start took the old file.
+TEST_CASE("--restore agrees with the instance that began with the same file, bump and mark") {
+  DaemonConfig restored = running();
+  restored.restore = "/a.snap";
+  restored.bump_revision = 10;
+  restored.mark_compacted = true;
+  CHECK(restore_agrees(restored, restored).ok());
+  CHECK(restore_agrees(running(), restored).ok());
+  CHECK(restore_agrees(running(), running()).ok());
+  for (const auto change : {+[](DaemonConfig& c) { c.restore = "/b.snap"; },
+                            +[](DaemonConfig& c) { c.bump_revision = 11; }, +[](DaemonConfig& c) { c.mark_compacted = false; }}) {
+    DaemonConfig given = restored;
+    change(given);
+    CHECK(absl::IsFailedPrecondition(restore_agrees(given, restored)));
+  }
+  CHECK(absl::IsFailedPrecondition(restore_agrees(restored, running())));
+}
+
 }  // namespace
 }  // namespace ingot

@@ -111,6 +111,28 @@ TEST_CASE("the state can be used while a snapshot is decoded in the background")
   CHECK(applier.digest() == former.digest());
 }
 
+// In a restored instance every later one was decoded in the loop, too, which stood still meanwhile.
+TEST_CASE("only the first snapshot is decoded at once, if that is asked for") {
+  Register saved, state;
+  Applier former(saved), applier(state);
+  put(former, 1, "first");
+  const std::string first = file_of(former);
+  SnapshotLoader loader(SnapshotLoader::How::kFirstInline, applier);
+  loader.start({first});
+  auto outcome = loader.poll();
+  REQUIRE(outcome.has_value());
+  REQUIRE(outcome->ok());
+  put(former, 2, "second");
+  const std::string second = file_of(former);
+  state.begun = false;
+  state.held = true;
+  loader.start({second});
+  state.begun.wait(false);
+  CHECK_FALSE(loader.poll().has_value());
+  state.let_go();
+  REQUIRE(wait_for(loader).ok());
+}
+
 TEST_CASE("an invalid snapshot is refused, the state is unchanged, and the next one is loaded") {
   Register saved, state;
   Applier former(saved), applier(state);
