@@ -148,16 +148,18 @@ ViewError ViewHandle::ended(ReadOutcome outcome) {
 
 // The number after the root: if the board names another generation by then, the time may be of that one.
 bool ViewHandle::fresh(std::int64_t barrier_ns) const {
+  if (barrier_ns <= 0) return false;  // and no difference with a board's arbitrary bytes can overflow
   const std::int64_t age_ns = now_ns() - barrier_ns;
-  return barrier_ns > 0 && age_ns >= 0 && age_ns <= demands_.age_max_ms * kMsNs &&
+  return age_ns >= 0 && age_ns <= demands_.age_max_ms * kMsNs &&
          current_->board().number() == current_->number();
 }
 
 std::optional<std::int64_t> ViewHandle::age_ms() {
   if (!current_) return std::nullopt;
   const std::int64_t barrier_ns = current_->board().barrier_ns();
+  if (barrier_ns <= 0) return std::nullopt;
   const std::int64_t age_ns = now_ns() - barrier_ns;
-  if (barrier_ns <= 0 || age_ns < 0 || current_->board().number() != current_->number()) return std::nullopt;
+  if (age_ns < 0 || current_->board().number() != current_->number()) return std::nullopt;
   return age_ns / kMsNs;
 }
 
