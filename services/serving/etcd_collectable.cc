@@ -108,9 +108,7 @@ EtcdCollectable::Pages EtcdCollectable::read_pages() const {
 
 void EtcdCollectable::add_server(const Pages& pages, Families& families) const {
   const auto status = read_status(config_, view_, unix_now_ms());
-  const bool led = std::any_of(status.replicas().begin(), status.replicas().end(), [](const auto& replica) {
-    return replica.state() == control_v1::STATE_UP && replica.role() == control_v1::ROLE_LEADER;
-  });
+  const bool led = std::any_of(status.replicas().begin(), status.replicas().end(), leads);
   add_family(families, gauge_family("etcd_server_has_leader", "1 while a replica that is up leads."), led);
   add_family(families, gauge_family("etcd_server_is_leader", "The same: there is one member."), led);
   add_family(families, gauge_family("etcd_server_is_learner", "Always 0."), 0);
