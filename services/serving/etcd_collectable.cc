@@ -58,6 +58,7 @@ double succeeded(const RequestMetrics& requests, Method method) {
 // Which methods are etcd's, and how their messages come.
 const char* grpc_type(Method method) {
   if (std::string(RequestMetrics::name_of(method).service).rfind("etcdserverpb.", 0) != 0) return nullptr;
+  if (method == Method::kMaintenanceSnapshot) return "server_stream";
   return method == Method::kWatch || method == Method::kLeaseKeepAlive ? "bidi_stream" : "unary";
 }
 
