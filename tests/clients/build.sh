@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Builds one client of tests/clients/run.sh and prints the command that starts it. Fetches what it needs the first time,
-# in fixed versions: Go's modules by go.sum, Python's packages into a folder of their own, Java's from Maven.
+# Builds one client of tests/clients/run.sh, or program of programs.sh, and prints the command that starts it. Fetches
+# what it needs the first time, in fixed versions: Go's modules by go.sum, Python's packages into a folder of their own,
+# Java's from Maven.
 #
 #   tests/clients/build.sh go | etcd-client | grpcurl | python | java | etcdctl
 #   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
+#   tests/clients/build.sh coredns | etcd-3.6 | etcdctl-3.6    programs of programs.sh
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
 #
 # Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
@@ -94,6 +96,9 @@ case "$1" in
   etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7)
     go_program "$1" ./etcdclient "${1#etcd-client-}" ;;
   grpcurl) go_program grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl ;;
+  coredns) go_program coredns ./coredns coredns ;;
+  etcd-3.6) go_program etcd-3.6 go.etcd.io/etcd/server/v3 etcd-3.6 ;;
+  etcdctl-3.6) go_program etcdctl-3.6 go.etcd.io/etcd/etcdctl/v3 etcdctl-3.6 ;;
   python) python_player ;;
   java) java_player ;;
   etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;

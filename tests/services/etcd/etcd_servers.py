@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-ETCD = "/usr/bin/etcd"
+ETCD = os.environ.get("INGOT_ETCD", "/usr/bin/etcd")  # another version, to compare with that
 ETCDCTL = "/usr/bin/etcdctl"
 LOCAL_SERVER = "tests/services/etcd/local_server"
 WATCHDOG_S = 300  # only ends a test that hangs
