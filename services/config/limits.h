@@ -32,7 +32,11 @@ inline constexpr std::uint64_t kKeptSegmentsMax = 128;
 // which all of them wait for, is busy with fewer.
 inline constexpr int kFrontEndLoopsMax = 8;
 inline constexpr int kFrontEndLoopsByDefaultMax = 4;
-static_assert(kReplicasMax + kFrontEndLoopsMax <= kEndpointsMax, "each loop needs an address");
+static_assert(kReplicasMax + kFrontEndLoopsMax + 1 <= kEndpointsMax, "each loop needs an address, and the view");
 static_assert(kFrontEndLoopsByDefaultMax <= kFrontEndLoopsMax);
+
+
+// --view-bytes: a generation of a view has at most so many bytes; more are refused on the command line.
+inline constexpr std::int64_t kViewBytesLimitMax = std::int64_t{64} << 30;
 
 }  // namespace ingot::services_config

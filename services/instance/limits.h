@@ -18,6 +18,7 @@ inline constexpr int kClientDescriptorsMin = 64;
 // times the writer and the reader of a snapshot.
 inline constexpr int kReplicaTasks = 5;
 inline constexpr int kStandbyTasks = 1;
+inline constexpr int kPublisherTasks = 1;
 
 // What the default quota (services/instance/default_quota.h) leaves room for. A replica's memory is at most about
 // kCopyOverhead times what is counted of its store, and one more copy than replicas is there while a restarted replica
