@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/access/view_rights.h"
 #include "services/config/limits.h"
 #include "services/instance/instance.h"
 #include "services/sockets/socket_path.h"
@@ -30,6 +31,7 @@ absl::StatusOr<UnixListener> bind_view_socket(const DaemonConfig& config) {
 
 absl::Status Instance::open_view() {
   if (!has_view(config_)) return absl::OkStatus();
+  if (auto rights = view_rights(config_.view_users, config_.view_groups); !rights.ok()) return rights.status();
   auto page = create_segment(absl::StrCat(config_.name, "-view"), sizeof(ViewPage));
   if (!page.ok()) return page.status();
   auto segment = Segment::map(page->get(), Segment::Access::kReadWrite);
