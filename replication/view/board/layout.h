@@ -1,9 +1,9 @@
 // The bytes of a board: one page, in words of 8 bytes, little-endian; each access is one of a whole word.
 //
 //   word            bytes
-//      0               40   magic, layout version, identity, publisher's incarnation, first revision; written once
+//      0               32   magic, layout version, identity, publisher's incarnation; written once
 //      8               16   state, number of the current generation: the supervisor's
-//     16        4 x 32       names of generations; cell [number % 4] is of generation `number` (NamedGeneration)
+//     16         4 x 32       names of generations; cell [number % 4] is of generation `number` (NamedGeneration)
 //     64               16   revision, time of the read barrier: the publisher's
 //    256               64   WriterLock, which the publisher holds as long as it lives
 #pragma once
@@ -24,7 +24,6 @@ inline constexpr std::size_t kBoardMagicWord = 0;
 inline constexpr std::size_t kBoardLayoutWord = 1;
 inline constexpr std::size_t kBoardIdentityWord = 2;
 inline constexpr std::size_t kBoardIncarnationWord = 3;
-inline constexpr std::size_t kBoardFirstRevisionWord = 4;
 inline constexpr std::size_t kBoardStateWord = 8;
 inline constexpr std::size_t kBoardNumberWord = 9;
 inline constexpr std::size_t kBoardCellsWord = 16;

@@ -125,7 +125,7 @@ bool GenerationWriter::link(std::uint64_t hash, const TableSlot& slot, NodeRef v
     table_.replace(slot, tag_of(hash), version);
     return true;
   }
-  if (table_.crowded() && !table_.grow()) return false;
+  table_.grow_if_crowded();
   return table_.insert(tag_of(hash), version);
 }
 

@@ -23,13 +23,15 @@ inline constexpr std::uint64_t kSparseShare = 8;
 // unit lost. For the size of a generation that nothing is known of.
 inline constexpr std::uint64_t kEntryExtraBytes = 128;
 
-// An answer of changes has at most this, or a quarter of what is free.
+// An answer of changes has about so many bytes at most, and this share of what is free: a small change copies a leaf of
+// the ordered index, which has some twenty times its bytes.
 inline constexpr std::uint64_t kChangesBytesMax = 1024 * 1024;
+inline constexpr std::uint64_t kChangesShare = 32;
 
 // With less than this share of a generation free, no changes are asked for until what is retired is used again.
 inline constexpr std::uint64_t kRoomShare = 16;
 
-// A question that failed is asked again after so long.
-inline constexpr std::uint64_t kAskAgainMs = 100;
+// A question that failed is asked again after so long, and one for a page that came from a replica too far behind.
+inline constexpr std::uint64_t kAskAgainMs = 20;
 
 }  // namespace ingot::replication_view_making

@@ -12,7 +12,9 @@
 // generation is given up, and stays at its last root.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,7 +27,8 @@
 
 namespace ingot::inline replication_view_making {
 
-// Whole pages, within `bytes_min` and `bytes_max`, for what a source has, and for what lives in a generation.
+// A generation's size for what a source has, and for what lives in the one before: whole pages, from kViewBytesMin to
+// `bytes_max`.
 std::uint64_t bytes_for_source(const SourceSize& size, std::uint64_t bytes_max);
 std::uint64_t bytes_for_live(std::uint64_t live_bytes, std::uint64_t bytes_max);
 
@@ -44,13 +47,18 @@ struct MakerEffects {
   std::optional<WhyReplaced> give_up;
 };
 
+struct MakerOptions {
+  std::uint64_t bytes_max = kGenerationBytesMax;  // of the next one; a generation that has it is not replaced as full
+  std::uint64_t waiting_bytes_max = kWaitingBytesMax;
+};
+
 // Not thread-safe. The writer, of a generation without a root, outlives it.
 class GenerationMaker {
  public:
-  // `bytes_max`: what the next generation may have; when this one has it, it is replaced only once it is full.
-  GenerationMaker(GenerationWriter& writer, std::uint64_t bytes_max);
+  GenerationMaker(GenerationWriter& writer, const MakerOptions& options) : writer_(writer), options_(options) {}
 
-  // Each input returns what follows from it. `now_ms` is of a clock that never goes back.
+  // Each input returns what follows from it. `now_ms` is of a clock that never goes back. Answers are to questions that
+  // are open; what no source can answer is `give_up` with kDamaged.
   MakerEffects start(std::uint64_t now_ms);
   MakerEffects on_page(const SourcePage& page, std::uint64_t now_ms);
   MakerEffects on_changes(const SourceChanges& changes, std::uint64_t now_ms);
@@ -62,17 +70,54 @@ class GenerationMaker {
   // Whether a tick has something to do.
   bool waits_for_time() const;
 
-  bool listed() const;     // all pages are there
   bool published() const { return writer_.root_number() > 0; }
   const GenerationWriter& writer() const { return writer_; }
-  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
   std::uint64_t pages_asked_again() const { return pages_asked_again_; }
 
  private:
-  // Everything below is in maker.cc.
+  // A part of the keys, up to the next part's first one.
+  struct Part {
+    ViewRevision revision = kMissing;  // of the page that covers it
+    bool stale = false;                // keys of an older page are in the generation
+  };
+  struct Waiting {
+    std::string value;
+    ViewChange change;  // without key and value
+  };
+  using Parts = std::map<std::string, Part, std::less<>>;
+  static constexpr ViewRevision kMissing = -1;
+
+  bool listed() const { return missing_ == 0; }
+  bool valid(const SourcePage& page) const;
+  bool valid(const SourceChanges& changes) const;
+  void cover(const SourcePage& page, MakerEffects& effects);
+  bool remove_stale(std::string_view end, const SourcePage& page, MakerEffects& effects);
+  bool apply_waiting(std::string_view end, ViewRevision above, MakerEffects& effects);
+  void take(const ViewChange& change, MakerEffects& effects);
+  void wait(const ViewChange& change);
+  bool apply(const ViewChange& change, MakerEffects& effects);
+  void publish(std::uint64_t now_ms, MakerEffects& effects);
+  bool has_room(std::uint64_t now_ms, MakerEffects& effects);
+  void ask(std::uint64_t now_ms, MakerEffects& effects);
+  void give_up(WhyReplaced why, MakerEffects& effects);
+  ViewRevision whole_to() const { return position_.revision - 1; }  // all changes up to there were given
+
   GenerationWriter& writer_;
-  const std::uint64_t bytes_max_;
+  const MakerOptions options_;
+  Parts parts_{{"", {}}};  // until the first root
+  std::size_t missing_ = 1;
+  std::string search_from_;  // missing parts are asked for from here on, and then from the beginning
+  std::map<std::string, Waiting, std::less<>> waiting_;  // by key
   std::uint64_t waiting_bytes_ = 0;
+  ViewRevision floor_ = 0;        // an older page lacks changes that are not kept
+  ViewRevision newest_page_ = 0;  // its revision
+  SourcePosition position_;       // of the next change; revision 0: no page has told where changes begin
+  std::optional<std::string> page_from_;  // the open question's
+  bool changes_open_ = false;
+  std::uint64_t ask_page_ms_ = 0;  // not before
+  std::uint64_t ask_changes_ms_ = 0;
+  bool replace_told_ = false;
+  bool given_up_ = false;
   std::uint64_t pages_asked_again_ = 0;
 };
 
