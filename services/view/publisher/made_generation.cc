@@ -50,7 +50,7 @@ MadeGeneration::MadeGeneration(const Wanted& wanted, Descriptor fd, Descriptor r
       memory_(std::move(memory)),
       writer_(std::move(writer)),
       observer_(observer),
-      maker_(*writer_, wanted.bytes_max),
+      maker_(*writer_, MakerOptions{.bytes_max = wanted.bytes_max}),
       source_(client, *this, std::move(size)) {}
 
 void MadeGeneration::start(std::uint64_t now_ms) {

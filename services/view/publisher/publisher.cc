@@ -81,7 +81,7 @@ int Publisher::poll(std::uint64_t now_ns) {
   now_ms_ = now_ns / kNsPerMs;
   int work = 0;
   if (!begin_revision_ && !asking_revision_ && now_ms_ >= ask_again_ms_) ask_revision(), ++work;
-  if (current_) work += current_->poll(now_ms_);
+  if (current_ && !(next_ && next_->ready())) work += current_->poll(now_ms_);  // else it would run ahead again
   if (next_) work += next_->poll(now_ms_);
   if (next_ && next_->given_up()) next_.reset(), ++work;
   if (wanted_ && !next_ && now_ms_ >= make_ms_) make(), ++work;
