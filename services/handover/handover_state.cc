@@ -165,7 +165,7 @@ void HandoverState::merge(HandoverState other) {
       replace(spec_.fabric_fds[inbox], other.take(other.spec_.fabric_fds[inbox]));
     }
   }
-  if (other.spec_.publisher_incarnation > spec_.publisher_incarnation) {
+  if (has_view(spec_.config) && other.spec_.publisher_incarnation > spec_.publisher_incarnation) {
     spec_.publisher_incarnation = other.spec_.publisher_incarnation;
     const auto inbox = static_cast<std::size_t>(1 + view_endpoint(spec_.config));
     replace(spec_.fabric_fds[inbox], other.take(other.spec_.fabric_fds[inbox]));

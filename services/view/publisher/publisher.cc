@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/enum_names.h"
 #include "replication/store/api.h"
 #include "replication/view/board/layout.h"
 #include "replication/view/generation/memory.h"
