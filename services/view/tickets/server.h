@@ -47,6 +47,9 @@ class TicketServer final : public Pollable {
   // Whether a connection asks for the view's age.
   bool age_wanted() const { return ages_ > 0; }
 
+  // Connections that wait for a change.
+  std::size_t waiting() const { return waits_.size(); }
+
   // Pollable.
   int poll(std::uint64_t now_ns) override;
   bool readable() override { return false; }
