@@ -67,6 +67,7 @@ absl::StatusOr<std::unique_ptr<Publisher>> Publisher::create(const PublisherOpti
 Publisher::Publisher(const PublisherOptions& options, ReplicaClient& client, const InstanceView& view, ViewPage& page,
                      TicketServer& tickets, Board board, BoardKeeper keeper, BoardPublisher publisher)
     : options_(options),
+      bytes_max_(options.bytes_max == 0 ? kGenerationBytesMax : std::max(options.bytes_max, kViewBytesMin)),
       client_(client),
       view_(view),
       page_(page),
@@ -124,11 +125,9 @@ SourceSize Publisher::size() const {
 }
 
 std::uint64_t Publisher::wanted_bytes(const SourceSize& size) const {
-  const std::uint64_t bytes_max =
-      options_.bytes_max == 0 ? kGenerationBytesMax : std::max(options_.bytes_max, kGenerationBytesMin);
-  std::uint64_t bytes = bytes_for_source(size, bytes_max);
-  if (current_) bytes = std::max(bytes, bytes_for_live(current_->writer().live_bytes(), bytes_max));
-  return std::min(std::max(bytes, 2 * full_bytes_), bytes_max);
+  std::uint64_t bytes = bytes_for_source(size, bytes_max_);
+  if (current_) bytes = std::max(bytes, bytes_for_live(current_->writer().live_bytes(), bytes_max_));
+  return std::min(std::max(bytes, 2 * full_bytes_), bytes_max_);
 }
 
 // The one that is current goes on meanwhile, and polls for its changes.
@@ -138,13 +137,14 @@ void Publisher::make() {
   MadeGeneration::Wanted wanted;
   wanted.number = page_.generations.get() + 1;
   wanted.bytes = wanted_bytes(there);
-  wanted.bytes_max = options_.bytes_max == 0 ? kGenerationBytesMax : std::max(options_.bytes_max, kGenerationBytesMin);
+  wanted.bytes_max = bytes_max_;
   wanted.expected_keys = there.keys;
   wanted.why = why;
   auto made = MadeGeneration::create(wanted, client_, [this] { return size(); }, *this);
   if (!made.ok()) {
-    log_warning(absl::StrCat("a view's generation of ", wanted.bytes, " bytes cannot be made: ",
-                             std::string(made.status().message())));
+    const std::string cause(made.status().message());
+    if (cause != logged_) log_warning(absl::StrCat("a generation of the view cannot be made: ", cause));
+    logged_ = cause;
     wanted_ = why;
     return make_again_later();
   }
@@ -179,6 +179,7 @@ void Publisher::name_next() {
   log_info(absl::StrCat("generation ", its.number, " of the view is current: ", current_->writer().keys(),
                         " keys at revision ", revision, ", ", its.bytes, " bytes (", name_of(its.why), ")"));
   full_bytes_ = 0;
+  logged_.clear();
   make_again_ms_ = 0;
   page_.full.set(0);
   page_.generation.set_release(its.number);
@@ -203,13 +204,12 @@ void Publisher::to_replace(std::uint64_t number, WhyReplaced why, bool gives_up)
   const bool is_current = current_ && current_->wanted().number == number;
   if (is_current && (next_ || wanted_)) return;  // its next one is on its way
   const std::uint64_t bytes = is_current ? current_->wanted().bytes : next_ ? next_->wanted().bytes : 0;
-  const std::uint64_t bytes_max = is_current ? current_->wanted().bytes_max : next_ ? next_->wanted().bytes_max : 0;
   wanted_ = why;
   if (!gives_up) return;
   if (why == WhyReplaced::kFull) full_bytes_ = bytes;
-  if (why == WhyReplaced::kFull && bytes >= bytes_max) {
+  if (why == WhyReplaced::kFull && bytes >= bytes_max_) {
     if (page_.full.get() == 0) {
-      log_warning(absl::StrCat("the keys need more memory than the view may have (", bytes_max,
+      log_warning(absl::StrCat("the keys need more memory than the view may have (", bytes_max_,
                                " bytes); it stays as it is until they need less, or --view-bytes is more"));
     }
     page_.full.set(1);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -70,6 +71,7 @@ class Publisher final : public Pollable, private GenerationObserver {
   SourceSize size() const;
 
   const PublisherOptions options_;
+  const std::uint64_t bytes_max_;
   ReplicaClient& client_;
   const InstanceView& view_;
   ViewPage& page_;
@@ -91,6 +93,7 @@ class Publisher final : public Pollable, private GenerationObserver {
   std::uint64_t full_bytes_ = 0;             // so many were too few
   std::uint64_t make_ms_ = 0;                // not before
   std::uint64_t make_again_ms_ = 0;          // how long the next failure waits
+  std::string logged_;                       // why none could be made, as last logged
 
   bool barrier_under_way_ = false;
   std::uint64_t barrier_ms_ = 0;  // of the next one

@@ -48,6 +48,13 @@ void show_process(ViewPage& page) {
   page.pid.set_release(static_cast<std::uint64_t>(::getpid()));
 }
 
+// It would never exchange messages with the incarnation that it was to be told of; the next publisher does.
+void leave_after_loss(const absl::Status& why) {
+  log_last(absl::StrCat("ends, to be started again: a message of the supervisor was lost: ",
+                        std::string(why.message())));
+  ::_exit(1);
+}
+
 // The objects of the process. The order of the members is that of construction: later ones use earlier ones.
 class PublisherProcess {
  public:
@@ -86,7 +93,7 @@ class PublisherProcess {
       if (!message.has_leave()) return;
       publisher_->close();
       loop_->stop();
-    });
+    }, leave_after_loss);
     link.send_ready();
     loop_->run();
   }
