@@ -61,7 +61,8 @@ sources=(
   tests/fuzz/{counted_heap,client_actions,client_oracles,client_peer,client_schedule,client_world}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
-  replication/view/generation/{reader,tree_walk}.cc
+  replication/view/generation/{reader,tree_walk}.cc replication/view/board/board.cc
+  replication/view/handle/{handle,mapped_view}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
   services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc

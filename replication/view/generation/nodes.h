@@ -42,7 +42,7 @@ class Nodes {
   // Of a version or a separator.
   std::string_view key_of(NodeRef ref) const;
 
-  // Units for `words` words, with what they had before; 0: there is no room. What is only tried for can be done without.
+  // Units for `words` words, with what they had before; 0: there is no room. What can be done without is tried for.
   NodeRef allocate(std::uint64_t words);
   NodeRef try_allocate(std::uint64_t words);
   // REQUIRES: nothing leads to it.

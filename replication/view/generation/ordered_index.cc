@@ -61,8 +61,8 @@ OrderedIndex::Changed OrderedIndex::put_in_leaf(NodeRef ref, std::string_view ke
   return written(leaf, ref, last && i + 1 == leaf.count(), !found);
 }
 
-// An overfull node becomes two: halves, or all but the last entry and that one, if it grew at the end of the tree, as it
-// does when keys are loaded in their order.
+// An overfull node becomes two: halves, or all but the last entry and that one, if it grew at the end of the tree, as
+// it does when keys are loaded in their order.
 OrderedIndex::Changed OrderedIndex::written(TreeNode& node, NodeRef ref, bool at_end, bool done) {
   Changed changed;
   changed.done = done;

@@ -99,6 +99,7 @@ class ViewReader {
   template <typename Fits>
   Found find(std::uint32_t tag, std::size_t key_bytes, std::optional<ViewRevision> revision, ViewAnswer& answer,
              const Fits& fits);
+  std::uint32_t look_into(NodeRef bucket, std::uint32_t tag, NodeRef (&versions)[kBucketEntries], NodeRef& next) const;
   // The version in force at the root, from a newer one on.
   Found at_root(NodeRef& version);
   bool copy(NodeRef version, ViewAnswer& answer);

@@ -28,7 +28,7 @@ bool may_change(ViewError error) {
 }  // namespace
 
 ViewHandle::ViewHandle(std::unique_ptr<ViewTickets> tickets, const ViewDemands& demands, std::uint64_t seed)
-    : tickets_(std::move(tickets)), demands_(demands), prng_(seed) {
+    : tickets_(std::move(tickets)), demands_(demands), prng_(seed), jitter_(prng_.unit()) {
   move_on(now_ns());
 }
 
@@ -257,6 +257,7 @@ void ViewHandle::enter_process() {
   asked_ns_ = 0;
   counts_ = {};
   prng_ = Prng(prng_() ^ static_cast<std::uint64_t>(now_ns()));
+  jitter_ = prng_.unit();
 }
 
 }  // namespace ingot::replication_view_handle

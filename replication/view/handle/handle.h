@@ -4,8 +4,8 @@
 // What it answers was decided by the replicas, and is the state at one revision. A handle never goes back in time, also
 // over generations and publishers, and with require() never misses a write whose answer its owner has seen.
 //
-// After a fork, parent and child may both go on with a handle: the mappings are shared, what was read keeps its place in
-// time, and the child asks for tickets of its own. No thread, no signal handler, no lock.
+// After a fork, parent and child may both go on with a handle: the mappings are shared, what was read keeps its place
+// in time, and the child asks for tickets of its own. No thread, no signal handler, no lock.
 #pragma once
 
 #include <algorithm>

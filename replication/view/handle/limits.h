@@ -6,9 +6,9 @@
 
 namespace ingot::inline replication_view_handle {
 
-// A handle asks for a ticket no sooner than so long after the last one that it was not given, or that led to a publisher
-// which has gone; plus up to the jitter, so that thousands of readers which lose their publisher at the same instant do
-// not come back at the same instant.
+// A handle asks for a ticket no sooner than so long after the last one that it was not given, or that led to a
+// publisher which has gone; plus up to the jitter, so that thousands of readers which lose their publisher at the same
+// instant do not come back at the same instant.
 inline constexpr std::int64_t kAskAgainNs = 1'000'000'000;
 inline constexpr std::int64_t kAskJitterNs = 500'000'000;
 

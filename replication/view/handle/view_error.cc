@@ -5,7 +5,7 @@ namespace ingot::inline replication_view_handle {
 const char* sentence_of(ViewError error) {
   switch (error) {
     case ViewError::kNone: return "the read was answered";
-    case ViewError::kNoView: return "no view was reached in time; the instance is away, or serves no views to this user";
+    case ViewError::kNoView: return "no view was reached in time: the instance is away, or refuses this user";
     case ViewError::kBehind: return "the view does not have the revision yet that the read must see";
     case ViewError::kTooStale: return "what the view has may be older than the read allows, or its age is not known";
     case ViewError::kTooLong: return "the view changed faster than the read could end; read it through the socket";
