@@ -40,8 +40,9 @@ int instance_descriptors(const DaemonConfig& config) {
 }
 
 int tasks_needed(const DaemonConfig& config) {
-  const int replicas = config.backend == Backend::kScc ? 0 : config.replicas * kReplicaTasks + kStandbyTasks + kPublisherTasks;
-  return front_end_tasks(front_end_endpoints(config)) + replicas;
+  const int front_end = front_end_tasks(front_end_endpoints(config));
+  if (config.backend == Backend::kScc) return front_end;
+  return front_end + config.replicas * kReplicaTasks + kStandbyTasks + kPublisherTasks;
 }
 
 }  // namespace
