@@ -66,10 +66,10 @@ class Instance {
   const ViewPage* view_page() const { return view_page_segment_.as<ViewPage>(); }
 
   // Makes the segments of the next incarnation of a replica, of the front end, or of the view's publisher: the endpoint
-  // behind the replicas stands for all endpoints of the front end, which have one incarnation. The stable segments of earlier incarnations are kept
-  // as long as they are needed. REQUIRES: the kernel has reported the end of the incarnation before. Errors:
-  // RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of that replica are needed); then
-  // the incarnation has not begun.
+  // behind the replicas stands for all endpoints of the front end, which have one incarnation. The stable segments of
+  // earlier incarnations are kept as long as they are needed. REQUIRES: the kernel has reported the end of the
+  // incarnation before. Errors: RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of that
+  // replica are needed); then the incarnation has not begun.
   absl::Status begin_incarnation(int endpoint);
   std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint; as above for the front end
   // Releases the stable segments that are no longer needed, and shows on DaemonPage how many are kept

@@ -106,7 +106,9 @@ absl::Status check(const LaunchSpec& spec) {
   if (endpoints > kEndpointsMax) return refused("its number of loops is wrong");
   if (spec.fabric_fds.size() != 1 + 2 * endpoints) return refused("its fabric is of another instance");
   if (spec.replica < -1 || spec.replica >= replicas) return refused("its replica is out of range");
-  if (spec.front_end_incarnation == 0 || spec.publisher_incarnation == 0) return refused("its incarnations are out of order");
+  if (spec.front_end_incarnation == 0 || spec.publisher_incarnation == 0) {
+    return refused("its incarnations are out of order");
+  }
   if (spec.snapshot_slot > kSlotsMax) return refused("its snapshot is out of range");
   for (int id = 0; id < replicas; ++id) {
     if (auto status = check(spec.replicas[id], id); !status.ok()) return status;
