@@ -71,9 +71,9 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   start_after(endpoint, std::max(delay_ms, failover_ms));
 }
 
-// By how much a start is delayed in favour of a failover, in ms: 0 for a process without replicas, and if the running voters are no
-// majority. In the latter case delayed starts of other voters begin now as well, but only as many as a majority
-// needs: more would take CPU time from the starts that the group waits for.
+// By how much a start is delayed in favour of a failover, in ms: 0 for a process without replicas, and if the running
+// voters are no majority. In the latter case delayed starts of other voters begin now as well, but only as many as a
+// majority needs: more would take CPU time from the starts that the group waits for.
 int Restarts::failover_ms(const Endpoint& endpoint, int delay_ms) {
   const int voters = instance_.config().voters;
   const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
