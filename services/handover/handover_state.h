@@ -61,6 +61,7 @@ class HandoverState {
 
  private:
   friend class HandoverStateReceiver;
+  std::uint32_t* incarnation_of(int endpoint);
   int own(Descriptor fd);  // returns its number; -1 for an invalid one
   void replace(int& number, Descriptor fd);
   void set_earlier(ReplicaLaunch& launch, std::span<const Incarnation> kept);

@@ -156,7 +156,7 @@ void note_told(Candidate& candidate, const HandoverState& known) {
   Told& told = candidate.orphan.told;
   const auto& incarnations = candidate.greeting.incarnations();
   told.incarnations.assign(incarnations.begin(), incarnations.end());
-  told.incarnations.resize(replicas + 1, 1);
+  told.incarnations.resize(replicas + 2, 1);
   told.releases.assign(replicas, 0);
   told.snapshot = Slot(candidate.greeting.snapshot_slot());
   told.binding = candidate.greeting.binding();

@@ -62,7 +62,8 @@ sources=(
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
   services/backup/{format,load,sha256}.cc
-  replication/view/generation/{reader,tree_walk}.cc
+  replication/view/generation/{reader,tree_walk}.cc replication/view/board/board.cc
+  replication/view/handle/{handle,mapped_view}.cc
   replication/agreement/messages.cc replication/agreement/one_paxos/config_entry.cc
   services/handover/handover_state.cc services/launch/{launch_spec,supervision_channel,supervision_messages}.cc
   services/config/{config_message,setting,setting_text}.cc

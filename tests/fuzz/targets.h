@@ -62,6 +62,10 @@ std::string sample_backup_file(Prng& rng);
 void run_generation(std::string_view bytes);
 std::string sample_generation(Prng& rng);
 
+// Words of a view's board and generation that change between a handle's reads.
+void run_view(std::string_view bytes);
+std::string sample_view(Prng& rng);
+
 // A message of the supervision channel, as a process and as a new supervisor take it. The first byte says how many
 // descriptors come with it.
 void run_supervision_message(std::string_view bytes);
@@ -104,6 +108,7 @@ inline const std::vector<Target>& targets() {
       {"snapshot_file", run_snapshot_file, sample_snapshot_file},
       {"backup_file", run_backup_file, sample_backup_file},
       {"generation", run_generation, sample_generation},
+      {"view", run_view, sample_view},
       {"supervision_message", run_supervision_message, sample_supervision_message},
       {"launch_document", run_launch_document, sample_launch_document},
       {"framing", run_framing, sample_framing},

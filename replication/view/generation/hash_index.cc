@@ -5,16 +5,21 @@
 #include "core/rule.h"
 
 namespace ingot::inline replication_view_generation {
+namespace {
 
-HashIndex::HashIndex(Nodes& nodes, std::uint8_t bits)
-    : nodes_(nodes), bits_(bits), at_(new_buckets(std::uint64_t{1} << bits)) {}
+constexpr std::uint64_t kTryAgainShare = 8;  // a table that could not grow tries again with so much more in it
 
 // Of zeros, which memory that is used again does not have.
-NodeRef HashIndex::new_buckets(std::uint64_t buckets) {
-  const NodeRef at = nodes_.allocate(buckets * kUnitWords);
-  for (std::uint64_t word = 0; at != 0 && word < buckets * kUnitWords; ++word) nodes_.store(word_of(at) + word, 0);
+NodeRef new_buckets(Nodes& nodes, std::uint64_t buckets) {
+  const NodeRef at = nodes.try_allocate(buckets * kUnitWords);
+  for (std::uint64_t word = 0; at != 0 && word < buckets * kUnitWords; ++word) nodes.store(word_of(at) + word, 0);
   return at;
 }
+
+}  // namespace
+
+HashIndex::HashIndex(Nodes& nodes, std::uint8_t bits)
+    : nodes_(nodes), bits_(bits), at_(new_buckets(nodes, std::uint64_t{1} << bits)) {}
 
 template <typename Fits>
 TableSlot HashIndex::find_if(std::uint32_t tag, const Fits& fits) const {
@@ -49,7 +54,7 @@ bool HashIndex::insert(std::uint32_t tag, NodeRef version) {
     }
     if (chained == kBucketChainMax) return false;
     if (words[kBucketEntries] == 0) {
-      const NodeRef next = new_buckets(1);
+      const NodeRef next = new_buckets(nodes_, 1);
       if (next == 0) return false;
       chained_.push_back(next);
       set(word_of(bucket) + kBucketEntries, next);
@@ -69,13 +74,33 @@ void HashIndex::erase(const TableSlot& slot) {
 }
 
 bool HashIndex::crowded() const {
-  return bits_ < kTableBitsMax && entries_ >= kBucketLoadMax << bits_;
+  return bits_ < kTableBitsMax && entries_ >= kBucketLoadMax << bits_ && (!cramped_ || entries_ >= try_at_);
 }
 
 // Readers of older roots use the buckets of before, which change no more.
-bool HashIndex::grow() {
+void HashIndex::grow_if_crowded() {
+  if (!crowded()) return;
   HashIndex next(nodes_, static_cast<std::uint8_t>(bits_ + 1));
-  if (next.at_ == 0) return false;
+  cramped_ = next.at_ == 0 || !copy_to(next);
+  if (cramped_) {
+    try_at_ = entries_ + entries_ / kTryAgainShare + 1;
+    next.give_back();
+    return;
+  }
+  for (const NodeRef bucket : chained_) nodes_.retire(bucket, kUnitWords);
+  nodes_.retire(at_, kUnitWords << bits_);
+  bits_ = next.bits_;
+  at_ = next.at_;
+  chained_ = std::move(next.chained_);
+}
+
+// No root has led to these buckets.
+void HashIndex::give_back() {
+  for (const NodeRef bucket : chained_) nodes_.give_back(bucket, kUnitWords);
+  if (at_ != 0) nodes_.give_back(at_, kUnitWords << bits_);
+}
+
+bool HashIndex::copy_to(HashIndex& next) const {
   const std::uint64_t buckets = std::uint64_t{1} << bits_;
   for (std::uint64_t first = 0; first < buckets; ++first) {
     for (NodeRef bucket = at_ + static_cast<NodeRef>(first); bucket != 0;) {
@@ -86,11 +111,6 @@ bool HashIndex::grow() {
       bucket = low_half(words[kBucketEntries]);
     }
   }
-  for (const NodeRef bucket : chained_) nodes_.retire(bucket, kUnitWords);
-  nodes_.retire(at_, buckets * kUnitWords);
-  bits_ = next.bits_;
-  at_ = next.at_;
-  chained_ = std::move(next.chained_);
   return true;
 }
 

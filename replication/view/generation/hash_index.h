@@ -24,6 +24,8 @@ class HashIndex {
  public:
   // REQUIRES: bits <= kTableBitsMax. Without room: at() is 0.
   HashIndex(Nodes& nodes, std::uint8_t bits);
+  HashIndex(const HashIndex&) = delete;
+  HashIndex& operator=(const HashIndex&) = delete;
 
   NodeRef at() const { return at_; }
   std::uint8_t bits() const { return bits_; }
@@ -37,16 +39,19 @@ class HashIndex {
   void replace(const TableSlot& slot, std::uint32_t tag, NodeRef version) { set(slot.word, two_halves(version, tag)); }
   void erase(const TableSlot& slot);
 
-  // Whether insert() would be better after grow(), which copies all words into twice as many buckets, for the next
-  // root. False: there is no room.
-  bool crowded() const;
-  bool grow();
+  // Before an insert: copies all words into twice as many buckets, for the next root, if these are crowded and there is
+  // room. Without room the buckets' chains become longer.
+  void grow_if_crowded();
+  // There was no room to grow the last time.
+  bool cramped() const { return cramped_; }
 
  private:
   template <typename Fits>
   TableSlot find_if(std::uint32_t tag, const Fits& fits) const;
+  bool crowded() const;
+  bool copy_to(HashIndex& next) const;
+  void give_back();
   void set(std::uint64_t word, std::uint64_t entry);
-  NodeRef new_buckets(std::uint64_t buckets);
   NodeRef bucket_of(std::uint32_t tag) const {
     return at_ + static_cast<NodeRef>(tag & ((std::uint64_t{1} << bits_) - 1));
   }
@@ -55,6 +60,8 @@ class HashIndex {
   std::uint8_t bits_;
   NodeRef at_;
   std::uint64_t entries_ = 0;
+  bool cramped_ = false;
+  std::uint64_t try_at_ = 0;  // cramped: entries with which growing is tried again
   std::vector<NodeRef> chained_;  // buckets behind the first ones
 };
 

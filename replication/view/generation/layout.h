@@ -1,8 +1,9 @@
 // The bytes of a generation. All is little-endian, in words of 8 bytes; each access is one of whole words.
 //
 //   word            bytes
-//      0               40   magic, layout version, bytes, seed of the hash, entries of the log; written once
-//      8               16   root number, mark: what each read looks at, in one cache line
+//      0               56   magic, layout version, bytes, seed of the hash, entries of the log, identity of the state,
+//                           generation's number; written once
+//      8               24   root number, mark, gone: what each read looks at, in one cache line
 //     16                8   high water: no node ends behind it, in units
 //     64      16 x 64       root cells; cell [number % 16] has root `number` (RootFields)
 //    512    N x 16          log of changes: revision, hash of the key; change p is at [p % N]
@@ -54,16 +55,17 @@ inline constexpr std::uint64_t kLayoutWord = 1;
 inline constexpr std::uint64_t kBytesWord = 2;
 inline constexpr std::uint64_t kSeedWord = 3;
 inline constexpr std::uint64_t kLogEntriesWord = 4;
+inline constexpr std::uint64_t kIdentityWord = 5;
+inline constexpr std::uint64_t kGenerationWord = 6;
 inline constexpr std::uint64_t kNumberWord = 8;
 inline constexpr std::uint64_t kMarkWord = 9;
+inline constexpr std::uint64_t kGoneWord = 10;  // the supervisor's: not zero once the generation is given up
 inline constexpr std::uint64_t kHighWaterWord = 16;
 inline constexpr std::uint64_t kRootCellsWord = 64;
 inline constexpr std::uint64_t kRootWords = 8;
 inline constexpr std::uint64_t kHeaderWords = 512;
 inline constexpr std::uint64_t kLogEntryWords = 2;
 static_assert(kRootCellsWord + kRootCells * kRootWords <= kHeaderWords);
-
-inline constexpr std::uint64_t kMarkGone = ~std::uint64_t{0};  // the mark of a generation that is given up
 
 inline constexpr std::uint64_t log_entries_in(std::uint64_t bytes) {
   const std::uint64_t entries = std::bit_floor(bytes / kLogShare / (kLogEntryWords * kWordBytes));

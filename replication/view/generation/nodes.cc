@@ -24,11 +24,9 @@ std::string_view Nodes::key_of(NodeRef ref) const {
   return {reinterpret_cast<const char*>(node + head), low_half(node[1])};
 }
 
-NodeRef Nodes::allocate(std::uint64_t words) {
-  const NodeRef ref = space_.allocate(units_for(words));
-  if (ref != 0) raise_high_water();
-  return ref;
-}
+NodeRef Nodes::allocate(std::uint64_t words) { return told(space_.allocate(units_for(words))); }
+
+NodeRef Nodes::try_allocate(std::uint64_t words) { return told(space_.try_allocate(units_for(words))); }
 
 NodeRef Nodes::add(std::span<const std::uint64_t> words) {
   const NodeRef ref = allocate(words.size());
@@ -50,11 +48,12 @@ void Nodes::write(NodeRef ref, std::span<const std::uint64_t> words) {
   for (std::size_t i = 0; i < words.size(); ++i) store(word_of(ref) + i, words[i]);
 }
 
-// Before anything leads to a node there: what leads to it is stored with release, or published later.
-void Nodes::raise_high_water() {
-  if (space_.high_water() <= high_water_) return;
+// Raises the high water before anything leads to the node: what does is stored with release, or published later.
+NodeRef Nodes::told(NodeRef ref) {
+  if (space_.high_water() <= high_water_) return ref;
   high_water_ = std::min<std::uint64_t>(space_.high_water() + kHighWaterUnits, memory_.size() / kUnitBytes);
   store(kHighWaterWord, high_water_);
+  return ref;
 }
 
 void Nodes::retire(NodeRef ref, std::uint64_t words) {
@@ -66,7 +65,6 @@ void Nodes::retire(NodeRef ref, std::uint64_t words) {
 
 void Nodes::retire_tombstone(const Tombstone& tombstone) {
   current_.tombstones.push_back(tombstone);
-  retired_units_ += tombstone.units;
 }
 
 void Nodes::published(std::uint64_t number, std::uint64_t now_ms) {
@@ -86,7 +84,6 @@ std::vector<Tombstone> Nodes::reclaim(std::uint64_t now_ms) {
   for (const Retired& group : retired_) {
     if (rest <= kept || now_ms < group.published_ms + kGraceMs) break;
     for (const Block& block : group.blocks) rest -= block.units;
-    for (const Tombstone& tombstone : group.tombstones) rest -= tombstone.units;
     mark_ = group.number;
     ++groups;
   }

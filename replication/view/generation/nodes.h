@@ -42,8 +42,11 @@ class Nodes {
   // Of a version or a separator.
   std::string_view key_of(NodeRef ref) const;
 
-  // Units for `words` words, with what they had before; 0: there is no room.
+  // Units for `words` words, with what they had before; 0: there is no room. What can be done without is tried for.
   NodeRef allocate(std::uint64_t words);
+  NodeRef try_allocate(std::uint64_t words);
+  // REQUIRES: nothing leads to it.
+  void give_back(NodeRef ref, std::uint64_t words) { space_.free(ref, units_for(words)); }
   void write(NodeRef ref, std::span<const std::uint64_t> words);
 
   // A node, with these words, that only a root will lead to; drop() frees it at once if no root does so yet.
@@ -54,7 +57,7 @@ class Nodes {
 
   // No word that the next root reaches leads to the node.
   void retire(NodeRef ref, std::uint64_t words);
-  // The log has forgotten a deletion: its version may leave the hash index.
+  // The log has forgotten a deletion: its version may leave the hash index, and counts as retired from then on.
   void retire_tombstone(const Tombstone& tombstone);
 
   // The batch has become this root.
@@ -81,7 +84,7 @@ class Nodes {
     std::vector<Tombstone> tombstones;
   };
 
-  void raise_high_water();
+  NodeRef told(NodeRef ref);
 
   const std::span<std::byte> memory_;
   Space space_;

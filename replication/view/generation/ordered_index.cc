@@ -19,7 +19,7 @@ void OrderedIndex::put(NodeRef version) {
     keys_ = 1;
     return;
   }
-  const Changed changed = put_below(root_, key, version);
+  const Changed changed = put_below(root_, key, version, true);
   if (nodes_.space().exhausted()) return;
   root_ = changed.node;
   if (changed.done) ++keys_;
@@ -34,21 +34,22 @@ void OrderedIndex::add_root(const Changed& halves) {
   INGOT_CHECK(++levels_ <= kTreeLevelsMax);
 }
 
-OrderedIndex::Changed OrderedIndex::put_below(NodeRef ref, std::string_view key, NodeRef version) {
-  if (TreeShape::of(nodes_.at(ref)[0]).level == 0) return put_in_leaf(ref, key, version);
+OrderedIndex::Changed OrderedIndex::put_below(NodeRef ref, std::string_view key, NodeRef version, bool last) {
+  if (TreeShape::of(nodes_.at(ref)[0]).level == 0) return put_in_leaf(ref, key, version, last);
   TreeNode node = TreeNode::read(nodes_, ref);
   const std::size_t i = node.child_of(nodes_, key);
-  const Changed below = put_below(node.link(i), key, version);
+  const bool last_below = last && i + 1 == node.count();
+  const Changed below = put_below(node.link(i), key, version, last_below);
   if (nodes_.space().exhausted()) return {.node = ref};
   const bool same = below.node == node.link(i) && below.right == 0 && below.keys == node.keys(i);
   if (same) return {.node = ref, .keys = node.all_keys(), .count = node.count(), .done = below.done};
   node.set_link(i, below.node);
   node.set_keys(i, below.keys);
   if (below.right != 0) node.insert(nodes_, i + 1, below.right, below.separator, below.right_keys);
-  return written(node, ref, i + 1, below.done);
+  return written(node, ref, last_below, below.done);
 }
 
-OrderedIndex::Changed OrderedIndex::put_in_leaf(NodeRef ref, std::string_view key, NodeRef version) {
+OrderedIndex::Changed OrderedIndex::put_in_leaf(NodeRef ref, std::string_view key, NodeRef version, bool last) {
   TreeNode leaf = TreeNode::read(nodes_, ref);
   bool found = false;
   const std::size_t i = leaf.lower_bound(nodes_, key, found);
@@ -57,16 +58,16 @@ OrderedIndex::Changed OrderedIndex::put_in_leaf(NodeRef ref, std::string_view ke
   } else {
     leaf.insert(nodes_, i, version, 0, 1);
   }
-  return written(leaf, ref, i, !found);
+  return written(leaf, ref, last && i + 1 == leaf.count(), !found);
 }
 
-// An overfull node becomes two: halves, or all but the last entry and that one, if it grew at the end, as it does when
-// keys are loaded in their order.
-OrderedIndex::Changed OrderedIndex::written(TreeNode& node, NodeRef ref, std::size_t changed_at, bool done) {
+// An overfull node becomes two: halves, or all but the last entry and that one, if it grew at the end of the tree, as
+// it does when keys are loaded in their order.
+OrderedIndex::Changed OrderedIndex::written(TreeNode& node, NodeRef ref, bool at_end, bool done) {
   Changed changed;
   changed.done = done;
   if (node.overfull()) {
-    const std::size_t from = changed_at + 1 == node.count() ? node.count() - 1 : node.count() / 2;
+    const std::size_t from = at_end ? node.count() - 1 : node.count() / 2;
     const NodeRef left_last = node.link(from - 1);
     TreeNode right(node.level());
     changed.separator = node.split(nodes_, from, right);
@@ -123,6 +124,24 @@ void OrderedIndex::remove_thin_roots() {
   }
 }
 
+// False: the end was reached.
+bool OrderedIndex::list_below(NodeRef ref, std::string_view begin, std::string_view end,
+                              std::vector<std::string>& keys) const {
+  const TreeNode node = TreeNode::read(nodes_, ref);
+  bool found = false;
+  std::size_t i = node.level() == 0 ? node.lower_bound(nodes_, begin, found) : node.child_of(nodes_, begin);
+  for (; i < node.count(); ++i) {
+    if (node.level() > 0) {
+      if (!list_below(node.link(i), begin, end, keys)) return false;
+      continue;
+    }
+    const std::string_view key = nodes_.key_of(node.link(i));
+    if (!end.empty() && key >= end) return false;
+    keys.emplace_back(key);
+  }
+  return true;
+}
+
 OrderedIndex::Changed OrderedIndex::erase_below(NodeRef ref, std::string_view key) {
   TreeNode node = TreeNode::read(nodes_, ref);
   std::size_t i = 0;
@@ -148,7 +167,7 @@ OrderedIndex::Changed OrderedIndex::erase_below(NodeRef ref, std::string_view ke
     nodes_.drop(ref, TreeNode::words_at(nodes_, ref));
     return {.done = true};
   }
-  return written(node, ref, i, true);
+  return written(node, ref, false, true);
 }
 
 void OrderedIndex::join_neighbours(TreeNode& node, std::size_t i, std::size_t count) {

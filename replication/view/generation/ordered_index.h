@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "replication/view/generation/tree_node.h"
 
@@ -21,6 +23,10 @@ class OrderedIndex {
   void put(NodeRef version);
   // False: there is no such key.
   bool erase(std::string_view key);
+  // Adds the keys from `begin` on, below `end` (empty: all).
+  void list(std::string_view begin, std::string_view end, std::vector<std::string>& keys) const {
+    if (root_ != 0) list_below(root_, begin, end, keys);
+  }
 
  private:
   // What a node became: another place, one fewer or two (`right` begins at `separator`), or nothing (`node` is 0).
@@ -34,10 +40,12 @@ class OrderedIndex {
     bool done = false;      // put: the key is new; erase: there was one
   };
 
-  Changed put_below(NodeRef ref, std::string_view key, NodeRef version);
-  Changed put_in_leaf(NodeRef ref, std::string_view key, NodeRef version);
+  // `last`: no keys are behind the node's.
+  Changed put_below(NodeRef ref, std::string_view key, NodeRef version, bool last);
+  Changed put_in_leaf(NodeRef ref, std::string_view key, NodeRef version, bool last);
+  bool list_below(NodeRef ref, std::string_view begin, std::string_view end, std::vector<std::string>& keys) const;
   Changed erase_below(NodeRef ref, std::string_view key);
-  Changed written(TreeNode& node, NodeRef ref, std::size_t changed_at, bool done);
+  Changed written(TreeNode& node, NodeRef ref, bool at_end, bool done);
   NodeRef add_separator(std::string_view left, std::string_view right);
   void drop_separator(NodeRef separator);
   void drop_entry(TreeNode& node, std::size_t i);

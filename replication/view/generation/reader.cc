@@ -50,6 +50,8 @@ absl::StatusOr<ViewReader> ViewReader::open(std::span<const std::byte> memory) {
   }
   ViewReader reader(memory, entries);
   reader.seed_ = header(kSeedWord);
+  reader.identity_ = header(kIdentityWord);
+  reader.generation_ = header(kGenerationWord);
   if (reader.source_.load(kNumberWord) == 0) return absl::UnavailableError("the generation has no root yet");
   return reader;
 }
@@ -86,13 +88,13 @@ void ViewReader::copy_root() {
 }
 
 ReadOutcome ViewReader::damaged_or_gone() const {
-  return source_.load(kMarkWord) == kMarkGone ? ReadOutcome::kGone : ReadOutcome::kDamaged;
+  return source_.load(kGoneWord) != 0 ? ReadOutcome::kGone : ReadOutcome::kDamaged;
 }
 
 // What was copied is older than the load of the mark: each load before it has the order acquire.
 ReadOutcome ViewReader::verdict(bool astray) const {
   const std::uint64_t mark = source_.load(kMarkWord);
-  if (mark == kMarkGone) return ReadOutcome::kGone;
+  if (source_.load(kGoneWord) != 0) return ReadOutcome::kGone;
   if (mark > number_ && INGOT_RULE("mark-checked")) return ReadOutcome::kOvertaken;
   if (!astray) return ReadOutcome::kOk;
   // A way may also have become too long since the root was published.
@@ -124,12 +126,12 @@ ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, std
   NodeRef bucket = root_.table + static_cast<NodeRef>(tag & (buckets - 1));
   while (bucket != 0) {
     if (!source_.take(kUnitWords) || !source_.holds(bucket, kUnitWords)) return Found::kAstray;
-    const std::uint64_t first = word_of(bucket);
-    for (std::uint64_t i = 0; i < kBucketEntries; ++i) {
-      const std::uint64_t word = source_.load(first + i);
-      if (high_half(word) != tag || low_half(word) == 0) continue;
-      source_.prefetch(low_half(word), kVersionUnits);
-      NodeRef version = low_half(word);
+    NodeRef versions[kBucketEntries];
+    NodeRef next = 0;
+    for (std::uint32_t fit = look_into(bucket, tag, versions, next); fit != 0; fit &= fit - 1) {
+      NodeRef version = versions[std::countr_zero(fit)];
+      if (version == 0) continue;
+      source_.prefetch(version, kVersionUnits);
       const Found at = at_root(version);
       if (at == Found::kAstray) return at;
       if (at == Found::kNo) continue;
@@ -139,9 +141,24 @@ ViewReader::Found ViewReader::find(std::uint32_t tag, std::size_t key_bytes, std
       if (fits(answer[answer.size() - 1])) return Found::kYes;
       answer.take_back();
     }
-    bucket = low_half(source_.load(first + kBucketEntries));
+    bucket = next;
   }
   return Found::kNo;
+}
+
+// A bit for each entry with this tag, by no branch: where in its bucket a key is, no processor foresees.
+std::uint32_t ViewReader::look_into(NodeRef bucket, std::uint32_t tag, NodeRef (&versions)[kBucketEntries],
+                                    NodeRef& next) const {
+  const std::uint64_t first = word_of(bucket);
+  std::uint32_t fit = 0;
+#pragma GCC unroll 7
+  for (std::uint64_t i = 0; i < kBucketEntries; ++i) {
+    const std::uint64_t word = source_.load(first + i);
+    versions[i] = low_half(word);
+    fit |= std::uint32_t{high_half(word) == tag} << i;
+  }
+  next = low_half(source_.load(first + kBucketEntries));
+  return fit;
 }
 
 // Versions that are newer than the root lead to older ones. What is behind the first one that is not may be used again.

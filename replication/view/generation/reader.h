@@ -56,6 +56,10 @@ class ViewReader {
   // Errors: INVALID_ARGUMENT (no generation, or of another layout), UNAVAILABLE (it has no root yet).
   static absl::StatusOr<ViewReader> open(std::span<const std::byte> memory);
 
+  // Whose state the generation has, and which it is, as its board says.
+  std::uint64_t identity() const { return identity_; }
+  std::uint64_t generation() const { return generation_; }
+
   // Goes to the newest root. Roots never fall. Outcomes: kOk, kOvertaken, kGone, kDamaged.
   ReadOutcome begin();
   ViewRevision revision() const { return root_.revision; }
@@ -95,6 +99,7 @@ class ViewReader {
   template <typename Fits>
   Found find(std::uint32_t tag, std::size_t key_bytes, std::optional<ViewRevision> revision, ViewAnswer& answer,
              const Fits& fits);
+  std::uint32_t look_into(NodeRef bucket, std::uint32_t tag, NodeRef (&versions)[kBucketEntries], NodeRef& next) const;
   // The version in force at the root, from a newer one on.
   Found at_root(NodeRef& version);
   bool copy(NodeRef version, ViewAnswer& answer);
@@ -107,6 +112,8 @@ class ViewReader {
   ReadSource source_;
   std::uint64_t log_entries_;
   std::uint64_t seed_ = 0;
+  std::uint64_t identity_ = 0;
+  std::uint64_t generation_ = 0;
   std::uint64_t number_ = 0;
   bool whole_root_ = false;  // root_ is that of number_
   RootFields root_;

@@ -11,6 +11,12 @@ Space::Space(NodeRef first, std::uint64_t end)
     : units_(end - first), run_at_(first), run_end_(end), high_water_(first) {}
 
 NodeRef Space::allocate(std::uint64_t units) {
+  const NodeRef at = try_allocate(units);
+  if (at == 0) exhausted_ = true;
+  return at;
+}
+
+NodeRef Space::try_allocate(std::uint64_t units) {
   INGOT_CHECK(units > 0);
   NodeRef at = 0;
   if (units < kSmallUnits && !small_[units].empty()) {
@@ -23,10 +29,7 @@ NodeRef Space::allocate(std::uint64_t units) {
       at = carve(units);
     }
   }
-  if (at == 0) {
-    exhausted_ = true;
-    return 0;
-  }
+  if (at == 0) return 0;
   allocated_ += units;
   high_water_ = std::max(high_water_, at + units);
   return at;

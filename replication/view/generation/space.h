@@ -19,8 +19,9 @@ class Space {
   // Units [first, end) are free.
   Space(NodeRef first, std::uint64_t end);
 
-  // 0: no block is that long. REQUIRES: units > 0.
+  // 0: no block is that long; allocate() has then exhausted the space. REQUIRES: units > 0.
   NodeRef allocate(std::uint64_t units);
+  NodeRef try_allocate(std::uint64_t units);
   void free(NodeRef at, std::uint64_t units);
 
   std::uint64_t units() const { return units_; }

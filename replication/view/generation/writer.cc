@@ -41,12 +41,14 @@ GenerationWriter::GenerationWriter(std::span<std::byte> memory, const WriterOpti
   nodes_.store(kBytesWord, bytes_);
   nodes_.store(kSeedWord, seed_);
   nodes_.store(kLogEntriesWord, log_entries_in(bytes_));
+  nodes_.store(kIdentityWord, options.identity);
+  nodes_.store(kGenerationWord, options.number);
   // Release: who finds the magic number finds the rest (ViewReader::open).
   nodes_.store(kMagicWord, kGenerationMagic, std::memory_order_release);
 }
 
 void GenerationWriter::mark_gone(std::span<std::byte> memory) {
-  reinterpret_cast<SharedCell<std::uint64_t>*>(memory.data())[kMarkWord].store(kMarkGone, std::memory_order_release);
+  reinterpret_cast<SharedCell<std::uint64_t>*>(memory.data())[kGoneWord].store(1, std::memory_order_release);
   store_store_fence();
 }
 
@@ -123,7 +125,7 @@ bool GenerationWriter::link(std::uint64_t hash, const TableSlot& slot, NodeRef v
     table_.replace(slot, tag_of(hash), version);
     return true;
   }
-  if (table_.crowded() && !table_.grow()) return false;
+  table_.grow_if_crowded();
   return table_.insert(tag_of(hash), version);
 }
 

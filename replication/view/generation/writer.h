@@ -8,13 +8,14 @@
 // and another one takes its place.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,6 +40,8 @@ struct ViewChange {
 struct WriterOptions {
   std::uint64_t seed = 0;           // of the hash: random, so that no client can choose keys that meet
   std::uint64_t expected_keys = 0;  // the hash index begins with room for them
+  std::uint64_t identity = 0;       // of the state, and the generation's number: as its board has them
+  std::uint64_t number = 0;
 };
 
 // Not thread-safe. The memory outlives it.
@@ -62,23 +65,25 @@ class GenerationWriter {
   // RESOURCE_EXHAUSTED (as apply).
   absl::Status publish(ViewRevision revision, std::uint64_t now_ms);
 
+  // Adds the keys from `begin` on, below `end` (empty: all), as they were applied.
+  void list(std::string_view begin, std::string_view end, std::vector<std::string>& keys) const {
+    tree_.list(begin, end, keys);
+  }
+
   ViewRevision revision() const { return published_.revision; }
   std::uint64_t root_number() const { return number_; }
   std::uint64_t keys() const { return tree_.keys(); }
 
-  // Bytes of the generation; what the newest root reaches; what is free.
+  // Bytes of the generation; what the newest root reaches; what is retired and not used again yet; what is free.
   std::uint64_t bytes() const { return bytes_; }
-  // A tombstone that a put has superseded may count as retired twice, so this may be less than it is.
-  std::uint64_t live_bytes() const {
-    const std::uint64_t allocated = space().allocated(), retired = nodes_.retired_units();
-    return (allocated - std::min(allocated, retired)) * kUnitBytes;
-  }
+  std::uint64_t live_bytes() const { return (space().allocated() - nodes_.retired_units()) * kUnitBytes; }
+  std::uint64_t retired_bytes() const { return nodes_.retired_units() * kUnitBytes; }
   std::uint64_t free_bytes() const { return (space().units() - space().allocated()) * kUnitBytes; }
   // Whether a larger generation should take its place.
-  bool nearly_full() const { return live_bytes() / kFullQuarters >= bytes_ / 4; }
+  bool nearly_full() const { return live_bytes() / kFullQuarters >= bytes_ / 4 || table_.cramped(); }
 
   // Readers of this generation learn that it is given up; then all but the first page may be punched. For any process
-  // that may write to the memory. REQUIRES: its writer has ended, or publishes no more.
+  // that may write to the memory, also while the writer goes on.
   static void mark_gone(std::span<std::byte> memory);
 
  private:

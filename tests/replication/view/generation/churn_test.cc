@@ -1,5 +1,4 @@
-// Readers in threads and in other processes while the writer goes on as fast as it can. Revision r changes one key, so
-// what each key is at each revision is computed, not recorded.
+// Readers in threads and in other processes while the writer goes on as fast as it can.
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -21,40 +20,15 @@
 #include "core/shared_cell.h"
 #include "replication/view/generation/reader.h"
 #include "replication/view/generation/writer.h"
+#include "tests/replication/view/generation/churn_truth.h"
 #include "tests/seeds.h"
 #include "tests/transport/host/child.h"
 
 namespace ingot::test {
 namespace {
 
-constexpr ViewRevision kKeys = 997;   // a prime, so that revision * kStep goes through all of them
-constexpr ViewRevision kStep = 390;
 constexpr std::size_t kBytes = std::size_t{8} << 20;
 constexpr std::uint64_t kMarkEnough = 4'000;  // so many roots: memory was used again many times
-
-std::string key_of(ViewRevision key) {
-  const std::string digits = std::to_string(key);
-  return "/churn/" + std::string(4 - digits.size(), '0') + digits;
-}
-bool deletes(ViewRevision revision) { return revision / kKeys % 5 == 4; }
-std::string value_of(ViewRevision revision) {
-  return std::to_string(revision) + std::string(static_cast<std::size_t>(revision % 300), 'v');
-}
-
-// The last revision up to `at` that has changed a key; below 1: none.
-class LastChange {
- public:
-  LastChange() : place_(kKeys) {
-    for (ViewRevision i = 0; i < kKeys; ++i) place_[static_cast<std::size_t>(i * kStep % kKeys)] = i;
-  }
-  ViewRevision operator()(ViewRevision key, ViewRevision at) const {
-    const ViewRevision back = (at - place_[static_cast<std::size_t>(key)]) % kKeys;
-    return at - (back < 0 ? back + kKeys : back);
-  }
-
- private:
-  std::vector<ViewRevision> place_;
-};
 
 void write_until(std::span<std::byte> memory, const std::function<bool(std::uint64_t roots)>& end) {
   auto created = GenerationWriter::create(memory, {.seed = testing::drawn_seed()});
@@ -70,11 +44,11 @@ void write_until(std::span<std::byte> memory, const std::function<bool(std::uint
   for (std::uint64_t roots = 0; !end(roots); ++roots) {
     for (std::uint64_t changes = 1 + prng.below(6); changes > 0; --changes) {
       ++revision;
-      const std::string key = key_of(revision * kStep % kKeys);
-      const std::string value = deletes(revision) ? "" : value_of(revision);
+      const std::string key = churned_key(churned_by(revision));
+      const std::string value = churn_deletes(revision) ? "" : churned_value(revision);
       INGOT_CHECK(writer.apply({.key = key,
                                 .value = value,
-                                .deleted = deletes(revision),
+                                .deleted = churn_deletes(revision),
                                 .revision = revision,
                                 .created = revision,
                                 .version = 1}).ok());
@@ -108,12 +82,12 @@ class Judge {
     if (prng_.chance(0.1)) return read_all();
     if (prng_.chance(0.1)) return read_changes();
     for (int i = 0; i < 4; ++i) {  // at one root
-      const auto key = static_cast<ViewRevision>(prng_.below(kKeys));
+      const auto key = static_cast<ViewRevision>(prng_.below(kChurnedKeys));
       answer_.clear();
-      if (!counts(reader_.get(key_of(key), answer_))) return wrong_;
+      if (!counts(reader_.get(churned_key(key), answer_))) return wrong_;
       const ViewRevision changed = last_(key, revision_);
-      const bool exists = changed >= 1 && !deletes(changed);
-      if (exists != !answer_.empty()) return "key " + key_of(key) + " at " + std::to_string(revision_);
+      const bool exists = changed >= 1 && !churn_deletes(changed);
+      if (exists != !answer_.empty()) return "key " + churned_key(key) + " at " + std::to_string(revision_);
       if (exists && !is(answer_[0], key, changed)) return wrong_;
     }
     return "";
@@ -123,9 +97,9 @@ class Judge {
     answer_.clear();
     if (!counts(reader_.range({}, answer_))) return wrong_;
     std::size_t found = 0;
-    for (ViewRevision key = 0; key < kKeys; ++key) {
+    for (ViewRevision key = 0; key < kChurnedKeys; ++key) {
       const ViewRevision changed = last_(key, revision_);
-      if (changed < 1 || deletes(changed)) continue;
+      if (changed < 1 || churn_deletes(changed)) continue;
       if (found == answer_.size() || !is(answer_[found++], key, changed)) return "a range at " + wrong_;
     }
     std::uint64_t count = 0;
@@ -141,7 +115,7 @@ class Judge {
     if (outcome == ReadOutcome::kTooOld || !counts(outcome)) return wrong_;
     std::size_t found = 0;  // fewer revisions than keys: each has changed one
     for (ViewRevision revision = since + 1; revision <= revision_; ++revision) {
-      if (found == answer_.size() || !is(answer_[found++], revision * kStep % kKeys, revision)) {
+      if (found == answer_.size() || !is(answer_[found++], churned_by(revision), revision)) {
         return "changes since " + std::to_string(since) + " at " + std::to_string(revision_);
       }
     }
@@ -155,13 +129,14 @@ class Judge {
     return outcome == ReadOutcome::kOk;
   }
   bool is(const ViewEntry& entry, ViewRevision key, ViewRevision changed) {
-    const bool same = entry.key == key_of(key) && entry.revision == changed && entry.deleted == deletes(changed) &&
-                      entry.value == (deletes(changed) ? "" : value_of(changed));
+    const bool same = entry.key == churned_key(key) && entry.revision == changed &&
+                      entry.deleted == churn_deletes(changed) &&
+                      entry.value == (churn_deletes(changed) ? "" : churned_value(changed));
     if (!same) wrong_ = std::string(entry.key) + " of " + std::to_string(entry.revision);
     return same;
   }
 
-  const LastChange last_;
+  const LastChurn last_;
   ViewReader reader_;
   Prng prng_;
   ViewAnswer answer_;
