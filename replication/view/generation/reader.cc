@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/rule.h"
-#include "core/stable_hash.h"
+#include "replication/view/generation/key_hash.h"
 #include "replication/view/generation/tree_walk.h"
 
 namespace ingot::inline replication_view_generation {
@@ -111,7 +111,7 @@ ReadOutcome ViewReader::verdict(bool astray, ViewAnswer& answer) const {
 
 ReadOutcome ViewReader::get(std::string_view key, ViewAnswer& answer) {
   source_.begin(kGetWordsMax + words_for(key.size()) + words_for(kViewBytesMax));
-  const std::uint32_t tag = tag_of(hash_bytes(key, seed_));
+  const std::uint32_t tag = tag_of(key_hash(key, seed_));
   const std::size_t before = answer.starts_.size();
   const Found found =
       find(tag, key.size(), std::nullopt, answer, [&](const ViewEntry& entry) { return entry.key == key; });
@@ -263,7 +263,7 @@ ReadOutcome ViewReader::changes(const ViewChanges& changes, ViewAnswer& answer) 
     too_old = revision > root_.revision;
     if (too_old || revision <= changes.since) continue;
     const auto newest = [&](const ViewEntry& entry) {
-      return entry.revision == revision && hash_bytes(entry.key, seed_) == hash;
+      return entry.revision == revision && key_hash(entry.key, seed_) == hash;
     };
     astray = !source_.take(2) || find(tag_of(hash), 0, revision, answer, newest) == Found::kAstray;
   }

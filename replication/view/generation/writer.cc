@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/rule.h"
-#include "core/stable_hash.h"
+#include "replication/view/generation/key_hash.h"
 
 namespace ingot::inline replication_view_generation {
 namespace {
@@ -73,7 +73,7 @@ absl::Status GenerationWriter::no_room() const {
 absl::Status GenerationWriter::apply(const ViewChange& change) {
   if (failed_) return no_room();
   if (auto status = check(change); !status.ok()) return status;
-  const std::uint64_t hash = hash_bytes(change.key, seed_);
+  const std::uint64_t hash = key_hash(change.key, seed_);
   const TableSlot slot = table_.find(tag_of(hash), change.key);
   ViewRevision newest = 0;
   NodeRef previous = slot.version;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "replication/view/generation/key_hash.h"
 #include "replication/view/generation/memory.h"
 #include "replication/view/generation/writer.h"
 #include "tests/replication/view/generation/view_world.h"
@@ -312,6 +313,27 @@ TEST_CASE("a generation in a memfd is read through another descriptor, and its p
   CHECK(std::all_of(read->bytes().begin() + 4096, read->bytes().end(), [](std::byte b) { return b == std::byte{0}; }));
   CHECK(reader->get("a", answer) == ReadOutcome::kGone);
   CHECK(reader->begin() == ReadOutcome::kGone);
+}
+
+// Of 100,000 keys some one pair has the same 32 bits, if these are as good as random ones; 500 keys to a slot.
+TEST_CASE("keys that are alike have hashes that are not") {
+  constexpr std::size_t kKeys = 100'000;
+  for (const std::size_t bytes : {5, 8, 12, 16, 17, 40}) {
+    std::vector<std::uint32_t> tags;
+    std::vector<std::size_t> slots(kKeys / 500);
+    for (std::size_t i = 0; i < kKeys; ++i) {
+      const std::string digits = std::to_string(i);
+      const std::string key = std::string(bytes - 5, '/') + std::string(5 - digits.size(), '0') + digits;
+      tags.push_back(tag_of(key_hash(key, 7)));
+      ++slots[tags.back() % slots.size()];
+    }
+    std::sort(tags.begin(), tags.end());
+    std::size_t met = 0;
+    for (std::size_t i = 1; i < kKeys; ++i) met += tags[i] == tags[i - 1];
+    CHECK(met < 20);
+    CHECK(*std::max_element(slots.begin(), slots.end()) < 700);
+    CHECK(*std::min_element(slots.begin(), slots.end()) > 300);
+  }
 }
 
 TEST_CASE("sizes that no generation has are refused") {

@@ -27,7 +27,7 @@ class Run {
       : prng_(seed),
         totals_(totals),
         source_(prng_, 5 + prng_.below(200)),
-        value_bytes_max_(prng_.chance(0.1) ? 20'000 : 60),
+        value_bytes_max_(prng_.chance(0.1) ? 80'000 : 60),
         entries_max_(1 + prng_.below(30)),
         lag_max_(prng_.below(12)),
         waiting_bytes_max_(prng_.chance(0.5) ? prng_.below(3000) : kWaitingBytesMax) {}
