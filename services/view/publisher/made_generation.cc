@@ -33,7 +33,10 @@ absl::StatusOr<std::unique_ptr<MadeGeneration>> MadeGeneration::create(const Wan
   if (!readers_fd.ok()) return readers_fd.status();
   auto memory = Segment::map(fd->get(), Segment::Access::kReadWrite);
   if (!memory.ok()) return memory.status();
-  const WriterOptions options{.seed = random_seed(), .expected_keys = wanted.expected_keys};
+  const WriterOptions options{.seed = random_seed(),
+                              .expected_keys = wanted.expected_keys,
+                              .identity = wanted.identity,
+                              .number = wanted.number};
   auto writer = GenerationWriter::create(memory->bytes(), options);
   if (!writer.ok()) return writer.status();
   return std::unique_ptr<MadeGeneration>(new MadeGeneration(wanted, *std::move(fd), *std::move(readers_fd),

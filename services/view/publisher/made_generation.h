@@ -34,6 +34,7 @@ class GenerationObserver {
 class MadeGeneration final : private SourceAnswers {
  public:
   struct Wanted {
+    std::uint64_t identity = 0;  // of the state
     std::uint64_t number = 0;
     std::uint64_t bytes = 0;
     std::uint64_t bytes_max = 0;      // of the one that takes its place

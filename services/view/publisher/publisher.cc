@@ -135,6 +135,7 @@ void Publisher::make() {
   const WhyReplaced why = *std::exchange(wanted_, std::nullopt);
   const SourceSize there = size();
   MadeGeneration::Wanted wanted;
+  wanted.identity = options_.identity;
   wanted.number = page_.generations.get() + 1;
   wanted.bytes = wanted_bytes(there);
   wanted.bytes_max = bytes_max_;
