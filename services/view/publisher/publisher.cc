@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<Publisher>> Publisher::create(const PublisherOpti
 Publisher::Publisher(const PublisherOptions& options, ReplicaClient& client, const InstanceView& view, ViewPage& page,
                      TicketServer& tickets, Board board, BoardKeeper keeper, BoardPublisher publisher)
     : options_(options),
-      bytes_max_(options.bytes_max == 0 ? kGenerationBytesMax : std::max(options.bytes_max, kViewBytesMin)),
+      bytes_max_(bytes_for_live(kGenerationBytesMax, options.bytes_max == 0 ? kGenerationBytesMax : options.bytes_max)),
       client_(client),
       view_(view),
       page_(page),
@@ -81,11 +81,12 @@ Publisher::Publisher(const PublisherOptions& options, ReplicaClient& client, con
 
 int Publisher::poll(std::uint64_t now_ns) {
   now_ms_ = now_ns / kNsPerMs;
+  if (waits_for_reader()) return 0;
   int work = 0;
   if (!begin_revision_ && !asking_revision_ && now_ms_ >= ask_again_ms_) ask_revision(), ++work;
-  if (current_ && !(next_ && next_->ready())) work += current_->poll(now_ms_);  // else it would run ahead again
+  if (current_ && !current_stands()) work += current_->poll(now_ms_);
   if (next_) work += next_->poll(now_ms_);
-  if (next_ && next_->given_up()) next_.reset(), ++work;
+  if (next_ && next_->given_up()) drop_next(), ++work;
   if (wanted_ && !next_ && now_ms_ >= make_ms_) make(), ++work;
   if (next_ && next_->ready()) name_next();
   if (!gone_.empty()) {
@@ -98,9 +99,10 @@ int Publisher::poll(std::uint64_t now_ns) {
 
 std::uint64_t Publisher::deadline_ns() const {
   std::uint64_t ms = kNever / kNsPerMs;
+  if (waits_for_reader()) return kNever;
   if (!begin_revision_ && !asking_revision_) ms = std::min(ms, ask_again_ms_);
   if (wanted_ && !next_) ms = std::min(ms, make_ms_);
-  if (current_) ms = std::min(ms, current_->deadline_ms());
+  if (current_ && !current_stands()) ms = std::min(ms, current_->deadline_ms());
   if (next_) ms = std::min(ms, next_->deadline_ms());
   if (!gone_.empty()) ms = 0;
   if (tickets_.age_wanted() && !barrier_under_way_ && !barrier_) ms = std::min(ms, barrier_ms_);
@@ -124,8 +126,11 @@ SourceSize Publisher::size() const {
   return {(**newest)[ReplicaCounter::kStoreKeys].get(), (**newest)[ReplicaCounter::kStoreLiveBytes].get()};
 }
 
-std::uint64_t Publisher::wanted_bytes(const SourceSize& size) const {
-  std::uint64_t bytes = bytes_for_source(size, bytes_max_);
+// The stores count more for a key, and for a lease's hold on it, than a view needs for them. So a generation that is
+// found to be far too large shows how many bytes are needed: by the stores' count the next one would be as large.
+std::uint64_t Publisher::wanted_bytes(const SourceSize& size, WhyReplaced why) const {
+  const bool measured = current_ && why == WhyReplaced::kSparse;
+  std::uint64_t bytes = measured ? 0 : bytes_for_source(size, bytes_max_);
   if (current_) bytes = std::max(bytes, bytes_for_live(current_->writer().live_bytes(), bytes_max_));
   return std::min(std::max(bytes, 2 * full_bytes_), bytes_max_);
 }
@@ -137,22 +142,47 @@ void Publisher::make() {
   MadeGeneration::Wanted wanted;
   wanted.identity = options_.identity;
   wanted.number = page_.generations.get() + 1;
-  wanted.bytes = wanted_bytes(there);
+  wanted.bytes = wanted_bytes(there, why);
   wanted.bytes_max = bytes_max_;
   wanted.expected_keys = there.keys;
   wanted.why = why;
   auto made = MadeGeneration::create(wanted, client_, [this] { return size(); }, *this);
-  if (!made.ok()) {
-    const std::string cause(made.status().message());
-    if (cause != logged_) log_warning(absl::StrCat("a generation of the view cannot be made: ", cause));
-    logged_ = cause;
-    wanted_ = why;
-    return make_again_later();
-  }
+  if (!made.ok()) return not_made(made.status(), wanted);
   page_.generations.add(1);
   if (current_) current_->set_standing(false);
   next_ = *std::move(made);
   next_->start(now_ms_);
+}
+
+// An index of so many keys that it does not fit needs a larger generation, as keys do that do not fit.
+void Publisher::not_made(const absl::Status& status, const MadeGeneration::Wanted& wanted) {
+  wanted_ = wanted.why;
+  if (absl::IsInvalidArgument(status)) {
+    wanted_ = WhyReplaced::kFull;
+    too_few(wanted.bytes);
+  } else {
+    const std::string cause(status.message());
+    if (cause != logged_) log_warning(absl::StrCat("a generation of the view cannot be made: ", cause));
+    logged_ = cause;
+  }
+  make_again_later();
+}
+
+// Whoever waits for the first one is told that there will be none for now.
+void Publisher::too_few(std::uint64_t bytes) {
+  full_bytes_ = bytes;
+  if (bytes < bytes_max_) return;
+  const std::string sentence = absl::StrCat("the keys need more memory than the view may have (", bytes_max_,
+                                            " bytes); it stays as it is until they need less, or --view-bytes is more");
+  if (page_.full.get() == 0) log_warning(sentence);
+  page_.full.set(1);
+  if (!current_) tickets_.refuse(absl::ResourceExhaustedError(sentence));
+}
+
+// The standing question is the current one's again.
+void Publisher::drop_next() {
+  next_.reset();
+  if (current_) current_->set_standing(true);
 }
 
 void Publisher::make_again_later() {
@@ -206,15 +236,7 @@ void Publisher::to_replace(std::uint64_t number, WhyReplaced why, bool gives_up)
   if (is_current && (next_ || wanted_)) return;  // its next one is on its way
   const std::uint64_t bytes = is_current ? current_->wanted().bytes : next_ ? next_->wanted().bytes : 0;
   wanted_ = why;
-  if (!gives_up) return;
-  if (why == WhyReplaced::kFull) full_bytes_ = bytes;
-  if (why == WhyReplaced::kFull && bytes >= bytes_max_) {
-    if (page_.full.get() == 0) {
-      log_warning(absl::StrCat("the keys need more memory than the view may have (", bytes_max_,
-                               " bytes); it stays as it is until they need less, or --view-bytes is more"));
-    }
-    page_.full.set(1);
-  }
+  if (gives_up && why == WhyReplaced::kFull) too_few(bytes);
   make_again_later();
 }
 

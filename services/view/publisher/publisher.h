@@ -31,6 +31,7 @@ struct PublisherOptions {
   std::uint64_t identity = 0;     // of the state: its cluster id
   std::uint64_t incarnation = 0;  // of this publisher
   std::uint64_t bytes_max = 0;    // of a generation; 0: as many as its keys need
+  bool waits_for_reader = false;  // nothing is asked and made until a client has come that may read the view
 };
 
 // Used by one thread, from create() on, to be polled behind the client's answers. All references outlive it.
@@ -61,10 +62,16 @@ class Publisher final : public Pollable, private GenerationObserver {
   void published(std::uint64_t number, ViewRevision revision) override;
   void to_replace(std::uint64_t number, WhyReplaced why, bool gives_up) override;
 
+  bool waits_for_reader() const { return options_.waits_for_reader && tickets_.admitted() == 0; }
+  // The next one has overtaken it, or is about to: else it would run ahead again.
+  bool current_stands() const { return next_ && next_->ready(); }
   void ask_revision();
   void make();
   void make_again_later();
-  std::uint64_t wanted_bytes(const SourceSize& size) const;
+  std::uint64_t wanted_bytes(const SourceSize& size, WhyReplaced why) const;
+  void drop_next();
+  void not_made(const absl::Status& status, const MadeGeneration::Wanted& wanted);
+  void too_few(std::uint64_t bytes);
   void name_next();
   void show();
   void look_for_barrier();

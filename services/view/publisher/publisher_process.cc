@@ -76,7 +76,8 @@ class PublisherProcess {
     loop_ = *std::move(loop);
     tickets_ = std::make_unique<TicketServer>(*loop_, std::move(listener), *std::move(rights), page_);
     const PublisherOptions options{spec_.config.cluster_id, spec_.publisher_incarnation,
-                                   static_cast<std::uint64_t>(spec_.config.view_bytes)};
+                                   static_cast<std::uint64_t>(spec_.config.view_bytes),
+                                   spec_.config.view == ViewMode::kAuto};
     auto publisher = Publisher::create(options, client_, memory_.view(), page_, *tickets_);
     if (!publisher.ok()) return publisher.status();
     publisher_ = *std::move(publisher);

@@ -36,6 +36,19 @@ void TicketServer::give(int board, int generation) {
   for (const Id id : failed) close(id);
 }
 
+void TicketServer::refuse(absl::Status why) {
+  why_none_ = std::move(why);
+  std::vector<Id> refused;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection.given) refused.push_back(id);
+  }
+  for (const Id id : refused) {
+    page_.refused.add(1);
+    answer(connections_.at(id).fd.get(), why_none_);
+    close(id);
+  }
+}
+
 // ---- Connections ----------------------------------------------------------------------------------------------------
 
 void TicketServer::accept_some() {
@@ -76,6 +89,11 @@ void TicketServer::admit(Descriptor fd) {
   connection.guarded = guarded;
   ++by_user_[connection.uid];
   page_.connections.set(connections_.size());
+  if (generation_ < 0 && !why_none_.ok()) {
+    page_.refused.add(1);
+    answer(connection.fd.get(), why_none_);
+    return close(id);
+  }
   if (generation_ >= 0 && !give_to(connection)) return close(id);
   loop_.watch(connection.fd.get(), [this, id] { read(id); });
 }

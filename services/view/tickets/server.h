@@ -39,10 +39,16 @@ class TicketServer final : public Pollable {
   // until the next call.
   void give(int board, int generation);
 
+  // There is no view for now: who waits for one, or comes until the next give(), is told why.
+  void refuse(absl::Status why);
+
   // Of the current generation: as in WaitList.
   void changed(std::string_view key, std::int64_t revision) { waits_.changed(key, revision); }
   void missed(std::int64_t revision) { waits_.missed(revision); }
   void published(std::int64_t revision) { waits_.published(revision); }
+
+  // Clients so far that may read the view.
+  std::uint64_t admitted() const { return next_id_ - 1; }
 
   // Whether a connection asks for the view's age.
   bool age_wanted() const { return ages_ > 0; }
@@ -84,6 +90,7 @@ class TicketServer final : public Pollable {
   const uid_t overflow_ = overflow_user();
   ViewPage& page_;
   int board_ = -1, generation_ = -1;  // -1: there is no view yet
+  absl::Status why_none_;             // not OK: so whoever waits for one is told
   std::map<Id, Connection> connections_;
   std::map<uid_t, std::size_t> by_user_;
   Id next_id_ = 1;
