@@ -1,5 +1,7 @@
 #include "services/view/tickets/server.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -13,6 +15,27 @@
 #include "services/view/tickets/message.h"
 
 namespace ingot::inline services_view_tickets {
+
+namespace {
+
+// Of a Unix socket: also true when its peer is closed, which drops what it has not received.
+bool all_received(int connection) {
+  int bytes = 0;
+  return ::ioctl(connection, SIOCOUTQ, &bytes) != 0 || bytes == 0;
+}
+
+ViewAsk head_of(const std::string& input) {
+  ViewAsk ask;
+  std::memcpy(&ask, input.data(), sizeof ask);
+  return ask;
+}
+
+// Of a question that has begun so: its head, until that is there.
+std::size_t question_bytes(const std::string& input) {
+  return sizeof(ViewAsk) + (input.size() < sizeof(ViewAsk) ? 0 : head_of(input).prefix_bytes);
+}
+
+}  // namespace
 
 TicketServer::TicketServer(EventLoop& loop, Descriptor listener, ViewRights rights, ViewPage& page)
     : loop_(loop), listener_(std::move(listener)), rights_(std::move(rights)), page_(page) {
@@ -31,7 +54,7 @@ void TicketServer::give(int board, int generation) {
   generation_ = generation;
   std::vector<Id> failed;
   for (auto& [id, connection] : connections_) {
-    if (!connection.given && !give_to(connection)) failed.push_back(id);
+    if (!connection.given && !connection.ended && !give_to(connection)) failed.push_back(id);
   }
   for (const Id id : failed) close(id);
 }
@@ -40,7 +63,7 @@ void TicketServer::refuse(absl::Status why) {
   why_none_ = std::move(why);
   std::vector<Id> refused;
   for (const auto& [id, connection] : connections_) {
-    if (!connection.given) refused.push_back(id);
+    if (!connection.given && !connection.ended) refused.push_back(id);
   }
   for (const Id id : refused) {
     page_.refused.add(1);
@@ -127,11 +150,38 @@ void TicketServer::close(Descriptor fd, bool guarded) {
   close_unread(std::move(fd));
 }
 
+// Its client can receive what was sent, as if the connection had been closed.
+void TicketServer::end(Id id) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  if (all_received(connection.fd.get())) return close(id);
+  if (std::exchange(connection.ended, true)) return;
+  loop_.unwatch(connection.fd.get());
+  waits_.forget(id);
+  ages_ -= std::exchange(connection.age, false) ? 1 : 0;
+  ::shutdown(connection.fd.get(), SHUT_RDWR);
+  if (ended_++ == 0) look_at_ended_ns_ = now_ns_ + kEndedLookMs * 1'000'000;
+}
+
+void TicketServer::look_at_ended() {
+  std::vector<Id> received;
+  for (const auto& [id, connection] : connections_) {
+    if (connection.ended && all_received(connection.fd.get())) received.push_back(id);
+  }
+  for (const Id id : received) close(id);
+  look_at_ended_ns_ = now_ns_ + kEndedLookMs * 1'000'000;
+}
+
 void TicketServer::close(Id id) {
   auto found = connections_.extract(id);
   if (found.empty()) return;
   Connection& connection = found.mapped();
-  loop_.unwatch(connection.fd.get());
+  if (connection.ended) {
+    --ended_;
+  } else {
+    loop_.unwatch(connection.fd.get());
+  }
   waits_.forget(id);
   if (connection.age) --ages_;
   if (const auto its = by_user_.find(connection.uid); --its->second == 0) by_user_.erase(its);
@@ -141,38 +191,36 @@ void TicketServer::close(Id id) {
 
 // ---- Questions ------------------------------------------------------------------------------------------------------
 
+// The rest of one question at most, so that no client has more of a round than others.
 void TicketServer::read(Id id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
   char bytes[sizeof(ViewAsk) + kWaitPrefixBytesMax];
-  const std::span<char> room(bytes, sizeof bytes - std::min(connection.input.size(), sizeof bytes - 1));
+  const std::span<char> room(bytes, question_bytes(connection.input) - connection.input.size());
   const ssize_t got = connection.guarded
                           ? receive_bytes(connection.fd.get(), room)
                           : ::recv(connection.fd.get(), room.data(), room.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) return close(id);  // the end, or descriptors
+  if (got <= 0) return end(id);  // the end, or descriptors
   connection.input.append(bytes, static_cast<std::size_t>(got));
-  if (!take_questions(id, connection)) close(id);
+  if (!take_question(id, connection)) end(id);
 }
 
 // False: what came is no question.
-bool TicketServer::take_questions(Id id, Connection& connection) {
-  while (connection.input.size() >= sizeof(ViewAsk)) {
-    ViewAsk ask;
-    std::memcpy(&ask, connection.input.data(), sizeof ask);
-    if (ask.prefix_bytes > kWaitPrefixBytesMax) return false;
-    if (connection.input.size() < sizeof ask + ask.prefix_bytes) return true;
-    const std::string prefix = connection.input.substr(sizeof ask, ask.prefix_bytes);
-    connection.input.erase(0, sizeof ask + ask.prefix_bytes);
-    if (ask.kind == ViewAskKind::kAge && prefix.empty()) {
-      ages_ += std::exchange(connection.age, true) ? 0 : 1;
-    } else if (ask.kind != ViewAskKind::kWait) {
-      return false;
-    } else if (waits_.wait(id, prefix, ask.revision) && !send_byte(connection)) {
-      return false;
-    }
+bool TicketServer::take_question(Id id, Connection& connection) {
+  if (connection.input.size() < sizeof(ViewAsk)) return true;
+  const ViewAsk ask = head_of(connection.input);
+  if (ask.prefix_bytes > kWaitPrefixBytesMax) return false;
+  if (connection.input.size() < sizeof ask + ask.prefix_bytes) return true;
+  const std::string prefix = connection.input.substr(sizeof ask);
+  connection.input.clear();
+  if (ask.kind == ViewAskKind::kWait) {
+    waits_.wait(id, prefix, ask.revision);
+    return true;
   }
+  if (ask.kind != ViewAskKind::kAge || !prefix.empty()) return false;
+  ages_ += std::exchange(connection.age, true) ? 0 : 1;
   return true;
 }
 
@@ -188,19 +236,21 @@ int TicketServer::poll(std::uint64_t now_ns) {
     loop_.watch(listener_.get(), [this] { accept_some(); });
     accept_some();
   }
+  if (ended_ > 0 && now_ns >= look_at_ended_ns_) look_at_ended();
   if (!waits_.to_look() || now_ns < sweep_ns_) return 0;
   std::vector<Id> ended;
   waits_.look(kWaitsPerRound, ended);
   for (const Id id : ended) {
-    if (!send_byte(connections_.at(id))) close(id);
+    if (!send_byte(connections_.at(id))) end(id);
   }
   if (!waits_.to_look()) sweep_ns_ = now_ns + kWaitSweepNs;
   return 1;
 }
 
 std::uint64_t TicketServer::deadline_ns() const {
-  const std::uint64_t sweep = waits_.to_look() ? sweep_ns_ : kNever;
-  return accept_again_ns_ == 0 ? sweep : std::min(sweep, accept_again_ns_);
+  std::uint64_t ns = waits_.to_look() ? sweep_ns_ : kNever;
+  if (ended_ > 0) ns = std::min(ns, look_at_ended_ns_);
+  return accept_again_ns_ == 0 ? ns : std::min(ns, accept_again_ns_);
 }
 
 }  // namespace ingot::services_view_tickets

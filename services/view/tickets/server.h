@@ -1,8 +1,8 @@
 // The publisher's side of the view socket: gives the view's memory to those who may read it, and tells those who wait
 // that keys have changed.
 //
-// Nothing is kept about readers: a connection has its place as long as it is open, and no longer. The kernel says who
-// connects. Descriptors that a client sends are refused (services/sockets/passed_descriptors.h).
+// Nothing is kept about readers: a connection has its place as long as it is open, or descriptors are in it that its
+// client has not received. The kernel says who connects. Descriptors that a client sends are refused (services/sockets/passed_descriptors.h).
 #pragma once
 
 #include <sys/types.h>
@@ -68,7 +68,8 @@ class TicketServer final : public Pollable {
     bool guarded = false;  // its client may send descriptors: read it with care
     bool given = false;
     bool age = false;
-    std::string input;  // a question that has not come as a whole
+    bool ended = false;  // shut down, and kept for what its client has not received
+    std::string input;   // a question that has not come as a whole
   };
   using Id = WaitList::Id;
 
@@ -79,8 +80,10 @@ class TicketServer final : public Pollable {
   void answer(int fd, const absl::Status& status);
   bool give_to(Connection& connection);
   void read(Id id);
-  bool take_questions(Id id, Connection& connection);
+  bool take_question(Id id, Connection& connection);
   bool send_byte(const Connection& connection);
+  void end(Id id);
+  void look_at_ended();
   void close(Id id);
   static void close(Descriptor fd, bool guarded);
 
@@ -96,6 +99,8 @@ class TicketServer final : public Pollable {
   Id next_id_ = 1;
   WaitList waits_;
   std::size_t ages_ = 0;
+  std::size_t ended_ = 0;              // connections
+  std::uint64_t look_at_ended_ns_ = 0;  // not before
   std::uint64_t now_ns_ = 0;
   std::uint64_t sweep_ns_ = 0;         // not before
   std::uint64_t accept_again_ns_ = 0;  // 0: the listener is watched

@@ -5,22 +5,24 @@
 
 namespace ingot::inline services_view_tickets {
 
-bool WaitList::wait(Id id, std::string_view prefix, std::int64_t revision) {
-  Wait wait{std::string(prefix), revision, first_, revision < floor_};
-  waits_.erase(id);
-  if (has_ended(wait)) return true;
-  waits_.emplace(id, std::move(wait));
-  return false;
+// Revisions do not fall in the list, so the changes from before the wait are passed by.
+void WaitList::wait(Id id, std::string_view prefix, std::int64_t revision) {
+  const auto next = std::upper_bound(changes_.begin(), changes_.end(), revision,
+                                     [](std::int64_t at, const Change& change) { return at < change.revision; });
+  const auto passed = static_cast<std::uint64_t>(next - changes_.begin());
+  waits_.insert_or_assign(id, Wait{std::string(prefix), revision, first_ + passed, revision < floor_});
+  unseen_ = waits_.size();
 }
 
-bool WaitList::has_ended(Wait& wait) const {
-  if (wait.unsure || wait.next < first_) return published_ > wait.revision;
-  for (; wait.next < first_ + changes_.size(); ++wait.next) {
+WaitList::Look WaitList::look_at(Wait& wait) const {
+  if (wait.unsure || wait.next < first_) return published_ > wait.revision ? Look::kEnded : Look::kWaits;
+  const std::uint64_t end = first_ + changes_.size();
+  for (const std::uint64_t slice = std::min(end, wait.next + kWaitChangesPerLook); wait.next < slice; ++wait.next) {
     const Change& change = changes_[static_cast<std::size_t>(wait.next - first_)];
-    if (change.revision > published_) return false;
-    if (change.revision > wait.revision && change.key.starts_with(wait.prefix)) return true;
+    if (change.revision > published_) return Look::kWaits;
+    if (change.revision > wait.revision && change.key.starts_with(wait.prefix)) return Look::kEnded;
   }
-  return false;
+  return wait.next < end ? Look::kUnfinished : Look::kWaits;
 }
 
 void WaitList::changed(std::string_view key, std::int64_t revision) {
@@ -54,7 +56,9 @@ void WaitList::look(std::size_t most, std::vector<Id>& ended) {
     auto at = waits_.upper_bound(last_looked_);
     if (at == waits_.end()) at = waits_.begin();
     last_looked_ = at->first;
-    if (!has_ended(at->second)) continue;
+    const Look look = look_at(at->second);
+    if (look == Look::kUnfinished) unseen_ = waits_.size() + 1;  // a whole turn more, after this one
+    if (look != Look::kEnded) continue;
     ended.push_back(at->first);
     waits_.erase(at);
   }

@@ -20,8 +20,8 @@ class WaitList {
  public:
   using Id = std::uint64_t;
 
-  // False: it waits, in place of what `id` waited for before. True: it has ended already.
-  bool wait(Id id, std::string_view prefix, std::int64_t revision);
+  // In place of what `id` waited for before. Nothing is looked at here.
+  void wait(Id id, std::string_view prefix, std::int64_t revision);
   void forget(Id id) { waits_.erase(id); }
 
   // Revisions do not fall. A change counts once the revision is published.
@@ -30,9 +30,10 @@ class WaitList {
   void missed(std::int64_t revision);
   void published(std::int64_t revision);
 
-  // Looks at up to `most` waits, by turns; appends those that have ended to `ended`, and forgets them.
+  // Looks at up to `most` waits, by turns, and at kWaitChangesPerLook changes for each; appends those that have ended to
+  // `ended`, and forgets them.
   void look(std::size_t most, std::vector<Id>& ended);
-  // Whether some were not looked at since the last published().
+  // Whether some have begun, or were not looked at to the end, since the last published().
   bool to_look() const { return unseen_ > 0 && !waits_.empty(); }
 
   std::size_t size() const { return waits_.size(); }
@@ -49,12 +50,13 @@ class WaitList {
     std::string key;
   };
 
-  bool has_ended(Wait& wait) const;
+  enum class Look { kEnded, kWaits, kUnfinished };
+  Look look_at(Wait& wait) const;
   void drop_front();
 
   std::map<Id, Wait> waits_;
   Id last_looked_ = 0;
-  std::size_t unseen_ = 0;
+  std::size_t unseen_ = 0;  // so many in turn are to be looked at
   std::deque<Change> changes_;
   std::uint64_t first_ = 0;  // the number of the first of them
   std::size_t bytes_ = 0;    // of their keys

@@ -178,12 +178,66 @@ TEST_CASE("junk, a prefix that is too long, and descriptors end the connection, 
   bool given = false;
   socket.serve([&] {
     if (!std::exchange(given, true)) socket.server->give(board.get(), generation.get());
+    for (int i = 0; i < 3; ++i) (void)clients[static_cast<std::size_t>(i)].take(0);
     return socket.page.accepted.get() < 4 || socket.page.connections.get() > 1;
   });
   CHECK(inode(clients[3].fd()) == last);
   const auto ticket = clients[3].take(0);
   REQUIRE(ticket.has_value());
   CHECK(ticket->ok());
+}
+
+TEST_CASE("a connection that ends keeps its place until its client has received its descriptors") {
+  Socket socket;
+  const Descriptor board = memory(), generation = memory();
+  auto client = ViewConnection::open(socket.path), gone = ViewConnection::open(socket.path);
+  REQUIRE((client.ok() && gone.ok()));
+  std::optional<ViewConnection> leaves = *std::move(gone);
+  const std::string junk(100, '\x7f');
+  REQUIRE(::send(client->fd(), junk.data(), junk.size(), 0) == 100);
+  REQUIRE(::send(leaves->fd(), junk.data(), junk.size(), 0) == 100);
+  bool given = false;
+  int rounds = 0;
+  std::optional<absl::StatusOr<ViewTicket>> ticket;
+  socket.serve([&] {
+    if (!std::exchange(given, true)) socket.server->give(board.get(), generation.get());
+    if (socket.page.accepted.get() == 2) ++rounds;
+    if (rounds == 100) leaves.reset();  // without having received it
+    if (rounds > 100 && socket.page.connections.get() == 1 && !ticket) ticket = client->take(0);
+    CHECK(socket.page.connections.get() <= 2);
+    return !ticket || socket.page.connections.get() > 0;
+  });
+  REQUIRE(ticket->ok());
+  CHECK(inode((*ticket)->generation.get()) == inode(generation.get()));
+  CHECK_FALSE(client->changed().ok());  // it was told of the end
+}
+
+TEST_CASE("who waits for a view that cannot be made, or comes then, is told why, until there is one") {
+  Socket socket;
+  const Descriptor board = memory(), generation = memory();
+  auto first = ViewConnection::open(socket.path);
+  REQUIRE(first.ok());
+  std::optional<absl::StatusOr<ViewConnection>> second, third;
+  std::optional<absl::StatusOr<ViewTicket>> firsts, seconds, thirds;
+  socket.serve([&] {
+    if (!second && socket.server->admitted() == 1) {
+      socket.server->refuse(absl::ResourceExhaustedError("too many keys"));
+      second = ViewConnection::open(socket.path);
+      REQUIRE(second->ok());
+    }
+    if (!firsts) firsts = first->take(0);
+    if (second && !seconds) seconds = (*second)->take(0);
+    if (firsts && seconds && !third) {
+      socket.server->give(board.get(), generation.get());
+      third = ViewConnection::open(socket.path);
+      REQUIRE(third->ok());
+    }
+    if (third && !thirds) thirds = (*third)->take(0);
+    return !thirds;
+  });
+  CHECK(firsts->status() == absl::ResourceExhaustedError("too many keys"));
+  CHECK(seconds->status() == absl::ResourceExhaustedError("too many keys"));
+  CHECK(thirds->ok());
 }
 
 TEST_CASE("one user has no more than his share of the connections, and is told so") {
