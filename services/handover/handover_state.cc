@@ -144,6 +144,7 @@ void HandoverState::describe(supervision_v1::Orphaned& greeting) const {
   greeting.add_incarnations(spec_.publisher_incarnation);
   greeting.set_snapshot_slot(spec_.snapshot_slot);
   greeting.set_binding(spec_.socket.binding);
+  greeting.set_view_binding(spec_.view_socket.binding);
   greeting.set_unknown(unknown);
 }
 
@@ -170,15 +171,19 @@ void HandoverState::merge(HandoverState other) {
     const auto inbox = static_cast<std::size_t>(1 + view_endpoint(spec_.config));
     replace(spec_.fabric_fds[inbox], other.take(other.spec_.fabric_fds[inbox]));
   }
-  if (other.spec_.socket.binding > spec_.socket.binding) {
-    replace(spec_.socket.fd, other.take(other.spec_.socket.fd));
-    spec_.socket.binding = other.spec_.socket.binding;
-    spec_.socket.file = other.spec_.socket.file;
-  }
+  take_newer(spec_.socket, other, other.spec_.socket);
+  take_newer(spec_.view_socket, other, other.spec_.view_socket);
   if (other.spec_.snapshot_slot > spec_.snapshot_slot && other.spec_.snapshot_fd >= 0) {
     replace(spec_.snapshot_fd, other.take(other.spec_.snapshot_fd));
     spec_.snapshot_slot = other.spec_.snapshot_slot;
   }
+}
+
+void HandoverState::take_newer(SocketLaunch& mine, HandoverState& other, const SocketLaunch& theirs) {
+  if (theirs.binding <= mine.binding) return;
+  replace(mine.fd, other.take(theirs.fd));
+  mine.binding = theirs.binding;
+  mine.file = theirs.file;
 }
 
 // Of the process that knows the newer incarnation the list of kept segments is the newer one, too.

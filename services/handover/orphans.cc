@@ -109,7 +109,7 @@ bool knows_more(const supervision_v1::Orphaned& greeting, const HandoverState& k
   supervision_v1::Orphaned here;
   known.describe(here);
   if (greeting.snapshot_slot() > here.snapshot_slot() || here.unknown() > 0) return true;
-  if (greeting.binding() > here.binding()) return true;
+  if (greeting.binding() > here.binding() || greeting.view_binding() > here.view_binding()) return true;
   for (int i = 0; i < std::min(greeting.incarnations_size(), here.incarnations_size()); ++i) {
     if (greeting.incarnations(i) > here.incarnations(i)) return true;
   }

@@ -228,7 +228,7 @@ LaunchSpec Instance::launch_spec() const {
   }
   spec.front_end_incarnation = front_end_incarnation_;
   spec.publisher_incarnation = publisher_incarnation_;
-  if (view_socket_.valid()) spec.view_socket = {view_socket_.fd(), 1, view_socket_.file()};
+  if (view_socket_.valid()) spec.view_socket = {view_socket_.fd(), view_binding_, view_socket_.file()};
   spec.view_page_fd = view_page_fd_.get();
   spec.snapshot_fd = snapshot_.get();
   spec.snapshot_slot = snapshot_slot_.value();

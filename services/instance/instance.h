@@ -165,6 +165,7 @@ class Instance {
   std::uint32_t front_end_incarnation_ = 1;
   std::uint32_t publisher_incarnation_ = 1;
   UnixListener view_socket_;  // invalid: there is none
+  std::uint32_t view_binding_ = 1;  // as binding_. Only processes that start from now on know the newest one
   bool new_view_socket_ = false;
   Descriptor view_page_fd_;
   Segment view_page_segment_;

@@ -67,6 +67,7 @@ void Instance::take_over_view(HandoverState& known) {
   view_page_fd_ = known.take(spec.view_page_fd);
   if (spec.view_socket.fd < 0) return;
   const std::string path = view_socket_path(config_.socket);
+  view_binding_ = spec.view_socket.binding;
   view_socket_ = UnixListener(known.take(spec.view_socket.fd), path, spec.view_socket.file);
   view_socket_.listen_again();
   if (view_socket_.has_file()) return;
@@ -77,6 +78,7 @@ void Instance::take_over_view(HandoverState& known) {
     return;
   }
   view_socket_ = *std::move(bound);
+  ++view_binding_;
   new_view_socket_ = true;
 }
 

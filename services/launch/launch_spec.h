@@ -56,7 +56,7 @@ struct LaunchSpec {
   std::vector<ReplicaLaunch> replicas;
   std::uint32_t front_end_incarnation = 1;
   std::uint32_t publisher_incarnation = 1;  // of the view's publisher, which may never have run
-  SocketLaunch view_socket;  // on which readers of the view connect; its binding is not counted
+  SocketLaunch view_socket;  // on which readers of the view connect
   int view_page_fd = -1;     // ViewPage; -1: there is no view
   int snapshot_fd = -1;  // the newest published snapshot; -1: there is none
   std::uint64_t snapshot_slot = 0;  // the snapshot holds the effects of all slots below this one

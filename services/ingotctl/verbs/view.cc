@@ -57,8 +57,22 @@ absl::StatusOr<OpenView> open_view(const CtlOptions& options) {
                   std::make_unique<ViewHandle>(connect_view(*path), demands, std::random_device{}())};
 }
 
-absl::Status status_of(ViewError error) {
-  return error == ViewError::kNone ? absl::OkStatus() : absl::UnavailableError(sentence_of(error));
+absl::Status status_of(ViewError error, const ViewHandle& handle) {
+  if (error == ViewError::kNone) return absl::OkStatus();
+  if (handle.board() != nullptr || handle.refusal().ok()) return absl::UnavailableError(sentence_of(error));
+  return absl::UnavailableError(absl::StrCat(sentence_of(error), ": ", handle.refusal().message()));
+}
+
+// All of it at one root.
+ViewError read_range(ViewHandle& handle, const etcdserverpb::RangeRequest& request, ViewAnswer& answer,
+                     std::uint64_t& count) {
+  const std::string_view zero("\0", 1);
+  ViewRange range;
+  if (request.key() != zero) range.begin = request.key();
+  if (request.range_end() != zero) range.end = request.range_end();
+  if (request.count_only()) return handle.count(range.begin, range.end, count);
+  if (request.limit() > 0) range.limit = static_cast<std::size_t>(request.limit());
+  return handle.range(range, answer, count);
 }
 
 void add_entries(const ViewAnswer& answer, etcdserverpb::RangeResponse& response) {
@@ -79,9 +93,9 @@ absl::Status run_view(const CtlOptions& options) {
   if (!view.ok()) return view.status();
   ViewHandle& handle = *view->handle;
   view->connection.ask_age();
-  if (auto status = status_of(handle.wait_for(0, wait_ms(options))); !status.ok()) return status;
+  if (auto status = status_of(handle.wait_for(0, wait_ms(options)), handle); !status.ok()) return status;
   ViewShown shown;
-  if (auto status = status_of(handle.count("", "", shown.keys)); !status.ok()) return status;
+  if (auto status = status_of(handle.count("", "", shown.keys), handle); !status.ok()) return status;
   for (int waited = 0; waited < kAgeWaitMs && !shown.age_ms; waited += kAgeLookMs) {
     shown.age_ms = handle.age_ms();
     if (!shown.age_ms) std::this_thread::sleep_for(std::chrono::milliseconds(kAgeLookMs));
@@ -104,9 +118,6 @@ absl::Status read_view(const CtlOptions& options, const etcdserverpb::RangeReque
   auto view = open_view(options);
   if (!view.ok()) return view.status();
   ViewHandle& handle = *view->handle;
-  const std::string_view zero("\0", 1);
-  const std::string_view begin = request.key() == zero ? std::string_view() : std::string_view(request.key());
-  const std::string_view end = request.range_end() == zero ? std::string_view() : std::string_view(request.range_end());
   ViewAnswer answer;
   ViewError error = ViewError::kNone;
   std::uint64_t count = 0;
@@ -114,15 +125,17 @@ absl::Status read_view(const CtlOptions& options, const etcdserverpb::RangeReque
     error = handle.get(request.key(), answer);
     count = answer.size();
   } else {
-    ViewRange range{.begin = begin, .end = end};
-    if (request.limit() > 0) range.limit = static_cast<std::size_t>(request.limit());
-    error = handle.count(begin, end, count);
-    if (error == ViewError::kNone && !request.count_only()) error = handle.range(range, answer);
+    error = read_range(handle, request, answer, count);
   }
-  if (auto status = status_of(error); !status.ok()) return status;
+  if (auto status = status_of(error, handle); !status.ok()) return status;
+  if (answer.more() && request.limit() <= 0) {
+    return absl::OutOfRangeError(absl::StrCat("the keys have more than the ", ViewRange().bytes_max,
+                                              " bytes that are read in place at once; read them by parts with --limit, "
+                                              "or without --view"));
+  }
   if (!request.count_only()) add_entries(answer, response);
   response.mutable_header()->set_revision(handle.revision());
-  response.set_count(static_cast<std::int64_t>(std::max<std::uint64_t>(count, answer.size())));
+  response.set_count(static_cast<std::int64_t>(count));
   response.set_more(answer.more());
   return absl::OkStatus();
 }
