@@ -145,7 +145,7 @@ TEST_CASE("a generation that the stores' count has made far too large is replace
     std::uint64_t keys = 0;
     if (handle->count("", "", keys) != ViewError::kNone) return true;
     REQUIRE(keys == static_cast<std::uint64_t>(kKeys));
-    if (handle->generation() == 1) first_bytes = world.page.bytes.get();
+    if (world.page.generation.get() == 1) first_bytes = world.page.bytes.get();
     if (handle->generation() == 2 && since_ns == 0) since_ns = world.now_ns;
     return since_ns == 0 || world.now_ns < since_ns + kQuietNs;
   });
