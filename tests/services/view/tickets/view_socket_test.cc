@@ -135,11 +135,11 @@ TEST_CASE("a connection that waits gets one byte when a key with its prefix has 
       socket.server->published(12);
       ++step;
     } else if (step == 3) {
+      CHECK_FALSE(has_changed(other->changed()));  // its byte was taken, and there is no second one
       return !has_changed(client->changed());
     }
     return true;
   });
-  CHECK_FALSE(has_changed(other->changed()));
 }
 
 TEST_CASE("junk, a prefix that is too long, and descriptors end the connection, and nothing else") {
@@ -204,7 +204,6 @@ TEST_CASE("a connection that ends keeps its place until its client has received 
     if (socket.page.accepted.get() == 2) ++rounds;
     if (rounds == 100) leaves.reset();  // without having received it
     if (rounds > 100 && socket.page.connections.get() == 1 && !ticket) ticket = client->take(0);
-    CHECK(socket.page.connections.get() <= 2);
     return !ticket || socket.page.connections.get() > 0;
   });
   REQUIRE(ticket->ok());
