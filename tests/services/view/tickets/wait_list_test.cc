@@ -1,5 +1,6 @@
 #include "services/view/tickets/wait_list.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@ namespace {
 std::vector<WaitList::Id> ended(WaitList& list, std::size_t most = 1000) {
   std::vector<WaitList::Id> all;
   list.look(most, all);
+  std::sort(all.begin(), all.end());
   return all;
 }
 
