@@ -2,7 +2,8 @@
 // that keys have changed.
 //
 // Nothing is kept about readers: a connection has its place as long as it is open, or descriptors are in it that its
-// client has not received. The kernel says who connects. Descriptors that a client sends are refused (services/sockets/passed_descriptors.h).
+// client has not received. The kernel says who connects. Descriptors that a client sends are refused
+// (services/sockets/passed_descriptors.h).
 #pragma once
 
 #include <sys/types.h>

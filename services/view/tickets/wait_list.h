@@ -30,8 +30,8 @@ class WaitList {
   void missed(std::int64_t revision);
   void published(std::int64_t revision);
 
-  // Looks at up to `most` waits, by turns, and at kWaitChangesPerLook changes for each; appends those that have ended to
-  // `ended`, and forgets them.
+  // Looks at up to `most` waits, by turns, and at kWaitChangesPerLook changes for each; appends those that have ended
+  // to `ended`, and forgets them.
   void look(std::size_t most, std::vector<Id>& ended);
   // Whether some have begun, or were not looked at to the end, since the last published().
   bool to_look() const { return unseen_ > 0 && !waits_.empty(); }

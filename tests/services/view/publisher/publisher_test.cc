@@ -158,7 +158,7 @@ TEST_CASE("who waits for a view that --view-bytes has no room for is told so") {
   World world;
   world.put("a", "1");
   world.apply_all();
-  (*world.replica_page)[ReplicaCounter::kStoreKeys].set(50'000'000);  // an index of so many takes more than the view may
+  (*world.replica_page)[ReplicaCounter::kStoreKeys].set(50'000'000);  // their index alone has no room
   const auto handle = world.reader();
   world.serve({kIdentity, 1, kViewBytesMin, false}, [&] {
     std::uint64_t keys = 0;
