@@ -12,6 +12,7 @@
 #include "services/ingotctl/render/kv.h"
 #include "services/ingotctl/verbs/key_range.h"
 #include "services/ingotctl/verbs/lease.h"
+#include "services/ingotctl/verbs/view.h"
 
 namespace ingot::inline services_ingotctl_verbs {
 namespace {
@@ -23,6 +24,7 @@ struct GetArguments {
   bool keys_only = false;
   bool count_only = false;
   bool serializable = false;
+  bool view = false;
 };
 
 struct PutArguments {
@@ -46,9 +48,14 @@ absl::Status run_get(const CtlOptions& options, const GetArguments& arguments) {
   request.set_count_only(arguments.count_only);
   request.set_serializable(arguments.serializable);
 
+  etcdserverpb::RangeResponse response;
+  if (arguments.view) {
+    const absl::Status status = read_view(options, request, response);
+    if (status.ok()) print_range(response, !arguments.keys_only, options.json());
+    return status;
+  }
   const Connection connection(options);
   const auto stub = etcdserverpb::KV::NewStub(connection.channel());
-  etcdserverpb::RangeResponse response;
   const absl::Status status =
       connection.call([&](grpc::ClientContext* context) { return stub->Range(context, request, &response); });
   if (status.ok()) print_range(response, !arguments.keys_only, options.json());
@@ -93,19 +100,21 @@ void add_get(CLI::App& app, Command& chosen) {
   command->add_option("--limit", arguments.limit, "At most so many keys; 0: all")
       ->check(whole_number(0))
       ->type_name("NUMBER");
-  command->add_option("--rev", arguments.revision, "As of this revision; 0: the newest")
-      ->check(whole_number(0))
-      ->type_name("REVISION");
+  CLI::Option* revision = command->add_option("--rev", arguments.revision, "As of this revision; 0: the newest");
+  revision->check(whole_number(0))->type_name("REVISION");
   command->add_flag("--keys-only", arguments.keys_only, "Leave the values out");
   command->add_flag("--count-only", arguments.count_only, "Only say how many there are");
   command->add_flag("--serializable", arguments.serializable,
                     "Read the nearest replica's own state: faster, and perhaps not the newest");
+  command->add_flag("--view", arguments.view, "Read in place what the instance's view shows; perhaps not the newest")
+      ->excludes(revision);
   command->footer(
       "Examples:\n"
       "  ingotctl get greeting\n"
       "  ingotctl get config/ --prefix --limit=10\n"
       "  ingotctl get \"\" --from-key --count-only   # how many keys there are\n"
-      "  ingotctl get greeting --rev=5 -o json");
+      "  ingotctl get greeting --rev=5 -o json\n"
+      "  ingotctl get config/ --prefix --view");
   command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_get(o, arguments); }; });
 }
 
