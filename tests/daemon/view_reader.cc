@@ -1,13 +1,11 @@
 // Reads key "n" of an instance's view in place until standard input ends: `view_reader SOCKET`. Prints "seen N" for each
 // new value, and ends with 1 and a line when it sees what cannot be: a value that falls, a revision that falls, an entry
-// from after its root. `view_reader SOCKET once` reads once: "seen N", or "refused CODE", an errno of connect() or 0.
+// from after its root. `view_reader SOCKET once` reads once: "seen N", or "refused CODE", an absl::StatusCode.
 #include <poll.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -24,11 +22,10 @@ int fault(const char* what, long long number) {
 }
 
 int read_once(const std::string& path) {
-  errno = 0;
   auto connection = ViewConnection::open(path);
-  if (!connection.ok()) return fault("refused", errno);
+  if (!connection.ok()) return fault("refused", connection.status().raw_code());
   const auto ticket = connection->take(60'000);
-  if (!ticket || !ticket->ok()) return fault("refused", 0);
+  if (!ticket || !ticket->ok()) return fault("refused", ticket ? ticket->status().raw_code() : 0);
   ViewHandle handle(connect_view(path), {.wait_ms = 60'000}, 1);
   ViewAnswer answer;
   if (handle.get("n", answer) != ViewError::kNone || answer.empty()) return fault("unread", 0);
