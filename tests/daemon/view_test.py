@@ -9,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from ingot_daemon import INGOTD, RUNTIME, WATCHDOG_S, Daemon, ctl, run_ctl, signal_all, wait_until
+from ingot_daemon import INGOTCTL, INGOTD, RUNTIME, WATCHDOG_S, Daemon, ctl, run_ctl, signal_all, wait_until
 
 READER = "tests/daemon/view_reader"
 STRANGER = 65533
@@ -34,6 +34,11 @@ def shown(daemon, *words):
 
 def values(answer):
     return {kv["key"]: kv["value"] for kv in answer["kvs"]}
+
+
+def change(watch):
+    event = json.loads(watch.stdout.readline())
+    return event["type"], event["kv"]["key"]
 
 
 class Reader:
@@ -102,6 +107,30 @@ class View(unittest.TestCase):
             self.assertFalse(os.path.exists(view_socket(daemon)))
             self.assertIn("--view=off has no view socket", run_ctl(daemon.endpoint, "get", "--view", "a").stderr)
 
+    def test_a_write_ends_once_the_view_shows_it_and_a_watch_follows_the_view_over_publishers(self):
+        with Daemon() as daemon:
+            ctl(daemon.endpoint, "put", "config/a", "1", "--view")
+            self.assertEqual(values(shown(daemon, "config/a")), {"config/a": "1"})
+            with subprocess.Popen([INGOTCTL, f"--endpoint={daemon.endpoint}", "watch", "config/", "--prefix", "--view",
+                                   "--count=4", "-o", "json"], stdout=subprocess.PIPE, text=True) as watch:
+                self.assertEqual(json.loads(watch.stdout.readline())["type"], "watching")
+                ctl(daemon.endpoint, "put", "other", "0")
+                ctl(daemon.endpoint, "put", "config/b", "2")
+                self.assertEqual(change(watch), ("put", "config/b"))
+                ctl(daemon.endpoint, "del", "config/a", "--view")
+                self.assertEqual(shown(daemon, "config/a")["count"], 0)
+                self.assertEqual(change(watch), ("delete", "config/a"))
+                os.kill(publishers(daemon)[0], signal.SIGKILL)
+                ctl(daemon.endpoint, "put", "config/c", "3")
+                self.assertEqual(change(watch), ("put", "config/c"))
+                ctl(daemon.endpoint, "del", "config/b")
+                self.assertEqual(change(watch), ("delete", "config/b"))
+                self.assertEqual(watch.wait(WATCHDOG_S), 0)
+        with Daemon("--view=off") as daemon:
+            for words in (["put", "k", "v"], ["del", "k"], ["watch", "k"]):
+                self.assertIn("--view=off has no view socket", run_ctl(daemon.endpoint, *words, "--view").stderr)
+            self.assertEqual(json.loads(ctl(daemon.endpoint, "get", "k", "-o", "json"))["count"], 0)
+
     def test_the_simulated_chip_and_unknown_users_are_refused_with_a_sentence(self):
         for flags, sentence in (
                 (("--backend=scc", "--view=always"), "the simulated chip has no memory that other processes could"),
@@ -167,7 +196,7 @@ class View(unittest.TestCase):
             reader.wait_for(0)
             first = view(daemon)
             for number in range(1, 25):
-                done = subprocess.run(["services/ingotctl/ingotctl", f"--endpoint={daemon.endpoint}", "put",
+                done = subprocess.run([INGOTCTL, f"--endpoint={daemon.endpoint}", "put",
                                        f"large/{number}"], input="x" * 1_000_000, text=True, timeout=WATCHDOG_S,
                                       stdout=subprocess.PIPE)
                 self.assertEqual(done.returncode, 0)

@@ -1,67 +1,19 @@
 #include "services/ingotctl/verbs/view.h"
 
-#include <algorithm>
 #include <chrono>
-#include <memory>
-#include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replication/view/handle/handle.h"
-#include "services/cli/endpoint.h"
-#include "services/ingotctl/instance_socket.h"
 #include "services/ingotctl/render/view.h"
-#include "services/sockets/socket_path.h"
-#include "services/view/tickets/connect.h"
+#include "services/ingotctl/verbs/open_view.h"
 
 namespace ingot::inline services_ingotctl_verbs {
 namespace {
 
 constexpr int kAgeWaitMs = 500;  // for the publisher to learn how old the view is
 constexpr int kAgeLookMs = 5;
-
-// A view of an instance as this process reads it. The connection stays open, so that the view's age is told.
-struct OpenView {
-  ViewConnection connection;
-  std::unique_ptr<ViewHandle> handle;
-};
-
-int wait_ms(const CtlOptions& options) {
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout).count());
-}
-
-absl::StatusOr<std::string> socket_of(const CtlOptions& options) {
-  if (const auto path = unix_path(options.endpoint)) return view_socket_path(*path);
-  const std::string path = find_instance_socket(options.endpoint, open_channel(options.endpoint), options.timeout);
-  if (!path.empty()) return view_socket_path(path);
-  return absl::NotFoundError(absl::StrCat(
-      "the Unix socket of the instance at ", options.endpoint,
-      " is not found, beside which the view socket is; name it with --endpoint=unix:PATH, on the instance's machine"));
-}
-
-// The first ticket is only to learn why there is none: a handle tells no more than that.
-absl::StatusOr<OpenView> open_view(const CtlOptions& options) {
-  const auto path = socket_of(options);
-  if (!path.ok()) return path.status();
-  auto connection = ViewConnection::open(*path);
-  if (!connection.ok()) return connection.status();
-  const auto ticket = connection->take(wait_ms(options));
-  if (!ticket) return absl::DeadlineExceededError("the view's publisher does not answer; give it longer by --timeout");
-  if (!ticket->ok()) return ticket->status();
-  const ViewDemands demands{.wait_ms = wait_ms(options)};
-  return OpenView{*std::move(connection),
-                  std::make_unique<ViewHandle>(connect_view(*path), demands, std::random_device{}())};
-}
-
-absl::Status status_of(ViewError error, const ViewHandle& handle) {
-  if (error == ViewError::kNone) return absl::OkStatus();
-  if (handle.board() != nullptr || handle.refusal().ok()) return absl::UnavailableError(sentence_of(error));
-  return absl::UnavailableError(absl::StrCat(sentence_of(error), ": ", handle.refusal().message()));
-}
 
 // All of it at one root.
 ViewError read_range(ViewHandle& handle, const etcdserverpb::RangeRequest& request, ViewAnswer& answer,

@@ -1,8 +1,6 @@
 // The verb `view`, and the reading of keys in place for `get --view`.
 #pragma once
 
-#include <cstdint>
-
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
