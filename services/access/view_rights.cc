@@ -22,7 +22,8 @@ constexpr std::size_t kEntryBytesMax = 1024 * 1024;  // a group with many member
 constexpr uid_t kOverflowUserDefault = 65534;
 
 std::vector<std::string> parts_of(const std::string& list) {
-  return absl::StrSplit(list, ',', absl::SkipEmpty());
+  if (list.empty()) return {};
+  return absl::StrSplit(list, ',');
 }
 
 bool find_user(const std::string& name, uid_t& uid) {
@@ -48,7 +49,8 @@ bool find_group(const std::string& name, gid_t& gid) {
 }
 
 absl::Status unknown(const char* flag, const char* what, const std::string& name) {
-  return absl::InvalidArgumentError(absl::StrCat(flag, ": there is no ", what, " ", name,
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": there is no ", what, " ",
+                                                 name.empty() ? "without a name" : name,
                                                  "; give names or numbers, with commas between them"));
 }
 

@@ -44,6 +44,8 @@ TEST_CASE("a refusal says who calls and how he may, and an unknown name is refus
   CHECK(refused.message().find("--view-users=1000") != std::string::npos);
   CHECK(absl::IsInvalidArgument(view_rights("no-such-user-here", "").status()));
   CHECK(absl::IsInvalidArgument(view_rights("", "0,no-such-group-here").status()));
+  CHECK(absl::IsInvalidArgument(view_rights("0,", "").status()));
+  CHECK(absl::IsInvalidArgument(view_rights("", ",").status()));
 }
 
 TEST_CASE("the kernel names the user and the groups of a connection") {
