@@ -44,7 +44,7 @@ struct Word {
   const char* process;
   const char* word;
 };
-constexpr std::array<Word, 3> kWords{{{"replicas", "r"}, {"front-end", "f"}, {kSupervisorProcess, "s"}}};
+constexpr std::array<Word, 4> kWords{{{"replicas", "r"}, {"front-end", "f"}, {"view", "v"}, {kSupervisorProcess, "s"}}};
 
 std::string word_of(const std::string& process) {
   for (const Word& each : kWords) {

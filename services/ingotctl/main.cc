@@ -16,6 +16,7 @@
 #include "services/ingotctl/verbs/snapshot.h"
 #include "services/ingotctl/verbs/status.h"
 #include "services/ingotctl/verbs/topology.h"
+#include "services/ingotctl/verbs/view.h"
 #include "services/ingotctl/verbs/watch.h"
 #include "services/ingotctl/verbs/watch_status.h"
 
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
   register_topology(app, chosen);
   register_watch_status(app, chosen);
   register_kv(app, chosen);
+  register_view(app, chosen);
   register_watch(app, chosen);
   register_lease(app, chosen);
   register_alarm(app, chosen);

@@ -1,12 +1,9 @@
 #include "services/serving/front_end_loop.h"
 
-#include <sys/random.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/check.h"
+#include "services/instance/session_options.h"
 #include "services/log/log.h"
 #include "transport/host/host_transport.h"
 
@@ -14,37 +11,8 @@ namespace ingot::inline services_serving {
 
 namespace {
 
-std::uint64_t new_session() {
-  std::uint64_t session = 0;
-  INGOT_CHECK(::getrandom(&session, sizeof session, 0) == sizeof session, "the kernel's randomness is missing");
-  return session;
-}
-
-// The page of the replica that has seen the newest leadership; a dead replica's page shows an older one.
-const ReplicaPage& best_informed(const InstanceView& view) {
-  return **std::max_element(view.replicas.begin(), view.replicas.end(), [](const auto* a, const auto* b) {
-    return (*a)[ReplicaCounter::kBallot].get() < (*b)[ReplicaCounter::kBallot].get();
-  });
-}
-
 EndpointId endpoint_of(const LaunchSpec& spec, int index) {
   return EndpointId(static_cast<std::uint16_t>(spec.config.replicas + index));
-}
-
-SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView& view,
-                                      PeerIncarnations& incarnations) {
-  SessionClient::Options options;
-  options.replicas = spec.config.replicas;
-  options.session = new_session();
-  options.incarnation = Incarnation(spec.front_end_incarnation);
-  options.incarnations = &incarnations;
-  options.pages = view.replicas;
-  const ReplicaPage& page = best_informed(view);
-  options.leader = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kLeader].get()));
-  options.acceptor = EndpointId(static_cast<std::uint16_t>(page[ReplicaCounter::kAcceptor].get()));
-  options.nearest = EndpointId(static_cast<std::uint16_t>(spec.config.replicas - 1));
-  options.daemon = view.daemon;
-  return options;
 }
 
 }  // namespace
@@ -63,7 +31,8 @@ FrontEndLoop::FrontEndLoop(const LaunchSpec& spec, int index, InstanceMemory& me
       serving_(std::move(serving)),
       transport_(make_transport(spec.config.transport, memory.inboxes(), self_, memory.fabric(), {})),
       incarnations_(memory.fabric(), *transport_, memory.incarnations()),
-      client_(*transport_, client_options(spec, view, incarnations_)) {}
+      client_(*transport_,
+              session_options(spec, view, incarnations_, Incarnation(spec.front_end_incarnation))) {}
 
 void FrontEndLoop::replica_died(EndpointId replica, Incarnation incarnation) {
   serving_->tasks().post([this, replica, incarnation] { client_.replica_died(replica, incarnation); });

@@ -22,6 +22,7 @@
 #include "services/instance/instance_memory.h"
 #include "services/launch/tasks.h"
 #include "services/log/log.h"
+#include "services/metrics/view_collectable.h"
 #include "services/replica_process/death_watch.h"
 #include "services/serving/auto_compaction.h"
 #include "services/serving/front_end_loop.h"
@@ -73,6 +74,7 @@ class FrontEnd {
         snapshots_(cores_without_loops(spec.replicas)),
         serving_(spec.config, view, served(loops_), nullptr, published(), !spec.trees.initial.empty()),
         auto_compactor_(loops_.front()->client(), view) {
+    if (memory.view_page() != nullptr) serving_.add(std::make_shared<ViewCollectable>(*memory.view_page()));
     const bool threads = spec.config.isolation == Isolation::kThread;
     for (std::uint16_t id = 0; !threads && id < memory.stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory.stable_segments()[id];
