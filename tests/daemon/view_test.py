@@ -94,7 +94,7 @@ class View(unittest.TestCase):
             state = view(daemon)
             self.assertEqual((state["state"], state["publisher"], state["why"]), ("live", "alive", "first"))
             self.assertEqual((state["generation"], state["keys"]), (1, 2))
-            self.assertIsNotNone(state["age_ms"])
+            wait_until(lambda: view(daemon)["age_ms"] is not None, "the view's age is known")
             where = view_socket(daemon)
         self.assertFalse(os.path.exists(where))
 
