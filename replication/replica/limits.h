@@ -49,6 +49,8 @@ inline constexpr int kStandingOverdueMs = 100;
 // the time that its decision takes the next one counts at most.
 inline constexpr std::uint64_t kTickPeriodMs = 250;
 inline constexpr std::uint64_t kTickDecisionMaxMs = 100;
+// While the state's time runs, a replica that sees no new tick for so long asks whether the leader lives.
+inline constexpr std::uint64_t kTickSilenceMs = 1000;
 // Without a decision that a client, or the group itself, waits for: then the status, the metrics and the log say what
 // it waits for. Less than this is normal, as while a leader is replaced.
 inline constexpr int kBlockedAfterMs = 1000;
@@ -56,6 +58,7 @@ inline constexpr int kBlockedAfterMs = 1000;
 static_assert(2 * kMessageBytesMax < kBacklogBytesMax);
 static_assert(kTickPeriodMs < kTickMaxMs, "a tick that is a little late carries all the time that has passed");
 static_assert(kTickMaxMs + kTickDecisionMaxMs <= kLeaseGraceMs, "no lease ends early");
+static_assert(kTickPeriodMs + kTickMaxMs < kTickSilenceMs, "a tick that is lost once is proposed again before");
 static_assert(kResultBytesMax < kSessionResultsBytesMax, "the newest result is kept");
 static_assert(kSessionResultsBytesMax <= kSessionsBytesMax);
 // Everything that a leader sends when a backlog has drained (all outstanding proposals, an entry, a question, a commit
