@@ -28,7 +28,7 @@ struct Group {
     request.kind = kind;
     request.client = 7;
     request.sequence = ++sequence;
-    request.acknowledged_below = sequence;
+    request.acknowledged_below = kind == RequestKind::kCommand ? sequence : 0;
     request.reply_to = cores.client();
     request.responder = EndpointId(1);
     request.payload = payload;
