@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replication/requests/floor.h"
+
 namespace ingot::inline replication_client {
 
 namespace {
@@ -23,6 +25,7 @@ std::uint64_t first_sequence(Incarnation incarnation) {
 
 SessionCore::SessionCore(const Options& options)
     : options_(options),
+      shown_(options.shown != nullptr ? options.shown : std::make_shared<ShownSlot>()),
       routing_(options.replicas, options.leader, options.acceptor, options.nearest),
       next_command_(first_sequence(options.incarnation) + 1),
       next_query_(kQueryBit | first_sequence(options.incarnation)) {}
@@ -48,6 +51,7 @@ SessionCore::Send SessionCore::encode_attempt(const Attempt& attempt, const Subm
   request.acknowledged_below = attempt.acknowledged_below;
   request.reply_to = options_.self;
   request.responder = attempt.responder;
+  if (request.kind == RequestKind::kLocalQuery) set_floor(request, submission.floor);
   header_.clear();
   append_header(request, header_);
   return {attempt.to, {as_bytes(header_.view()), as_bytes(submission.payload)}};
@@ -75,6 +79,7 @@ bool SessionCore::submit(RequestKind kind, std::string payload, Callback& callba
   submission.payload = std::move(payload);
   submission.callback = std::move(callback);
   submission.wanted = wanted;
+  submission.floor = shown_->get();
   submission.deadline_ns = standing ? kNever : now_ns + options_.bounds.timeout_ms * kNsPerMs;
   attempt(sequence, submission, now_ns);
   if (standing) {
@@ -191,6 +196,7 @@ void SessionCore::receive(EndpointId from, std::string_view message, std::uint64
   if (found == submissions_.end()) return;  // already answered: this answers another attempt of the same request
   switch (response->status) {
     case Response::Status::kOk:
+      shown_->show(response->slot);
       if (routing_.answered(*response)) next_timer_ns_ = now_ns;  // the other requests go to the new leader, too
       return finish(found->first, ReplicaReply::Outcome::kOk, response->slot, response->payload);
     case Response::Status::kNotLeader:

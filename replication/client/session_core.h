@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "replication/client/limits.h"
 #include "replication/client/replica_client.h"
 #include "replication/client/routing.h"
+#include "replication/client/shown_slot.h"
 #include "replication/replica/limits.h"
 #include "replication/requests/request.h"
 
@@ -54,6 +56,9 @@ struct SessionBounds {
 // that replica dies, is reported stopped, or cannot be reached, another one is asked; if there is none, the first that
 // comes back.
 //
+// A local query asks for a state that has come as far as any that was shown before the query. A replica that has not
+// waits until it has; if that takes long, the query goes to the next one.
+//
 // Each incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
 // replicas may still answer requests of an earlier incarnation, to the same endpoint.
 //
@@ -72,6 +77,7 @@ class SessionCore {
     EndpointId nearest;         // replica for local queries
     Incarnation incarnation{1};  // of the client
     SessionBounds bounds{};
+    std::shared_ptr<ShownSlot> shown{};  // with other sessions; null: this one has its own
   };
 
   // Actions. The message is valid until the next call of next() or of an input.
@@ -130,6 +136,7 @@ class SessionCore {
     std::string payload;
     Callback callback;
     EndpointId wanted;               // replica for local queries, or kAnyReplica
+    Slot floor;                      // of a local query
     EndpointId target;               // of the last attempt
     EndpointId responder;            // likewise
     std::uint64_t deadline_ns = 0;
@@ -164,6 +171,7 @@ class SessionCore {
   std::uint64_t acknowledged_below();
 
   const Options options_;
+  const std::shared_ptr<ShownSlot> shown_;
   Routing routing_;
   std::unordered_map<std::uint64_t, Submission> submissions_;  // by sequence
   std::optional<std::uint64_t> standing_;                      // the standing query's sequence
