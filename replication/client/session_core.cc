@@ -233,9 +233,18 @@ void SessionCore::refused(std::uint64_t sequence, Submission& submission, Endpoi
   }
 }
 
-// Schedules another attempt soon: the replica refused the request, so it is alive.
+// A local query that waits in silence waits for its floor: the next queries do not, at that replica.
+void SessionCore::note_silence(const Submission& submission, std::uint64_t now_ns) {
+  if (submission.kind != RequestKind::kLocalQuery || !options_.told_applied) return;
+  if (now_ns >= submission.sent_ns + options_.bounds.retry_ms * kNsPerMs) {
+    routing_.fell_behind(submission.target, submission.floor);
+  }
+}
+
+// Schedules another attempt soon: the replica refused the request, so it is alive. For a local query another one is as
+// good.
 void SessionCore::pause(Submission& submission, std::uint64_t now_ns) {
-  submission.attempts = std::max(0, submission.attempts - 1);
+  if (submission.kind != RequestKind::kLocalQuery) submission.attempts = std::max(0, submission.attempts - 1);
   const std::uint64_t at_ns = now_ns + next_pause_ns(submission.refusals);
   submission.retry_ns = std::min(submission.retry_ns, at_ns);
   next_timer_ns_ = std::min(next_timer_ns_, at_ns);  // retry_ns may be past, while earlier messages wait to leave
@@ -279,6 +288,7 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
     const bool due = now_ns >= submission.retry_ns || (for_leader && submission.target != routing_.leader());
     const std::uint64_t suspect_ns = submission.sent_ns + bounds.suspect_ms * kNsPerMs;
     const bool silent = for_leader && now_ns >= suspect_ns;
+    if (due) note_silence(submission, now_ns);
     if (due && !backlogged(routing_.target(submission.kind, submission.wanted, submission.attempts))) {
       submission.redirected = false;
       attempt(sequence, submission, now_ns);

@@ -57,7 +57,8 @@ struct SessionBounds {
 // comes back.
 //
 // A local query asks for a state that has come as far as any that was shown before the query. A replica that has not
-// waits until it has; if that takes long, the query goes to the next one.
+// waits until it has; if that takes long, the query goes to the next one, and later ones pass that replica by until it
+// has come so far.
 //
 // Each incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
 // replicas may still answer requests of an earlier incarnation, to the same endpoint.
@@ -78,6 +79,7 @@ class SessionCore {
     Incarnation incarnation{1};  // of the client
     SessionBounds bounds{};
     std::shared_ptr<ShownSlot> shown{};  // with other sessions; null: this one has its own
+    bool told_applied = false;  // replica_applied() is called for replicas that lag
   };
 
   // Actions. The message is valid until the next call of next() or of an input.
@@ -165,6 +167,7 @@ class SessionCore {
   Send encode_attempt(const Attempt& attempt, const Submission& submission);
   void refused(std::uint64_t sequence, Submission& submission, EndpointId from, const Response& response,
                std::uint64_t now_ns);
+  void note_silence(const Submission& submission, std::uint64_t now_ns);
   void pause(Submission& submission, std::uint64_t now_ns);
   std::uint64_t next_pause_ns(int& pauses) const;
   void finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload);

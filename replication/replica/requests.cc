@@ -82,8 +82,12 @@ void Requests::receive_linearizable_query(const Request& request) {
 void Requests::receive_local_query(const Request& request, std::uint64_t now_ns) {
   const Slot floor = floor_of(request);
   if (floor <= context_.applier.applied()) return answer_query(request.reply_to, request.sequence, request.payload);
-  if (floor_reads_.add(floor, {request.reply_to, request.sequence, std::string(request.payload)}, now_ns)) return;
-  respond(request.reply_to, request.sequence, Status::kBusy);
+  PendingRead read{request.reply_to, request.sequence, std::string(request.payload)};
+  if (!floor_reads_.add(floor, std::move(read), now_ns)) {
+    return void(respond(request.reply_to, request.sequence, Status::kBusy));
+  }
+  // Nothing may come from a leader that has died, and then this is the only sign of a client that waits for it.
+  if (context_.agreement.role() != Role::kLeader) context_.agreement.client_waits(context_.effects);
 }
 
 // The answer is agreement's verdict on the request, given at once. The status shows when the move is done.

@@ -553,6 +553,41 @@ TEST_CASE("a local query whose replica does not come so far goes to the next one
   REQUIRE(floor_of(sent[0].request) == Slot(3));
 }
 
+// Regression: the same replica was asked until the query's time was over.
+TEST_CASE("a local query whose replica has no room for it goes to the next one") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(RequestKind::kLocalQuery);
+  const SentRequest first = session.take_sent().at(0);
+  REQUIRE(first.to == kTwo);
+  session.respond(kTwo, first.request.sequence, kBusy, kZero);
+  session.pass_until(session.now_ns + kNsPerMs);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kZero);
+}
+
+TEST_CASE("a replica that has not come to a floor in time is passed by until it has") {
+  auto options = SessionOnPaper::options();
+  options.shown = std::make_shared<ShownSlot>(Slot(3));
+  options.told_applied = true;
+  SessionOnPaper session(options);
+  const auto asks = [&] {
+    session.submit(RequestKind::kLocalQuery);
+    return session.take_sent().at(0);
+  };
+  REQUIRE(asks().to == kTwo);
+  session.pass_until(session.now_ns + 300 * kNsPerMs);
+  const auto again = session.take_sent();
+  REQUIRE(again.size() == 1);
+  REQUIRE(again[0].to == kZero);
+  const SentRequest passes_by = asks();
+  REQUIRE(passes_by.to == kZero);
+  session.core.replica_applied(kTwo, Slot(2));
+  REQUIRE(asks().to == kZero);
+  session.core.replica_applied(kTwo, Slot(3));
+  REQUIRE(asks().to == kTwo);
+}
+
 TEST_CASE("what is shown never goes back") {
   ShownSlot shown(Slot(4));
   shown.show(Slot(3));
