@@ -22,6 +22,7 @@ void Contender::begin() {
                               if (over()) return;
                               if (!status.ok()) return fail(status);
                               wish_.lease = granted.id;
+                              granted_ = true;
                               enter();
                             });
 }
@@ -46,8 +47,8 @@ void Contender::entered(kv::Revision revision, kv::TxnResult&& result) {
   created_ = found == nullptr ? revision : found->create_revision;
   const bool is_first = first.empty() || first.front().create_revision == created_;
   const bool proclaims = found != nullptr && wants_value(found->value);
-  leaves_ = !is_first || proclaims;
-  if (over()) return is_first ? void() : leave();
+  leaves_ = granted_ || !is_first;
+  if (over()) return leave();
   if (proclaims) return proclaim(is_first);
   is_first ? win(revision) : look();
 }
@@ -65,6 +66,7 @@ void Contender::proclaim(bool first) {
 }
 
 void Contender::look() {
+  std::string().swap(wish_.value);  // the store has it: calls may wait for long, and their bytes are not counted
   ask<kv::TxnResult>(environment_.client, RequestKind::kLinearizableQuery, locks::look(prefix_, key_, created_),
                      [this, self = shared_from_this()](const grpc::Status& status, kv::Revision revision,
                                                        kv::TxnResult&& result) {
@@ -120,8 +122,7 @@ void Contender::gone() { leave(); }
 // A server that stops leaves the keys of those who wait: they try the next one with their leases, and have their places.
 void Contender::leave() {
   if (!std::exchange(leaves_, false) || environment_.stopped) return;
-  ask<kv::TxnResult>(environment_.client, RequestKind::kCommand, locks::leave(key_, created_),
-                     [](const grpc::Status&, kv::Revision, kv::TxnResult&&) {});
+  environment_.leaves.add(granted_ ? locks::leave(key_, created_) : leave_unless_first(prefix_, key_, created_));
 }
 
 }  // namespace ingot::locks

@@ -16,8 +16,8 @@ namespace ingot::locks {
 //
 // Its key is left behind if the call ends in silence: with its front end, or before the replicas have answered that the
 // key is there. Then it goes with its lease, or another call with that lease finds it, and has its place. A call whose
-// caller goes while it waits takes its key away. A key that holds the lock is not taken away, since another call with
-// that lease may have been told so.
+// caller goes while it waits takes its key away. A key that holds the lock by then is not taken away, since another
+// call with that lease may have been told so; unless the lease was granted for this call, so that no other knows it.
 class Contender : public WaitingCall {
  public:
   struct Wish {
@@ -59,8 +59,9 @@ class Contender : public WaitingCall {
   std::string key_;
   kv::Revision created_ = 0;  // the key's create revision; 0: not known to be there
   kv::Revision entered_ = 0;
-  bool leaves_ = false;  // the key goes if the call ends without its answer
-  bool woken_ = false;   // the watch has told what it is for
+  bool granted_ = false;  // the lease, for this call
+  bool leaves_ = false;   // the key is to go if the call ends without its answer
+  bool woken_ = false;    // the watch has told what it is for
 };
 
 }  // namespace ingot::locks

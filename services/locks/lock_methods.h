@@ -10,6 +10,7 @@
 #include "services/config/daemon_config.h"
 #include "services/etcd/header.h"
 #include "services/etcd/loop_call.h"
+#include "services/locks/leaves.h"
 #include "services/locks/waiting_call.h"
 #include "services/metrics/request_metrics.h"
 #include "services/rpc/server/call.h"
@@ -29,7 +30,8 @@ class LockMethods {
       : client_(client),
         header_(config, view),
         metrics_(metrics),
-        environment_{client, hub, header_, std::move(later)} {}
+        leaves_(client),
+        environment_{client, hub, leaves_, header_, std::move(later)} {}
   LockMethods(const LockMethods&) = delete;
   LockMethods& operator=(const LockMethods&) = delete;
 
@@ -37,7 +39,13 @@ class LockMethods {
   void add_to(rpc::Methods& methods);
 
   // No call begins to wait any more, and those that wait leave their keys. The hub ends them.
-  void drain() { environment_.stopped = true; }
+  void drain() {
+    environment_.stopped = true;
+    leaves_.stop();
+  }
+
+  // The loop polls it.
+  Pollable& leaves() { return leaves_; }
 
  private:
   void add_waiting(rpc::Methods& methods);
@@ -49,6 +57,7 @@ class LockMethods {
   ReplicaClient& client_;
   const etcd::HeaderSource header_;
   RequestMetrics& metrics_;
+  Leaves leaves_;
   Environment environment_;
 };
 

@@ -74,10 +74,11 @@ void Observer::look_again() {
   leave_watch([this] { look(); });
 }
 
-// A look behind a compaction may find what is told already.
+// A look behind a compaction may find what is told already. Keys of one transaction share their revision.
 void Observer::tell(const mvccpb::KeyValue& leader, kv::Revision revision) {
-  if (leader.mod_revision() == told_) return;
+  if (leader.mod_revision() == told_ && leader.key() == told_key_) return;
   told_ = leader.mod_revision();
+  told_key_ = leader.key();
   v3electionpb::LeaderResponse response;
   environment_.header.fill(response.mutable_header());
   response.mutable_header()->set_revision(revision);

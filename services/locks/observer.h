@@ -32,6 +32,7 @@ class Observer final : public WaitingCall {
 
   const std::string prefix_;
   kv::Revision told_ = 0;  // mod revision of what was told last
+  std::string told_key_;   // its key
   bool leaving_ = false;   // the watch has told what it is for
 };
 

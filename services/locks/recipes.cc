@@ -1,5 +1,6 @@
 #include "services/locks/recipes.h"
 
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -102,6 +103,21 @@ kv::TxnRequest leave(const std::string& key, kv::Revision created) {
   gone.key = key;
   kv::TxnRequest txn = if_created_at(key, created);
   txn.success = {std::move(gone)};
+  return txn;
+}
+
+// A comparison of a range holds if it holds for each key.
+kv::TxnRequest leave_unless_first(const std::string& prefix, const std::string& key, kv::Revision created) {
+  kv::RangeRequest all = all_of(prefix);
+  kv::Compare none_before;
+  none_before.result = kv::CompareResult::kGreater;
+  none_before.target = kv::CompareTarget::kCreate;
+  none_before.key = std::move(all.key);
+  none_before.range_end = std::move(all.range_end);
+  none_before.number = created - 1;
+  kv::TxnRequest txn;
+  txn.compare = {std::move(none_before)};
+  txn.failure = {std::make_shared<kv::TxnRequest>(leave(key, created))};
   return txn;
 }
 

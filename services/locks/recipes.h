@@ -36,5 +36,7 @@ kv::TxnRequest look(const std::string& prefix, const std::string& key, kv::Revis
 // These do nothing if the key was not created at that revision.
 kv::TxnRequest proclaim(const std::string& key, kv::Revision created, const std::string& value, std::int64_t lease);
 kv::TxnRequest leave(const std::string& key, kv::Revision created);
+// As leave(), and nothing if the key is the first one of the prefix.
+kv::TxnRequest leave_unless_first(const std::string& prefix, const std::string& key, kv::Revision created);
 
 }  // namespace ingot::locks

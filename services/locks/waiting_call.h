@@ -13,6 +13,7 @@
 #include "services/etcd/errors.h"
 #include "services/etcd/header.h"
 #include "services/locks/key_watch.h"
+#include "services/locks/leaves.h"
 #include "services/metrics/request_metrics.h"
 #include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
@@ -26,6 +27,7 @@ inline const grpc::Status kServerStopped{grpc::StatusCode::UNAVAILABLE, "etcdser
 struct Environment {
   ReplicaClient& client;
   watch::Hub& hub;
+  Leaves& leaves;
   const etcd::HeaderSource& header;
   std::function<void(std::function<void()>)> later;  // calls its argument in a later round of the loop
   bool stopped = false;  // no call begins to wait any more, and none asks for anything behind its end

@@ -61,6 +61,7 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   loop_->add(*server_);
   loop_->add(*passing_);
   loop_->add(watches_->hub());
+  loop_->add(locks_->leaves());
   tasks_->attach(*loop_);
   loop_->at_round_end([this] { end_round(); });
 }
