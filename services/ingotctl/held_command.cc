@@ -27,7 +27,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-// Signals are as they were before the verb began.
+// Signals are blocked as they were before the verb began.
 absl::StatusOr<pid_t> start(std::vector<std::string> words, std::vector<std::string> environment) {
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   posix_spawnattr_t attributes;
@@ -48,6 +48,7 @@ absl::StatusOr<pid_t> start(std::vector<std::string> words, std::vector<std::str
 
 absl::StatusOr<int> run_held(const std::vector<std::string>& words, std::vector<std::string> environment,
                              Interruption& interruption) {
+  std::signal(SIGCHLD, SIG_DFL);  // who has started this process may ignore it, and then no exit code is kept
   const absl::StatusOr<pid_t> child = start(words, std::move(environment));
   if (!child.ok()) return child.status();
   int status = 0;

@@ -13,7 +13,6 @@ namespace {
 namespace pb = etcdserverpb;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 
 // Between two attempts to reach a daemon that does not answer.
 constexpr auto kAgainAfter = milliseconds(500);
@@ -50,14 +49,21 @@ absl::StatusOr<std::unique_ptr<LeaseSession>> LeaseSession::open(const CtlOption
   request.set_ttl(std::chrono::ceil<seconds>(ttl).count());
   const auto stub = pb::Lease::NewStub(connection->channel());
   pb::LeaseGrantResponse response;
+  const auto asked = Clock::now();
   const absl::Status status =
       connection->call([&](grpc::ClientContext* context) { return stub->LeaseGrant(context, request, &response); });
   if (!status.ok()) return status;
-  return std::unique_ptr<LeaseSession>(new LeaseSession(std::move(connection), response.id(), response.ttl()));
+  return std::unique_ptr<LeaseSession>(new LeaseSession(std::move(connection), response.id(), response.ttl(),
+                                                        asked + seconds(response.ttl())));
 }
 
-LeaseSession::LeaseSession(std::unique_ptr<Connection> connection, std::int64_t lease, std::int64_t ttl_s)
-    : connection_(std::move(connection)), lease_(lease), ttl_s_(ttl_s), thread_([this] { keep_alive(); }) {}
+LeaseSession::LeaseSession(std::unique_ptr<Connection> connection, std::int64_t lease, std::int64_t ttl_s,
+                           Clock::time_point ends)
+    : connection_(std::move(connection)),
+      lease_(lease),
+      ttl_s_(ttl_s),
+      ends_(ends),
+      thread_([this] { keep_alive(); }) {}
 
 LeaseSession::~LeaseSession() {
   {
@@ -74,23 +80,32 @@ LeaseSession::~LeaseSession() {
       .IgnoreError();  // without an answer the lease ends by itself
 }
 
+bool LeaseSession::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_by_now();
+}
+
+// REQUIRES: mutex_ is held.
+bool LeaseSession::ended_by_now() const { return ended_ = ended_ || Clock::now() >= ends_; }
+
 // False: the session ends.
 bool LeaseSession::pause(milliseconds longest) {
   std::unique_lock lock(mutex_);
   return !stop_.wait_for(lock, longest, [this] { return stopping_; });
 }
 
-// A daemon that cannot be reached for a while has not ended the lease: as long as it may live, it is asked again.
+// A daemon that cannot be reached for a while has not ended the lease: as long as it may live, it is asked again. An
+// answer that comes when it may have ended changes nothing: somebody may have acted upon its end.
 void LeaseSession::keep_alive() {
-  auto ends = steady_clock::now() + seconds(ttl_s_);
   auto wait = milliseconds(1000) * ttl_s_ / 3;
   while (pause(wait)) {
-    const auto asked = steady_clock::now();
+    const auto asked = Clock::now();
     const auto kept = keep_alive_once(*connection_, lease_);
-    if (kept.ok()) ends = asked + seconds(kept->ttl());
-    if (absl::IsNotFound(kept.status()) || steady_clock::now() >= ends) {
-      ended_ = true;
-      return;
+    {
+      const std::lock_guard lock(mutex_);
+      if (absl::IsNotFound(kept.status())) ended_ = true;
+      if (ended_by_now()) return;
+      if (kept.ok()) ends_ = asked + seconds(kept->ttl());
     }
     wait = kept.ok() ? milliseconds(1000) * kept->ttl() / 3 : std::min<milliseconds>(kAgainAfter, wait);
   }

@@ -1,7 +1,6 @@
 // A lease that a verb keeps alive as long as it runs.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -31,19 +30,24 @@ class LeaseSession {
   ~LeaseSession();
 
   std::int64_t lease() const { return lease_; }
-  // The lease has ended, or has not been kept alive for its whole time. Any thread.
-  bool ended() const { return ended_; }
+  // The lease has ended, or was not kept alive for its whole time, so that it may have ended. Stays so. Any thread.
+  bool ended() const;
 
  private:
-  LeaseSession(std::unique_ptr<Connection> connection, std::int64_t lease, std::int64_t ttl_s);
+  using Clock = std::chrono::steady_clock;
+
+  // `ends`: the lease lives until then at least.
+  LeaseSession(std::unique_ptr<Connection> connection, std::int64_t lease, std::int64_t ttl_s, Clock::time_point ends);
   void keep_alive();
+  bool ended_by_now() const;
   bool pause(std::chrono::milliseconds longest);
 
   const std::unique_ptr<Connection> connection_;  // the thread's, until it has ended
   const std::int64_t lease_;
   const std::int64_t ttl_s_;
-  std::atomic<bool> ended_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  mutable bool ended_ = false;  // guarded by mutex_
+  Clock::time_point ends_;      // guarded by mutex_; counted from before the question, so no later than the daemon's
   std::condition_variable stop_;
   bool stopping_ = false;  // guarded by mutex_
   std::thread thread_;

@@ -59,16 +59,22 @@ absl::Status run_campaign(const CtlOptions& options, const ElectArguments& argum
   return absl::AbortedError("it leads no more: its lease has ended, and another may lead now");
 }
 
+// What was shown last. A leader that follows may have an older key than the last one's last value.
+struct Shown {
+  std::string key;
+  std::int64_t mod_revision = 0;
+};
+
 // One stream, until it ends or standard output does not take a leader.
 absl::Status follow(const CtlOptions& options, const ep::LeaderRequest& request, const Connection& connection,
-                    std::int64_t& shown) {
+                    Shown& shown) {
   grpc::ClientContext context;
   const auto stub = ep::Election::NewStub(connection.channel());
   const auto stream = stub->Observe(&context, request);
   ep::LeaderResponse response;
   while (stream->Read(&response)) {
-    if (response.kv().mod_revision() <= shown) continue;
-    shown = response.kv().mod_revision();
+    if (response.kv().mod_revision() == shown.mod_revision && response.kv().key() == shown.key) continue;
+    shown = {response.kv().key(), response.kv().mod_revision()};
     print_leader(response.kv(), options.json());
     const absl::Status printed = flush_output();
     if (printed.ok()) continue;
@@ -85,7 +91,7 @@ absl::Status run_observe(const CtlOptions& options, const ElectArguments& argume
   const Connection connection(options);
   ep::LeaderRequest request;
   request.set_name(arguments.name);
-  std::int64_t shown = 0;
+  Shown shown;
   while (true) {
     if (!connection.channel()->WaitForConnected(std::chrono::system_clock::now() + options.timeout)) {
       return connection.explain({grpc::StatusCode::UNAVAILABLE, "no connection"});

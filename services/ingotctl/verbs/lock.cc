@@ -65,6 +65,7 @@ absl::Status run_lock(const CtlOptions& options, const LockArguments& arguments)
       wait_for(options, connection, **session, interruption,
                [&](grpc::ClientContext* context) { return stub->Lock(context, request, &lock); });
   if (!locked.ok()) return locked;
+  if ((*session)->ended()) return lost();  // the answer may have come late
   return arguments.words.empty() ? hold(options, lock, **session, interruption)
                                  : hold_for_command(arguments, lock, **session, interruption);
 }

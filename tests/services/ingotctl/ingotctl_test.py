@@ -136,9 +136,9 @@ class KeysTest(WithDaemon):
         self.assertIsNone(self.json("put", "k", "1", "--prev-kv")["prev_kv"])
         self.assertEqual(self.json("put", "k", "2", "--prev-kv")["prev_kv"]["value"], "1")
 
-    def start(self, *words):
+    def start(self, *words, **options):
         return subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", PATIENCE, *words],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
     def ended(self, process, code):
         output, error = process.communicate(timeout=WATCHDOG_S)
@@ -186,6 +186,30 @@ class KeysTest(WithDaemon):
         command.terminate()  # it passes this on
         self.ended(command, 3)
         self.assertEqual(self.keys("job/", "--prefix"), [])
+
+    # Regression: a command that failed was a success to a program that ignores the end of its children.
+    def test_lock_for_a_command_where_the_end_of_children_is_ignored(self):
+        ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.ended(self.start("lock", "job", "--", "sh", "-c", "exit 7", preexec_fn=ignore), 7)
+
+    # Regression: who had come before the leader's last value was never shown as its successor.
+    def test_observe_shows_a_successor_that_is_older_than_the_last_value(self):
+        observer = self.start("elect", "--observe", "post")
+        first = self.start("elect", "post", "one")
+        key = first.stdout.readline()
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [key, "one\n"])
+        second = self.start("elect", "post", "two")
+        wait_until(lambda: len(self.keys("post/", "--prefix")) == 2, "the second one waits")
+        self.ctl("put", key.strip(), "one again", "--lease=" + key.strip().rpartition("/")[2])
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [key, "one again\n"])
+        first.send_signal(signal.SIGINT)
+        self.ended(first, 0)
+        successor = second.stdout.readline()
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [successor, "two\n"])
+        for process in (second, observer):
+            process.send_signal(signal.SIGINT)
+        self.ended(second, 0)
+        observer.communicate(timeout=WATCHDOG_S)
 
     def test_elect_and_observe(self):
         observer = self.start("elect", "--observe", "post")
