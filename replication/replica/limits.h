@@ -42,8 +42,9 @@ inline constexpr std::size_t kLongQueriesBegunMax = 4;
 inline constexpr std::uint64_t kLongQueryMs = 7'000;
 // Decided commands that wait to be applied. Beyond it a round applies on until less waits.
 inline constexpr std::size_t kUnappliedBytesMax = 64 * 1024 * 1024;
-// Local queries that wait until this replica has applied what their clients have seen, and the bytes of these. At a bound
-// those go that wait for kFloorReadMs, since their clients have asked others by then; a further one is answered "busy".
+// Local queries that wait until this replica has applied what their clients have seen, and the bytes of these. At a
+// bound those go that wait for kFloorReadMs, since their clients have asked others by then; a further one is answered
+// "busy".
 inline constexpr std::size_t kFloorReadsMax = 4 * 1024;
 inline constexpr std::size_t kFloorReadsBytesMax = 64 * 1024 * 1024;
 inline constexpr std::uint64_t kFloorReadMs = 500;

@@ -64,8 +64,8 @@ int main(int argc, char** argv) {
       "A daemon at a loopback address is called by way of its Unix socket, if this user may connect to it: only there\n"
       "does it take drills and moves. Sockets are looked for at $INGOT_SOCKET (empty: nowhere), in /run/ingot and in\n"
       "$XDG_RUNTIME_DIR/ingot, and at the path that the daemon names; --endpoint=unix:PATH names one.\n"
-      "Exit code: 0 done; 1 the daemon said no or cannot be reached; 2 the command line is wrong. That of a command that\n"
-      "lock has run is its own.\n"
+      "Exit code: 0 done; 1 the daemon said no or cannot be reached; 2 the command line is wrong. That of a command\n"
+      "that lock has run is its own.\n"
       "Each command explains itself: ingotctl get --help");
   const int code = run_cli(app, argc, argv, [&] { return chosen(options); });
   return code != kExitOk ? code : held_exit_code();

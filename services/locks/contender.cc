@@ -119,7 +119,8 @@ void Contender::fail(const grpc::Status& status) {
 
 void Contender::gone() { leave(); }
 
-// A server that stops leaves the keys of those who wait: they try the next one with their leases, and have their places.
+// A server that stops leaves the keys of those who wait: they try the next one with their leases, and have their
+// places.
 void Contender::leave() {
   if (!std::exchange(leaves_, false) || environment_.stopped) return;
   environment_.leaves.add(granted_ ? locks::leave(key_, created_) : leave_unless_first(prefix_, key_, created_));

@@ -1,5 +1,5 @@
-// One call of Lock.Lock or Election.Campaign: it enters its key, waits until all keys that were created before are gone,
-// and answers.
+// One call of Lock.Lock or Election.Campaign: it enters its key, waits until all keys that were created before are
+// gone, and answers.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ void Observer::await_first(kv::Revision revision) {
   begin_watch(std::move(request), &Observer::take_first);
 }
 
-void Observer::begin_watch(pb::WatchCreateRequest request, void (Observer::*take)(const pb::WatchResponse&)) {
+void Observer::begin_watch(pb::WatchCreateRequest request, Take take) {
   leaving_ = false;
   const grpc::Status status = watch(
       std::move(request),

@@ -24,7 +24,8 @@ class Observer final : public WaitingCall {
   void look();
   void follow(const std::string& key, kv::Revision revision);
   void await_first(kv::Revision revision);
-  void begin_watch(etcdserverpb::WatchCreateRequest request, void (Observer::*take)(const etcdserverpb::WatchResponse&));
+  using Take = void (Observer::*)(const etcdserverpb::WatchResponse&);
+  void begin_watch(etcdserverpb::WatchCreateRequest request, Take take);
   void take_first(const etcdserverpb::WatchResponse& response);
   void take_next(const etcdserverpb::WatchResponse& response);
   void look_again();

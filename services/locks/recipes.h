@@ -1,8 +1,8 @@
 // The keys and the requests by which etcd makes locks and elections of transactions, as clientv3's package concurrency
 // does: so programs that use that package and programs that call these services wait for one another.
 //
-// A lock's waiters and an election's candidates are keys NAME/LEASE, each with its lease. The one with the lowest create
-// revision holds the lock, or leads. Pure.
+// A lock's waiters and an election's candidates are keys NAME/LEASE, each with its lease. The one with the lowest
+// create revision holds the lock, or leads. Pure.
 #pragma once
 
 #include <cstddef>

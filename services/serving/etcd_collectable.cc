@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "core/counters.h"
 #include "services/config/etcd_version.h"
@@ -57,8 +59,11 @@ double succeeded(const RequestMetrics& requests, Method method) {
 
 // Which methods are etcd's, and how their messages come.
 const char* grpc_type(Method method) {
-  if (std::string(RequestMetrics::name_of(method).service).rfind("etcdserverpb.", 0) != 0) return nullptr;
-  if (method == Method::kMaintenanceSnapshot) return "server_stream";
+  const std::string_view service = RequestMetrics::name_of(method).service;
+  const bool etcds = absl::StartsWith(service, "etcdserverpb.") || absl::StartsWith(service, "v3lockpb.") ||
+                     absl::StartsWith(service, "v3electionpb.");
+  if (!etcds) return nullptr;
+  if (method == Method::kMaintenanceSnapshot || method == Method::kElectionObserve) return "server_stream";
   return method == Method::kWatch || method == Method::kLeaseKeepAlive ? "bidi_stream" : "unary";
 }
 

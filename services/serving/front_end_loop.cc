@@ -50,7 +50,8 @@ SessionClient::Options client_options(const LaunchSpec& spec, const InstanceView
 
 }  // namespace
 
-// An answer is of a state that some replica has reached, whose page says so soon afterwards, also if the replica is dead.
+// An answer is of a state that some replica has reached, whose page says so soon afterwards, also if the replica is
+// dead.
 std::shared_ptr<ShownSlot> FrontEndLoop::shown_before(const InstanceView& view) {
   std::uint64_t applied = 0;
   for (const ReplicaPage* page : view.replicas) {

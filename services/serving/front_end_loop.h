@@ -23,7 +23,8 @@ class FrontEndLoop {
   // What the process has shown; at its start, all that its predecessors may have shown.
   static std::shared_ptr<ShownSlot> shown_before(const InstanceView& view);
 
-  // The loop's endpoint is `index` behind the replicas. `shown` is that of all loops. All references outlive the loop. Errors: RESOURCE_EXHAUSTED.
+  // The loop's endpoint is `index` behind the replicas. `shown` is that of all loops. All references outlive the loop.
+  // Errors: RESOURCE_EXHAUSTED.
   static absl::StatusOr<std::unique_ptr<FrontEndLoop>> create(const LaunchSpec& spec, int index,
                                                               InstanceMemory& memory, const InstanceView& view,
                                                               std::shared_ptr<ShownSlot> shown);

@@ -57,8 +57,8 @@ class ServingLoop {
     rpc::PassedCalls& passed_calls;
     int connections;  // the loop's share of what the process has descriptors for
   };
-  // Makes the server, with KV, Lease, Watch, Lock and Election on this loop; `client` is used by the loop's thread only. All other
-  // calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
+  // Makes the server, with KV, Lease, Watch, Lock and Election on this loop; `client` is used by the loop's thread
+  // only. All other calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
   // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has

@@ -164,8 +164,8 @@ class Schedule:
         return self.each(lambda side: side.ask("election/leader", {"name": b64(ELECTION)}))
 
     def step(self):
-        kind = self.rng.choice([self.lock, self.lock, self.unlock, self.unlock, self.give_up, self.revoke, self.campaign,
-                                self.campaign, self.proclaim, self.resign, self.leader])
+        kind = self.rng.choice([self.lock, self.lock, self.unlock, self.unlock, self.give_up, self.revoke,
+                                self.campaign, self.campaign, self.proclaim, self.resign, self.leader])
         return kind.__name__, kind()
 
     def settle(self):

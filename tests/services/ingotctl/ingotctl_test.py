@@ -181,7 +181,8 @@ class KeysTest(WithDaemon):
         output, error = self.ended(self.start("lock", "job", "--", "no-such-program"), 2)
         self.assertIn("cannot run 'no-such-program'", error)
         self.assertEqual(self.keys("job/", "--prefix"), [])
-        command = self.start("lock", "job", "--", "sh", "-c", "trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done")
+        script = "trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done"
+        command = self.start("lock", "job", "--", "sh", "-c", script)
         self.assertEqual(command.stdout.readline(), "up\n")
         command.terminate()  # it passes this on
         self.ended(command, 3)
