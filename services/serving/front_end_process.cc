@@ -39,8 +39,9 @@ using Loops = std::vector<std::unique_ptr<FrontEndLoop>>;
 
 absl::StatusOr<Loops> make_loops(const LaunchSpec& spec, InstanceMemory& memory, const InstanceView& view) {
   Loops loops;
+  const std::shared_ptr<ShownSlot> shown = FrontEndLoop::shown_before(view);
   for (int index = 0; index < front_end_endpoints(spec.config); ++index) {
-    auto loop = FrontEndLoop::create(spec, index, memory, view);
+    auto loop = FrontEndLoop::create(spec, index, memory, view, shown);
     if (!loop.ok()) return loop.status();
     loops.push_back(*std::move(loop));
   }
