@@ -94,9 +94,14 @@ class ViewKills(unittest.TestCase):
         return stack.enter_context(Daemon(*FLAGS))
 
     def publisher(self):
-        wait_until(lambda: len(processes("@view")) == 1 or self.churn.poll() is not None, "a publisher runs")
+        def one():
+            found[:] = processes("@view")
+            return len(found) == 1 or self.churn.poll() is not None
+
+        found = []
+        wait_until(one, "a publisher runs")
         self.assertIsNone(self.churn.poll(), "the readers go on")
-        return processes("@view")[0]
+        return found[0]
 
     def stop_publisher(self):
         pid = self.publisher()
