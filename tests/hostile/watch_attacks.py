@@ -85,5 +85,5 @@ ATTACKS = {
         dict(creates=3000000), BEARS, 32),
     "many-watches": Attack(
         "all watches that there may be", many_watches, dict(connections=17, watches=10000),
-        dict(watches=70000), BEARS, 96),
+        dict(watches=20000), BEARS, 96),
 }
