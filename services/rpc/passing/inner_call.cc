@@ -178,6 +178,9 @@ void InnerCall::done(const grpc::Status& status) {
     }
     caller_.finish(status);
   }
+  // gRPC C++'s transport within a process keeps a call for ever whose service has ended it before its client has ended
+  // its requests, unless it is cancelled.
+  context_->TryCancel();
   passing_.ended(*this);
 }
 
