@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds one client of tests/clients/run.sh or recipes.sh and prints the command that starts it. Fetches what it needs
 # the first time, in fixed versions: Go's modules by go.sum, Python's packages into a folder of their own, Java's from
-# Maven, JavaScript's by its lock file.
+# Maven, JavaScript's and Rust's by their lock files.
 #
 #   tests/clients/build.sh go | etcd-client | grpcurl | python | java | etcdctl
 #   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
 #   tests/clients/build.sh recipes | recipes-3.4 | recipes-3.5.0 | recipes-3.6 | recipes-3.7 | etcdctl-3.6
-#   tests/clients/build.sh python-etcd3 | js-etcd3 | jetcd    holders of recipes.sh
+#   tests/clients/build.sh python-etcd3 | js-etcd3 | rust-etcd-client | jetcd    holders of recipes.sh
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
 #
 # Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
@@ -91,6 +91,19 @@ js_program() {
   echo "node $made/holder.js"
 }
 
+rust_program() {
+  needed cargo cargo
+  needed protoc protobuf-compiler
+  folder_for rust "$here"/rust/Cargo.* "$here"/rust/src/*.rs
+  if [ ! -x "$made/program" ]; then
+    rm -rf "$made/source" && cp -r "$here/rust" "$made/source" && cd "$made/source" || exit 1
+    timeout 300 cargo fetch --quiet --locked >&2 || not_here "Rust's crates could not be fetched; is there a network?"
+    cargo build --quiet --offline --locked --jobs "${JOBS:-2}" --target-dir "$made/target" >&2 &&
+      mv "$made/target/debug/holder" "$made/program" && rm -rf "$made/target" || exit 1
+  fi
+  echo "$made/program"
+}
+
 descriptors() {
   needed protoc protobuf-compiler
   cd "$root" || exit 1
@@ -119,6 +132,7 @@ case "$1" in
     python_program python-etcd3 "$here/python/recipes/holder.py" "$here/python/recipes/requirements.txt" \
       --no-binary=etcd3 ;;
   js-etcd3) js_program ;;
+  rust-etcd-client) rust_program ;;
   java) java_program java "$here/java" Player ;;
   jetcd) java_program jetcd "$here/java/recipes" Holder ;;
   etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;

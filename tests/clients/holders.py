@@ -178,4 +178,5 @@ def maker(kind, name):
 HOLDERS = {"go-3.4": (Program, "recipes-3.4"), "go-3.5.0": (Program, "recipes-3.5.0"),
            "go-3.5.9": (Program, "recipes"), "go-3.6": (Program, "recipes-3.6"), "go-3.7": (Program, "recipes-3.7"),
            "etcdctl": (Etcdctl, "etcdctl"), "etcdctl-3.6": (Etcdctl, "etcdctl-3.6"),
-           "python-etcd3": (Program, "python-etcd3"), "js-etcd3": (Program, "js-etcd3"), "jetcd": (Program, "jetcd")}
+           "python-etcd3": (Program, "python-etcd3"), "js-etcd3": (Program, "js-etcd3"),
+           "rust-etcd-client": (Program, "rust-etcd-client"), "jetcd": (Program, "jetcd")}
