@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "core/counters.h"
 #include "services/config/etcd_version.h"
@@ -60,9 +59,8 @@ double succeeded(const RequestMetrics& requests, Method method) {
 // Which methods are etcd's, and how their messages come.
 const char* grpc_type(Method method) {
   const std::string_view service = RequestMetrics::name_of(method).service;
-  const bool etcds = absl::StartsWith(service, "etcdserverpb.") || absl::StartsWith(service, "v3lockpb.") ||
-                     absl::StartsWith(service, "v3electionpb.");
-  if (!etcds) return nullptr;
+  const auto begins = [&](const char* package) { return service.starts_with(package); };
+  if (!begins("etcdserverpb.") && !begins("v3lockpb.") && !begins("v3electionpb.")) return nullptr;
   if (method == Method::kMaintenanceSnapshot || method == Method::kElectionObserve) return "server_stream";
   return method == Method::kWatch || method == Method::kLeaseKeepAlive ? "bidi_stream" : "unary";
 }
