@@ -55,13 +55,18 @@ public final class Holder {
 
   private static Status.Code code(Throwable error) { return Status.fromThrowable(error).getCode(); }
 
+  // The server is away, or has left while it worked. A connection that breaks during a call has no code of its own.
+  private static boolean isAway(Throwable error) {
+    return code(error) == Status.Code.UNAVAILABLE || String.valueOf(error.getMessage()).contains("Network closed");
+  }
+
   // Makes a call again that the server's end interrupts: one lease gets one place in the queue.
   private static <T> T persist(Supplier<CompletableFuture<T>> call) throws Exception {
     while (true) {
       try {
         return call.get().get();
       } catch (ExecutionException error) {
-        if (code(error) != Status.Code.UNAVAILABLE) throw error;
+        if (!isAway(error)) throw error;
         Thread.sleep(AGAIN_MS);
       }
     }
@@ -113,7 +118,7 @@ public final class Holder {
         while (!incrementOnce(bytes(key))) continue;
         ++done;
       } catch (ExecutionException error) {
-        if (code(error) != Status.Code.UNAVAILABLE) throw error;
+        if (!isAway(error)) throw error;
         ++uncertain;
       }
     }

@@ -55,9 +55,12 @@ fn code(error: &Error) -> Option<i32> {
     }
 }
 
-/// The server is away, or has left while it worked.
+/// The server is away, or has left while it worked. A connection that breaks during a call has no code of its own.
 fn away(error: &Error) -> bool {
-    code(error) == Some(UNAVAILABLE) || matches!(error, Error::TransportError(_))
+    match error {
+        Error::GRpcStatus(status) => status.code() as i32 == UNAVAILABLE || status.message() == "transport error",
+        _ => matches!(error, Error::TransportError(_)),
+    }
 }
 
 type Answer = Result<String, Failure>;
