@@ -39,7 +39,9 @@ public final class Holder {
 
     @Override public void onNext(LeaseKeepAliveResponse answer) {}
 
-    @Override public void onError(Throwable error) { ended = true; } // jetcd itself opens lost streams anew
+    @Override public void onError(Throwable error) {
+      if (!isAway(error)) ended = true; // jetcd tells of lost streams, and opens them anew
+    }
 
     @Override public void onCompleted() { ended = true; }
   }
