@@ -58,8 +58,8 @@ class LeasesTest(unittest.TestCase):
             load = Load(daemon, "--duration=6s", "--rate=300", "--read-share=0.2", "--keys=50", "--connections=4",
                         "--watchers=200", "--leases=100", "--lease-ttl=5s")
             load.wait_until_under_way()
-            for victim in ("leader", "front-end", "leader"):
-                run_ctl(daemon.endpoint, "drill", "kill", victim, "--wait")
+            for drill in (["leader", "--wait"], ["front-end"], ["leader", "--wait"]):
+                run_ctl(daemon.endpoint, "drill", "kill", *drill)
             report = load.require_held()
             self.assertGreater(report["watches"]["events"], 0)
             self.assertGreater(report["leases"]["keep_alives"], 0)
