@@ -208,7 +208,7 @@ int run(const std::string& endpoint, const std::string& path, std::uint64_t kill
   while (shared.answered < kFirst) ::usleep(1000);
   Readers readers(path, shared, seed);
   while (!input_ended() || readers.kills() < kills || readers.stops() < stops) {
-    if (!readers.turn(!input_ended())) return EXIT_FAILURE;
+    if (!readers.turn(!input_ended() || readers.stops() < stops)) return EXIT_FAILURE;
   }
   if (!readers.end()) return EXIT_FAILURE;
   std::uint64_t reads = 0;
