@@ -1,6 +1,7 @@
 #include "services/ingot_load/load_options.h"
 
 #include "absl/strings/str_cat.h"
+#include "services/cli/endpoint.h"
 #include "services/ingot_load/limits.h"
 #include "services/ingot_load/stamped_value.h"
 
@@ -54,6 +55,10 @@ absl::Status validate(const LoadOptions& options) {
   if (options.connections < options.threads) {
     status.Update(absl::InvalidArgumentError(absl::StrCat("--threads must not be more than --connections (",
                                                           options.connections, "): each needs one of its own")));
+  }
+  if (options.read_kind == ReadKind::kView && !unix_path(options.endpoint)) {
+    status.Update(absl::InvalidArgumentError("--read-kind=view needs the instance's Unix socket, beside which its view "
+                                             "socket is: --endpoint=unix:PATH"));
   }
   status.Update(validate_check(options));
   return status;

@@ -1,6 +1,7 @@
 // The parameters of a load, and their check.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -10,7 +11,12 @@
 
 namespace ingot::load {
 
-enum class ReadKind : std::uint8_t { kSerializable, kLinearizable };
+enum class ReadKind : std::uint8_t {
+  kSerializable,
+  kLinearizable,
+  kView,  // in place, from the instance's view; writes go to the endpoint
+};
+constexpr std::array<const char*, 3> enum_names(ReadKind) { return {"serializable", "linearizable", "view"}; }
 
 struct LoadOptions {
   std::string endpoint = "127.0.0.1:2379";

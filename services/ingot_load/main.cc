@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_format.h"
+#include "core/enum_names.h"
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
@@ -68,8 +69,9 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--value-bytes", load.value_bytes, "size of a value")->capture_default_str();
   app.add_option("--read-share", load.read_share, "share of requests that read, 0 to 1")->capture_default_str();
-  app.add_option("--read-kind", flags.read_kind, "linearizable, or serializable: from any replica's own state")
-      ->check(one_of({"serializable", "linearizable"}))
+  app.add_option("--read-kind", flags.read_kind,
+                 "linearizable; serializable: from any replica's own state; view: in place, from the instance's view")
+      ->check(one_of({"serializable", "linearizable", "view"}))
       ->capture_default_str();
   load.duration = std::chrono::seconds(10);
   CLI::Option* duration = add_duration(app, "--duration", load.duration, "how long to start requests");
@@ -94,7 +96,7 @@ void add_flags(CLI::App& app, Flags& flags) {
 void complete(const CLI::App& app, Flags& flags) {
   LoadOptions& load = flags.load;
   load.distribution = flags.distribution == "zipf" ? Distribution::kZipf : Distribution::kUniform;
-  load.read_kind = flags.read_kind == "serializable" ? ReadKind::kSerializable : ReadKind::kLinearizable;
+  load.read_kind = *value_of<ReadKind>(flags.read_kind);
   flags.search = app.count("--target-p99") > 0;
   std::random_device random;
   load.run = random();

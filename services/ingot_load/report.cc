@@ -1,12 +1,14 @@
 #include "services/ingot_load/report.h"
 
 #include <cstdio>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "core/enum_names.h"
 #include "services/cli/table.h"
 #include "services/ingot_load/quantities.h"
 
@@ -17,7 +19,7 @@ using Align = Table::Align;
 
 std::string code_name(std::size_t code) { return absl::StatusCodeToString(static_cast<absl::StatusCode>(code)); }
 
-void add_row(Table& table, const char* title, const LatencyHistogram& latency, double elapsed_s) {
+void add_row(Table& table, const std::string& title, const LatencyHistogram& latency, double elapsed_s) {
   const double rate = elapsed_s > 0 ? static_cast<double>(latency.count()) / elapsed_s : 0;
   table.add_row({title, absl::StrCat(latency.count()), absl::StrFormat("%.0f", rate),
                  readable(latency.quantile_ns(0.5)), readable(latency.quantile_ns(0.9)),
@@ -115,8 +117,7 @@ std::string table_report(const LoadOptions& options, const LoadResult& result,
                {"max", Align::kRight}});
   if (totals.writes.count() > 0) add_row(table, "writes", totals.writes, result.elapsed_s);
   if (totals.reads.count() > 0) {
-    add_row(table, options.read_kind == ReadKind::kLinearizable ? "reads (linearizable)" : "reads (serializable)",
-            totals.reads, result.elapsed_s);
+    add_row(table, absl::StrCat("reads (", name_of(options.read_kind), ")"), totals.reads, result.elapsed_s);
   }
   add_row(table, "all", totals.latency(), result.elapsed_s);
   std::string text = table.str();

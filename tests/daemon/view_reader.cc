@@ -1,6 +1,6 @@
-// Reads key "n" of an instance's view in place until standard input ends: `view_reader SOCKET`. Prints "seen N" for each
-// new value, and ends with 1 and a line when it sees what cannot be: a value that falls, a revision that falls, an entry
-// from after its root. `view_reader SOCKET once` reads once: "seen N", or "refused CODE", an absl::StatusCode.
+// Reads key "n" of an instance's view in place until standard input ends: `view_reader SOCKET`. Prints "seen N" for
+// each new value, and ends with 1 and a line when it sees what cannot be: a value that falls, a revision that falls, an
+// entry from after its root. `view_reader SOCKET once` reads once: "seen N", or "refused CODE", an absl::StatusCode.
 #include <poll.h>
 #include <unistd.h>
 
@@ -68,8 +68,8 @@ int read_on(const std::string& path) {
 int main(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "--help" || first == "-h") {
-    std::puts("usage: view_reader SOCKET [once]\n\nReads key \"n\" of a view in place, for tests: until its input ends, "
-              "or once.\nPrints each new value, and what cannot be.");
+    std::puts("usage: view_reader SOCKET [once]\n\nReads key \"n\" of a view in place, for tests: until its input ends,"
+              " or once.\nPrints each new value, and what cannot be.");
     return 0;
   }
   if (first.empty() || first[0] == '-') {
