@@ -348,8 +348,8 @@ class WatchKeysTest(unittest.TestCase):
         self.assertEqual((code, error), (0, ""))
         return json.loads(output)["revision"]
 
-    def watch(self, *words):
-        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", PATIENCE, "watch", *words],
+    def watch(self, *words, patience=PATIENCE):
+        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", patience, "watch", *words],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(watch.stdout.close)
         self.addCleanup(watch.stderr.close)
@@ -402,7 +402,7 @@ class WatchKeysTest(unittest.TestCase):
         code, output, error = run(f"--endpoint={self.daemon.endpoint}", "watch", "k", "--range-end=a")
         self.assertEqual((code, output), (1, ""))
         self.assertIn("the daemon has ended the watch: mvcc: watcher range is empty", error)
-        watch = self.watch("k")
+        watch = self.watch("k", patience="--timeout=1s")  # for which it waits for the next front end
         watch.stdout.readline()
         self.assertEqual(self.daemon.stop(), 0)
         _, error = watch.communicate(timeout=WATCHDOG_S)
