@@ -5,8 +5,9 @@
 #
 #   tests/clients/build.sh go | etcd-client | grpcurl | python | java | etcdctl
 #   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
-#   tests/clients/build.sh coredns | etcd-3.6 | etcdctl-3.6    programs of programs.sh
+#   tests/clients/build.sh coredns | patroni | etcd-3.6 | etcdctl-3.6    programs of programs.sh
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
+#   tests/clients/build.sh mixin          etcd's own dashboard for Grafana, as JSON, for dashboard.sh
 #
 # Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
 # network.
@@ -62,6 +63,19 @@ python_player() {
   echo "$made/venv/bin/python -B -u $here/python/player.py"
 }
 
+patroni() {
+  needed python3 python3-venv
+  folder_for patroni "$here/python/patroni/requirements.txt"
+  if [ ! -e "$made/done" ]; then
+    python3 -m venv "$made/venv" >&2 || not_here "python3 -m venv failed (apt install python3-venv)"
+    timeout 300 "$made/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: \
+      --no-binary=python-etcd --no-binary=ydiff -r "$here/python/patroni/requirements.txt" >&2 ||
+      not_here "Patroni could not be fetched; is there a network?"
+    touch "$made/done"
+  fi
+  echo "$made/venv/bin/patroni"
+}
+
 java_player() {
   needed javac default-jdk-headless
   needed mvn maven
@@ -84,6 +98,28 @@ descriptors() {
   echo "$made/set"
 }
 
+# The dashboard is in the source of etcd's main module, which no program here is made of.
+mixin() {
+  needed go golang-go
+  needed jsonnet jsonnet
+  local version=v3.6.8 sum='h1:zfUsRJ8ql/F1LrQ04o1wSjKzGpD/gKz6SKkvaoFaZEA='
+  export GOPATH=$cache/go GOTOOLCHAIN=local GOFLAGS=-modcacherw GOENV=off
+  made=$cache/mixin-$version
+  mkdir -p "$made" || not_here "$made cannot be made"
+  if [ ! -s "$made/etcd.json" ]; then
+    (cd "$made" && timeout 300 go mod download -json "go.etcd.io/etcd/v3@$version") >"$made/module" ||
+      not_here "etcd's source could not be fetched; is there a network?"
+    grep -qF "\"Sum\": \"$sum\"" "$made/module" || { echo "etcd's source has another checksum" >&2; exit 1; }
+    local folder
+    folder=$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$made/module")/contrib/mixin
+    # That for Grafana up to 7 needs no library of Grafana's; queries and panels are those of the other.
+    jsonnet -e "((import '$folder/config.libsonnet') + (import '$folder/dashboards/etcd-grafana7x.libsonnet') +
+      {_config+:: {grafana7x: true}}).grafanaDashboards['etcd.json']" >"$made/etcd.$$" &&
+      mv "$made/etcd.$$" "$made/etcd.json" || exit 1
+  fi
+  echo "$made/etcd.json"
+}
+
 case "${1:-}" in
   --help | -h) usage; exit 0 ;;
 esac
@@ -99,9 +135,11 @@ case "$1" in
   coredns) go_program coredns ./coredns coredns ;;
   etcd-3.6) go_program etcd-3.6 go.etcd.io/etcd/server/v3 etcd-3.6 ;;
   etcdctl-3.6) go_program etcdctl-3.6 go.etcd.io/etcd/etcdctl/v3 etcdctl-3.6 ;;
+  patroni) patroni ;;
   python) python_player ;;
   java) java_player ;;
   etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;
   descriptors) descriptors ;;
+  mixin) mixin ;;
   *) echo "tests/clients/build.sh: unknown client $1; see --help" >&2; exit 2 ;;
 esac

@@ -72,6 +72,9 @@ class Gateway:
     def delete(self, key):
         self.call("kv/deleterange", {"key": b64(key)})
 
+    def delete_all(self, prefix):
+        self.call("kv/deleterange", {"key": b64(prefix), "range_end": b64(past(prefix))})
+
     def all(self, prefix):
         """Values by key."""
         found = self.call("kv/range", {"key": b64(prefix), "range_end": b64(past(prefix))}).get("kvs", [])

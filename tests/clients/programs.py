@@ -1,15 +1,16 @@
-"""Programs that were written for etcd, each with a daemon of three replicas. CoreDNS and etcdctl make-mirror go on while
-the leader is killed, and then the front end; etcdctl's checks run undisturbed.
+"""Programs that were written for etcd, each with a daemon of three replicas. CoreDNS, Patroni and etcdctl make-mirror
+go on while the leader is killed, and then the front end; etcdctl's checks run undisturbed.
 
 Exit code: 0 all went well; 1 otherwise; 2 bad arguments; 77 if no program can be had."""
 
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 
+import binaries
 import checks
+import databases
 import mirrors
 import names
 import players
@@ -44,7 +45,7 @@ def datascale(words, daemon):
 
 
 # What build.sh calls the program, and what is done with it.
-PROGRAMS = {"coredns": ("coredns", coredns)}
+PROGRAMS = {"coredns": ("coredns", coredns), "patroni": ("patroni", databases.play)}
 for version, builds in (("3.4", "etcdctl"), ("3.6", "etcdctl-3.6")):
     for what, play in (("mirror-from-etcd", from_etcd), ("mirror-into-etcd", into_etcd), ("check-perf", perf),
                        ("check-datascale", datascale)):
@@ -54,10 +55,10 @@ for version, builds in (("3.4", "etcdctl"), ("3.6", "etcdctl-3.6")):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="tests/clients/programs.sh", description=__doc__, allow_abbrev=False,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ingotd", metavar="PATH", help="another ingotd than the one that was built; ingotctl is taken "
-                        "from ../ingotctl beside it")
-    parser.add_argument("--etcd", metavar="PATH", help="another etcd than Debian's at the other end of mirrors, such as "
-                        "what tests/clients/build.sh etcd-3.6 prints")
+    parser.add_argument("--ingotd", metavar="PATH", help="another ingotd than the one that was built; ingotctl is "
+                        "taken from the folder beside it")
+    parser.add_argument("--etcd", metavar="PATH", help="another etcd than Debian's at the other end of mirrors, such "
+                        "as what tests/clients/build.sh etcd-3.6 prints")
     parser.add_argument("--program", action="append", metavar="NAME", choices=list(PROGRAMS),
                         help=f"one of {', '.join(PROGRAMS)}; can be repeated (all)")
     parser.add_argument("--build", metavar="ROOT", help=argparse.SUPPRESS)  # programs.sh: first build what is needed
@@ -68,14 +69,7 @@ def parse(arguments):
 def prepare(flags):
     if flags.etcd:
         etcd_servers.ETCD = os.path.abspath(flags.etcd)
-    if flags.ingotd:
-        ingot_daemon.INGOTD = os.path.abspath(flags.ingotd)
-        ingot_daemon.INGOTCTL = os.path.join(os.path.dirname(ingot_daemon.INGOTD), "../ingotctl/ingotctl")
-    elif flags.build:
-        if subprocess.run(["bazel", "build", "//services/ingotd", "//services/ingotctl"], cwd=flags.build,
-                          stdout=sys.stderr).returncode:
-            sys.exit("tests/clients/programs.sh: the build failed; see above")
-        os.chdir(os.path.join(flags.build, "bazel-bin"))
+    binaries.use("tests/clients/programs.sh", flags.ingotd, flags.build)
 
 
 def main(arguments):
