@@ -33,6 +33,9 @@ struct LoadOptions {
   double rate_per_s = 0;                 // open loop: requests started each second; 0: closed loop
   std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // of one request, and of the first connection
   std::uint64_t seed = 1;
+  int watchers = 0;         // watches that are open meanwhile
+  int leases = 0;           // that are kept alive meanwhile
+  std::chrono::nanoseconds lease_ttl = std::chrono::seconds(60);  // whole seconds
   std::string prefix;       // of all keys
   std::uint32_t run = 0;    // in every value: tells this run's values from others'; random
   bool keep_ledger = false;  // record what is written, and check what is read

@@ -97,6 +97,10 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
       {"--check --value-bytes=10", "--value-bytes of at least 44"},
       {"--endpoint=nowhere", "nowhere"},
       {"--output=xml", "table or json"},
+      {"--watchers=-1", "--watchers must be from 0 to 100000"},
+      {"--leases=1000000", "--leases must be from 0 to 200000"},
+      {"--lease-ttl=1s", "--lease-ttl must be from 5s to 3600s, in whole seconds"},
+      {"--target-p99=5ms --watchers=1", "--watchers"},
       {"--no-such-flag", "--no-such-flag"},
       {"surplus", "surplus"},
   };
