@@ -224,10 +224,16 @@ int run(const std::string& endpoint, const std::string& path, std::uint64_t kill
 }  // namespace ingot::test
 
 int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--help" || first == "-h") {
+    std::puts("usage: view_churn ENDPOINT SOCKET KILLS STOPS SEED\n\nFor tests: readers of a view that are killed and "
+              "stopped, and judged, until its input ends.");
+    return 0;
+  }
   if (argc != 6) {
-    std::fprintf(stderr, "usage: view_churn ENDPOINT SOCKET KILLS STOPS SEED\n\nFor tests: readers of a view that are "
-                         "killed and stopped, and judged, until its input ends.\n");
-    return argc == 2 && std::string_view(argv[1]) == "--help" ? 0 : 2;
+    std::fprintf(stderr, "view_churn: give ENDPOINT SOCKET KILLS STOPS SEED instead of \"%s\"; see --help\n",
+                 std::string(first).c_str());
+    return 2;
   }
   return ingot::test::run(argv[1], argv[2], std::strtoull(argv[3], nullptr, 10), std::strtoull(argv[4], nullptr, 10),
                           std::strtoull(argv[5], nullptr, 10));
