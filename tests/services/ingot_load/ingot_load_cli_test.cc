@@ -78,7 +78,7 @@ TEST_CASE("bad flags are one sentence that names the flag, and exit code 2") {
       {"--clients=many", "--clients"},
       {"--keys=-1", "--keys must be from 1"},
       {"--read-share=1.5", "--read-share must be from 0 to 1"},
-      {"--read-kind=dirty", "serializable or linearizable"},
+      {"--read-kind=dirty", "serializable, linearizable or view"},
       {"--distribution=normal", "uniform or zipf"},
       {"--duration=20", "--duration"},
       {"--duration=0s", "--duration must be longer than 0"},
