@@ -1,15 +1,13 @@
 #include "services/etcd/lease_methods.h"
 
-#include <sys/random.h>
-
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "core/check.h"
 #include "proto/etcd/rpc.pb.h"
 #include "services/etcd/parse.h"
 #include "services/etcd/store_answer.h"
+#include "transport/host/kernel_random.h"
 
 namespace ingot::etcd {
 namespace {
@@ -20,10 +18,7 @@ namespace pb = etcdserverpb;
 
 std::int64_t draw_lease_id() {
   std::uint64_t drawn = 0;
-  while (drawn == 0) {
-    INGOT_CHECK(::getrandom(&drawn, sizeof drawn, 0) == sizeof drawn, "the kernel's randomness is missing");
-    drawn >>= 1;
-  }
+  while (drawn == 0) drawn = draw_random_u64() >> 1;
   return static_cast<std::int64_t>(drawn);
 }
 

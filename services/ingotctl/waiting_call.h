@@ -1,4 +1,4 @@
-// A call that may wait for long, for a verb that has a lease.
+// A call that may wait for long, and what it has brought, for a verb that has a lease.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,13 @@ absl::Status wait_for(const CtlOptions& options, const Connection& connection, c
     }
     interruption.wait(std::chrono::milliseconds(100));  // so that a daemon that ends each at once is not flooded
   }
+}
+
+// Waits for an interruption or the end of the lease. Returns whether the lease has ended.
+inline bool hold_until_interrupted(const LeaseSession& session, Interruption& interruption) {
+  while (!session.ended() && !interruption.wait(std::chrono::milliseconds(100))) {
+  }
+  return session.ended();
 }
 
 }  // namespace ingot::services_ingotctl

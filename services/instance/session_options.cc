@@ -1,21 +1,13 @@
 #include "services/instance/session_options.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cstdint>
 
-#include "core/check.h"
+#include "transport/host/kernel_random.h"
 
 namespace ingot::inline services_instance {
 
 namespace {
-
-std::uint64_t new_session() {
-  std::uint64_t session = 0;
-  INGOT_CHECK(::getrandom(&session, sizeof session, 0) == sizeof session, "the kernel's randomness is missing");
-  return session;
-}
 
 // The page of the replica that has seen the newest leadership; a dead replica's page shows an older one.
 const ReplicaPage& best_informed(const InstanceView& view) {
@@ -30,7 +22,7 @@ SessionClient::Options session_options(const LaunchSpec& spec, const InstanceVie
                                        PeerIncarnations& incarnations, Incarnation incarnation) {
   SessionClient::Options options;
   options.replicas = spec.config.replicas;
-  options.session = new_session();
+  options.session = draw_random_u64();
   options.incarnation = incarnation;
   options.incarnations = &incarnations;
   options.pages = view.replicas;

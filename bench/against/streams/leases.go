@@ -18,42 +18,39 @@ const (
 	leasePrefix = "bench/lease/"
 )
 
-// grant makes the leases, and tells how long that took.
-func grant(s settings, connections []*grpc.ClientConn) ([]int64, time.Duration) {
-	ids := make([]int64, s.leases)
+// each calls once for each number below count, from granters calls at once on each connection.
+func each(connections []*grpc.ClientConn, count int, call func(client pb.LeaseClient, at int64)) {
 	next := int64(-1)
-	began := time.Now()
 	var wait sync.WaitGroup
 	for i := 0; i < granters*len(connections); i++ {
 		client := pb.NewLeaseClient(connections[i%len(connections)])
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			for at := atomic.AddInt64(&next, 1); at < int64(s.leases); at = atomic.AddInt64(&next, 1) {
-				granted, err := client.LeaseGrant(context.Background(), &pb.LeaseGrantRequest{TTL: int64(s.ttl.Seconds())})
-				require(err)
-				ids[at] = granted.ID
+			for at := atomic.AddInt64(&next, 1); at < int64(count); at = atomic.AddInt64(&next, 1) {
+				call(client, at)
 			}
 		}()
 	}
 	wait.Wait()
+}
+
+// grant makes the leases, and tells how long that took.
+func grant(s settings, connections []*grpc.ClientConn) ([]int64, time.Duration) {
+	ids := make([]int64, s.leases)
+	began := time.Now()
+	each(connections, s.leases, func(client pb.LeaseClient, at int64) {
+		granted, err := client.LeaseGrant(context.Background(), &pb.LeaseGrantRequest{TTL: int64(s.ttl.Seconds())})
+		require(err)
+		ids[at] = granted.ID
+	})
 	return ids, time.Since(began)
 }
 
 func revoke(connections []*grpc.ClientConn, ids []int64) {
-	next := int64(-1)
-	var wait sync.WaitGroup
-	for i := 0; i < granters*len(connections); i++ {
-		client := pb.NewLeaseClient(connections[i%len(connections)])
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for at := atomic.AddInt64(&next, 1); at < int64(len(ids)); at = atomic.AddInt64(&next, 1) {
-				client.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: ids[at]}) // it may have ended
-			}
-		}()
-	}
-	wait.Wait()
+	each(connections, len(ids), func(client pb.LeaseClient, at int64) {
+		client.LeaseRevoke(context.Background(), &pb.LeaseRevokeRequest{ID: ids[at]}) // it may have ended
+	})
 }
 
 // keeper sends keep-alives on a stream, with so many unanswered at most. A server answers those of a stream in order.

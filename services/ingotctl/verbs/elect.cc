@@ -53,9 +53,7 @@ absl::Status run_campaign(const CtlOptions& options, const ElectArguments& argum
   leader.set_lease(won.leader().lease());
   print_leader(leader, options.json());
   if (const absl::Status printed = flush_output(); !printed.ok()) return printed;
-  while (!(*session)->ended() && !interruption.wait(kAgainAfter)) {
-  }
-  if (!(*session)->ended()) return absl::OkStatus();
+  if (!hold_until_interrupted(**session, interruption)) return absl::OkStatus();
   return absl::AbortedError("it leads no more: its lease has ended, and another may lead now");
 }
 

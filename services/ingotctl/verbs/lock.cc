@@ -46,9 +46,7 @@ absl::Status hold(const CtlOptions& options, const LockResponse& lock, const Lea
                   Interruption& interruption) {
   print_locked(lock.key(), lock.header().revision(), session.lease(), options.json());
   if (const absl::Status printed = flush_output(); !printed.ok()) return printed;
-  while (!session.ended() && !interruption.wait(std::chrono::milliseconds(100))) {
-  }
-  return session.ended() ? lost() : absl::OkStatus();
+  return hold_until_interrupted(session, interruption) ? lost() : absl::OkStatus();
 }
 
 absl::Status run_lock(const CtlOptions& options, const LockArguments& arguments) {

@@ -48,6 +48,18 @@ absl::StatusOr<OpenView> open_view(const CtlOptions& options) {
   return OpenView{*std::move(path), *std::move(connection), std::move(handle)};
 }
 
+mvccpb::KeyValue key_value_of(const ViewEntry& entry) {
+  mvccpb::KeyValue kv;
+  kv.set_key(std::string(entry.key));
+  kv.set_mod_revision(entry.revision);
+  if (entry.deleted) return kv;
+  kv.set_value(std::string(entry.value));
+  kv.set_create_revision(entry.created);
+  kv.set_version(entry.version);
+  kv.set_lease(entry.lease);
+  return kv;
+}
+
 absl::Status status_of(ViewError error, const ViewHandle& handle) {
   if (error == ViewError::kNone) return absl::OkStatus();
   if (handle.board() != nullptr || handle.refusal().ok()) return absl::UnavailableError(sentence_of(error));

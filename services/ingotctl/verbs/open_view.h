@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/etcd/kv.pb.h"
 #include "replication/view/handle/handle.h"
 #include "services/ingotctl/options.h"
 #include "services/view/tickets/connect.h"
@@ -26,6 +27,9 @@ absl::StatusOr<OpenView> open_view(const CtlOptions& options);
 
 // Connects to a view socket, and waits until that gives a view. Errors: as open_view.
 absl::StatusOr<ViewConnection> connect_for_view(const std::string& path, const CtlOptions& options);
+
+// As etcd has it: of a deleted key, its name and the revision.
+mvccpb::KeyValue key_value_of(const ViewEntry& entry);
 
 // What came of a read, in a sentence.
 absl::Status status_of(ViewError error, const ViewHandle& handle);

@@ -27,19 +27,6 @@ ViewError read_range(ViewHandle& handle, const etcdserverpb::RangeRequest& reque
   return handle.range(range, answer, count);
 }
 
-void add_entries(const ViewAnswer& answer, etcdserverpb::RangeResponse& response) {
-  for (std::size_t i = 0; i < answer.size(); ++i) {
-    const ViewEntry entry = answer[i];
-    mvccpb::KeyValue& kv = *response.add_kvs();
-    kv.set_key(std::string(entry.key));
-    kv.set_value(std::string(entry.value));
-    kv.set_create_revision(entry.created);
-    kv.set_mod_revision(entry.revision);
-    kv.set_version(entry.version);
-    kv.set_lease(entry.lease);
-  }
-}
-
 absl::Status run_view(const CtlOptions& options) {
   auto view = open_view(options);
   if (!view.ok()) return view.status();
@@ -85,7 +72,9 @@ absl::Status read_view(const CtlOptions& options, const etcdserverpb::RangeReque
                                               " bytes that are read in place at once; read them by parts with --limit, "
                                               "or without --view"));
   }
-  if (!request.count_only()) add_entries(answer, response);
+  if (!request.count_only()) {
+    for (std::size_t i = 0; i < answer.size(); ++i) *response.add_kvs() = key_value_of(answer[i]);
+  }
   response.mutable_header()->set_revision(handle.revision());
   response.set_count(static_cast<std::int64_t>(count));
   response.set_more(answer.more());

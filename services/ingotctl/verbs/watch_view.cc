@@ -127,15 +127,7 @@ class ViewWatch {
     }
     mvccpb::Event event;
     event.set_type(entry.deleted ? mvccpb::Event::DELETE : mvccpb::Event::PUT);
-    mvccpb::KeyValue& kv = *event.mutable_kv();
-    kv.set_key(std::string(entry.key));
-    kv.set_mod_revision(entry.revision);
-    if (!entry.deleted) {
-      kv.set_value(std::string(entry.value));
-      kv.set_create_revision(entry.created);
-      kv.set_version(entry.version);
-      kv.set_lease(entry.lease);
-    }
+    *event.mutable_kv() = key_value_of(entry);
     print_event(event, false, options_.json());
     ++events_;
   }

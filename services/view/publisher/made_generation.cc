@@ -1,6 +1,5 @@
 #include "services/view/publisher/made_generation.h"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,18 +8,9 @@
 
 #include "replication/view/generation/memory.h"
 #include "services/view/publisher/limits.h"
+#include "transport/host/kernel_random.h"
 
 namespace ingot::inline services_view_publisher {
-
-namespace {
-
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  (void)!::getrandom(&seed, sizeof seed, 0);
-  return seed;
-}
-
-}  // namespace
 
 // No other user may open the memory for writing by its descriptor.
 absl::StatusOr<std::unique_ptr<MadeGeneration>> MadeGeneration::create(const Wanted& wanted, ReplicaClient& client,
@@ -33,7 +23,7 @@ absl::StatusOr<std::unique_ptr<MadeGeneration>> MadeGeneration::create(const Wan
   if (!readers_fd.ok()) return readers_fd.status();
   auto memory = Segment::map(fd->get(), Segment::Access::kReadWrite);
   if (!memory.ok()) return memory.status();
-  const WriterOptions options{.seed = random_seed(),
+  const WriterOptions options{.seed = draw_random_u64(),
                               .expected_keys = wanted.expected_keys,
                               .identity = wanted.identity,
                               .number = wanted.number};

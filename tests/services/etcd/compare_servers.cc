@@ -12,6 +12,7 @@
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/cli/cli.h"
 #include "services/cli/endpoint.h"
+#include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/random_requests.h"
 
 namespace ingot {
@@ -110,15 +111,8 @@ bool another_fault(const KvRequest& request, const Answer& a, const Answer& b) {
   return std::holds_alternative<pb::TxnRequest>(request) && !a.ok && !b.ok;
 }
 
-struct Options {
-  std::uint64_t seed = 1;
-  int count = 1000;
-  bool serializable = false;
-  bool of_3_6 = false;
-};
-
-absl::Status compare(const std::string& a, const std::string& b, const Options& options) {
-  const auto [seed, count, serializable, of_3_6] = options;
+absl::Status compare(const ComparedServers& servers, bool serializable) {
+  const auto& [a, b, seed, count, of_3_6] = servers;
   Server server_a(a), server_b(b);
   RandomRequests requests(seed, serializable);
   int errors = 0;
@@ -152,14 +146,9 @@ absl::Status compare(const std::string& a, const std::string& b, const Options& 
 
 int main(int argc, char** argv) {
   CLI::App app("Compares two servers of etcd's API, request by random request. Both must be empty.");
-  std::string a, b;
-  ingot::Options options;
-  app.add_option("--a", a, "HOST:PORT of one server")->required()->check(ingot::host_port().description(""));
-  app.add_option("--b", b, "HOST:PORT of the other")->required()->check(ingot::host_port().description(""));
-  app.add_option("--seed", options.seed, "of the requests")->capture_default_str();
-  app.add_option("--count", options.count, "of the requests")->capture_default_str();
-  app.add_flag("--serializable", options.serializable, "some reads are; neither server may lag behind itself");
-  app.add_flag("--of-3-6", options.of_3_6,
-               "one is etcd 3.6: which of several faults of a transaction is told is not compared");
-  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(a, b, options); });
+  ingot::ComparedServers servers;
+  bool serializable = false;
+  servers.add_flags(app);
+  app.add_flag("--serializable", serializable, "some reads are; neither server may lag behind itself");
+  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(servers, serializable); });
 }

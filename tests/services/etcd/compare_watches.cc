@@ -18,6 +18,7 @@
 #include "core/prng.h"
 #include "services/cli/cli.h"
 #include "services/cli/endpoint.h"
+#include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/random_requests.h"
 #include "tests/services/etcd/watching_server.h"
 
@@ -39,8 +40,12 @@ struct Common {
 
 class Comparison {
  public:
-  Comparison(const std::string& a, const std::string& b, std::uint64_t seed, bool of_3_6)
-      : a_(a, kStreams), b_(b, kStreams), prng_(seed), requests_(seed ^ 0x5eed, false), of_3_6_(of_3_6) {}
+  explicit Comparison(const ComparedServers& servers)
+      : a_(servers.a, kStreams),
+        b_(servers.b, kStreams),
+        prng_(servers.seed),
+        requests_(servers.seed ^ 0x5eed, false),
+        of_3_6_(servers.of_3_6) {}
 
   absl::Status run(int count) {
     for (step_ = 0; step_ < count && why_.ok(); ++step_) step();
@@ -267,8 +272,9 @@ class Comparison {
   std::size_t compared_ = 0, created_ = 0, refused_ = 0, canceled_by_compaction_ = 0;
 };
 
-absl::Status compare(const std::string& a, const std::string& b, std::uint64_t seed, int count, bool of_3_6) {
-  Comparison comparison(a, b, seed, of_3_6);
+absl::Status compare(const ComparedServers& servers) {
+  const auto& [a, b, seed, count, of_3_6] = servers;
+  Comparison comparison(servers);
   const absl::Status status = comparison.run(count);
   std::printf("seed %llu: %zu watches, %zu refused, %zu ended by compactions; %zu events compared: %s\n",
               static_cast<unsigned long long>(seed), comparison.created(), comparison.refused(), comparison.compacted(),
@@ -281,16 +287,7 @@ absl::Status compare(const std::string& a, const std::string& b, std::uint64_t s
 
 int main(int argc, char** argv) {
   CLI::App app("Compares the watches of two servers of etcd's API. Both must be empty.");
-  std::string a, b;
-  std::uint64_t seed = 1;
-  int count = 1000;
-  bool of_3_6 = false;
-  app.add_option("--a", a, "HOST:PORT of one server")->required()->check(ingot::host_port().description(""));
-  app.add_option("--b", b, "HOST:PORT of the other")->required()->check(ingot::host_port().description(""));
-  app.add_option("--seed", seed, "of the requests")->capture_default_str();
-  app.add_option("--count", count, "of the requests")->capture_default_str();
-  app.add_flag("--of-3-6", of_3_6,
-               "one is etcd 3.6: which of several faults of a transaction is told is not compared, and there are no "
-               "progress requests, to which it gives no answer while a watch of the stream is not up to date");
-  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(a, b, seed, count, of_3_6); });
+  ingot::ComparedServers servers;
+  servers.add_flags(app);
+  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(servers); });
 }
