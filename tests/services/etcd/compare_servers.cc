@@ -149,6 +149,7 @@ int main(int argc, char** argv) {
   ingot::ComparedServers servers;
   bool serializable = false;
   servers.add_flags(app);
+  servers.add_3_6_flag(app);
   app.add_flag("--serializable", serializable, "some reads are; neither server may lag behind itself");
   return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(servers, serializable); });
 }

@@ -273,11 +273,10 @@ class Comparison {
 };
 
 absl::Status compare(const ComparedServers& servers) {
-  const auto& [a, b, seed, count, of_3_6] = servers;
   Comparison comparison(servers);
-  const absl::Status status = comparison.run(count);
+  const absl::Status status = comparison.run(servers.count);
   std::printf("seed %llu: %zu watches, %zu refused, %zu ended by compactions; %zu events compared: %s\n",
-              static_cast<unsigned long long>(seed), comparison.created(), comparison.refused(), comparison.compacted(),
+              static_cast<unsigned long long>(servers.seed), comparison.created(), comparison.refused(), comparison.compacted(),
               comparison.compared(), status.ok() ? "no difference" : std::string(status.message()).c_str());
   return status;
 }
@@ -289,5 +288,6 @@ int main(int argc, char** argv) {
   CLI::App app("Compares the watches of two servers of etcd's API. Both must be empty.");
   ingot::ComparedServers servers;
   servers.add_flags(app);
+  servers.add_3_6_flag(app);
   return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(servers); });
 }

@@ -21,6 +21,10 @@ struct ComparedServers {
     app.add_option("--b", b, "HOST:PORT of the other")->required()->check(host_port().description(""));
     app.add_option("--seed", seed, "of the requests")->capture_default_str();
     app.add_option("--count", count, "of the requests")->capture_default_str();
+  }
+
+  // Of those programs that can.
+  void add_3_6_flag(CLI::App& app) {
     app.add_flag("--of-3-6", of_3_6,
                  "one is etcd 3.6: which of several faults of a transaction is told is not compared; watches send no "
                  "progress requests, to which it gives no answer while a watch of the stream is not up to date");
