@@ -56,8 +56,8 @@ class ServingLoop {
     rpc::PassedCalls& passed_calls;
     int connections;  // the loop's share of what the process has descriptors for
   };
-  // Makes the server, with the services that loops serve; `client` is used by the loop's thread only. All other calls
-  // go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
+  // Makes the server, with KV, Lease and Watch on this loop; `client` is used by the loop's thread only. All other
+  // calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
   // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has
