@@ -61,7 +61,7 @@ class ServingLoop {
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
   // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has
-  // ended, or instead of running it.
+  // ended, or if it is never run.
   void end();
 
   // Before the loop runs, or on its thread. REQUIRES: serve().
