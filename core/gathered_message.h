@@ -1,4 +1,4 @@
-// A message whose bytes lie in two places, to be sent as one.
+// A message whose bytes lie in two pieces of memory, to be sent as one.
 #pragma once
 
 #include <algorithm>

@@ -31,8 +31,8 @@ inline std::string_view view_of_shared(const void* at, std::size_t bytes, std::s
   return {static_cast<const char*>(at), bytes};
 }
 
-// No store behind it is seen without the stores before it, by loads with acquire. For the compiler, too: a later
-// plain store may move before a release store, but not before this.
+// A load with acquire that sees a store behind this fence also sees all stores before it. The compiler keeps that
+// order, too: it may move a later plain store before a release store, but not before this fence.
 inline void store_store_fence() {
 #if defined(__SANITIZE_THREAD__)
   std::atomic_signal_fence(std::memory_order_seq_cst);  // ThreadSanitizer has no fences; x86 keeps the stores' order

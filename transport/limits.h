@@ -17,9 +17,9 @@ inline constexpr int kSrbpSlotsPerSender = 64;    // likewise for SRBP, whose se
 inline constexpr std::uint32_t kNvpBulkBytes = 16 * 1024;
 // From this length on a part of a message lies beside its line, where there is room.
 inline constexpr std::size_t kBulkFromBytes = 1024;
-// How soon an SRBP receiver works around a sender that stopped between drawing its ticket and publishing: after so many
-// looks at an empty place it looks ahead once, and after so many looks ahead that found later messages it parks the
-// place. Too soon costs a little work, never a message.
+// How soon an SRBP receiver works around a sender that stopped between drawing its ticket and publishing: after
+// kSrbpPollsPerScan polls of an empty place it scans ahead once, and after kSrbpScansToPark scans that found later
+// messages it parks the ticket. Parking too soon costs a little work, and never a message.
 inline constexpr int kSrbpPollsPerScan = 32;
 inline constexpr int kSrbpScansToPark = 2;
 // A buffer for long messages is given back after one that needed more than this.

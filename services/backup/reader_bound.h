@@ -1,4 +1,4 @@
-// Judges whether a client takes its backup fast enough to keep its place.
+// Judges whether a client takes its backup fast enough; if not, its call is cancelled.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ingot::inline services_backup {
 
-// Counts time by looks, which are kBackupWatchMs apart, or more on a busy machine. Not thread-safe.
+// Counts time by the calls of look(), which are kBackupWatchMs apart, or more on a busy machine. Not thread-safe.
 class ReaderBound {
  public:
   explicit ReaderBound(std::uint64_t file_bytes) : left_ms_(longest_ms(file_bytes)) {}

@@ -1,4 +1,4 @@
-// When the calls of one door may wish for another snapshot.
+// When the calls of one listener may wish for another snapshot.
 #pragma once
 
 #include <algorithm>

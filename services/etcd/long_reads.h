@@ -1,4 +1,4 @@
-// Turns for reads of many steps, so that they delay nothing else by more than one step.
+// Lets reads of many steps take their steps round-robin, so that they delay nothing else by more than one step.
 #pragma once
 
 #include <deque>
@@ -7,15 +7,15 @@
 
 namespace ingot::etcd {
 
-// A read of many keys asks the replicas for one page, or part, after the other. Its first one is asked for at once, and
-// is short; for each other one it takes a turn, behind all that wait: so kLongReadStepsAtOnce requests of long reads are
-// under way, however many such reads there are, and each of them goes on.
+// A read of many keys asks the replicas for one page, or part, after the other. The first step is asked for at once,
+// and is short. For each other step the read queues behind all reads that wait. So kLongReadStepsAtOnce requests of
+// long reads are under way, however many such reads there are, and each read goes on.
 //
 // Thread-safe.
 class LongReads {
  public:
-  // Calls `step` when its turn has come, on this thread or on that of a leave(). The step, or what it began, ends its
-  // turn by one leave().
+  // Calls `step` when it is first in the queue, on this thread or on that of a leave(). The step, or what it has begun,
+  // calls leave() once when it is done.
   void enter(std::function<void()> step);
   void leave();
 

@@ -41,8 +41,8 @@ struct ListeningSockets {
   Descriptor local;  // the Unix socket
 };
 
-// KV and Watch are served on the loops, each connection on one of them. All other calls are passed on to a gRPC C++
-// server in this process, which listens nowhere.
+// Each connection is on one loop. The loop serves the services of docs/architecture.md's table itself, and passes all
+// other calls on to a gRPC C++ server in this process, which listens nowhere.
 //
 // Made, started and destroyed by one thread.
 class Serving {

@@ -62,7 +62,7 @@ class ServingLoop {
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
   // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has
-  // ended, or instead of running it.
+  // ended, or if it is never run.
   void end();
 
   // Before the loop runs, or on its thread. REQUIRES: serve().
@@ -83,7 +83,7 @@ class ServingLoop {
   void end_round();
 
   const std::unique_ptr<boost::asio::io_context> io_;
-  const std::shared_ptr<LoopTasks> tasks_;  // the loop waits for its bell
+  const std::shared_ptr<LoopTasks> tasks_;  // the loop waits for its doorbell
   const std::unique_ptr<EventLoop> loop_;
   std::atomic<bool> drained_{false};
   bool draining_ = false;  // the loop's thread

@@ -14,7 +14,7 @@ struct WatchCounters {
   // By the server, by reason.
   Counter canceled_compacted;  // a compaction has overtaken the watch
   Counter canceled_too_wide;   // one revision has more for it than kResponseBytesMax
-  Counter streams_stalled;     // ended, since they held a turn and did not read
+  Counter streams_stalled;     // ended, since they held a permit and did not read
   Counter responses;           // with events
   Counter events;              // in responses
   Counter events_read;         // sent by replicas

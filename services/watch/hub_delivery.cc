@@ -208,15 +208,16 @@ void Hub::send_events(Watch& watch, std::vector<std::string>&& pieces, std::size
   watch.stream->output.send(std::move(pieces));
 }
 
-// The watches for which the page was, and which it held nothing for, have read it, too.
+// The watches that the page was asked for have read it now, even those for which it held no event.
 void Hub::end_page() {
   const Delivery& page = *delivery_;
   sweep_.position = page.to;
   end_behind(page.number, page.from, page.to);
 }
 
-// Watches that are behind, in [from, to), and asked for before that page, are at `to` now. One that came later may have
-// been given a wide revision all the same; so all are looked at whether they have come to the feed's position.
+// Watches that are behind at a position in [from, to), and that were behind before that page was asked for, are at `to`
+// now. A watch that fell behind later may have been given an oversized revision all the same. So all watches that are
+// behind are checked: have they come to the feed's position?
 void Hub::end_behind(std::uint64_t page, Revision from, Revision to) {
   for (auto it = behind_.begin(); it != behind_.end();) {
     Watch& watch = *it++;

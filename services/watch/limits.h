@@ -20,20 +20,21 @@ inline constexpr std::size_t kWatchesOwn = 8;                          // of eac
 inline constexpr std::size_t kWatchKeyBytesOwn = 2 * 1024;             // likewise
 inline constexpr std::size_t kWatchStreamsOwn = 1;                     // likewise
 inline constexpr std::size_t kParkedRequestsMax = 64;                  // of a stream; more are not read yet
-inline constexpr std::size_t kAnswerBytesMax = 512;  // of a request's answer; so many of them as a share holds are read
+inline constexpr std::size_t kAnswerBytesMax = 512;  // of a request's answer; a stream reads what its budget holds
 inline constexpr std::size_t kParkedBytesMax = 8 * 1024 * 1024;        // requests that wait; more are not read yet
 
 // What waits for the clients of watches.
 inline constexpr std::size_t kSharesBytes = 32 * 1024 * 1024;  // divided between connections, then their streams
 inline constexpr std::size_t kShareBytesMin = 2 * 1024;        // a stream with more unsent gets no response
 inline constexpr std::size_t kShareBytesMax = 32 * 1024;       // likewise
-// Responses above twice the share; others wait in line, by turns between connections. A connection has at most as many
-// of these turns as are still free.
+// Permits for responses above twice a stream's output budget. Other streams queue for a permit, round-robin between
+// connections. A connection has at most as many permits as are still free.
 inline constexpr std::size_t kTurnsMax = 4;
 inline constexpr std::size_t kResponseBytesMax = 64 * 1024 * 1024;  // of one revision; a watch with more is canceled
-// A turn's clock runs from its begin. While others wait, the stream of one ends that has lasted for kTurnMs, or in
-// which the client has taken less than kTurnBytesMin for kTurnStalledMs. A turn that was granted and not begun goes to
-// the next in line after kTurnMs, and after kTurnStalledMs if the client's share is full.
+// A permit's clock runs from the begin of its response. While others wait, the server ends a stream that has had its
+// permit for kTurnMs, or whose client has taken less than kTurnBytesMin in kTurnStalledMs. A permit that was granted
+// and is not used yet goes to the next stream in the queue after kTurnMs, and after kTurnStalledMs if the stream's
+// output budget is used up.
 inline constexpr std::uint64_t kTurnMs = 10'000;
 inline constexpr std::uint64_t kTurnStalledMs = 1000;
 inline constexpr std::size_t kTurnBytesMin = 64 * 1024;
@@ -45,15 +46,15 @@ inline constexpr std::size_t kCoverRangesMax = kEventRangesMax;  // ranges that 
 inline constexpr std::size_t kCoverKeyBytesMax = 128;  // of a range's ends; longer ones are widened
 inline constexpr std::size_t kCoverWatchesMax = 256;  // behind: up to here a page asks for what they want only
 inline constexpr std::uint64_t kEventsRetryMs = 50;   // after a question that no replica has answered
-inline constexpr std::uint64_t kLagLookMs = 1000;     // between two looks whether the feed's replica lags
+inline constexpr std::uint64_t kLagLookMs = 1000;     // between two checks whether the feed's replica lags
 
 // A round's work.
 inline constexpr std::size_t kPairsMax = kWatchesMax;       // (watch, event) of an answer; the rest is read again
 inline constexpr std::size_t kPairsPerRound = 4096;         // given to streams, about 1 ms
 inline constexpr std::size_t kBytesPerRound = 1024 * 1024;  // likewise
-inline constexpr std::size_t kWideEventsPerRound = 16'384;  // looked at for a response of a wide revision
+inline constexpr std::size_t kWideEventsPerRound = 16'384;  // inspected for a response of an oversized revision
 inline constexpr std::size_t kScannedPerRound = 4096;       // watches, after a compaction and for notices
-inline constexpr std::uint64_t kWideHoldMs = 100;  // a wide revision stays collected for those that wait for a turn
+inline constexpr std::uint64_t kWideHoldMs = 100;  // an oversized revision stays in memory for streams that queue
 
 inline constexpr std::uint64_t kLeaderLookMs = 500;      // while streams are there that demand a leader
 inline constexpr int kLeaderLooksMax = 2;                // without a leader; then such streams end

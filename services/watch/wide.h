@@ -1,4 +1,4 @@
-// One revision of which a page does not hold all, or that too many watches want (services/watch/hub_wide.cc).
+// An oversized revision: a page does not hold all of it, or too many watches want it (services/watch/hub_wide.cc).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Wide {
   struct Making {
     std::vector<std::string> pieces;
     std::size_t bytes = 0, events = 0;
-    std::size_t part = 0, entry = 0;  // to be looked at
+    std::size_t part = 0, entry = 0;  // to be inspected
   };
   Revision from = 0, revision = 0;  // the first page's position; the revision
   std::uint64_t number = 0;         // the first page
@@ -26,9 +26,9 @@ struct Wide {
   std::vector<EventBatch> parts;
   std::size_t bytes = 0;
   bool complete = false;
-  std::optional<WatchRef> alone;       // for this one only, since there is too much for all
+  std::optional<WatchRef> alone;       // only for this watch, since it is too large for all at once
   std::vector<WatchRef> waiting;       // to be given it
-  std::vector<WatchRef> without_turn;  // likewise, once they have a turn, until hold_to_ns
+  std::vector<WatchRef> without_turn;  // likewise, once they have a permit, until hold_to_ns
   std::uint64_t hold_to_ns = 0;
   Making making;
 };

@@ -6,9 +6,9 @@
 //   number       of its process
 //   epoch        of its offers
 //
-// A process's number may be given to another process once the first is dead. So the reader looks at the lock after the
-// copy: the kernel has not marked it, hence the number meant its owner all the time. It looks at the epoch then, too:
-// it is still the offer's, hence the owner had not yet withdrawn the offer when the last byte was copied.
+// A process's number may be given to another process once the first is dead. So the reader checks the lock after the
+// copy: if the kernel has not marked it, the number meant its owner during the whole copy. Then it checks the epoch: if
+// it is still the offer's, the owner had not yet withdrawn the offer when the last byte was copied.
 #pragma once
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 //
 // The word counts up: odd while the endpoint sleeps or is about to, even while it is awake. A ringer that finds the
 // word odd first writes the eventfd, then makes the word even, which saves other ringers the system call. A ringer that
-// dies between the two has woken the sleeper; one that was stopped between the two finds a newer count and changes
-// nothing. So no ringer can make another's wake-up lost.
+// dies between the two has woken the sleeper. A ringer that was stopped between the two finds a newer count and changes
+// nothing. So no ringer can undo the wake-up by another one.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Work that other threads hand over to an event loop: one queue and one bell.
+// Work that other threads hand over to an event loop: one queue and one doorbell.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@
 namespace ingot::inline transport_host {
 
 // post() may be called from any thread; all else belongs to the loop's thread. A busy loop finds the tasks in its next
-// round; the bell only ends its sleep. The queue has no bound of its own: who posts bounds what it has under way.
+// round; the doorbell only ends its sleep. The queue has no bound of its own: each caller of post() bounds the work
+// that it has under way.
 class LoopTasks final : public Pollable {
  public:
   using Task = std::function<void()>;

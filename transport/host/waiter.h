@@ -1,7 +1,7 @@
 // How an event loop waits on descriptors. The loop decides when and for how long; a waiter only asks the kernel.
 //
-// PpollWaiter serves loops with a few descriptors. A loop with many sockets brings its own, so that sockets and bells
-// wait in one system call (services/rpc/loop/asio_waiter.h).
+// PpollWaiter serves loops with a few descriptors. A loop with many sockets brings its own waiter, so that one system
+// call waits for sockets and doorbells (services/rpc/loop/asio_waiter.h).
 #pragma once
 
 #include <poll.h>
@@ -25,7 +25,7 @@ class Waiter {
   virtual void watch(int fd, std::function<void()> readable) = 0;
   virtual void unwatch(int fd) = 0;
 
-  // Waits until a descriptor is ready, for up to `timeout_ns` (0: only looks; kNever: without limit). Returns whether
+  // Waits until a descriptor is ready, for up to `timeout_ns` (0: only checks; kNever: without limit). Returns whether
   // one is. A signal may end it early.
   virtual bool wait(std::uint64_t timeout_ns) = 0;
 

@@ -1,9 +1,10 @@
-// The board of a view: one page that tells every reader which generation is current, how far it is, whose state it is,
-// and whether its publisher still lives.
+// The board of a view: one page that tells every reader which generation is current, which revision it has reached,
+// whose state it is, and whether its publisher still lives.
 //
-// A board belongs to one publisher: the supervisor makes one before it starts a publisher, with the generation that the
-// last one has left, and that publisher alone writes revisions and times into it. So a publisher that was stopped and
-// continued writes into a board that nobody is given any more. Readers map it read-only.
+// A board belongs to one publisher: the supervisor makes the board before it starts the publisher, and names on it the
+// generation that the publisher before has left. Only that publisher writes revisions and times into the board. So a
+// publisher that was stopped, replaced and continued writes into a board that no reader is given any more. Readers map
+// it read-only.
 //
 // The publisher's WriterLock is in the same page: the kernel marks it when the publisher's thread ends.
 #pragma once
@@ -62,12 +63,13 @@ absl::StatusOr<Descriptor> create_board_memory();
 // The supervisor's side. Not thread-safe. The memory outlives it.
 class BoardKeeper {
  public:
-  // Of memory of zeros: writes what does not change. Of a board (which another supervisor has begun): goes on with it,
-  // and `owner` must be what stands there. Errors: INVALID_ARGUMENT (another size, neither zeros nor such a board).
+  // If the memory is zeros, writes the fields that do not change. If it is a board that another supervisor has begun,
+  // goes on with that board, whose owner must be `owner`. Errors: INVALID_ARGUMENT (another size, neither zeros nor
+  // such a board).
   static absl::StatusOr<BoardKeeper> create(std::span<std::byte> memory, const BoardOwner& owner);
 
-  // From now on that generation is the current one. Only after its first root was published, at a revision that is not
-  // below any that was told. REQUIRES: the number is above the one before.
+  // From now on that generation is the current one. REQUIRES: its first root is published, at a revision that is not
+  // below any that the board has told; its number is above that of the generation before.
   void name(const NamedGeneration& generation);
 
   void set_state(BoardState state);
@@ -87,11 +89,13 @@ class BoardPublisher {
   // From now on readers see the publisher as alive, until this thread ends. Once.
   void hold();
 
-  // The current generation's newest root has this revision. Lower ones than before are left out. After the root.
+  // The current generation's newest root has this revision. A lower revision than before is ignored. To be called after
+  // the root was published.
   void set_revision(std::int64_t revision);
 
-  // The current generation's newest root has all that was acknowledged at this time, of CLOCK_MONOTONIC: when the read
-  // barrier was sent whose revision that root has reached. 0: no such time is known any more. After the root.
+  // The current generation's newest root has every write that was acknowledged at this time (CLOCK_MONOTONIC): at it a
+  // read barrier was sent whose revision that root has reached. 0: no such time is known any more. To be called after
+  // the root was published.
   void set_barrier_ns(std::int64_t sent_ns);
 
  private:
@@ -100,14 +104,14 @@ class BoardPublisher {
   std::span<std::byte> memory_;
 };
 
-// A reader's side, on any memory: whatever the bytes, and however they change, answers are of their types and calls
-// end. Not thread-safe. The memory outlives it.
+// A reader's side. It reads any memory safely: whatever bytes are there and however they change, each call ends and
+// returns a value of its type. Not thread-safe. The memory outlives it.
 class BoardReader {
  public:
   // Errors: INVALID_ARGUMENT (no board, another layout, no identity).
   static absl::StatusOr<BoardReader> open(std::span<const std::byte> memory);
 
-  // As they stood when the board was opened.
+  // As the board had them when it was opened.
   std::uint64_t identity() const { return identity_; }
   std::uint64_t incarnation() const { return incarnation_; }
 
@@ -119,8 +123,8 @@ class BoardReader {
   // The newest revision that was published, by this publisher or an earlier one; 0: none. The current generation's
   // newest root has it, unless another generation was named meanwhile.
   std::int64_t revision() const;
-  // As BoardPublisher::set_barrier_ns; 0: unknown. A root that is looked up after this call has all that was
-  // acknowledged at that time, if number(), called after it, is that of the root's generation.
+  // As BoardPublisher::set_barrier_ns; 0: unknown. A root that is looked up after this call has every write that was
+  // acknowledged at that time, if number(), called after the look-up, is the number of the root's generation.
   std::int64_t barrier_ns() const;
   // kNone: it has not begun. kGone: it writes nothing any more.
   WriterState publisher() const;

@@ -33,7 +33,7 @@ class HashIndex {
   TableSlot find(std::uint32_t tag, std::string_view key) const;
   // The word that leads to just this version, of which nothing is read.
   TableSlot find_version(std::uint32_t tag, NodeRef version) const;
-  // False: there is no room, or too many keys meet in one place. REQUIRES: find() found none.
+  // False: there is no space, or too many keys fall into one chain of buckets. REQUIRES: find() found none.
   bool insert(std::uint32_t tag, NodeRef version);
   // REQUIRES: find() found the slot since the last change.
   void replace(const TableSlot& slot, std::uint32_t tag, NodeRef version) { set(slot.word, two_halves(version, tag)); }
@@ -42,7 +42,7 @@ class HashIndex {
   // Before an insert: copies all words into twice as many buckets, for the next root, if these are crowded and there is
   // room. Without room the buckets' chains become longer.
   void grow_if_crowded();
-  // There was no room to grow the last time.
+  // There was no space the last time that it was to grow.
   bool cramped() const { return cramped_; }
 
  private:

@@ -11,8 +11,8 @@
 
 namespace ingot::inline replication_view_generation {
 
-// The seed is random and secret: both factors of each multiplication have it, so no client can choose keys that meet.
-// Both halves are well mixed.
+// The seed is random and secret: both factors of each multiplication have it, so no client can choose keys that
+// collide. Both halves are well mixed.
 inline std::uint64_t key_hash(std::string_view key, std::uint64_t seed) {
   const std::uint64_t turned = std::rotl(seed, 32) ^ 0xa0761d6478bd642f;
   const std::uint64_t ended = seed ^ key.size();

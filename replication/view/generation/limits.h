@@ -19,16 +19,16 @@ inline constexpr std::uint64_t kGenerationBytesMax = std::uint64_t{64} << 30;
 inline constexpr std::size_t kViewBytesMax = 2 * 1024 * 1024;
 
 // The log of changes has this share of the generation, but not fewer entries than the minimum. The oldest are
-// overwritten; who asks for changes before them is told "too old".
+// overwritten; a reader that asks for changes before them is told "too old".
 inline constexpr std::uint64_t kLogShare = 64;
 inline constexpr std::uint64_t kLogEntriesMin = kSmallNodes ? 16 : 4096;
 
-// Deleted keys stay in the hash index while the log has their deletion. With more than this share of the generation the
-// log begins later.
+// Deleted keys stay in the hash index while the log has their deletion. If they take more than this share of the
+// generation, the log's oldest entries are dropped.
 inline constexpr std::uint64_t kTombstoneShare = 16;
 
-// What is retired is used again when it exceeds this share of the generation, and never before the grace has passed
-// since a root was published that does not reach it.
+// Retired nodes are used again when they exceed this share of the generation, and never before the grace has passed
+// since the first root that does not reach them was published.
 inline constexpr std::uint64_t kRetiredShare = 8;
 inline constexpr std::uint64_t kGraceMs = 20;
 
@@ -48,13 +48,13 @@ inline constexpr std::size_t kTreeEntriesJoined = kTreeEntriesMax * 3 / 4;
 inline constexpr std::size_t kTreePrefixBytesMax = kSmallNodes ? 8 : 128;
 inline constexpr std::size_t kTreeLevelsMax = 16;  // more are damage: 16^16 keys at least lie in fewer
 
-// Entries of a bucket of the hash index on average, above which the index gets twice as many buckets; and buckets that
-// follow one another when more keys meet in one place: with more of them the generation counts as full.
+// Entries of a bucket of the hash index on average, above which the index gets twice as many buckets; and buckets in a
+// chain, when more keys fall into one bucket than it holds: with a longer chain the generation counts as full.
 inline constexpr std::uint64_t kBucketLoadMax = 4;
 inline constexpr std::size_t kBucketChainMax = 64;
 inline constexpr std::uint8_t kTableBitsMax = 32;
 
-// Words that a read of one key may look at before it counts as led astray, beside one key and its value.
+// Words that a read of one key may look at, beside the key and its value; a read that needs more has found damage.
 inline constexpr std::uint64_t kGetWordsMax = 16 * 1024;
 
 // The same for each change of the log, on average.

@@ -42,7 +42,8 @@ class Nodes {
   // Of a version or a separator.
   std::string_view key_of(NodeRef ref) const;
 
-  // Units for `words` words, with what they had before; 0: there is no room. What can be done without is tried for.
+  // Units for `words` words, with their former content; 0: there is no space. try_allocate() is for what the writer can
+  // do without: if it fails, the generation does not count as full.
   NodeRef allocate(std::uint64_t words);
   NodeRef try_allocate(std::uint64_t words);
   // REQUIRES: nothing leads to it.

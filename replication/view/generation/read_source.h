@@ -14,7 +14,7 @@
 
 namespace ingot::inline replication_view_generation {
 
-// Every word that a reader looks at is charged to its read before, so whatever leads where, a read ends. Not
+// Every word that a reader looks at is charged to its read before. So a read ends, wherever damaged links lead. Not
 // thread-safe.
 class ReadSource {
  public:

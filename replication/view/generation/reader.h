@@ -1,8 +1,8 @@
 // A reader of a generation, in any process. A reader never writes, and no other process knows of it.
 //
-// It begins at the newest root, copies what it is asked for, and looks at the mark: if memory that its root reaches was
-// used again meanwhile, nothing of the copy counts, and it begins again. What it was given is the state at its root's
-// revision; several reads since one begin() are of one state.
+// It begins at the newest root, copies what it is asked for, and then checks the mark: if memory that its root reaches
+// was used again meanwhile, it drops the copy and begins again. Its answers are the state at its root's revision; all
+// reads after one begin() are of one state.
 //
 // Whatever bytes lie there, and however they change: no read leaves the memory, goes on for ever, or holds more than
 // the bounds that it is called with.
@@ -60,7 +60,7 @@ class ViewReader {
   std::uint64_t identity() const { return identity_; }
   std::uint64_t generation() const { return generation_; }
 
-  // Goes to the newest root. Roots never fall. Outcomes: kOk, kOvertaken, kGone, kDamaged.
+  // Goes to the newest root. A later call never finds an older root. Outcomes: kOk, kOvertaken, kGone, kDamaged.
   ReadOutcome begin();
   ViewRevision revision() const { return root_.revision; }
   std::uint64_t root_number() const { return number_; }
@@ -74,7 +74,7 @@ class ViewReader {
   // Each key that changed, once, at its newest state, in the order of these changes.
   ReadOutcome changes(const ViewChanges& changes, ViewAnswer& answer);
 
-  // Begins, reads, and does so again with a newer root if it was overtaken, kReadAttemptsMax times.
+  // Begins and reads, at most kReadAttemptsMax times: again with a newer root if the read was overtaken.
   template <typename Read>
   ReadOutcome at_newest(const Read& read) {
     ReadOutcome outcome = ReadOutcome::kOvertaken;

@@ -26,7 +26,7 @@ class Space {
 
   std::uint64_t units() const { return units_; }
   std::uint64_t allocated() const { return allocated_; }
-  std::uint64_t high_water() const { return high_water_; }  // no block was ever allocated that ends behind it
+  std::uint64_t high_water() const { return high_water_; }  // no block that ends behind it was ever allocated
   bool exhausted() const { return exhausted_; }             // an allocation has failed
 
  private:

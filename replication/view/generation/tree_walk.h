@@ -12,7 +12,8 @@
 
 namespace ingot::inline replication_view_generation {
 
-// Where no answer is given, the memory is no such tree, or the read has looked at too many words. Not thread-safe.
+// A function without an answer has found that the memory is no such tree, or that the read has looked at too many
+// words. Not thread-safe.
 class TreeWalk {
  public:
   // REQUIRES: root.tree != 0.

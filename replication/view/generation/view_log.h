@@ -1,7 +1,7 @@
 // The writer's side of the log of changes: a ring of revisions and hashes of keys, the oldest overwritten first.
 //
-// An entry does not lead to a node: a reader looks up, by the hash, the version that has the entry's revision. So what
-// became of the key later needs no change of the entry, and each changed key is found at its newest change alone.
+// An entry does not lead to a node: a reader looks up, by the hash, the version that has the entry's revision. So later
+// changes of the key do not change the entry, and each changed key is found only at its newest change.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 // A new generation is loaded: apply() for each key, in ascending order if possible, and publish(). Then batches of
 // changes follow, and a root after each, at a whole revision. Readers see roots alone.
 //
-// Nothing is ever mended: when there is no room, or the writer dies, the generation stays readable at its last root,
-// and another one takes its place.
+// A generation is never repaired: when there is no space, or the writer dies, it stays readable at its last root, and
+// another generation takes its place.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct ViewChange {
 };
 
 struct WriterOptions {
-  std::uint64_t seed = 0;           // of the hash: random, so that no client can choose keys that meet
+  std::uint64_t seed = 0;           // of the hash: random, so that no client can choose keys that collide
   std::uint64_t expected_keys = 0;  // the hash index begins with room for them
   std::uint64_t identity = 0;       // of the state, and the generation's number: as its board has them
   std::uint64_t number = 0;
@@ -60,9 +60,9 @@ class GenerationWriter {
   // writer publishes nothing any more; the last root stays).
   absl::Status apply(const ViewChange& change);
 
-  // What was applied since the last root becomes the next one. Uses memory again that was retired (limits.h). `now_ms`:
-  // of a clock that never goes back. Errors: INVALID_ARGUMENT (below a revision that was applied or published),
-  // RESOURCE_EXHAUSTED (as apply).
+  // The changes that were applied since the last root become the next root. Uses retired memory again (limits.h).
+  // `now_ms`: of a clock that never goes back. Errors: INVALID_ARGUMENT (below a revision that was applied or
+  // published), RESOURCE_EXHAUSTED (as apply).
   absl::Status publish(ViewRevision revision, std::uint64_t now_ms);
 
   // Adds the keys from `begin` on, below `end` (empty: all), as they were applied.

@@ -1,5 +1,5 @@
-// Tells an object that its process is a child that was forked since: by a page that the kernel wipes in a child, so
-// that asking costs one load.
+// Tells an object whether its process was forked from the one in which the object was made. It is a page that the
+// kernel wipes in a child, so the question costs one load.
 #pragma once
 
 #include <atomic>

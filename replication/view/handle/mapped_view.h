@@ -23,7 +23,7 @@ class MappedView {
   ViewReader& reader() { return reader_; }
   std::uint64_t number() const { return reader_.generation(); }
 
-  // Its board names it, and its publisher lives or is yet to come.
+  // Its board names its generation, and its publisher lives or has not begun yet.
   bool at_rest() const {
     return board_.number() == number() && board_.state() == BoardState::kLive &&
            board_.publisher() != WriterState::kGone;

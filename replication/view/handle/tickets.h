@@ -20,13 +20,15 @@ class ViewTickets {
  public:
   virtual ~ViewTickets() = default;
 
-  // Asks for a ticket by a new connection; what was asked for before is given up. Never blocks.
+  // Asks for a ticket by a new connection, and gives up an earlier question. Never blocks.
   virtual void ask() = 0;
 
-  // What came of it; nothing: it is on its way, or nothing was asked for. Waits at most `wait_ms` (0: never blocks).
+  // The ticket, or why there is none; nothing: it is on its way, or none was asked for. Waits at most `wait_ms` (0:
+  // never blocks).
   virtual std::optional<absl::StatusOr<ViewTicket>> take(int wait_ms) = 0;
 
-  // The process was forked: what was asked for is the parent's. Closes this process's descriptors, and sends nothing.
+  // To be called in a forked process: the open question is the parent's. Closes this process's descriptors, and sends
+  // nothing.
   virtual void forget() = 0;
 };
 

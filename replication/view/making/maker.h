@@ -1,15 +1,15 @@
 // Makes a generation from a source, and keeps it up to date: a pure state machine. Answers and ticks go in; it writes
-// into its generation, and what it wants of the world comes out.
+// into its generation, and effects come out.
 //
 // Keys are listed in pages, each at its own revision, so no compaction ends the list. At the same time changes are
-// asked for, from the first page's revision on. A change is applied if it is newer than the page that covers its key;
-// one whose page is still to come waits, the newest of each key. When all pages are there, and all changes up to a
-// whole revision that is not below any page's, the first root is published: the generation is ready to be named. From
-// then on there is a root after each answer that ends with a whole revision.
+// asked for, from the first page's revision on. A change is applied if it is newer than the page that covers its key.
+// If that page has not come yet, the newest change of each key waits for it. When all pages are there, and all changes
+// up to a whole revision that is not below any page's, the first root is published: the generation is ready to be
+// named. From then on there is a root after each answer that ends with a whole revision.
 //
-// A page that is older than the changes that were forgotten is asked for again. A compaction that overtakes the changes
-// before the first root makes older pages count as missing, and these alone are asked for again; after it, the
-// generation is given up, and stays at its last root.
+// A page that is older than changes that were forgotten is asked for again. If a compaction overtakes the changes
+// before the first root, older pages count as missing, and only these are asked for again. If it does so after the
+// first root, the generation is given up, and stays at its last root.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ struct MakerEffects {
   bool ready = false;
   // A generation of another size should take the place of this one, which goes on meanwhile. Told once.
   std::optional<WhyReplaced> replace;
-  // This one gets no further: another one must take its place. Nothing follows.
+  // This generation gets no further: another one must take its place. No effects follow.
   std::optional<WhyReplaced> give_up;
 };
 
@@ -57,8 +57,8 @@ class GenerationMaker {
  public:
   GenerationMaker(GenerationWriter& writer, const MakerOptions& options) : writer_(writer), options_(options) {}
 
-  // Each input returns what follows from it. `now_ms` is of a clock that never goes back. Answers are to questions that
-  // are open; what no source can answer is `give_up` with kDamaged.
+  // Each input returns what follows from it. `now_ms` is of a clock that never goes back. REQUIRES: an answer's
+  // question is open. An answer that no source can give leads to `give_up` with kDamaged.
   MakerEffects start(std::uint64_t now_ms);
   MakerEffects on_page(const SourcePage& page, std::uint64_t now_ms);
   MakerEffects on_changes(const SourceChanges& changes, std::uint64_t now_ms);

@@ -61,7 +61,7 @@ class SourceAnswers {
   virtual void on_changes(const SourceChanges& changes) = 0;
   // Changes below this revision are lost; at it, each key's newest one is left.
   virtual void on_compacted(ViewRevision compacted) = 0;
-  // The page, or the changes, will not come: the source is away for now.
+  // The page, or the changes, will not come: the source cannot answer now.
   virtual void on_page_failed() = 0;
   virtual void on_changes_failed() = 0;
 };

@@ -28,7 +28,7 @@ class Answer {
   // The server has sent all that it will send.
   void finish() { finished_ = true; }
 
-  // What the answer comes to so far, as if finished.
+  // The status that the call would have if nothing more came.
   grpc::Status status() const;
   // The stream is closed, by a reset with this code or otherwise. A reset after the answer's end changes nothing.
   grpc::Status status_at_close(std::uint32_t error_code) const;

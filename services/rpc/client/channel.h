@@ -46,7 +46,7 @@ class Channel {
  public:
   // Begins to connect.
   Channel(boost::asio::io_context& io, Target target, ChannelOptions options = {});
-  // Its calls end without their receivers' hearing of it.
+  // Ends all calls; their receivers are not told.
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -56,8 +56,9 @@ class Channel {
 
   struct CallOptions {
     std::chrono::nanoseconds timeout{};  // the server is told; 0: none
-    // What a call does without a connection. It always waits for an attempt that follows a lost connection at once. If
-    // that fails, too, it ends with UNAVAILABLE or, with this, waits until its time is over.
+    // What a call does while there is no connection. When a connection is lost, the channel tries at once to open
+    // another one, and calls always wait for that attempt. If it fails, a call ends with UNAVAILABLE; with this flag it
+    // waits until its time is over.
     bool wait_for_connection = false;
   };
   // Starts a call of the method with this path ("/package.Service/Method"). The request is serialised before this
@@ -65,7 +66,7 @@ class Channel {
   CallId start(const std::string& path, const google::protobuf::MessageLite& request, const CallOptions& options,
                Receiver& receiver);
 
-  // Ends a call, of which its receiver hears nothing more. Has no effect on one that has ended.
+  // Ends a call; its receiver is not told. Has no effect on a call that has ended.
   void cancel(CallId call);
 
  private:

@@ -3,8 +3,8 @@
 //     the text          {"key": "Zm9v", "limit": 2}
 //     the wire          tag, length in four bytes, "foo"; tag, 2
 //
-// A length is known only at the end of what it counts, so it has a place of four bytes that is filled then: a varint
-// may have more bytes than it needs. So nothing is moved or copied, however deep the message is.
+// A length is known only at the end of the bytes that it counts. So four bytes are left free for it and are filled
+// then; a varint may have more bytes than it needs. Nothing is moved or copied, however deep the message is.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -19,7 +19,7 @@
 
 namespace ingot::rpc::inline json {
 
-// Each function that returns bool: false, the text is refused; fault() says why, or too_large(). Not thread-safe.
+// A function that returns false has refused the text; fault() or too_large() says why. Not thread-safe.
 class MessageBuilder {
  public:
   MessageBuilder(const google::protobuf::Descriptor& type, std::size_t message_bytes_max)

@@ -37,7 +37,7 @@ class JsonReader {
   const std::string& message() const;
   const std::string& fault() const;
 
-  // Whether no object has begun that is not complete. At the end of the text anything else is a fault.
+  // False: an object has begun and is not complete. At the end of the text that is a fault.
   bool between_messages() const;
   std::size_t kept_bytes() const;  // of an object that is not complete
 

@@ -1,4 +1,4 @@
-// An event loop's way to wait in a Boost.Asio context: sockets and bells in one system call.
+// An event loop's way to wait in a Boost.Asio context: for sockets and doorbells in one system call.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

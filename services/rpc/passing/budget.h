@@ -13,7 +13,7 @@ namespace ingot::rpc::inline passing {
 // Shared by all loops. Thread-safe.
 class PassedCalls {
  public:
-  // False: kPassedCallsMax are open at this door. Else leave() has to follow.
+  // False: kPassedCallsMax calls are open at this listener. True: leave() has to follow.
   bool enter(Caller::Door door) {
     if (count(door).fetch_add(1, std::memory_order_relaxed) < kPassedCallsMax) return true;
     leave(door);

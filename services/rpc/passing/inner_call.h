@@ -42,13 +42,14 @@ class InnerCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
 
   // The caller's call is over, and its handler is no more. gRPC hears of it in its turn.
   void abandon();
-  // Another call needs the place: ends the caller's call with RESOURCE_EXHAUSTED, and in its turn this one.
+  // Gives way to another call: ends the caller's call with RESOURCE_EXHAUSTED, and this call when Passing next ends
+  // some.
   void make_room();
   // Likewise, for a server that leaves.
   void end_idle();
   void look_whether_idle() { idle_ = !std::exchange(moved_, false); }
-  // Whether nothing had come from either side between the last two looks, nor since, and the caller awaits no answer to
-  // what it has said: then the end of the call is the caller's to bring about.
+  // Whether no message had come from either side between the last two checks, none has come since, and the caller
+  // awaits no answer to its last message. Such a call ends only if its caller ends it.
   bool idle() const { return idle_ && !moved_ && !owed_; }
   // The same of a call that is about to end anyway.
   void gives_room() { made_room_ = true; }

@@ -49,8 +49,8 @@ class Passing final : public Pollable {
   // one with RESOURCE_EXHAUSTED (services/rpc/passing/limits.h).
   std::unique_ptr<StreamHandler> begin(Call caller, std::string_view path);
 
-  // From now on calls end once they are idle for kStalledEndMs and their callers await no answer: such as a watch of
-  // the server's health, which nobody would end.
+  // From now on calls end once they are idle for kStalledEndMs and their callers await no answer. An example is a watch
+  // of the server's health, which no caller would end.
   void drain();
 
   // Gives gRPC C++ some calls, and takes some from it.

@@ -50,26 +50,26 @@ class Call {
   // Metadata after the last message; likewise.
   void add_trailing_metadata(std::string_view name, std::string_view value) const;
 
-  // One message of the answer. A unary call sends at most one. The bytes are copied once; those of pieces, which
-  // together are the message, not at all.
+  // One message of the answer. A unary call sends at most one. The bytes of a message are copied once. Pieces, which
+  // together are one message, are not copied.
   void send(const google::protobuf::MessageLite& message) const;
   void send_bytes(std::string_view message) const;
   void send_pieces(std::vector<std::string> pieces) const;
   // Sends the initial metadata now, without a message.
   void send_initial_metadata() const;
 
-  // The call is over; what was sent still reaches the client. A text above kStatusMessageBytesMax is cut off. For a
-  // unary call that is over already it says that the handler's work has ended (Method::unary).
+  // The call is over; what was sent still reaches the client. A text above kStatusMessageBytesMax is cut off. On a
+  // unary call that is over already, finish() tells the server that the handler's work has ended (Method::unary).
   void finish(const grpc::Status& status) const;
 
   // Asks wants_more() of the call's handler again.
   void resume() const;
 
-  // Sent by the handler, with its prefix, and not yet given to the connection's socket, because the client does not take
-  // it. 0 for a call that is not open.
+  // Bytes that the handler has sent, with their prefixes, and that the connection's socket has not got yet, because the
+  // client does not take them. 0 for a call that is not open.
   std::size_t pending_bytes() const;
-  // Calls the handler's writable() once, after pending_bytes() has fallen below so many; at once, in the next round, if
-  // it is below. Takes the place of an earlier wish.
+  // Calls the handler's writable() once, when pending_bytes() has fallen below `bytes`; if it is below already, in the
+  // next round. Replaces an earlier request of this kind.
   void tell_below(std::size_t bytes) const;
 
   // Names the connection, as long as one of its calls is open.

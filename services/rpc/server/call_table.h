@@ -14,10 +14,10 @@ namespace ingot::rpc::inline server {
 
 struct Stream;
 
-// Also the places of calls that are over while their handlers still work for them. Not thread-safe.
+// Also keeps the call slots of calls that are over and whose handlers still work for them. Not thread-safe.
 class CallTable {
  public:
-  // `leave` gives a place back.
+  // `leave` gives a call slot back.
   explicit CallTable(std::function<void(Place&)> leave) : leave_(std::move(leave)) {}
 
   Call open(Stream& stream) {
@@ -41,7 +41,7 @@ class CallTable {
     entry.place = std::move(place);
   }
 
-  // Of a call that is over: the place that was given to close() is free, if that was not said before.
+  // REQUIRES: the call is over. Gives back the call slot that close() was given, unless that was done before.
   void work_ended(const Call& call) {
     Entry& entry = entries_[call.slot_];
     if (entry.generation != call.generation_ || entry.place.works == nullptr) return;

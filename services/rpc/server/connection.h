@@ -34,11 +34,11 @@ class Connection;
 class ConnectionHost {
  public:
   virtual void readable(std::shared_ptr<Connection> connection) = 0;
-  virtual void backlogged(std::shared_ptr<Connection> connection) = 0;  // its turn was over before its bytes were
+  virtual void backlogged(std::shared_ptr<Connection> connection) = 0;  // its time slice ended before its bytes
   virtual void dirty(std::shared_ptr<Connection> connection) = 0;
   virtual void closed(Connection& connection) = 0;
   virtual std::string answer_http1(std::string_view head) const = 0;
-  virtual std::span<char> read_buffer() = 0;  // as long as this turn may be
+  virtual std::span<char> read_buffer() = 0;  // as long as this time slice may be
   virtual std::string& write_buffer() = 0;
 
  protected:
@@ -56,15 +56,16 @@ class Connection final
 
   void start();
 
-  // Its turn, after readable() or backlogged(): one read. Nothing happens while calls wait for a turn; then it is told
-  // again.
+  // The connection's time slice, after readable() or backlogged(): one read. While its calls wait for call slots, it
+  // reads nothing; read_on() asks for another time slice later.
   void turn();
   // One write, or some if the socket takes all of much.
   void flush();
   void drain();
   void close();
 
-  // For a server that has no room: whether no call was ever made here, since when.
+  // For a server that has too many connections: whether no call was ever made here, and when the connection was
+  // accepted.
   bool uncalled() const { return session_ == nullptr || !session_->ever_called(); }
   std::uint64_t accepted_ns() const { return accepted_ns_; }
   // Likewise: ends it if it has had no call for kIdleGraceMs, once its client is told to go elsewhere. Returns whether.
@@ -105,15 +106,15 @@ class Connection final
   void end_soon();
   void linger();
   void time_is_up();
-  // Of answers, with their header blocks, ever. A peer that takes only what HTTP/2 says of itself, such as answers to
-  // its pings, takes nothing.
+  // Bytes of answers, header blocks included, that the peer has taken since the connection began. HTTP/2's own frames,
+  // such as answers to the peer's pings, do not count.
   std::int64_t taken_bytes() const {
     const std::size_t framed = session_ == nullptr ? 0 : session_->framed_bytes();
     return static_cast<std::int64_t>(framed) - static_cast<std::int64_t>(unsent_.size());
   }
   void watch_progress();
   void look_at_progress();
-  // Bytes that the peer should take at once: framed, or of complete answers; all of a server that drains.
+  // Bytes that the peer should take at once: framed bytes and those of complete answers; while the server drains, all.
   std::size_t owed_bytes() const {
     if (session_ == nullptr) return unsent_.size();
     return unsent_.size() + (shared_.draining ? session_->output_bytes() : session_->finished_output_bytes());
@@ -137,7 +138,7 @@ class Connection final
   bool looked_ = false;            // once since then, while draining
   std::size_t lingered_bytes_ = 0;
   TurnSize turn_size_;
-  const bool may_pass_descriptors_;  // its peer, which must not stop the loop by them
+  const bool may_pass_descriptors_;  // its peer may, and must not stop the loop by them
   Phase phase_ = Phase::kDetecting;
   bool waiting_readable_ = false;
   bool waiting_writable_ = false;

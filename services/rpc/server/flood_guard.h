@@ -11,7 +11,7 @@
 
 namespace ingot::rpc::inline server {
 
-// So many at once, and so many a second. Not thread-safe.
+// A rate limit: a number at once, and a number a second. Not thread-safe.
 class Allowance {
  public:
   Allowance(int burst, int per_second) : burst_(burst), per_second_(per_second), left_(burst) {}

@@ -25,10 +25,10 @@ class Holder : public HolderHook {
   ~Holder() = default;
 };
 
-// A connection may have as much as is still free of ServerBounds::held_bytes, and held_bytes_own in any case. So one
-// that comes late is served, and all together stay within the bound but for what is their own. For HTTP/2, as much as is
-// free with held_bytes_spare besides: a call that is refused has its stream and its answer's header block there, so the
-// connection and its other calls go on. Not thread-safe.
+// A connection may have as much as is still free of ServerBounds::held_bytes, and held_bytes_own in any case. So a
+// connection that comes late is served, and all together exceed the bound by held_bytes_own of each at most. HTTP/2 may
+// also use what is free of held_bytes_spare: the stream of a refused call and the header block of its answer take their
+// memory there, so the connection and its other calls go on. Not thread-safe.
 class Holdings {
  public:
   explicit Holdings(const ServerBounds& bounds)

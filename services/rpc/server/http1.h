@@ -17,7 +17,7 @@ struct Http1Answer {
   const char* type = "application/json";
 };
 
-// What is there to GET, by path. Each is called with the query of the request's target, which stands behind its "?".
+// The answers to GET, by path. Each function is called with the query of the request's target: what follows its "?".
 using Http1Answers = std::map<std::string, std::function<Http1Answer(std::string_view query)>, std::less<>>;
 
 // Path and query of a request's target, "PATH?QUERY".
@@ -26,8 +26,8 @@ inline std::pair<std::string_view, std::string_view> split_target(std::string_vi
   return {target.substr(0, path_end), target.substr(std::min(path_end + 1, target.size()))};
 }
 
-// The whole answer to a request with this line and these headers, as the client sent them with the empty line at their
-// end; empty: they were too long. The connection ends after it. A body is not read.
+// The whole answer to a request. `head` is the request's line and headers as the client sent them, with the empty line
+// at their end; it is empty if they were too long. The connection ends after the answer. A body is not read.
 std::string answer_http1(std::string_view head, const Http1Answers& answers);
 
 // A whole answer after which the connection ends. `head_only`: the request was HEAD, so the body is only counted.

@@ -1,5 +1,6 @@
 // Calls with JSON over HTTP/1.1, on one connection. A request becomes a stream of the connection's HTTP/2 session,
-// through a client's side of HTTP/2 in memory: so it is a call as any other, with the same bounds, turns and accounts.
+// through a client's side of HTTP/2 in memory: so it is a call as any other, with the same bounds, admission queue and
+// accounts.
 //
 //     bytes of the client -> Http1Request -> HTTP/2 frames -> Session
 //     bytes for the client <- HTTP/1.1's framing <- HTTP/2 frames <- Session
@@ -90,7 +91,7 @@ class Http1Calls {
   bool chunked_ = false;       // this answer is sent so
   bool answered_ = false;      // all of it is in answer_
   std::string answer_;         // bytes for the client
-  // Of answers, and of this one: taken from HTTP/2, whose windows have not been opened again.
+  // Bytes of answers, and of this answer, that were taken from HTTP/2 and for which its windows were not opened again.
   std::size_t untaken_ = 0;
   std::size_t untaken_of_stream_ = 0;
   std::size_t charged_ = 0;    // of held_bytes(), in the loop's account

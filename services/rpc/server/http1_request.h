@@ -27,8 +27,8 @@ class Http1Request final : public boost::beast::http::basic_parser<true> {
   bool from_page() const { return from_page_; }  // of a browser: it says its origin
   bool expects() const { return expects_; }      // "Expect: 100-continue"
   bool expects_other() const { return expects_other_; }
-  // It is not sure where its body ends, so another reader on the way may have seen other requests: a transfer encoding
-  // that is not "chunked", or one beside a length, or with HTTP/1.0 (RFC 9112, 6.1).
+  // Where the body ends is not certain, so a proxy on the way may have read other requests from the same bytes: a
+  // transfer encoding that is not "chunked", or one beside a length, or with HTTP/1.0 (RFC 9112, 6.1).
   bool badly_framed() const { return encoded_ && (!chunked() || sized_ || version_ < 11); }
   // For the call: its deadline and metadata. Names are in lower case.
   const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }

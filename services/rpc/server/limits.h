@@ -9,8 +9,8 @@
 
 namespace ingot::rpc::inline server {
 
-// Connections.
-// Of RLIMIT_NOFILE, at least, for all that is not a connection (services/serving/serving.h: connections_max).
+// Connections. At least so many descriptors of RLIMIT_NOFILE are for what is not a connection
+// (services/serving/serving.h: connections_max).
 inline constexpr int kDescriptorsReserved = 128;
 inline constexpr int kConnectionsMax = 60'000;  // of a loop, and no more than RLIMIT_NOFILE leaves; then new ones wait
 // At that number the oldest connection without any call is ended for a new one, if it is at least this old.
@@ -27,44 +27,48 @@ inline constexpr int kTcpKeepAliveS = 60;  // idle time after which the kernel a
 
 // Calls.
 inline constexpr int kStreamsPerConnectionMax = 1536;  // concurrent calls of a connection; more wait at the client
-// Calls with streams of messages last as long as clients want. Of a connection's calls, those of methods served here,
-// and these with those that are passed on, are no more than so many: RESOURCE_EXHAUSTED. So a connection always has
-// streams for calls that are passed on (services/rpc/passing/limits.h), and for those with one message.
+// Calls with streams of messages last as long as clients want. A connection has at most kStreamingCallsMax of them
+// if their methods are served here, and at most kStreamingCallsAllMax together with those that are passed on:
+// RESOURCE_EXHAUSTED beyond. So a connection always has streams for calls that are passed on
+// (services/rpc/passing/limits.h), and for those with one message.
 inline constexpr int kStreamingCallsMax = 1024;
 inline constexpr int kStreamingCallsAllMax = 1280;
 inline constexpr std::size_t kGrpcReceiveBytesMax = kRequestBytesMax + 512 * 1024;  // as etcd: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kMetadataBytesMax = 8 * 1024;       // of a call, as HTTP/2 counts them: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kHeadBytesMax = 1024 * 1024;        // of a connection's open calls: RESOURCE_EXHAUSTED
-// Of an answer of a call with JSON, before it becomes JSON, which the loop does at once: some ms. RESOURCE_EXHAUSTED.
+// Of the answer to a call with JSON, before the loop turns it into JSON, which takes some ms. RESOURCE_EXHAUSTED.
 inline constexpr std::size_t kJsonResponseBytesMax = 16 * 1024 * 1024;
 inline constexpr std::size_t kStatusMessageBytesMax = 4 * 1024;  // of a status' text; the rest is cut off
-// Unary calls of a loop that have begun, and whose handlers have not ended their work, also for calls that were given
-// up meanwhile; others wait, by turns.
+// Call slots of a loop: unary calls that have begun and whose handlers have not ended their work, calls that were given
+// up meanwhile included. Other calls wait in their connections' admission queues, which are served round-robin.
 inline constexpr int kCallsTakenOnMax = 256;
-// While no call of the loop finishes for so long, as many again are taken on: a group without a majority answers
-// nothing, but its status can be asked.
+// If no call of the loop finishes for so long, there are as many call slots again: a group without a majority answers
+// nothing, and yet clients can ask for its status.
 inline constexpr std::uint64_t kTakenOnStuckMs = 20;
-inline constexpr int kLargeCallsMax = 4;  // of those: of Weight::kLarge; others wait, by turns
-// Calls of Weight::kUnknown, whose answers may be large: a connection begins only so many at a time as give
-// kUnknownBytesMax in all, if each answer is as long as the longest of the last few. At first kAnswerBytesGuess stands
-// for these, and kSmallAnswerBytes is the least. While those are longer than that, such calls are large ones.
+inline constexpr int kLargeCallsMax = 4;  // of those, calls of Weight::kLarge; others wait
+// Calls of Weight::kUnknown, whose answers may be large: a connection begins only as many at a time as have
+// kUnknownBytesMax of answers in all, if each answer is as long as the longest of the last few. That length is taken to
+// be kAnswerBytesGuess before the first answer, and kSmallAnswerBytes at least. While it is above kSmallAnswerBytes,
+// such calls count as large ones.
 inline constexpr std::size_t kUnknownBytesMax = 8 * 1024 * 1024;
 inline constexpr std::size_t kAnswerBytesGuess = 1024 * 1024;
 inline constexpr std::size_t kSmallAnswerBytes = 64 * 1024;
-// That a connection's turn reads: while all places for calls are taken, while other connections wait for their turn,
-// and else. The loop has one such buffer.
+// Bytes that a connection's time slice reads: while all call slots are taken, while other connections wait to be read,
+// and otherwise. The loop has one such buffer.
 inline constexpr std::size_t kCrowdedTurnBytes = 2 * 1024;
 inline constexpr std::size_t kTurnBytes = 16 * 1024;
 inline constexpr std::size_t kLoneTurnBytes = 64 * 1024;
-// Besides, a turn reads about as much as makes work for kTurnUs, by the connection's turns before (turn_size.h), and
-// never less than kTurnBytesMin; the first one reads kFirstTurnBytes. A round's reads of each kind end after kRoundUs.
+// A time slice also reads no more than what makes kTurnUs of work, as estimated from the connection's time slices
+// before (turn_size.h), but not less than kTurnBytesMin. The first one reads kFirstTurnBytes. A round's reads of each
+// kind end after kRoundUs.
 inline constexpr std::uint64_t kTurnUs = 200;
 inline constexpr std::size_t kTurnBytesMin = 512;
 inline constexpr std::size_t kFirstTurnBytes = 4 * 1024;
 inline constexpr std::uint64_t kRoundUs = 500;
-// Reads of a round, of connections that have made a call, those that have not, and those that had more to read than
-// their last turn took; others wait for the next one. A connection that begins costs as much as many calls, so clients
-// that are there already wait for few of them; and a client with one call at a time waits for none that sends many.
+// Reads of a round: kTurnsPerRound of connections that have made a call, as many of connections that had more to read
+// than their last time slice took, and kNewcomerTurnsPerRound of connections that have made no call yet. Others wait
+// for the next round. A connection that begins costs as much as many calls, so in a round clients wait for few of
+// these; and a client with one call at a time does not wait for clients that send many.
 inline constexpr int kTurnsPerRound = 64;
 inline constexpr int kNewcomerTurnsPerRound = 16;
 inline constexpr int kTimersPerRound = 64;  // that are due; others are called in the next round
@@ -83,19 +87,20 @@ inline constexpr std::size_t kOutputBytesMax = 256 * 1024 * 1024;  // of a conne
 inline constexpr std::size_t kOutputBytesAllMax = 256 * 1024 * 1024;
 inline constexpr std::size_t kWriteBytes = 256 * 1024;  // of frames that wait for the socket; the rest waits unframed
 // A peer that takes less than kReadBytesMin of what waits for it in kStalledWriteMs is disconnected; in
-// kStalledUnderPressureMs, if large calls wait for the room.
+// kStalledUnderPressureMs, if large calls wait for kOutputBytesAllMax.
 inline constexpr std::uint64_t kStalledWriteMs = 10'000;
 inline constexpr std::uint64_t kStalledUnderPressureMs = 1'000;
 inline constexpr std::size_t kReadBytesMin = 64 * 1024;
-// What has ended waits for those who take: what waits of a stream that its server ends with an error is dropped if
-// nothing of it was taken in this time; while a server drains, a peer that takes nothing in it is disconnected.
+// If the server has ended a stream with an error, the stream's unsent rest is dropped when the peer has taken nothing
+// of it for this time. While a server drains, a peer that takes nothing for this time is disconnected.
 inline constexpr std::uint64_t kStalledEndMs = 500;
-inline constexpr std::uint64_t kPressureLookMs = 100;  // between two looks for such connections, under pressure
+inline constexpr std::uint64_t kPressureLookMs = 100;  // between two checks for such connections, under pressure
 
 // All that a loop keeps for its clients: heads and streams of open calls, what is received and what is to be sent, and
 // HTTP/2's own memory. A connection may have as much as is still free, and kHeldBytesOwn in any case. Beyond, its calls
-// are RESOURCE_EXHAUSTED before they begin, and so is one whose answer is longer than kHeldBytesOwn. For these refusals
-// HTTP/2 has kHeldBytesSpare besides, by shares, too; a connection ends if HTTP/2 needs more for it.
+// are RESOURCE_EXHAUSTED before they begin, and so is a call whose answer is longer than kHeldBytesOwn. For these
+// refusals HTTP/2 has kHeldBytesSpare besides, divided in the same way; a connection ends if HTTP/2 needs still more
+// for it.
 inline constexpr std::size_t kHeldBytesMax = 1024 * 1024 * 1024;
 inline constexpr std::size_t kHeldBytesSpare = 64 * 1024 * 1024;
 inline constexpr std::size_t kHeldBytesOwn = 64 * 1024;
@@ -111,8 +116,8 @@ inline constexpr int kIdleFramesPerSecond = 1000;
 inline constexpr int kIdleFramesPerCall = 8;
 inline constexpr int kIdleFramesPerMessage = 2;  // a client gives window for the stream and for the connection
 inline constexpr int kIdleFramesPerKiB = 1;
-// What messages and bytes that were sent allow is kept beyond the burst: a reader of many small messages answers each,
-// and its answers come together.
+// Frames that were earned by sent messages and bytes are kept beyond the burst, up to so many: a client that reads many
+// small messages answers each of them, and its answers come together.
 inline constexpr std::int64_t kIdleFramesEarnedMax = 512 * 1024;
 inline constexpr int kSettingsFrameWeight = 16;  // a SETTINGS frame changes up to kStreamsPerConnectionMax windows
 // Calls that the client resets, or makes the server reset by frames that break a rule. Allowed are so many at once, so
@@ -122,7 +127,7 @@ inline constexpr int kResetsPerSecond = 200;
 // Memory of a connection for HTTP/2: streams, header tables, queued frames. More ends it.
 inline constexpr std::size_t kSessionBytesMax = 16 * 1024 * 1024;
 
-// After the last byte of a connection that the server ends, for the peer to read it; then it is closed.
+// Time for the peer to read the last byte of a connection that the server ends; then the connection is closed.
 inline constexpr std::uint64_t kLingerMs = 1'000;
 inline constexpr std::size_t kLingerBytesMax = 1024 * 1024;  // that the peer may still send meanwhile
 
@@ -130,8 +135,8 @@ inline constexpr std::size_t kLingerBytesMax = 1024 * 1024;  // that the peer ma
 inline constexpr std::size_t kHttp1RequestBytesMax = 8 * 1024;  // a request's line and headers; longer ones are refused
 // From the first byte of a request to its last, unless the method takes a stream of them; then the connection is closed.
 inline constexpr std::uint64_t kHttp1RequestTimeoutMs = 30'000;
-// Of a connection: received, and neither HTTP/2's nor answered yet. Then it is not read; one with a stream of answers,
-// behind whose request nothing is to come, is closed.
+// Bytes that a connection has received and that are neither answered nor handed to HTTP/2. At the bound the connection
+// is not read. A connection with a stream of answers is closed then, since nothing may follow its request.
 inline constexpr std::size_t kHttp1HeldBytesMax = 64 * 1024;
 
 // Draining.

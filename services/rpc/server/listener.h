@@ -16,8 +16,8 @@ namespace ingot::rpc::inline server {
 // Not thread-safe. A wait that has not ended keeps it alive.
 class Listener final : public std::enable_shared_from_this<Listener> {
  public:
-  // `room` is asked before each connection: false delays it, until resume() or some time has passed. `accepted` takes
-  // it. Neither is called after close().
+  // `room` is asked before each connection is accepted; false delays it until resume() or for some time. `accepted`
+  // takes it. Neither is called after close().
   struct Host {
     std::function<bool()> room;
     std::function<void(Descriptor, Caller)> accepted;
@@ -30,7 +30,7 @@ class Listener final : public std::enable_shared_from_this<Listener> {
   int accept();
   // Whether accept() may take some.
   bool ready() const { return ready_; }
-  // A descriptor or room may be free again.
+  // Another connection may be accepted again.
   void resume();
   void close();
 

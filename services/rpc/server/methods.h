@@ -16,8 +16,8 @@
 
 namespace ingot::rpc::inline server {
 
-// A streaming call's handler. It is owned by the call and destroyed when the call is over, for whatever reason: in any
-// of its own functions a call of Call::finish() may destroy it only after that function has returned.
+// A streaming call's handler. It is owned by the call and destroyed when the call is over, for whatever reason: if one
+// of its own functions calls Call::finish(), it is destroyed only after that function has returned.
 class StreamHandler {
  public:
   virtual ~StreamHandler() = default;
@@ -33,8 +33,8 @@ class StreamHandler {
 struct Method {
   enum class Weight : std::uint8_t {
     kSmall,
-    // The answer may be large: begun only while its reader reads, and by turns between connections, kLargeCallsMax of a
-    // loop at a time.
+    // The answer may be large. Such a call begins only while its client takes output; kLargeCallsMax of a loop run at a
+    // time, round-robin between connections.
     kLarge,
     // The request does not tell how large the answer is: limits.h, kUnknownBytesMax.
     kUnknown,
@@ -44,15 +44,16 @@ struct Method {
   // For a unary method with both kinds of requests: asked for each request, before the call begins; null: `weight`.
   std::function<Weight(std::string_view request)> weigh{};
 
-  // One of the two. A unary handler is called with the one request, which is valid during the call, once the client has
-  // sent all of it. It calls finish() once, then or later, also if the call is over by then: only then its work has
-  // ended, and another call may take its place.
+  // One of `unary` and `stream` is set. A unary handler is called once the client has sent all of its request, which is
+  // valid during the call. The handler calls finish() once, then or later, even if the call is over by then: only
+  // finish() ends the handler's work and frees the call slot.
   std::function<void(Call, std::string_view request)> unary{};
   std::function<std::unique_ptr<StreamHandler>(Call)> stream{};
-  // Of a stream: its handlers bound what waits for their clients. So that counts neither for the loop's nor for the
-  // connection's bounds of output, by which other calls begin: a watcher need not read for hours. From the end of a
-  // call on it does count. If the call ends with an error and there is no room for it, or the client takes nothing
-  // (kStalledEndMs), it is dropped: the client sees the error at once, maybe behind a message that is cut off.
+  // Of a stream: its handlers bound the output that waits for their clients. So that output does not count for the
+  // bounds of the loop and of the connection on which the begin of other calls depends: a client with a watch need not
+  // read for hours. From the end of a call on its output does count. If the call ends with an error and the output
+  // exceeds these bounds, or the client takes nothing for kStalledEndMs, the output is dropped. Then the client sees
+  // the error at once, perhaps after a message that is cut off.
   bool bounds_output = false;
 };
 

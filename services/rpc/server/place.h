@@ -1,4 +1,4 @@
-// The place of a call among those that a loop has taken on.
+// The call slot that a call has taken of its loop.
 #pragma once
 
 #include <boost/smart_ptr/local_shared_ptr.hpp>
@@ -6,7 +6,7 @@
 
 namespace ingot::rpc::inline server {
 
-// What one connection's calls have made the loop's handlers work on; it outlives the connection as long as they do.
+// What the handlers of one connection's calls work on. Outlives the connection for as long as they work.
 struct Works {
   std::size_t large = 0;
   std::size_t unknown = 0;

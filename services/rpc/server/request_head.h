@@ -18,9 +18,8 @@ namespace ingot::rpc::inline server {
 // Not thread-safe.
 class RequestHead {
  public:
-  // Whether HTTP/2 allows this field after those before it, in the head or in the trailers behind it. What a field that
-  // says nothing to a call has as its value is the client's affair: an authority may be anything, such as the path of a
-  // Unix socket.
+  // Whether HTTP/2 allows this field after those before it, in the head or in the trailers behind it. The value of a
+  // field that no call uses is not checked: an authority may be anything, such as the path of a Unix socket.
   bool allows(std::string_view name, std::string_view value);
 
   // The next field of the head, which it allows.

@@ -6,7 +6,7 @@
 //     ...      the loop's other pollables run; handlers answer by Call::send and Call::finish
 //     flush()  one write for each connection with output
 //
-// Why it is so: docs/design/front-door.md. What of HTTP/2 and gRPC it answers how: docs/http2.md.
+// Why it is so: docs/design/front-door.md. Which request gets which answer: docs/http2.md.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -55,17 +55,18 @@ class Server final : public Pollable {
   std::uint64_t deadline_ns() const override;
 
   // One write for each connection with output; called once at the end of a round (EventLoop::at_round_end). Answers of
-  // one connection are gathered until then. An answer that should wait for others for longer would be held back here.
+  // one connection are gathered until then.
   void flush();
 
-  // Something else of this loop has freed so much of the heap; after much the server gives it back to the kernel.
+  // Another part of this loop has freed so many bytes of the heap. When enough is freed, the server gives it back to
+  // the kernel.
   void count_freed(std::size_t bytes);
 
   // Stops listening, tells all clients to go elsewhere (GOAWAY, in two steps) and refuses new calls (REFUSED_STREAM,
   // which clients retry). Open calls may finish; a client that takes nothing of what waits for it (kStalledEndMs) is
   // disconnected. Idempotent.
   void drain();
-  bool drained() const;  // no call is open or waits for its turn, and all output has left
+  bool drained() const;  // no call is open or waits to begin, and all output has left
 
   // Stops listening and closes all connections. Calls that were open are lost, and using them does nothing, as long as
   // the server is there. Idempotent; not within one of its handlers.

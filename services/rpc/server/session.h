@@ -54,8 +54,8 @@ class Session final : private Line, private Holder {
   // No call of the client's that comes from now on is begun.
   void last_goaway();
 
-  // Whether calls wait here for others to end: then it is not read. What waits for this connection's own calls or for
-  // its peer is no reason.
+  // Whether calls of this connection wait for call slots, and for nothing else: then the connection is not read. Calls
+  // that wait for this connection's own calls or for its peer do not count.
   bool hold_reading() const { return shared_.turns.wait_for_place(*this); }
   // Nothing is to be read or sent any more.
   bool over() const;
@@ -96,8 +96,8 @@ class Session final : private Line, private Holder {
 
   Session(Shared& shared, SessionHost& host);
 
-  // Line. After a flood, too, calls are there that wait, and nothing of them will be sent. While the loop holds too
-  // much, no call begins here until this connection's answers have left.
+  // Line. A session that has failed, after a flood for example, may still have calls that wait; none of them begins.
+  // While the loop holds too much output, no call begins here until this connection's answers have left.
   bool reader_reads() const override {
     const bool too_much = shared_.counted_output_bytes() > shared_.bounds.output_bytes_all;
     return !failed_ && counted_bytes_ <= (too_much ? 0 : shared_.bounds.output_begin_bytes);

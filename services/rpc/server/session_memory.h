@@ -1,4 +1,4 @@
-// The memory that nghttp2 takes for one connection: counted, also for its loop, and bounded by both.
+// The memory that nghttp2 takes for one connection: counted and bounded for the connection and for its loop.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -18,10 +18,10 @@ class SessionMemory {
 
   nghttp2_mem* functions() { return &functions_; }
   std::size_t bytes() const { return bytes_; }
-  // Whether there was no more, for this connection's own bound or for all connections'.
+  // Whether nghttp2 was refused memory, at this connection's own bound or at that of all connections.
   bool refused() const { return refused_; }
   bool refused_by_own() const { return refused_by_own_; }
-  // For the connection's last words.
+  // For the last frames of the connection, which say why it ends.
   void lift_bounds() { lifted_ = true; }
 
  private:

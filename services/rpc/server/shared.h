@@ -40,7 +40,7 @@ struct Shared : Holdings {
     spare_streams.pop_back();
     return stream;
   }
-  // What counts for the server's bounds.
+  // Output that counts for the server's bounds.
   std::size_t counted_output_bytes() const { return output_bytes - bounded_bytes; }
 
   void keep(std::unique_ptr<Stream> stream) {

@@ -30,7 +30,7 @@ class Session;
 
 using QueueHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-// What a call with JSON has besides.
+// The additional state of a call with JSON.
 struct JsonCall {
   const JsonMethod& method;
   JsonReader reader;

@@ -7,7 +7,7 @@
 
 namespace ingot::rpc::inline server {
 
-// A member of what is to be told. Cancelled by its destruction. Not thread-safe.
+// A member of the object that is to be told. Its destruction cancels it. Not thread-safe.
 class Timer : public boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};

@@ -1,4 +1,4 @@
-// How much a connection's turn may read.
+// How many bytes a connection's time slice may read.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,15 @@
 
 namespace ingot::rpc::inline server {
 
-// Learns from the turns before how many bytes keep a connection's turn within kTurnUs: a KiB of a body is copied in less
-// than a microsecond, and a KiB of calls or of header blocks may make half a millisecond of work. Not thread-safe.
+// Learns from a connection's time slices how many bytes keep the next one within kTurnUs: a KiB of a body is copied in
+// less than a microsecond, and a KiB of calls or of header blocks may make half a millisecond of work. Not thread-safe.
 class TurnSize {
  public:
   std::size_t bytes() const { return bytes_; }
 
-  // A turn read `bytes`, and what they made took `ns`. Longer turns follow only one that was full and short. A turn may
-  // have taken long because it waited for a processor, so the next one is half as long at least.
+  // A time slice read `bytes`, and the work that they made took `ns`. The next time slice is longer only if this one
+  // read all that it might, in a short time. A time slice may have taken long because the thread waited for a
+  // processor, so the next one is at least half as long.
   void took(std::size_t bytes, std::uint64_t ns) {
     constexpr std::uint64_t kTurnNs = kTurnUs * 1'000;
     if (ns > kTurnNs) {

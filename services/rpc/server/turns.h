@@ -1,16 +1,18 @@
-// Which calls begin when: a bound on what the loop has taken on, and turns between connections for what waits.
+// Which calls begin when: a bound on the calls that the loop has taken on, and an admission queue of each connection
+// for the others; the queues are served round-robin.
 //
-// Small calls wait in their connection's line while calls_taken_on of the loop are running, or while their connection
-// has too much output that its peer does not take. Large calls wait besides while large_calls are running, or while all
-// output together is too much. A connection with small calls that wait for a place is not read, so each has a few only.
-// A large call never begins before the bytes that came with it have been read: one that they give up makes no work.
+// Small calls wait in their connection's queue while calls_taken_on of the loop are running, or while their connection
+// has too much output that its peer does not take. Large calls also wait while large_calls are running, or while all
+// output together is too much. A connection whose small calls wait for a call slot is not read, so it has only a few
+// such calls. A large call never begins before the bytes that came with it have been read: if they give it up, it makes
+// no work.
 //
-// A call whose answer may be large or small (Weight::kUnknown) waits with the small ones. Of these a connection begins
-// only so many at a time as may be answered with kUnknownBytesMax, if the next answers are as long as its last ones. A
-// connection whose last answers were large makes large calls.
+// A call whose answer may be large or small (Weight::kUnknown) waits with the small ones. A connection begins only as
+// many of these at a time as fit into kUnknownBytesMax, if the next answers are as long as its last ones. If its last
+// answers were large, its calls of this kind count as large ones.
 //
-// A place is taken until the handler has ended its work, also for a call that its client has given up, and for one
-// whose connection has gone: else calls that are given up at once would make work without a bound.
+// A call has its call slot until its handler has ended its work, even if the client has given up the call or the
+// connection has gone. Otherwise calls that are given up at once would make work without a bound.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -26,14 +28,15 @@
 
 namespace ingot::rpc::inline server {
 
-// A connection's place. Not thread-safe.
+// A connection's admission queue. Not thread-safe.
 class Line : public QueueHook {
  public:
   using Waiting = boost::intrusive::list<Stream, boost::intrusive::constant_time_size<false>>;
 
   virtual bool reader_reads() const = 0;  // its peer takes its output
   virtual void begin(Stream& stream) = 0;
-  // For a place: told when the last one that did has begun, and when all that wait do so for their peer. May be repeated.
+  // No small call of this connection waits for a call slot any more: the last one has begun, or those that still wait
+  // do so for their peer. May be called again.
   virtual void nothing_small_waits() = 0;
 
   // Of calls of Weight::kUnknown: what their answers are.
@@ -62,20 +65,20 @@ class Turns {
   explicit Turns(const ServerBounds& bounds)
       : bounds_(bounds), limit_(static_cast<std::size_t>(bounds.calls_taken_on)) {}
 
-  // Whether the call may begin now; then it has a place. Otherwise it waits: Line::begin is called later.
+  // Whether the call may begin now; then it has a call slot. Otherwise it waits: Line::begin is called later.
   bool admit(Line& line, Stream& stream, std::uint64_t now_ns);
 
   // The call has been answered by its handler, or has ended before it began.
   void over(Stream& stream, std::uint64_t now_ns);
-  // Gives the place back, if it is one.
+  // Gives the call slot back, if `place` is one.
   void leave(Place& place, std::uint64_t now_ns);
 
-  // Begins what may begin. Returns how much did.
+  // Begins the calls that may begin. Returns how many did.
   int run(std::size_t output_bytes_all, std::uint64_t now_ns);
 
-  // Whether run() would begin something.
+  // Whether run() would begin a call.
   bool ready(std::size_t output_bytes_all) const;
-  // Whether small calls of the connection wait for a place, and for nothing else.
+  // Whether small calls of the connection wait for a call slot, and for nothing else.
   bool wait_for_place(const Line& line) const { return !line.small_.empty() && may_begin(line, line.small_.front()); }
   // Whether calls wait, for whatever reason.
   bool any_wait() const;
@@ -100,8 +103,8 @@ class Turns {
   std::size_t running_ = 0;
   std::size_t large_running_ = 0;
   std::size_t limit_;
-  std::uint64_t moved_ns_ = 0;  // when a call was last over, or the last free place was taken
-  // Lines with calls that wait; the next one whose turn it is comes first.
+  std::uint64_t moved_ns_ = 0;  // when a call was last over, or the last free call slot was taken
+  // Queues with calls that wait; the one that is served next comes first.
   boost::intrusive::list<Line, boost::intrusive::constant_time_size<false>> small_lines_;
   boost::intrusive::list<Line, boost::intrusive::member_hook<Line, Line::LargeHook, &Line::in_large_lines_>,
                          boost::intrusive::constant_time_size<false>>

@@ -12,8 +12,8 @@ bool is_binary_metadata(std::string_view name);
 // Base64 without padding.
 std::string encode_binary_metadata(std::string_view bytes);
 
-// Accepts base64 with and without padding. Without value: something else. One value only: of several that are joined by
-// commas each has to be given alone.
+// Accepts base64 with and without padding. Without value: something else. Decodes one value: values that are joined by
+// commas have to be split before.
 std::optional<std::string> decode_binary_metadata(std::string_view text);
 
 }  // namespace ingot::rpc::wire

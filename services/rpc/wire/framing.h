@@ -45,7 +45,7 @@ class MessageReader {
   // After kTooLarge.
   std::size_t announced_bytes() const { return announced_; }
 
-  // Whether no message has begun that is not complete. At a stream's end anything else is a fault.
+  // False: a message has begun and is not complete. At a stream's end that is a fault.
   bool between_messages() const { return prefix_read_ == 0; }
   // Bytes that are kept here of an incomplete message, or of message() if it was not given in one piece.
   std::size_t kept_bytes() const { return kept_.size(); }
