@@ -10,6 +10,7 @@
 #include "services/control/move.h"
 #include "services/control/refused_stream.h"
 #include "services/control/status_stream.h"
+#include "services/control/to_grpc.h"
 #include "services/status/status.h"
 
 namespace ingot::inline services_control {

@@ -12,6 +12,7 @@
 #include "services/control/availability_probe.h"
 #include "services/control/drill.h"
 #include "services/control/refused_stream.h"
+#include "services/control/to_grpc.h"
 #include "services/status/status.h"
 
 namespace ingot::inline services_control {

@@ -1,18 +1,11 @@
 // A server stream that ends at once with an error.
 #pragma once
 
-#include <string>
-
 #include <grpcpp/grpcpp.h>
 
-#include "absl/status/status.h"
 #include "services/metrics/request_metrics.h"
 
 namespace ingot::inline services_control {
-
-inline grpc::Status to_grpc(const absl::Status& status) {
-  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
-}
 
 // Deletes itself when gRPC has finished with it.
 template <typename Response>

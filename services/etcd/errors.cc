@@ -33,6 +33,8 @@ grpc::Status malformed_request() {
           "grpc: error unmarshalling request: malformed Protocol Buffers message; nothing was done"};
 }
 
+grpc::Status server_stopped() { return {grpc::StatusCode::UNAVAILABLE, "etcdserver: server stopped"}; }
+
 grpc::Status answer_too_large(std::size_t bytes_max, const char* smaller) {
   return {grpc::StatusCode::RESOURCE_EXHAUSTED,
           "the answer would be longer than " + std::to_string(bytes_max) + " bytes, so nothing was done; " + smaller};

@@ -43,6 +43,9 @@ inline constexpr const char* kSmallerTxn =
     "let its ranges and its deletions with prev_kv return fewer keys, or split it";
 inline constexpr const char* kSmallerTimeToLive = "ask without the keys";
 
+// Of a stream that a server ends which leaves.
+grpc::Status server_stopped();
+
 // Nothing like it exists in etcd, whose compaction waits for reads.
 grpc::Status overtaken_by_compactions();
 // Of a read that nobody waits for any more.

@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "proto/etcd/rpc.pb.h"
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
-#include "replication/store/api.h"
 #include "services/config/daemon_config.h"
 #include "services/etcd/header.h"
 #include "services/etcd/keep_alives.h"
 #include "services/etcd/loop_call.h"
 #include "services/metrics/request_metrics.h"
-#include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
 
 namespace ingot::etcd {
@@ -35,14 +33,10 @@ class LeaseMethods {
   void drain();
 
  private:
-  void grant(rpc::Call caller, std::string_view bytes);
-  void revoke(rpc::Call caller, std::string_view bytes);
-  void time_to_live(rpc::Call caller, std::string_view bytes);
-  void leases(rpc::Call caller, std::string_view bytes);
-
-  // `translate` puts the result's body into the response.
-  template <typename Body, typename Response, typename Translate>
-  void submit(const LoopCall& call, RequestKind kind, const kv::Request& request, Translate translate);
+  void grant(const LoopCall& call, const etcdserverpb::LeaseGrantRequest& message);
+  void revoke(const LoopCall& call, const etcdserverpb::LeaseRevokeRequest& message);
+  void time_to_live(const LoopCall& call, const etcdserverpb::LeaseTimeToLiveRequest& message);
+  void leases(const LoopCall& call, const etcdserverpb::LeaseLeasesRequest& message);
 
   ReplicaClient& client_;
   const HeaderSource header_;

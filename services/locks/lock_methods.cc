@@ -7,8 +7,8 @@
 #include "proto/etcd/election.pb.h"
 #include "proto/etcd/lock.pb.h"
 #include "services/etcd/lease_methods.h"
-#include "services/etcd/parse.h"
 #include "services/etcd/translate.h"
+#include "services/etcd/unary.h"
 #include "services/locks/ask.h"
 #include "services/locks/contender.h"
 #include "services/locks/limits.h"
@@ -80,17 +80,12 @@ void add_call(rpc::Methods& methods, const char* path, typename WaitingCallHandl
 }  // namespace
 
 void LockMethods::add_to(rpc::Methods& methods) {
-  const auto add = [&](const char* path, void (LockMethods::*serve)(rpc::Call, std::string_view),
-                       rpc::Method::Weight weight = rpc::Method::Weight::kSmall) {
-    rpc::Method method;
-    method.weight = weight;
-    method.unary = [this, serve](rpc::Call caller, std::string_view bytes) { (this->*serve)(caller, bytes); };
-    methods.add(path, std::move(method));
-  };
-  add("/v3lockpb.Lock/Unlock", &LockMethods::unlock);
-  add("/v3electionpb.Election/Proclaim", &LockMethods::proclaim);
-  add("/v3electionpb.Election/Leader", &LockMethods::leader, rpc::Method::Weight::kUnknown);
-  add("/v3electionpb.Election/Resign", &LockMethods::resign);
+  const etcd::UnaryMethods lock(methods, "/v3lockpb.Lock/", metrics_, *this);
+  lock.add("Unlock", Method::kLockUnlock, &LockMethods::unlock);
+  const etcd::UnaryMethods election(methods, "/v3electionpb.Election/", metrics_, *this);
+  election.add("Proclaim", Method::kElectionProclaim, &LockMethods::proclaim);
+  election.add("Leader", Method::kElectionLeader, &LockMethods::leader, rpc::Method::Weight::kUnknown);
+  election.add("Resign", Method::kElectionResign, &LockMethods::resign);
   add_waiting(methods);
 }
 
@@ -112,10 +107,7 @@ void LockMethods::add_waiting(rpc::Methods& methods) {
       true);
 }
 
-void LockMethods::unlock(rpc::Call caller, std::string_view bytes) {
-  lp::UnlockRequest message;
-  if (!etcd::parse(caller, bytes, message)) return;
-  const etcd::LoopCall call(caller, metrics_, Method::kLockUnlock);
+void LockMethods::unlock(const etcd::LoopCall& call, lp::UnlockRequest& message) {
   kv::DeleteRangeRequest request;
   request.key = std::move(*message.mutable_key());
   ask<kv::DeleteRangeResult>(
@@ -127,10 +119,7 @@ void LockMethods::unlock(rpc::Call caller, std::string_view bytes) {
 }
 
 // Without a lease the value gets one that is granted for it, as with etcd.
-void LockMethods::proclaim(rpc::Call caller, std::string_view bytes) {
-  ep::ProclaimRequest message;
-  if (!etcd::parse(caller, bytes, message)) return;
-  const etcd::LoopCall call(caller, metrics_, Method::kElectionProclaim);
+void LockMethods::proclaim(const etcd::LoopCall& call, const ep::ProclaimRequest& message) {
   if (!message.has_leader()) return call.finish(kNoLeaderKey);
   const auto put = [this, call, message](std::int64_t lease) {
     const ep::LeaderKey& leader = message.leader();
@@ -150,10 +139,7 @@ void LockMethods::proclaim(rpc::Call caller, std::string_view bytes) {
                             });
 }
 
-void LockMethods::leader(rpc::Call caller, std::string_view bytes) {
-  ep::LeaderRequest message;
-  if (!etcd::parse(caller, bytes, message)) return;
-  const etcd::LoopCall call(caller, metrics_, Method::kElectionLeader);
+void LockMethods::leader(const etcd::LoopCall& call, const ep::LeaderRequest& message) {
   ask<kv::TxnResult>(client_, RequestKind::kLinearizableQuery, read_first(prefix_of(message.name())),
                      [this, call](const grpc::Status& status, kv::Revision revision, kv::TxnResult&& result) {
                        if (!status.ok()) return call.finish(status);
@@ -165,10 +151,7 @@ void LockMethods::leader(rpc::Call caller, std::string_view bytes) {
                      });
 }
 
-void LockMethods::resign(rpc::Call caller, std::string_view bytes) {
-  ep::ResignRequest message;
-  if (!etcd::parse(caller, bytes, message)) return;
-  const etcd::LoopCall call(caller, metrics_, Method::kElectionResign);
+void LockMethods::resign(const etcd::LoopCall& call, const ep::ResignRequest& message) {
   if (!message.has_leader()) return call.finish(kNoLeaderKey);
   ask<kv::TxnResult>(client_, RequestKind::kCommand, leave(message.leader().key(), message.leader().rev()),
                      [this, call](const grpc::Status& status, kv::Revision revision, kv::TxnResult&&) {

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
 
+#include "proto/etcd/election.pb.h"
+#include "proto/etcd/lock.pb.h"
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
@@ -13,7 +14,6 @@
 #include "services/locks/leaves.h"
 #include "services/locks/waiting_call.h"
 #include "services/metrics/request_metrics.h"
-#include "services/rpc/server/call.h"
 #include "services/rpc/server/methods.h"
 #include "services/watch/hub.h"
 
@@ -49,10 +49,10 @@ class LockMethods {
 
  private:
   void add_waiting(rpc::Methods& methods);
-  void unlock(rpc::Call caller, std::string_view bytes);
-  void proclaim(rpc::Call caller, std::string_view bytes);
-  void leader(rpc::Call caller, std::string_view bytes);
-  void resign(rpc::Call caller, std::string_view bytes);
+  void unlock(const etcd::LoopCall& call, v3lockpb::UnlockRequest& message);
+  void proclaim(const etcd::LoopCall& call, const v3electionpb::ProclaimRequest& message);
+  void leader(const etcd::LoopCall& call, const v3electionpb::LeaderRequest& message);
+  void resign(const etcd::LoopCall& call, const v3electionpb::ResignRequest& message);
 
   ReplicaClient& client_;
   const etcd::HeaderSource header_;

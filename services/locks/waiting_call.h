@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include <google/protobuf/message_lite.h>
@@ -12,6 +11,7 @@
 #include "replication/client/replica_client.h"
 #include "services/etcd/errors.h"
 #include "services/etcd/header.h"
+#include "services/etcd/one_request.h"
 #include "services/locks/key_watch.h"
 #include "services/locks/leaves.h"
 #include "services/metrics/request_metrics.h"
@@ -20,8 +20,6 @@
 #include "services/watch/hub.h"
 
 namespace ingot::locks {
-
-inline const grpc::Status kServerStopped{grpc::StatusCode::UNAVAILABLE, "etcdserver: server stopped"};
 
 // What the calls of one loop use. It outlives them, but for those that wait for an answer of the client.
 struct Environment {
@@ -62,7 +60,7 @@ class WaitingCall : public std::enable_shared_from_this<WaitingCall> {
   }
   // A watch in the place of the one before. To be called by what begins a round's work, never by the watch itself.
   grpc::Status watch(etcdserverpb::WatchCreateRequest request, KeyWatch::Take take, KeyWatch::Over over) {
-    if (environment_.stopped) return kServerStopped;
+    if (environment_.stopped) return etcd::server_stopped();
     watch_ = std::make_unique<KeyWatch>(environment_.hub, call_, std::move(take), std::move(over));
     return watch_->begin(std::move(request));
   }
@@ -84,39 +82,28 @@ class WaitingCall : public std::enable_shared_from_this<WaitingCall> {
   bool over_ = false;
 };
 
-// Reads the one request; Make makes of it what the call does.
+// Make makes of the one request what the call does.
 template <typename Request>
-class WaitingCallHandler final : public rpc::StreamHandler {
+class WaitingCallHandler final : public etcd::OneRequest<Request> {
  public:
   using Make = std::function<std::shared_ptr<WaitingCall>(const rpc::Call&, Request&&)>;
 
-  WaitingCallHandler(const rpc::Call& call, Make make) : call_(call), make_(std::move(make)) {}
+  WaitingCallHandler(const rpc::Call& call, Make make) : etcd::OneRequest<Request>(call), make_(std::move(make)) {}
   ~WaitingCallHandler() override {
     if (work_ != nullptr) work_->handler_over();
   }
 
-  void message(std::string_view bytes) override {
-    if (std::exchange(has_request_, true)) {
-      return call_.finish({grpc::StatusCode::UNIMPLEMENTED, "grpc: a call of this method has one request message"});
-    }
-    if (!request_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-      call_.finish(etcd::malformed_request());
-    }
-  }
-  void half_closed() override {
-    if (!has_request_) return call_.finish(etcd::malformed_request());
-    work_ = make_(call_, std::move(request_));
-    work_->begin();
-  }
   void writable() override {
     if (work_ != nullptr) work_->writable();
   }
 
  private:
-  const rpc::Call call_;
+  void begin(Request&& request) override {
+    work_ = make_(this->call_, std::move(request));
+    work_->begin();
+  }
+
   const Make make_;
-  Request request_;
-  bool has_request_ = false;
   std::shared_ptr<WaitingCall> work_;
 };
 

@@ -14,11 +14,8 @@
 #include <thread>
 #include <utility>
 
-#include <grpcpp/health_check_service_interface.h>
-
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "services/etcd/services.h"
 #include "services/launch/limits.h"
 #include "services/rpc/server/limits.h"
 #include "services/serving/door_collectable.h"
@@ -78,6 +75,7 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
       view_(view),
       loops_(std::move(loops)),
       rules_{::geteuid(), config.allow_remote_drills, config.socket},
+      snapshots_({.newest = snapshots, .trees = trees}),
       client_(loops_.front().loop.tasks(), loops_.front().client),
       control_(make_control_service(
           config, view, client_, metrics_,
@@ -87,9 +85,6 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
                },
            .caller = [](const grpc::CallbackServerContext& context) { return caller_of(context).address; }},
           injector)),
-      services_(etcd::make_services(
-          client_, config, view, metrics_,
-          {.newest = snapshots, .trees = trees, .caller = caller_of})),
       unknown_methods_(make_unknown_methods()) {
   collectables_.push_back(std::make_shared<DoorCollectable>(counters_of(loops_), passed_calls_));
   collectables_.push_back(std::make_shared<WatchCollectable>(watch_counters_of(loops_)));
@@ -125,7 +120,7 @@ absl::Status Serving::start(const ListeningSockets& sockets) {
   };
   if (auto status = start_server(); !status.ok()) return status;
   const int connections = connections_of_this_process() / static_cast<int>(loops_.size());
-  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, http1_, passed_calls_, connections};
+  const ServingLoop::Parts parts{config_, view_, metrics_, rules_, http1_, passed_calls_, snapshots_, connections};
   for (const Served& each : loops_) {
     each.loop.serve(parts, each.client, server_->InProcessChannel(channel_arguments()));
     if (auto status = listen(each.loop, sockets); !status.ok()) return status;
@@ -184,10 +179,10 @@ bool Serving::wait_drained(std::chrono::milliseconds longest) const {
 
 // The loops' calls end by themselves or, after a while, with the server that they were passed on to.
 void Serving::drain() {
-  server_->GetHealthCheckService()->SetServingStatus(false);
   control_->end_watches();
   for (const Served& each : loops_) each.loop.drain();
   wait_drained(std::chrono::milliseconds(kDrainTimeoutMs / 2));
+  for (const Served& each : loops_) each.loop.end_streams();
   server_->Shutdown(std::chrono::system_clock::now());
   wait_drained(std::chrono::milliseconds(kLastAnswersMs));
 }

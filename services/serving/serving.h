@@ -21,6 +21,7 @@
 #include "services/config/daemon_config.h"
 #include "services/control/control_service.h"
 #include "services/control/fault_injector.h"
+#include "services/etcd/snapshot_calls.h"
 #include "services/metrics/exposer.h"
 #include "services/metrics/metrics_text.h"
 #include "services/metrics/request_metrics.h"
@@ -90,6 +91,7 @@ class Serving {
   const std::vector<Served> loops_;
   const AccessRules rules_;
   rpc::PassedCalls passed_calls_;
+  etcd::SnapshotPlaces snapshots_;
   RequestMetrics metrics_;
   std::vector<std::shared_ptr<prometheus::Collectable>> collectables_;
   std::optional<MetricsText> metrics_text_;  // once it is served

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "services/config/limits.h"
-#include "services/control/refused_stream.h"
+#include "services/control/to_grpc.h"
+#include "services/etcd/errors.h"
 #include "services/etcd/json_paths.h"
 #include "services/rpc/loop/asio_waiter.h"
 #include "services/rpc/server/limits.h"
@@ -52,36 +54,44 @@ void ServingLoop::end() {
   server_.reset();
 }
 
+template <typename Methods, typename... Arguments>
+void ServingLoop::add(std::unique_ptr<Methods>& methods, Arguments&&... arguments) {
+  methods = std::make_unique<Methods>(std::forward<Arguments>(arguments)...);
+  methods->add_to(methods_);
+}
+
 void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel) {
-  kv_ = std::make_unique<etcd::KvMethods>(client, parts.config, parts.view, parts.metrics,
-                                          [this](LoopTasks::Task task) { tasks_->post(std::move(task)); });
-  kv_->add_to(methods_);
-  leases_ = std::make_unique<etcd::LeaseMethods>(client, parts.config, parts.view, parts.metrics);
-  leases_->add_to(methods_);
-  watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics,
-                                                  watch_counters_);
-  watches_->add_to(methods_);
-  locks_ = std::make_unique<locks::LockMethods>(client, watches_->hub(), parts.config, parts.view, parts.metrics,
-                                                [this](LoopTasks::Task task) { tasks_->post(std::move(task)); });
-  locks_->add_to(methods_);
+  const auto& [config, view, metrics, rules, http1, passed_calls, snapshots, connections] = parts;
+  const auto later = [this](LoopTasks::Task task) { tasks_->post(std::move(task)); };
+  add(kv_, client, config, view, metrics, later);
+  add(leases_, client, config, view, metrics);
+  add(watches_, client, config, view, metrics, watch_counters_);
+  add(locks_, client, watches_->hub(), config, view, metrics, later);
+  add(cluster_, client, config, view, metrics);
+  add(auth_, config, view, metrics);
+  add(maintenance_, client, config, view, metrics);
+  add(snapshots_, client, config, view, metrics, snapshots);
+  add(health_);
+  add(reflection_, std::vector<std::string>{"ingot.control.v1.Control"});
   etcd::add_json_paths(methods_);
-  passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls,
+  passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, passed_calls,
                                             [this](std::size_t bytes) { server_->count_freed(bytes); });
   methods_.set_fallback([this](rpc::Call call, std::string_view path) { return passing_->begin(call, path); });
-  methods_.set_gate([&rules = parts.rules](const Caller& caller, std::string_view path) {
+  methods_.set_gate([&rules = rules](const Caller& caller, std::string_view path) {
     return to_grpc(may_call(caller, path, rules));
   });
   rpc::Server::Options options;
   options.methods = &methods_;
-  options.http1 = parts.http1;
+  options.http1 = http1;
   options.counters = &counters_;
-  options.bounds.connections = std::min(options.bounds.connections, parts.connections);
-  narrow(options.bounds, parts.config);
+  options.bounds.connections = std::min(options.bounds.connections, connections);
+  narrow(options.bounds, config);
   server_ = std::make_unique<rpc::Server>(*io_, std::move(options));
   loop_->add(*server_);
   loop_->add(*passing_);
   loop_->add(watches_->hub());
   loop_->add(locks_->leaves());
+  loop_->add(*snapshots_);
   tasks_->attach(*loop_);
   loop_->at_round_end([this] { end_round(); });
 }
@@ -97,8 +107,16 @@ void ServingLoop::drain() {
     if (leases_ != nullptr) leases_->drain();
     if (locks_ != nullptr) locks_->drain();
     if (watches_ != nullptr) watches_->drain();
+    if (health_ != nullptr) health_->drain();
+    if (reflection_ != nullptr) reflection_->drain();
     if (passing_ != nullptr) passing_->drain();
     if (server_ != nullptr) server_->drain();
+  });
+}
+
+void ServingLoop::end_streams() {
+  tasks_->post([this] {
+    if (snapshots_ != nullptr) snapshots_->end(etcd::server_stopped());
   });
 }
 

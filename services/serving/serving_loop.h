@@ -14,8 +14,14 @@
 #include "services/access/access_rules.h"
 #include "services/access/caller.h"
 #include "services/config/daemon_config.h"
+#include "services/etcd/auth_methods.h"
+#include "services/etcd/cluster_methods.h"
+#include "services/etcd/health_methods.h"
 #include "services/etcd/kv_methods.h"
 #include "services/etcd/lease_methods.h"
+#include "services/etcd/maintenance_methods.h"
+#include "services/etcd/reflection_methods.h"
+#include "services/etcd/snapshot_calls.h"
 #include "services/locks/lock_methods.h"
 #include "services/metrics/request_metrics.h"
 #include "services/rpc/passing/budget.h"
@@ -55,10 +61,11 @@ class ServingLoop {
     const AccessRules& rules;
     const rpc::Http1Answers& http1;
     rpc::PassedCalls& passed_calls;
+    etcd::SnapshotPlaces& snapshots;
     int connections;  // the loop's share of what the process has descriptors for
   };
-  // Makes the server, with KV, Lease, Watch, Lock and Election on this loop; `client` is used by the loop's thread
-  // only. All other calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
+  // Makes the server, with etcd's API, health and reflection on this loop; `client` is used by the loop's thread only.
+  // All other calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
   // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has
@@ -71,6 +78,8 @@ class ServingLoop {
 
   // As rpc::Server::drain, soon. Any thread.
   void drain();
+  // Ends the streams that drain() lets finish, soon. Any thread.
+  void end_streams();
   // Whether drain() was called, no call is open and all answers have left. Any thread.
   bool drained() const { return drained_.load(std::memory_order_acquire); }
 
@@ -80,6 +89,8 @@ class ServingLoop {
  private:
   ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::unique_ptr<EventLoop> loop,
               std::shared_ptr<LoopTasks> tasks);
+  template <typename Methods, typename... Arguments>
+  void add(std::unique_ptr<Methods>& methods, Arguments&&... arguments);
   void end_round();
 
   const std::unique_ptr<boost::asio::io_context> io_;
@@ -94,6 +105,12 @@ class ServingLoop {
   std::unique_ptr<etcd::LeaseMethods> leases_;
   std::unique_ptr<watch::WatchMethods> watches_;
   std::unique_ptr<locks::LockMethods> locks_;  // upon the hub of watches_
+  std::unique_ptr<etcd::ClusterMethods> cluster_;
+  std::unique_ptr<etcd::AuthMethods> auth_;
+  std::unique_ptr<etcd::MaintenanceMethods> maintenance_;
+  std::unique_ptr<etcd::SnapshotCalls> snapshots_;
+  std::unique_ptr<etcd::HealthMethods> health_;
+  std::unique_ptr<etcd::ReflectionMethods> reflection_;
   std::unique_ptr<rpc::Passing> passing_;
   std::unique_ptr<rpc::Server> server_;
 };

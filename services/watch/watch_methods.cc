@@ -81,6 +81,6 @@ void WatchMethods::add_to(rpc::Methods& methods) {
   methods.add("/etcdserverpb.Watch/Watch", std::move(method));
 }
 
-void WatchMethods::drain() { hub_.end_streams({grpc::StatusCode::UNAVAILABLE, "etcdserver: server stopped"}); }
+void WatchMethods::drain() { hub_.end_streams(etcd::server_stopped()); }
 
 }  // namespace ingot::watch

@@ -1,5 +1,7 @@
 #include "services/rpc/server/methods.h"
 
+#include <set>
+
 #include "core/check.h"
 
 namespace ingot::rpc::inline server {
@@ -19,6 +21,12 @@ const JsonMethod* Methods::find_json(std::string_view target) const {
   const std::string_view path = target.substr(0, target.find('?'));
   const auto found = json_.find(absl::string_view(path.data(), path.size()));
   return found == json_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Methods::services() const {
+  std::set<std::string> names;
+  for (const auto& [path, method] : methods_) names.insert(path.substr(1, path.rfind('/') - 1));
+  return {names.begin(), names.end()};
 }
 
 const Method* Methods::find(std::string_view path) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "services/access/caller.h"
@@ -85,6 +86,9 @@ class Methods {
 
   // Of the target of a request, whose query says nothing. Null: there is none.
   const JsonMethod* find_json(std::string_view target) const;
+
+  // Names of the services whose methods there are, sorted.
+  std::vector<std::string> services() const;
 
   // Null: no such method.
   const Method* find(std::string_view path) const;
