@@ -90,7 +90,9 @@ TEST_CASE("Watch says at once what holds, and that the server leaves") {
   REQUIRE(told.size() == 2);
   CHECK(told[0].status() == Health::SERVING);
   CHECK(told[1].status() == Health::NOT_SERVING);
-  for (const auto each : {id, unknown, half}) CHECK(serving.asker->answer(each).status() == grpc::StatusCode::UNAVAILABLE);
+  for (const auto each : {id, unknown, half}) {
+    CHECK(serving.asker->answer(each).status() == grpc::StatusCode::UNAVAILABLE);
+  }
 }
 
 TEST_CASE("reflection lists the services whose methods there are") {
@@ -101,7 +103,7 @@ TEST_CASE("reflection lists the services whose methods there are") {
   std::vector<std::string> names;
   for (const auto& each : answer.list_services_response().service()) names.push_back(each.name());
   CHECK(names == std::vector<std::string>{"etcdserverpb.KV", "grpc.health.v1.Health",
-                                          "grpc.reflection.v1alpha.ServerReflection"});
+                                          "grpc.reflection.v1alpha.ServerReflection", "t.T"});
 }
 
 TEST_CASE("reflection gives the file of a symbol, with all that it imports, and a file by its name") {

@@ -111,10 +111,12 @@ struct Serving : rpc::Harness {
   std::uint64_t passed_ns = 0;  // that the checks believe to have passed besides
 };
 
-// A client on a connection of its own, with one call.
+// A client on a connection of its own, with one call. It reads from its begin on, or when it is told to.
 struct Taker {
-  Taker(Serving& serving, const Caller& caller = by_tcp("10.0.0.1:1"))
+  enum class Reads { kAtOnce, kLater };
+  Taker(Serving& serving, const Caller& caller = by_tcp("10.0.0.1:1"), Reads reads = Reads::kAtOnce)
       : serving(serving), client(serving.client(caller)), id(client->call(kPath, rpc::framed(""))) {
+    client->read_nothing(reads == Reads::kLater);
     serving.turn(*client);
   }
 
@@ -177,8 +179,7 @@ TEST_CASE("a call keeps a part or two of its file for a client that does not rea
   const Published state(30);
   Serving serving;
   serving.newest.offer(Slot(1), state.fd.get());
-  Taker taker(serving);
-  taker.client->read_nothing(true);
+  Taker taker(serving, by_tcp("10.0.0.1:1"), Taker::Reads::kLater);
   for (int i = 0; i < 100; ++i) serving.turn(*taker.client);
   CHECK(serving.server().held_bytes() < 1024 * 1024);
   CHECK_FALSE(taker.answer().ended);
@@ -188,10 +189,8 @@ TEST_CASE("a few calls are sent at a time, and one that is given up leaves its p
   const Published state(30);
   Serving serving;
   serving.newest.offer(Slot(1), state.fd.get());
-  Taker first(serving);
-  first.client->read_nothing(true);
-  Taker second(serving, by_tcp("10.0.0.2:1"));
-  second.client->read_nothing(true);
+  Taker first(serving, by_tcp("10.0.0.1:1"), Taker::Reads::kLater);
+  Taker second(serving, by_tcp("10.0.0.2:1"), Taker::Reads::kLater);
   Taker third(serving, by_tcp("10.0.0.3:1"));
   CHECK(third.status() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK(third.why().starts_with(
@@ -213,8 +212,7 @@ TEST_CASE("an address and a user has one snapshot at a time, and the refusal nam
   const Caller doors[][3] = {{by_tcp("[::1]:7"), by_tcp("[::1]:8"), by_tcp("[::2]:7")},
                              {by_unix(5, 7), by_unix(5, 8), by_unix(6, 7)}};
   for (const auto& [holder, again, other] : doors) {
-    Taker first(serving, holder);
-    first.client->read_nothing(true);
+    Taker first(serving, holder, Taker::Reads::kLater);
     Taker refused(serving, again);
     CHECK(refused.status() == grpc::StatusCode::RESOURCE_EXHAUSTED);
     CHECK(refused.why().starts_with("a snapshot is being sent to " + holder.address + ", and to one "));
@@ -228,8 +226,7 @@ TEST_CASE("a client that takes nothing loses its place, and hears that it was to
   const Published state(30);
   Serving serving;
   serving.newest.offer(Slot(1), state.fd.get());
-  Taker taker(serving);
-  taker.client->read_nothing(true);
+  Taker taker(serving, by_tcp("10.0.0.1:1"), Taker::Reads::kLater);
   for (int i = 0; i < kBackupStillMs / kBackupWatchMs + 3; ++i) {
     serving.passed_ns += (kBackupWatchMs + 1) * kNsPerMs;
     serving.now_ns += (kBackupWatchMs + 1) * kNsPerMs;
@@ -257,8 +254,7 @@ TEST_CASE("a server that leaves ends the streams") {
   const Published state(30);
   Serving serving;
   serving.newest.offer(Slot(1), state.fd.get());
-  Taker taker(serving);
-  taker.client->read_nothing(true);
+  Taker taker(serving, by_tcp("10.0.0.1:1"), Taker::Reads::kLater);
   serving.turn(*taker.client);
   serving.calls.end({grpc::StatusCode::UNAVAILABLE, "the server stops"});
   taker.client->read_nothing(false);
