@@ -232,11 +232,12 @@ def messages_in_table(text):
 
 def services_in_sources():
     """(service, who serves it) of each service whose methods the table of rights lists. The loops serve what is added
-    to them by its path, and pass all other calls on to gRPC C++.
+    to them by its path, or by that of its service (services/etcd/unary.h), and pass all other calls on to gRPC C++.
     """
     listed = set(re.findall(r'"/[\w.]+\.(\w+)/\w+"', text_of("services/access/method_access.cc")))
     paths = [p for p in tree()[0] if p.startswith("services/") and p.endswith(".cc")]
-    loops = {name for p in paths for name in re.findall(r'\badd\("/[\w.]+\.(\w+)/', text_of(p))}
+    added = r'(?:\badd\(|\bUnaryMethods \w+\(methods, |\bkPath = )"/[\w.]+\.(\w+)/'
+    loops = {name for p in paths for name in re.findall(added, text_of(p))}
     return {(name, "the loops" if name in loops else "gRPC C++") for name in listed}
 
 

@@ -10,9 +10,9 @@
 
 namespace ingot::inline services_serving {
 
-// Its requests take the way of any client's: over a connection to a loop, and from there to a service of gRPC C++
-// (grpc.health.v1). The connections are pairs of Unix sockets, so neither names nor firewalls nor a lack of descriptors
-// at a later time can break them. Thread-safe. To be destroyed before the servers are.
+// Its requests take the way of any client's: over a connection to a loop, which has grpc.health.v1. The connections are
+// pairs of Unix sockets, so neither names nor firewalls nor a lack of descriptors at a later time can break them.
+// Thread-safe. To be destroyed before the servers are.
 class SelfCheck {
  public:
   // Hands a server its end of a connection.
