@@ -11,7 +11,6 @@
 
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/cli/cli.h"
-#include "services/cli/endpoint.h"
 #include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/random_requests.h"
 

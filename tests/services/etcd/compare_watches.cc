@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "core/prng.h"
 #include "services/cli/cli.h"
-#include "services/cli/endpoint.h"
 #include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/random_requests.h"
 #include "tests/services/etcd/watching_server.h"

@@ -314,6 +314,11 @@ class GatewayTest(unittest.TestCase):
                 client.ask("/v3/lease/grant", {"TTL": "1000", "ID": "77"})
             for _ in range(WRONG_OF_EACH_KIND):
                 path, body = kind(prng)
+                if kind is wrong_requests.member:
+                    # etcd drops a change of members, and never answers, that comes before it has noted the end of the
+                    # change before; when it has answered a put, it has.
+                    for client in clients:
+                        client.ask_patiently("/v3/kv/put", put("between", "x")[1])
                 theirs, ours = (told(*client.ask_patiently("/v3/" + path, body)) for client in clients)
                 refused += ours[0] != 200
                 if theirs != ours and kind in wrong_requests.OF_JSON and ours == (400, {"code": 3}):
