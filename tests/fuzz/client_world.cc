@@ -26,8 +26,7 @@ rpc::ServerBounds narrow_bounds() {
   bounds.unknown_bytes = 2 * 1024 * 1024;
   bounds.received_bytes_low = 256 * 1024;
   bounds.received_bytes = 1024 * 1024;
-  // Not reached: what a newcomer may send then is kHeldBytesOwn, which is less than what the ordinary client sends.
-  bounds.received_bytes_all = (Stage::kClientsMax + 2) * bounds.received_bytes;
+  bounds.received_bytes_all = 4 * 1024 * 1024;
   bounds.output_begin_bytes = 256 * 1024;
   bounds.output_bytes = 8 * 1024 * 1024;
   bounds.output_bytes_all = 4 * 1024 * 1024;

@@ -130,16 +130,27 @@ bool Session::charge(Stream& stream) {
   if (kept < before && before - kept > kKeptCapacityBytes) shared_.freed_bytes += before - kept;
   if (kept <= before) return true;
   const bool own = received_bytes_ > shared_.bounds.received_bytes;
-  if (!own && shared_.allows_received(received_bytes_)) return true;
+  if (!own && shared_.make_room_for_received(*this)) return true;
+  refuse_received(stream, own ? "too many large requests of this connection at a time; nothing was done"
+                              : kTooManyRequests);
+  return false;
+}
+
+void Session::drop_received() {
+  Stream* largest = nullptr;
+  for (Stream& each : streams_) {
+    if (each.phase == Stream::Phase::kAnswered) continue;
+    if (largest == nullptr || each.charged_bytes > largest->charged_bytes) largest = &each;
+  }
+  if (largest != nullptr) refuse_received(*largest, kTooManyRequests);
+}
+
+void Session::refuse_received(Stream& stream, const char* why) {
   free_memory(stream.request);
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
   if (stream.json != nullptr) stream.json->clear();
   charge(stream);
-  const grpc::Status status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                            own ? "too many large requests of this connection at a time; nothing was done"
-                                : "too many large requests at a time; nothing was done");
-  fail(stream, status);
-  return false;
+  fail(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED, why});
 }
 
 // Adds what was received to the stream's window again, unless too much is kept already. The oldest request goes on in
