@@ -21,7 +21,7 @@ class Holder : public HolderHook {
   virtual std::size_t held_bytes() const = 0;  // its part
   virtual const Caller& holder() const = 0;    // who is at its other end
   virtual std::size_t received_bytes() const = 0;  // of requests that handlers have not got yet
-  virtual void drop_received() = 0;                // refuses the largest of those
+  virtual void drop_received() = 0;                // gives up the largest of those
 
  protected:
   ~Holder() = default;

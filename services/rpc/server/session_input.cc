@@ -1,4 +1,5 @@
 // What a session receives for its calls: messages, their bounds, and the windows that it grants.
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -137,17 +138,15 @@ bool Session::charge(Stream& stream) {
 }
 
 void Session::drop_received() {
-  Stream* largest = nullptr;
-  for (Stream& each : streams_) {
-    if (each.phase == Stream::Phase::kAnswered) continue;
-    if (largest == nullptr || each.charged_bytes > largest->charged_bytes) largest = &each;
-  }
-  if (largest != nullptr) refuse_received(*largest, kTooManyRequests);
+  const auto less = [](const Stream& a, const Stream& b) { return a.charged_bytes < b.charged_bytes; };
+  const auto largest = std::max_element(streams_.begin(), streams_.end(), less);
+  if (largest != streams_.end()) refuse_received(*largest, kTooManyRequests);
 }
 
+// One that has been answered keeps buffers until its client ends it.
 void Session::refuse_received(Stream& stream, const char* why) {
   free_memory(stream.request);
-  stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
+  stream.reader.reset(stream.message_bytes_max, 0);
   if (stream.json != nullptr) stream.json->clear();
   charge(stream);
   fail(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED, why});
