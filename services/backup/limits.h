@@ -17,7 +17,8 @@ inline constexpr int kBackupsPerDoorMax = 2;
 inline constexpr std::int64_t kBackupIntervalFactor = 10;
 inline constexpr std::int64_t kBackupIntervalMs = 1'000;
 inline constexpr std::int64_t kBackupIntervalMsMax = 120'000;
-inline constexpr std::size_t kBackupPartBytes = 64 * 1024;  // of the file in one message; a stream holds one and a half at most
+// Of the file in one message; a stream holds one and a half at most.
+inline constexpr std::size_t kBackupPartBytes = 64 * 1024;
 // A call is cancelled if its client takes no part for so long: otherwise the client would keep others out, and a
 // snapshot in memory.
 inline constexpr std::int64_t kBackupStillMs = 30'000;
