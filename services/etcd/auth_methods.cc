@@ -38,7 +38,7 @@ void AuthMethods::add_to(rpc::Methods& methods) {
 
 void AuthMethods::status(const LoopCall& call, const pb::AuthStatusRequest&) {
   pb::AuthStatusResponse response;
-  header_.fill_newest(response.mutable_header());
+  header_.fill_with_revision(response.mutable_header());
   response.set_authrevision(1);  // etcd's, as long as nothing about users has changed
   call.answer(response);
 }

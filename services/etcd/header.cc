@@ -20,7 +20,7 @@ void HeaderSource::fill(etcdserverpb::ResponseHeader* header) const {
   header->set_raft_term(term());
 }
 
-void HeaderSource::fill_newest(etcdserverpb::ResponseHeader* header) const {
+void HeaderSource::fill_with_revision(etcdserverpb::ResponseHeader* header) const {
   fill(header);
   header->set_revision(static_cast<std::int64_t>(greatest(ReplicaCounter::kStoreRevision)));
 }

@@ -50,7 +50,7 @@ void MaintenanceMethods::add_to(rpc::Methods& methods) {
 // Read from the replicas' pages, so the call succeeds even when no replica answers.
 void MaintenanceMethods::status(const LoopCall& call, const pb::StatusRequest&) {
   pb::StatusResponse response;
-  header_.fill_newest(response.mutable_header());
+  header_.fill_with_revision(response.mutable_header());
   response.set_version(header_.config().etcd_version);
   response.set_raftterm(header_.term());
   response.set_raftindex(header_.greatest(ReplicaCounter::kDecidedSlots));
@@ -117,7 +117,7 @@ void MaintenanceMethods::alarm(const LoopCall& call, const pb::AlarmRequest& req
   if (!pb::AlarmRequest::AlarmAction_IsValid(request.action()) ||
       (lists ? request.alarm() == pb::CORRUPT : !concerned)) {
     pb::AlarmResponse response;
-    header_.fill_newest(response.mutable_header());
+    header_.fill_with_revision(response.mutable_header());
     return call.answer(response);
   }
   ask_store<kv::AlarmResult, pb::AlarmResponse>(
@@ -157,7 +157,7 @@ void MaintenanceMethods::downgrade(const LoopCall& call, const pb::DowngradeRequ
     return call.finish({grpc::StatusCode::INVALID_ARGUMENT, "etcdserver: wrong downgrade target version format"});
   }
   pb::DowngradeResponse response;
-  header_.fill_newest(response.mutable_header());
+  header_.fill_with_revision(response.mutable_header());
   const std::string version = etcd_cluster_version(header_.config());
   response.set_version(version.substr(0, version.rfind('.')));  // "3.6", as etcd names it here
   call.answer(response);
