@@ -23,7 +23,7 @@ bool Holdings::make_room_for_received(const Holder& holder) {
     if (most == holders_.end() || most->received_bytes() <= holder.received_bytes()) return false;
     const std::size_t before = received_bytes;
     most->drop_received();
-    if (received_bytes >= before) return false;
+    if (received_bytes >= before) return false;  // otherwise this would not end
   }
   return true;
 }

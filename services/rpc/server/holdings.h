@@ -18,8 +18,8 @@ using HolderHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<
 // A connection. Not thread-safe.
 class Holder : public HolderHook {
  public:
-  virtual std::size_t held_bytes() const = 0;  // its part
-  virtual const Caller& holder() const = 0;    // who is at its other end
+  virtual std::size_t held_bytes() const = 0;      // its part
+  virtual const Caller& holder() const = 0;        // who is at its other end
   virtual std::size_t received_bytes() const = 0;  // of requests that handlers have not got yet
   virtual void drop_received() = 0;                // gives up the largest of those
 
@@ -46,8 +46,9 @@ class Holdings {
   bool allows(std::size_t bytes) const;
   // Whether a connection may have so much for HTTP/2.
   bool allows_http2(std::size_t bytes) const;
-  // Refuses requests of whoever keeps the most of them, until all is within ServerBounds::received_bytes_all. So a client
-  // that completes its requests is served beside any number that do not. False: nobody keeps more than `holder`.
+  // While all connections together keep more than ServerBounds::received_bytes_all of requests, the connection with the
+  // most gives some up. So a client that completes its requests is served beside any number of clients that do not.
+  // False: no other connection keeps more than `holder`.
   bool make_room_for_received(const Holder& holder);
   // Why it may not: how much is taken, and who has the most.
   std::string refusal(const Holder& holder, std::uint64_t now_ns);

@@ -143,7 +143,7 @@ void Session::drop_received() {
   if (largest != streams_.end()) refuse_received(*largest, kTooManyRequests);
 }
 
-// One that has been answered keeps buffers until its client ends it.
+// A stream that has been answered keeps buffers until its client ends it; then only these are freed.
 void Session::refuse_received(Stream& stream, const char* why) {
   free_memory(stream.request);
   stream.reader.reset(stream.message_bytes_max, 0);

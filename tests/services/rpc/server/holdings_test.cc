@@ -50,7 +50,7 @@ TEST_CASE("who keeps the most of requests gives up some, until others have room"
   }
   first.received = 600, second.received = 400, third.received = 300;
   all.received_bytes = 1'300;
-  CHECK(!all.make_room_for_received(first));  // nobody keeps more
+  CHECK(!all.make_room_for_received(first));  // no other connection keeps more
   CHECK(all.received_bytes == 1'300);
   CHECK(all.make_room_for_received(third));
   CHECK(first.received == 300);
