@@ -32,6 +32,10 @@ std::optional<std::string> KvStore::apply_some(Slot, std::string_view command, S
 
 void KvStore::begin(std::string_view command) {
   under_way_.emplace().held_before = history_.held();
+  if (const std::optional<PutView> decoded = decode_put(command)) {  // nearly all commands
+    under_way_->result = put(*decoded);
+    return;
+  }
   absl::StatusOr<Request> request = decode_request(command);
   Code code = request.ok() ? validate(*request) : Code::kMalformed;
   if (code == Code::kOk && no_space_ && has_puts(*request)) code = Code::kNoSpace;
@@ -79,14 +83,24 @@ std::string KvStore::failure(Code code) const {
 
 // ---- Mutating requests ----
 
-// Of requests that SlicedWrite does not take.
+std::string KvStore::put(const PutView& put) {
+  Code code = validate(put);
+  if (code == Code::kOk && no_space_) code = Code::kNoSpace;
+  if (code != Code::kOk) return failure(code);
+  Result result;
+  Writer writer(history_, revision_, quota_, leases_);
+  result.code = writer.put(put, result.body.emplace<PutResult>());
+  result.revision = writer.revision();
+  go_over(result);
+  return encode(result);
+}
+
+// Of requests that SlicedWrite does not take; puts come decoded (put()).
 std::string KvStore::write(Request& request) {
   if (changes_leases(request)) return write_leases(request);
   Result result;
   Writer writer(history_, revision_, quota_, leases_);
-  if (auto* put = std::get_if<PutRequest>(&request)) {
-    result.code = writer.put(*put, result.body.emplace<PutResult>());
-  } else if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
+  if (const auto* alarm = std::get_if<AlarmRequest>(&request)) {
     result.body = change_alarm(alarm->action);
   } else {
     result.code = compact(std::get<CompactRequest>(request).revision);

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "replication/store/api.h"
+#include "replication/store/codec.h"
 #include "replication/store/events.h"
 #include "replication/store/history.h"
 #include "replication/store/leases.h"
@@ -89,6 +90,7 @@ class KvStore final : public StateMachine {
   void begin(std::string_view command);
   bool go_on(StepBudget& steps);
   void go_over(const Result& result);
+  std::string put(const PutView& put);
   std::string write(Request& request);
   std::string write_leases(const Request& request);
   Code grant(const LeaseGrantRequest& request, LeaseGrantResult& result);
