@@ -118,7 +118,7 @@ class KvStore final : public StateMachine {
   Revision compacted_ = -1;
   bool no_space_ = false;
   std::optional<UnderWay> under_way_;
-  std::uint64_t drops_ = 0;  // compactions and loaded states: each may have ended what a read in steps has found
+  std::uint64_t loads_ = 0;  // of states: each has ended what a read in steps has found
   std::int64_t leases_ended_ = 0;
 };
 

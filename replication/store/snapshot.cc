@@ -202,7 +202,7 @@ absl::StatusOr<StateMachine::Load> KvStore::decode(std::string_view snapshot) {
     std::swap(revision_, loaded.revision_);
     std::swap(compacted_, loaded.compacted_);
     std::swap(no_space_, loaded.no_space_);
-    ++drops_;
+    ++loads_;
   });
 }
 
