@@ -107,6 +107,7 @@ void MultiPaxosLeader::to_voters_except(ReplicaSet answered, const Message& mess
 
 void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Effects& effects) {
   if (from.value() >= voters_) return mailbox_.refuse();
+  silent_.erase(from);
   Proposal* proposal = leading() && owns(accepted) ? window_.find(accepted.slot) : nullptr;
   if (!proposal) return;
   proposal->votes.insert(from);
@@ -120,8 +121,8 @@ void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Eff
                 .ballot = ballot_,
                 .slot = accepted.slot,
                 .command = proposal->command};
-  // The voters got the command before, by the same channel. One that lost it, or could not store it, fetches it.
-  mailbox_.broadcast_learn(learn, ReplicaSet::first(voters_), effects);
+  // They got the command before, by the same channel. One that lost it, or could not store it, fetches it.
+  mailbox_.broadcast_learn(learn, ReplicaSet::first(voters_) - silent_, effects);
   window_.close(accepted.slot);
   mailbox_.send(self_, std::move(learn), effects);
 }

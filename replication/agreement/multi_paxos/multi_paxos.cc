@@ -61,7 +61,7 @@ void MultiPaxos::read(std::uint64_t read_id, Effects& effects) {
 void MultiPaxos::receive(EndpointId from, std::string_view bytes, Effects& effects) {
   const auto message = mailbox_.open(from, bytes);
   if (!message) return;
-  peers_.note_alive({from, message->incarnation});
+  if (peers_.note_alive({from, message->incarnation})) leader_.restarted(from);
   handle(from, *message, effects);
   settle(effects);
   catch_up_.step(from, effects);
