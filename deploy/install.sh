@@ -23,7 +23,7 @@ packages=(
   g++ python3 pkg-config
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libabsl-dev
-  libboost1.81-dev libboost-context1.81-dev libnghttp2-dev zlib1g-dev
+  libboost1.81-dev libboost-context1.81-dev libnghttp2-dev libssl-dev zlib1g-dev
   libcli11-dev nlohmann-json3-dev libhwloc-dev prometheus-cpp-dev
   catch2
   liblmdb-dev  # bench/local_read

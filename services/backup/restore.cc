@@ -17,6 +17,7 @@
 #include "replication/replica/applier.h"
 #include "replication/replica/snapshots/writer.h"
 #include "services/backup/load.h"
+#include "transport/host/write_all.h"
 
 namespace ingot::inline services_backup {
 
@@ -72,13 +73,7 @@ absl::StatusOr<std::string> convert(const RestoreOrder& order, int snapshot) {
   if (::getppid() != parent) ::_exit(1);
   const auto summary = convert(order, snapshot);
   const std::string said = summary.ok() ? *summary : std::string(summary.status().message());
-  std::string_view text = said;
-  while (!text.empty()) {
-    const ssize_t n = ::write(pipe, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) ::_exit(1);
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
+  if (!write_all(pipe, said)) ::_exit(1);
   ::_exit(summary.ok() ? 0 : absl::IsResourceExhausted(summary.status()) ? 3 : 2);
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replication/agreement/move_request.h"
+#include "services/status/status.h"
 
 namespace ingot::inline services_control {
 
@@ -31,7 +32,7 @@ const char* state_text(control_v1::State state) {
 const Replica* leader_in(const control_v1::GetStatusResponse& status) {
   const Replica* leader = nullptr;
   for (const Replica& replica : status.replicas()) {
-    if (replica.role() != control_v1::ROLE_LEADER || replica.state() != control_v1::STATE_UP) continue;
+    if (!leads(replica)) continue;
     const auto rank = [](const Replica& of) { return std::tuple(of.epoch(), of.ballot()); };
     if (leader == nullptr || rank(replica) > rank(*leader)) leader = &replica;
   }

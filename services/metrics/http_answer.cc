@@ -30,8 +30,7 @@ std::pair<std::string_view, std::string_view> split(std::string_view target) {
   if (absl::StartsWithIgnoreCase(absl::string_view(target.data(), target.size()), "http://")) {
     target.remove_prefix(std::min(target.find_first_of("/?", kScheme.size()), target.size()));
   }
-  const std::size_t path_end = std::min(target.find('?'), target.size());
-  return {target.substr(0, path_end), target.substr(std::min(path_end + 1, target.size()))};
+  return rpc::split_target(target);
 }
 
 HttpAnswer make_answer(http::status status, unsigned version, const char* type, std::string body) {

@@ -58,6 +58,7 @@ double succeeded(const RequestMetrics& requests, Method method) {
 // Which methods are etcd's, and how their messages come.
 const char* grpc_type(Method method) {
   if (std::string(RequestMetrics::name_of(method).service).rfind("etcdserverpb.", 0) != 0) return nullptr;
+  if (method == Method::kMaintenanceSnapshot) return "server_stream";
   return method == Method::kWatch || method == Method::kLeaseKeepAlive ? "bidi_stream" : "unary";
 }
 
@@ -108,9 +109,7 @@ EtcdCollectable::Pages EtcdCollectable::read_pages() const {
 
 void EtcdCollectable::add_server(const Pages& pages, Families& families) const {
   const auto status = read_status(config_, view_, unix_now_ms());
-  const bool led = std::any_of(status.replicas().begin(), status.replicas().end(), [](const auto& replica) {
-    return replica.state() == control_v1::STATE_UP && replica.role() == control_v1::ROLE_LEADER;
-  });
+  const bool led = std::any_of(status.replicas().begin(), status.replicas().end(), leads);
   add_family(families, gauge_family("etcd_server_has_leader", "1 while a replica that is up leads."), led);
   add_family(families, gauge_family("etcd_server_is_leader", "The same: there is one member."), led);
   add_family(families, gauge_family("etcd_server_is_learner", "Always 0."), 0);

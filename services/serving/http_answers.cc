@@ -39,9 +39,6 @@ struct Query {
   bool verbose = false;
 };
 
-bool is_up(const control_v1::Replica& replica) { return replica.state() == control_v1::STATE_UP; }
-bool leads(const control_v1::Replica& replica) { return is_up(replica) && replica.role() == control_v1::ROLE_LEADER; }
-
 template <typename Is>
 bool any_replica(const GetStatusResponse& status, Is is) {
   return std::any_of(status.replicas().begin(), status.replicas().end(), is);

@@ -27,6 +27,12 @@ control_v1::GetStatusResponse read_status(const DaemonConfig& config, const Inst
 // incarnation says that it is ready; the page of an earlier incarnation does not count.
 control_v1::State state_of(const ProcessEntry& entry, std::uint64_t ready_incarnation);
 
+// Whether a replica runs, and whether it leads.
+inline bool is_up(const control_v1::Replica& replica) { return replica.state() == control_v1::STATE_UP; }
+inline bool leads(const control_v1::Replica& replica) {
+  return is_up(replica) && replica.role() == control_v1::ROLE_LEADER;
+}
+
 // Equal for two statuses that differ only in progress: slots, lag, digests, uptime and the durations of a block and of
 // the supervisor's absence.
 std::string fingerprint(const control_v1::GetStatusResponse& status);

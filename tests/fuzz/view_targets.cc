@@ -5,9 +5,9 @@
 namespace ingot::fuzz {
 
 void run_generation(std::string_view bytes) { test::run_generation_patches(bytes); }
-std::string sample_generation(Prng& rng) { return test::sample_generation_patches(rng); }
+std::string sample_generation(Prng& rng) { return test::sample_patches(rng); }
 
 void run_view(std::string_view bytes) { test::run_hostile_view(bytes); }
-std::string sample_view(Prng& rng) { return test::sample_hostile_view(rng); }
+std::string sample_view(Prng& rng) { return test::sample_patches(rng); }
 
 }  // namespace ingot::fuzz

@@ -19,6 +19,7 @@
 #include "core/stable_hash.h"
 #include "core/wire.h"
 #include "replication/replica/snapshots/limits.h"
+#include "transport/host/write_all.h"
 
 namespace ingot::inline replication_replica_snapshots {
 
@@ -29,16 +30,6 @@ constexpr int kChildNice = 5;
 
 absl::Status no_room(const char* what) {
   return absl::ResourceExhaustedError(absl::StrCat("cannot ", what, " for a snapshot: ", std::strerror(errno)));
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 bool write_file(int fd, const Applier& applier) {

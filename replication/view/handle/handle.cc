@@ -123,7 +123,10 @@ ViewError ViewHandle::attempt(ViewRevision floor, const Read& read) {
     ReadOutcome outcome = reader.begin();
     if (outcome == ReadOutcome::kOk) {
       if (reader.revision() < floor) return ViewError::kBehind;
-      if (demands_.age_max_ms >= 0 && !fresh(barrier_ns)) return ViewError::kTooStale;
+      if (demands_.age_max_ms >= 0) {
+        const auto age = age_ns(barrier_ns);
+        if (!age || *age > demands_.age_max_ms * kMsNs) return ViewError::kTooStale;
+      }
       outcome = read(reader);
     }
     if (outcome != ReadOutcome::kOvertaken) return ended(outcome);
@@ -146,19 +149,19 @@ ViewError ViewHandle::ended(ReadOutcome outcome) {
   return ViewError::kDamaged;
 }
 
-// The number after the root: if the board names another generation by then, the time may be of that one.
-bool ViewHandle::fresh(std::int64_t barrier_ns) const {
+// Of the current generation's newest root; nothing: the board does not tell. Its bytes are arbitrary, so no difference
+// with a time below 0 is taken. The number after the root: if the board names another generation by then, the time may
+// be of that one.
+std::optional<std::int64_t> ViewHandle::age_ns(std::int64_t barrier_ns) const {
+  if (barrier_ns <= 0) return std::nullopt;
   const std::int64_t age_ns = now_ns() - barrier_ns;
-  return barrier_ns > 0 && age_ns >= 0 && age_ns <= demands_.age_max_ms * kMsNs &&
-         current_->board().number() == current_->number();
+  if (age_ns < 0 || current_->board().number() != current_->number()) return std::nullopt;
+  return age_ns;
 }
 
 std::optional<std::int64_t> ViewHandle::age_ms() {
-  if (!current_) return std::nullopt;
-  const std::int64_t barrier_ns = current_->board().barrier_ns();
-  const std::int64_t age_ns = now_ns() - barrier_ns;
-  if (barrier_ns <= 0 || age_ns < 0 || current_->board().number() != current_->number()) return std::nullopt;
-  return age_ns / kMsNs;
+  const auto age = current_ ? age_ns(current_->board().barrier_ns()) : std::nullopt;
+  return age ? std::optional(*age / kMsNs) : std::nullopt;
 }
 
 // ---- Tickets -------------------------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ class ViewHandle {
   template <typename Read>
   ViewError attempt(ViewRevision floor, const Read& read);
   ViewError ended(ReadOutcome outcome);
-  bool fresh(std::int64_t barrier_ns) const;
+  std::optional<std::int64_t> age_ns(std::int64_t barrier_ns) const;
 
   bool at_rest() const;
   const MappedView* newest() const { return next_ ? next_.get() : current_.get(); }

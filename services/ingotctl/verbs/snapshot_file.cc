@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "transport/host/write_all.h"
 
 namespace ingot::inline services_ingotctl_verbs {
 namespace {
@@ -116,13 +117,7 @@ std::string SnapshotFile::folder() const {
 }
 
 absl::Status SnapshotFile::write(std::string_view part) {
-  while (!part.empty()) {
-    const ssize_t n = ::write(fd_.get(), part.data(), part.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return failed(path_, "written");
-    part.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return absl::OkStatus();
+  return write_all(fd_.get(), part) ? absl::OkStatus() : failed(path_, "written");
 }
 
 absl::Status SnapshotFile::sync() { return ::fsync(fd_.get()) == 0 ? absl::OkStatus() : failed(path_, "written"); }

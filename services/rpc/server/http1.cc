@@ -49,9 +49,7 @@ std::string answer_http1(std::string_view head, const Http1Answers& answers) {
   const bool head_only = request.method() == http::verb::head;
   const bool get = head_only || request.method() == http::verb::get;
   const std::string target(request.target());
-  const std::size_t path_end = std::min(target.find('?'), target.size());
-  const std::string_view asked_path = std::string_view(target).substr(0, path_end);
-  const std::string_view query = std::string_view(target).substr(std::min(path_end + 1, target.size()));
+  const auto [asked_path, query] = split_target(target);
   if (const auto found = answers.find(asked_path); get && found != answers.end()) {
     Http1Answer made = found->second(query);
     return last_http1_answer(made.status, made.type, std::move(made.body), head_only);

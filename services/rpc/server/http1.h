@@ -2,10 +2,12 @@
 // for all else.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ingot::rpc::inline server {
 
@@ -17,6 +19,12 @@ struct Http1Answer {
 
 // What is there to GET, by path. Each is called with the query of the request's target, which stands behind its "?".
 using Http1Answers = std::map<std::string, std::function<Http1Answer(std::string_view query)>, std::less<>>;
+
+// Path and query of a request's target, "PATH?QUERY".
+inline std::pair<std::string_view, std::string_view> split_target(std::string_view target) {
+  const std::size_t path_end = std::min(target.find('?'), target.size());
+  return {target.substr(0, path_end), target.substr(std::min(path_end + 1, target.size()))};
+}
 
 // The whole answer to a request with this line and these headers, as the client sent them with the empty line at their
 // end; empty: they were too long. The connection ends after it. A body is not read.

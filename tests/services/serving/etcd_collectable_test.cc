@@ -65,6 +65,7 @@ TEST_CASE("calls are counted by their methods and Go's names of codes, and write
   put(grpc::StatusCode::UNAVAILABLE);
   shown.requests.started(Method::kKvTxn);
   shown.requests.started(Method::kWatch);
+  shown.requests.started(Method::kMaintenanceSnapshot);
   shown.requests.started(Method::kControlDrill);
   const std::string text = shown.text();
   const std::string labels = R"({grpc_type="unary",grpc_service="etcdserverpb.KV",grpc_method="Put")";
@@ -72,6 +73,8 @@ TEST_CASE("calls are counted by their methods and Go's names of codes, and write
   CHECK_THAT(text, Contains("grpc_server_handled_total" + labels + ",grpc_code=\"OK\"} 1\n"));
   CHECK_THAT(text, Contains("grpc_server_handled_total" + labels + ",grpc_code=\"Unavailable\"} 1\n"));
   CHECK_THAT(text, Contains("{grpc_type=\"bidi_stream\",grpc_service=\"etcdserverpb.Watch\",grpc_method=\"Watch\"} 1"));
+  CHECK_THAT(text, Contains("{grpc_type=\"server_stream\",grpc_service=\"etcdserverpb.Maintenance\","
+                            "grpc_method=\"Snapshot\"} 1"));
   CHECK_THAT(text, !Contains("Drill"));
   CHECK_THAT(text, !Contains("grpc_server_handling_seconds"));
   CHECK_THAT(text, Contains("etcd_server_proposals_pending 1\n"));

@@ -13,7 +13,6 @@ namespace ingot::test {
 namespace {
 
 constexpr std::size_t kCommandBytes = 10;
-constexpr std::uint64_t kReads = 8;  // kinds of commands that are reads, of 16
 
 // A generation with some levels, some roots and some deletions, the same each time.
 struct Target {
@@ -66,32 +65,37 @@ void read(ViewReader& reader, const Target& target, std::uint64_t kind, std::uin
 
 }  // namespace
 
+std::optional<PatchCommand> take_patch(std::string_view& bytes) {
+  if (bytes.size() < kCommandBytes) return std::nullopt;
+  PatchCommand next;
+  std::memcpy(&next.command, bytes.data(), 2);
+  std::memcpy(&next.value, bytes.data() + 2, 8);
+  bytes.remove_prefix(kCommandBytes);
+  return next;
+}
+
 void run_generation_patches(std::string_view bytes) {
   static Target target;
   auto reader = ViewReader::open(target.memory.bytes());
   INGOT_CHECK(reader.ok() && reader->begin() == ReadOutcome::kOk);
   bool begun = true;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> before;  // words that were changed
-  for (; bytes.size() >= kCommandBytes; bytes.remove_prefix(kCommandBytes)) {
-    std::uint64_t value = 0;
-    std::uint64_t command = 0;
-    std::memcpy(&command, bytes.data(), 2);
-    std::memcpy(&value, bytes.data() + 2, 8);
-    const std::uint64_t kind = command % 16;
-    if (kind < kReads) {
+  while (const auto next = take_patch(bytes)) {
+    const std::uint64_t kind = next->kind();
+    if (kind < kPatchReads) {
       if (kind < 2) begun = reader->begin() == ReadOutcome::kOk;
-      if (begun) read(*reader, target, kind, value ^ command);
+      if (begun) read(*reader, target, kind, next->value ^ next->command);
       continue;
     }
-    const std::uint64_t at = target.place((command / 16) | (kind % 2 == 1 ? value >> 40 << 12 : 0));
+    const std::uint64_t at = target.place((next->command / 16) | (kind % 2 == 1 ? next->value >> 40 << 12 : 0));
     before.emplace_back(at, target.word(at));
-    target.word(at) = kind < 12 ? value : kind < 14 ? target.word(at) ^ value : target.word(at) + (value & 0xff);
+    target.word(at) = next->changed(target.word(at));
   }
   std::reverse(before.begin(), before.end());
   for (const auto& [at, word] : before) target.word(at) = word;
 }
 
-std::string sample_generation_patches(Prng& prng) {
+std::string sample_patches(Prng& prng) {
   std::string bytes(kCommandBytes * (1 + prng.below(40)), '\0');
   for (char& byte : bytes) byte = static_cast<char>(prng());
   for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {

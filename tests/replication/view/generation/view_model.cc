@@ -119,6 +119,16 @@ KeyState state_of(const ViewEntry& entry) {
           entry.created,          entry.version,            entry.lease};
 }
 
+ViewChange change_of(const KeyState& state) {
+  return {.key = state.key,
+          .value = state.value,
+          .deleted = state.deleted,
+          .revision = state.revision,
+          .created = state.created,
+          .version = state.version,
+          .lease = state.lease};
+}
+
 std::string to_text(const std::vector<KeyState>& states) {
   std::string text = "[";
   for (const KeyState& state : states) {

@@ -24,6 +24,7 @@ struct KeyState {
   bool operator==(const KeyState&) const = default;
 };
 KeyState state_of(const ViewEntry& entry);
+ViewChange change_of(const KeyState& state);  // its key and value are the state's
 std::string to_text(const std::vector<KeyState>& states);
 
 // Not thread-safe.

@@ -53,13 +53,7 @@ KeyState ViewWorld::drawn_change(const std::string& key, ViewRevision revision) 
 }
 
 bool ViewWorld::apply(const KeyState& change) {
-  const auto status = writer_->apply({.key = change.key,
-                                      .value = change.value,
-                                      .deleted = change.deleted,
-                                      .revision = change.revision,
-                                      .created = change.created,
-                                      .version = change.version,
-                                      .lease = change.lease});
+  const auto status = writer_->apply(change_of(change));
   INGOT_CHECK(status.ok() || status.code() == absl::StatusCode::kResourceExhausted);
   if (status.ok()) model_.add(change);
   return status.ok();

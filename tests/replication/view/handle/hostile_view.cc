@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,12 +10,12 @@
 #include "replication/view/board/layout.h"
 #include "replication/view/generation/layout.h"
 #include "replication/view/handle/handle.h"
+#include "tests/replication/view/generation/patches.h"
 #include "tests/replication/view/handle/small_view.h"
 
 namespace ingot::test {
 namespace {
 
-constexpr std::size_t kCommandBytes = 10;
 constexpr int kKeys = 200;
 
 std::string key_of(std::uint64_t drawn) { return "/key/" + std::to_string(drawn % kKeys); }
@@ -90,33 +89,19 @@ void run_hostile_view(std::string_view bytes) {
   {
     ViewHandle handle(target.view.tickets(), {.wait_ms = 0}, 1);
     (void)handle.wait_for(0, 0);
-    for (; bytes.size() >= kCommandBytes; bytes.remove_prefix(kCommandBytes)) {
-      std::uint16_t command = 0;
-      std::uint64_t value = 0;
-      std::memcpy(&command, bytes.data(), sizeof command);
-      std::memcpy(&value, bytes.data() + sizeof command, sizeof value);
-      const std::uint64_t kind = command % 16;
-      if (kind < 8) {
-        read(handle, kind, value);
+    while (const auto next = take_patch(bytes)) {
+      const std::uint64_t kind = next->kind();
+      if (kind < kPatchReads) {
+        read(handle, kind, next->value);
         continue;
       }
-      std::uint64_t* const at = target.place(command / 16 + (kind % 2 == 1 ? value >> 44 << 12 : 0));
+      std::uint64_t* const at = target.place(next->command / 16 + (kind % 2 == 1 ? next->value >> 44 << 12 : 0));
       before.emplace_back(at, *at);
-      *at = kind < 12 ? value : kind < 14 ? *at ^ value : *at + (value & 0xff);
+      *at = next->changed(*at);
     }
   }
   std::reverse(before.begin(), before.end());
   for (const auto& [at, word] : before) *at = word;
-}
-
-std::string sample_hostile_view(Prng& prng) {
-  std::string bytes(kCommandBytes * (1 + prng.below(40)), '\0');
-  for (char& byte : bytes) byte = static_cast<char>(prng());
-  for (std::size_t at = 0; at < bytes.size(); at += kCommandBytes) {
-    const std::uint64_t value = prng() >> prng.below(64);
-    if (prng.chance(0.7)) std::memcpy(bytes.data() + at + 2, &value, sizeof value);
-  }
-  return bytes;
 }
 
 }  // namespace ingot::test

@@ -9,15 +9,7 @@ namespace {
 
 std::vector<ViewChange> entries_of(const std::vector<KeyState>& states) {
   std::vector<ViewChange> entries;
-  for (const KeyState& state : states) {
-    entries.push_back({.key = state.key,
-                       .value = state.value,
-                       .deleted = state.deleted,
-                       .revision = state.revision,
-                       .created = state.created,
-                       .version = state.version,
-                       .lease = state.lease});
-  }
+  for (const KeyState& state : states) entries.push_back(change_of(state));
   return entries;
 }
 
