@@ -122,10 +122,9 @@ void EventLoop::idle(std::uint64_t now_ns) {
     pause_core();
   } else if (yields_done_ < wait_.yields && now_ns >= no_yield_until_ns_) {
     ++yields_done_;
+    const std::uint64_t before_ns = monotonic_ns();  // the polls since `now_ns` are this loop's own
     ::sched_yield();
-    const std::uint64_t after_ns = monotonic_ns();
-    if (after_ns - now_ns > kCoreWantedNs) no_spin_until_ns_ = after_ns + kNoSpinNs;
-    note_yield(now_ns, after_ns);
+    note_yield(before_ns, monotonic_ns());
   } else {
     sleep();
   }
@@ -133,6 +132,7 @@ void EventLoop::idle(std::uint64_t now_ns) {
 
 // A thread that takes the core once in a while costs little; one that goes on taking it is met less and less often.
 void EventLoop::note_yield(std::uint64_t from_ns, std::uint64_t to_ns) {
+  if (to_ns - from_ns > kCoreWantedNs) no_spin_until_ns_ = to_ns + kNoSpinNs;
   if (to_ns - from_ns <= kCoreTakenNs) {
     no_yield_ns_ = 0;
     return;
