@@ -107,7 +107,6 @@ void MultiPaxosLeader::to_voters_except(ReplicaSet answered, const Message& mess
 
 void MultiPaxosLeader::on_accepted(EndpointId from, const Message& accepted, Effects& effects) {
   if (from.value() >= voters_) return mailbox_.refuse();
-  silent_.erase(from);
   Proposal* proposal = leading() && owns(accepted) ? window_.find(accepted.slot) : nullptr;
   if (!proposal) return;
   proposal->votes.insert(from);

@@ -37,6 +37,8 @@ class MultiPaxosLeader : public Leader {
   void on_accepted(EndpointId from, const Message& accepted, Effects& effects);
   // A later incarnation of the replica runs. A voter's votes only if it has inherited the promises.
   void restarted(EndpointId replica) { silent_.insert(replica); }
+  // The newest incarnation does.
+  void votes(EndpointId replica) { silent_.erase(replica); }
   void on_read_confirm(EndpointId from, const Message& confirm, Effects& effects);
 
   // A voter's answer about a proposal or a read is awaited.

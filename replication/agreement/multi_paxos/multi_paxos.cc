@@ -77,6 +77,8 @@ void MultiPaxos::handle(EndpointId from, const Message& message, Effects& effect
       on_leader_message(from, message);
       return voter_.on_accept(from, message, learner_.decided(), effects);
     case MessageType::kAccepted:
+      // A dead incarnation's vote may still arrive.
+      if (!peers_.dead({from, message.incarnation})) leader_.votes(from);
       return leader_.on_accepted(from, message, effects);
     case MessageType::kLearn:
       on_leader_message(from, message);
