@@ -7,11 +7,6 @@
 
 namespace ingot::kv {
 
-const KeyRecord* Writer::live(std::string_view key) const {
-  const KeyRecord* record = history_.find(key);
-  return record && !record->newest().tombstone() ? record : nullptr;
-}
-
 // Gives a version its place among the changes.
 Version::Owner Writer::next_version(Version::Owner version) {
   INGOT_CHECK(changed_ != nullptr, "a transaction that only reads wrote");
@@ -22,8 +17,8 @@ Version::Owner Writer::next_version(Version::Owner version) {
 
 Code Writer::put(const PutView& request, PutResult& result) {
   if (request.lease != 0 && !has_lease(request.lease)) return Code::kLeaseNotFound;
-  const KeyRecord* record = live(request.key);
-  const Version* previous = record ? &record->newest() : nullptr;
+  const KeyRecord* record = history_.find(request.key);
+  const Version* previous = record && !record->newest().tombstone() ? &record->newest() : nullptr;
   if (!previous && (request.ignore_value || request.ignore_lease)) return Code::kKeyNotFound;
   if (previous && request.prev_kv) {
     result.has_prev = true;
@@ -38,7 +33,8 @@ Code Writer::put(const PutView& request, PutResult& result) {
       counted_version(version->value().size()) + (previous ? 0 : counted_key(request.key.size())) +
       counted_attachment(version->lease) - counted_attachment(previous ? previous->lease : 0);
   if (counted() + added > quota_.puts_max()) return Code::kNoSpace;
-  changed_->append(request.key, next_version(std::move(version)));
+  if (record) changed_->append(*record, next_version(std::move(version)));
+  else changed_->append(request.key, next_version(std::move(version)));
   result.revision = revision();
   return Code::kOk;
 }

@@ -52,7 +52,6 @@ class Writer {
   bool undo(StepBudget& steps);
 
  private:
-  const KeyRecord* live(std::string_view key) const;
   Version::Owner next_version(Version::Owner version);
   std::int64_t counted() const { return history_.counted().sum() + leases_->counted(); }
 
