@@ -258,6 +258,7 @@ class History {
     void push(Revision at, KeyRecord& record, std::int64_t bytes);
     void undo(std::int64_t bytes);
     KeyRecord& pop();
+    void expect() const;
     void release(Revision compacted);
     bool due(Revision at) const { return !waiting.empty() && waiting.front().at <= at; }
   };
