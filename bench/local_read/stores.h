@@ -1,5 +1,5 @@
 // What a process on the same machine may read keys from: a view's generation, a hash map of its own, one behind a lock,
-// and LMDB.
+// LMDB, and Redis.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,16 @@ class ReadStore {
   virtual std::size_t get(const std::string& key) = 0;
   virtual std::size_t range(const std::string& key, std::size_t count) = 0;
 
+  virtual bool has_ranges() const { return true; }
+
   // Of the writing thread: overwrites a value; then others see it. False: there are no writes beside reads.
   virtual bool put(const std::string& key, const std::string& value) = 0;
 };
 
-// "view", "map", "locked_map", "lmdb". `bytes`: what a store may take at most.
+// "view", "map", "locked_map", "lmdb", "redis". `bytes`: what a store may take at most.
 std::unique_ptr<ReadStore> make_view_store(std::size_t bytes);
 std::unique_ptr<ReadStore> make_map_store(bool locked);
 std::unique_ptr<ReadStore> make_lmdb_store(std::size_t bytes);
+std::unique_ptr<ReadStore> make_redis_store();
 
 }  // namespace ingot::bench

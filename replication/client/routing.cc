@@ -79,6 +79,12 @@ void Routing::restarted(EndpointId replica, bool lags) {
   if (!lags) lagging_.erase(replica);
 }
 
+void Routing::fell_behind(EndpointId replica, Slot floor) {
+  if (dead(replica) || lags(replica)) return;
+  lagging_.insert(replica);
+  caught_up_at_[replica.value()] = floor;
+}
+
 void Routing::applied(EndpointId replica, Slot applied) {
   if (!dead(replica) && applied >= caught_up_at_[replica.value()]) lagging_.erase(replica);
 }

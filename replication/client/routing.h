@@ -17,8 +17,9 @@ inline bool is_for_leader(RequestKind kind) {
 
 // What a client knows of the replicas: roles from their answers, deaths and restarts from its driver. Not thread-safe.
 //
-// A replica lags from its restart until it has applied all slots that this client has seen answers from. Requests that
-// name a lagging replica are sent to it at once, but it is not chosen as a responder.
+// A replica lags from its restart until it has applied all slots that this client has seen answers from; and from when
+// it has not come to a local query's floor in time, until it has. Requests that name a lagging replica are sent to it
+// at once, but it is not chosen.
 //
 // A replica is doubted from stopped() to continued() or its death. Meanwhile nothing names it leader, and others are
 // chosen before it.
@@ -56,6 +57,9 @@ class Routing {
   // The replica's next incarnation can be reached. `lags`: it counts as lagging until applied() shows that it has
   // caught up.
   void restarted(EndpointId replica, bool lags);
+  // The replica has not shown in time that it has applied the slots below `floor`: it counts as lagging until applied()
+  // does.
+  void fell_behind(EndpointId replica, Slot floor);
   // The replica has applied the slots below `applied`.
   void applied(EndpointId replica, Slot applied);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replication/requests/floor.h"
+
 namespace ingot::inline replication_client {
 
 namespace {
@@ -23,6 +25,7 @@ std::uint64_t first_sequence(Incarnation incarnation) {
 
 SessionCore::SessionCore(const Options& options)
     : options_(options),
+      shown_(options.shown != nullptr ? options.shown : std::make_shared<ShownSlot>()),
       routing_(options.replicas, options.leader, options.acceptor, options.nearest),
       next_command_(first_sequence(options.incarnation) + 1),
       next_query_(kQueryBit | first_sequence(options.incarnation)) {}
@@ -48,6 +51,7 @@ SessionCore::Send SessionCore::encode_attempt(const Attempt& attempt, const Subm
   request.acknowledged_below = attempt.acknowledged_below;
   request.reply_to = options_.self;
   request.responder = attempt.responder;
+  if (request.kind == RequestKind::kLocalQuery) set_floor(request, submission.floor);
   header_.clear();
   append_header(request, header_);
   return {attempt.to, {as_bytes(header_.view()), as_bytes(submission.payload)}};
@@ -75,6 +79,7 @@ bool SessionCore::submit(RequestKind kind, std::string payload, Callback& callba
   submission.payload = std::move(payload);
   submission.callback = std::move(callback);
   submission.wanted = wanted;
+  submission.floor = shown_->get();
   submission.deadline_ns = standing ? kNever : now_ns + options_.bounds.timeout_ms * kNsPerMs;
   attempt(sequence, submission, now_ns);
   if (standing) {
@@ -191,6 +196,7 @@ void SessionCore::receive(EndpointId from, std::string_view message, std::uint64
   if (found == submissions_.end()) return;  // already answered: this answers another attempt of the same request
   switch (response->status) {
     case Response::Status::kOk:
+      shown_->show(response->slot);
       if (routing_.answered(*response)) next_timer_ns_ = now_ns;  // the other requests go to the new leader, too
       return finish(found->first, ReplicaReply::Outcome::kOk, response->slot, response->payload);
     case Response::Status::kNotLeader:
@@ -227,9 +233,18 @@ void SessionCore::refused(std::uint64_t sequence, Submission& submission, Endpoi
   }
 }
 
-// Schedules another attempt soon: the replica refused the request, so it is alive.
+// A local query that waits in silence waits for its floor: the next queries do not, at that replica.
+void SessionCore::note_silence(const Submission& submission, std::uint64_t now_ns) {
+  if (submission.kind != RequestKind::kLocalQuery || !options_.told_applied) return;
+  if (now_ns >= submission.sent_ns + options_.bounds.retry_ms * kNsPerMs) {
+    routing_.fell_behind(submission.target, submission.floor);
+  }
+}
+
+// Schedules another attempt soon: the replica refused the request, so it is alive. For a local query another one is as
+// good.
 void SessionCore::pause(Submission& submission, std::uint64_t now_ns) {
-  submission.attempts = std::max(0, submission.attempts - 1);
+  if (submission.kind != RequestKind::kLocalQuery) submission.attempts = std::max(0, submission.attempts - 1);
   const std::uint64_t at_ns = now_ns + next_pause_ns(submission.refusals);
   submission.retry_ns = std::min(submission.retry_ns, at_ns);
   next_timer_ns_ = std::min(next_timer_ns_, at_ns);  // retry_ns may be past, while earlier messages wait to leave
@@ -273,6 +288,7 @@ void SessionCore::tick(std::uint64_t now_ns, absl::FunctionRef<bool(EndpointId)>
     const bool due = now_ns >= submission.retry_ns || (for_leader && submission.target != routing_.leader());
     const std::uint64_t suspect_ns = submission.sent_ns + bounds.suspect_ms * kNsPerMs;
     const bool silent = for_leader && now_ns >= suspect_ns;
+    if (due) note_silence(submission, now_ns);
     if (due && !backlogged(routing_.target(submission.kind, submission.wanted, submission.attempts))) {
       submission.redirected = false;
       attempt(sequence, submission, now_ns);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "replication/client/limits.h"
 #include "replication/client/replica_client.h"
 #include "replication/client/routing.h"
+#include "replication/client/shown_slot.h"
 #include "replication/replica/limits.h"
 #include "replication/requests/request.h"
 
@@ -54,6 +56,10 @@ struct SessionBounds {
 // that replica dies, is reported stopped, or cannot be reached, another one is asked; if there is none, the first that
 // comes back.
 //
+// A local query asks for a state that has come as far as any that was shown before the query. A replica that has not
+// waits until it has; if that takes long, the query goes to the next one, and later ones pass that replica by until it
+// has come so far.
+//
 // Each incarnation of a client begins a session of its own, with sequences that no earlier incarnation has used:
 // replicas may still answer requests of an earlier incarnation, to the same endpoint.
 //
@@ -72,6 +78,8 @@ class SessionCore {
     EndpointId nearest;         // replica for local queries
     Incarnation incarnation{1};  // of the client
     SessionBounds bounds{};
+    std::shared_ptr<ShownSlot> shown{};  // with other sessions; null: this one has its own
+    bool told_applied = false;  // replica_applied() is called for replicas that lag
   };
 
   // Actions. The message is valid until the next call of next() or of an input.
@@ -130,6 +138,7 @@ class SessionCore {
     std::string payload;
     Callback callback;
     EndpointId wanted;               // replica for local queries, or kAnyReplica
+    Slot floor;                      // of a local query
     EndpointId target;               // of the last attempt
     EndpointId responder;            // likewise
     std::uint64_t deadline_ns = 0;
@@ -158,12 +167,14 @@ class SessionCore {
   Send encode_attempt(const Attempt& attempt, const Submission& submission);
   void refused(std::uint64_t sequence, Submission& submission, EndpointId from, const Response& response,
                std::uint64_t now_ns);
+  void note_silence(const Submission& submission, std::uint64_t now_ns);
   void pause(Submission& submission, std::uint64_t now_ns);
   std::uint64_t next_pause_ns(int& pauses) const;
   void finish(std::uint64_t sequence, ReplicaReply::Outcome outcome, Slot slot, std::string_view payload);
   std::uint64_t acknowledged_below();
 
   const Options options_;
+  const std::shared_ptr<ShownSlot> shown_;
   Routing routing_;
   std::unordered_map<std::uint64_t, Submission> submissions_;  // by sequence
   std::optional<std::uint64_t> standing_;                      // the standing query's sequence

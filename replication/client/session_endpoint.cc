@@ -19,6 +19,7 @@ namespace {
 SessionCore::Options core_options(const SessionEndpoint::Options& options, const Transport& transport) {
   SessionCore::Options core = options;
   core.self = transport.self();
+  core.told_applied = !options.pages.empty();
   return core;
 }
 

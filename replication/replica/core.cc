@@ -171,6 +171,10 @@ Ballot ReplicaCore::leads() const {
 // A tick is a command like those of clients, behind all that have come before it. If the queue is full, it is dropped,
 // and the clock proposes it again.
 void ReplicaCore::tick_state() {
+  if (tick_watch_.missed(now_ns_)) {
+    agreement_->client_waits(effects_);
+    ++inputs_;
+  }
   if (now_ns_ < clock_.due_ns() || !clock_.look(context_.state.clock(), leads(), now_ns_)) return;
   const std::string payload = encode(clock_.tick());
   Request request;
@@ -181,6 +185,12 @@ void ReplicaCore::tick_state() {
   proposals_.note_leadership([this](const Request& command) { requests_.turn_away(command); });
   proposals_.add(request);
   ++inputs_;
+}
+
+void ReplicaCore::note_clock() {
+  const StateMachine::Clock state = context_.state.clock();
+  clock_.note(state, leads(), now_ns_);
+  tick_watch_.note(state, leads() != Ballot(0), now_ns_);
 }
 
 void ReplicaCore::propose() {
@@ -259,7 +269,7 @@ void ReplicaCore::enter_next_stage() {
       return compaction_.compact();
     case Stage::kCompaction:
       if (worked_) look_at_status();
-      if (worked_) clock_.note(context_.state.clock(), leads(), now_ns_);
+      if (worked_) note_clock();
       stage_ = Stage::kIdle;
       return;
     case Stage::kStart:
@@ -315,7 +325,7 @@ void ReplicaCore::set_ticking(bool wanted, std::uint64_t now_ns) {
 }
 
 std::uint64_t ReplicaCore::deadline_ns() const {
-  return std::min({next_tick_ns_, broadcaster_.check_due_ns(), clock_.due_ns()});
+  return std::min({next_tick_ns_, broadcaster_.check_due_ns(), clock_.due_ns(), tick_watch_.due_ns()});
 }
 
 }  // namespace ingot::replication_replica

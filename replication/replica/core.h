@@ -31,6 +31,7 @@
 #include "replication/replica/stall_watch.h"
 #include "replication/replica/state_clock.h"
 #include "replication/replica/status_log.h"
+#include "replication/replica/tick_watch.h"
 #include "replication/replica/trees/broadcaster.h"
 #include "replication/stable/store.h"
 #include "replication/store/state_machine.h"
@@ -174,6 +175,7 @@ class ReplicaCore {
   bool tick();
   Ballot leads() const;
   void tick_state();
+  void note_clock();
   bool idle() const;
   void propose();
   void enter_next_stage();
@@ -226,6 +228,7 @@ class ReplicaCore {
   StatusLog log_;
   StallWatch stall_;
   StateClock clock_;
+  TickWatch tick_watch_;
   AgreementStatus status_;             // as of the end of the last round that did something
   std::uint64_t confirmed_reads_ = 0;  // by agreement
 

@@ -42,6 +42,12 @@ inline constexpr std::size_t kLongQueriesBegunMax = 4;
 inline constexpr std::uint64_t kLongQueryMs = 7'000;
 // Decided commands that wait to be applied. Beyond it a round applies on until less waits.
 inline constexpr std::size_t kUnappliedBytesMax = 64 * 1024 * 1024;
+// Local queries that wait until this replica has applied what their clients have seen, and the bytes of these. At a
+// bound those go that wait for kFloorReadMs, since their clients have asked others by then; a further one is answered
+// "busy".
+inline constexpr std::size_t kFloorReadsMax = 4 * 1024;
+inline constexpr std::size_t kFloorReadsBytesMax = 64 * 1024 * 1024;
+inline constexpr std::uint64_t kFloorReadMs = 500;
 // So long after its arrival a standing query is answered at the next command, though there is nothing to say but how far
 // the state has come: so its client is never much behind.
 inline constexpr int kStandingOverdueMs = 100;
@@ -49,6 +55,8 @@ inline constexpr int kStandingOverdueMs = 100;
 // the time that its decision takes the next one counts at most.
 inline constexpr std::uint64_t kTickPeriodMs = 250;
 inline constexpr std::uint64_t kTickDecisionMaxMs = 100;
+// While the state's time runs, a replica that sees no new tick for so long asks whether the leader lives.
+inline constexpr std::uint64_t kTickSilenceMs = 1000;
 // Without a decision that a client, or the group itself, waits for: then the status, the metrics and the log say what
 // it waits for. Less than this is normal, as while a leader is replaced.
 inline constexpr int kBlockedAfterMs = 1000;
@@ -56,6 +64,7 @@ inline constexpr int kBlockedAfterMs = 1000;
 static_assert(2 * kMessageBytesMax < kBacklogBytesMax);
 static_assert(kTickPeriodMs < kTickMaxMs, "a tick that is a little late carries all the time that has passed");
 static_assert(kTickMaxMs + kTickDecisionMaxMs <= kLeaseGraceMs, "no lease ends early");
+static_assert(kTickPeriodMs + kTickMaxMs < kTickSilenceMs, "a tick that is lost once is proposed again before");
 static_assert(kResultBytesMax < kSessionResultsBytesMax, "the newest result is kept");
 static_assert(kSessionResultsBytesMax <= kSessionsBytesMax);
 // Everything that a leader sends when a backlog has drained (all outstanding proposals, an entry, a question, a commit

@@ -12,6 +12,7 @@
 #include "replication/replica/limits.h"
 #include "replication/replica/state_clock.h"
 #include "replication/replica/trees/router.h"
+#include "replication/requests/floor.h"
 #include "replication/requests/limits.h"
 
 namespace ingot::inline replication_replica {
@@ -34,7 +35,7 @@ void Requests::receive(EndpointId from, std::string_view message, bool starting,
     case RequestKind::kLocalQuery:
       // Answered from the present state, unless this replica has just restarted: then the state may be very old.
       if (starting) return void(respond(from, request->sequence, Status::kBusy));
-      return answer_query(from, request->sequence, request->payload);
+      return receive_local_query(*request, now_ns);
     case RequestKind::kDigest:
       return void(respond(from, request->sequence, Status::kOk, WireWriter().u64(context_.applier.digest()).take()));
     case RequestKind::kMove:
@@ -78,6 +79,17 @@ void Requests::receive_linearizable_query(const Request& request) {
   if (context_.agreement.role() != Role::kLeader) context_.agreement.client_waits(context_.effects);
 }
 
+void Requests::receive_local_query(const Request& request, std::uint64_t now_ns) {
+  const Slot floor = floor_of(request);
+  if (floor <= context_.applier.applied()) return answer_query(request.reply_to, request.sequence, request.payload);
+  PendingRead read{request.reply_to, request.sequence, std::string(request.payload)};
+  if (!floor_reads_.add(floor, std::move(read), now_ns)) {
+    return void(respond(request.reply_to, request.sequence, Status::kBusy));
+  }
+  // Nothing may come from a leader that has died, and then this is the only sign of a client that waits for it.
+  if (context_.agreement.role() != Role::kLeader) context_.agreement.client_waits(context_.effects);
+}
+
 // The answer is agreement's verdict on the request, given at once. The status shows when the move is done.
 void Requests::receive_move(const Request& request) {
   const auto move = decode_move(request.payload);
@@ -110,7 +122,8 @@ void Requests::reject(const Rejection& rejection) {
 }
 
 bool Requests::answer_read(std::uint64_t now_ns) {
-  const auto read = reads_.take_answerable(context_.applier.applied());
+  auto read = reads_.take_answerable(context_.applier.applied());
+  if (!read) read = floor_reads_.take_answerable(context_.applier.applied());
   if (read) {
     answer_query(read->reply_to, read->sequence, read->query);
     return true;

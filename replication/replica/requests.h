@@ -8,6 +8,7 @@
 
 #include "replication/replica/applied_sink.h"
 #include "replication/replica/context.h"
+#include "replication/replica/floor_reads.h"
 #include "replication/replica/proposals.h"
 #include "replication/replica/read_queue.h"
 #include "replication/replica/standing_reads.h"
@@ -53,6 +54,7 @@ class Requests {
  private:
   void receive_command(const Request& request);
   void receive_linearizable_query(const Request& request);
+  void receive_local_query(const Request& request, std::uint64_t now_ns);
   void receive_standing(const Request& request, std::uint64_t now_ns);
   void receive_move(const Request& request);
   void answer_query(EndpointId client, std::uint64_t sequence, std::string_view query);
@@ -75,6 +77,7 @@ class Requests {
     std::uint64_t until_ns = 0;  // 0: it has not begun
   };
   ReadQueue reads_;
+  FloorReads floor_reads_;
   std::deque<LongQuery> long_queries_;  // the next one first; those that have begun are in front of the others
   StandingReads standing_;
   bool new_standing_ = false;

@@ -198,10 +198,8 @@ std::unique_ptr<StandingQuery> KvStore::stand(std::string_view query) const {
   return events == nullptr ? nullptr : std::make_unique<StandingEvents>(*this, std::move(*events));
 }
 
-// At the compacted revision itself etcd reads but does not hash; a hash that has begun at the newest revision goes on.
 std::string KvStore::read(const HashRequest& request) const {
-  const bool begun = !request.from.empty();
-  if (request.revision > 0 && request.revision + (begun ? 1 : 0) <= compacted_) return failure(Code::kCompacted);
+  if (request.revision > 0 && request.revision < compacted_) return failure(Code::kCompacted);
   if (request.revision > revision_) return failure(Code::kFutureRevision);
   const History::HashPart part = history_.hash_part(request, read_point().meant_by(request.revision), compacted_);
   Result result;

@@ -36,6 +36,14 @@ constexpr std::array kTable{
     open("/etcdserverpb.Lease/LeaseTimeToLive", kKeys),
     open("/etcdserverpb.Lease/LeaseLeases", kKeys),
 
+    open("/v3lockpb.Lock/Lock", kKeys),
+    open("/v3lockpb.Lock/Unlock", kKeys),
+    open("/v3electionpb.Election/Campaign", kKeys),
+    open("/v3electionpb.Election/Proclaim", kKeys),
+    open("/v3electionpb.Election/Leader", kKeys),
+    open("/v3electionpb.Election/Observe", kKeys),
+    open("/v3electionpb.Election/Resign", kKeys),
+
     open("/etcdserverpb.Cluster/MemberList", kShows),
     later("/etcdserverpb.Cluster/MemberAdd", kOwner, kMembers),
     later("/etcdserverpb.Cluster/MemberRemove", kOwner, kMembers),

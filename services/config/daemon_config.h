@@ -10,6 +10,7 @@
 #include "services/config/auto_compaction_mode.h"
 #include "services/config/metrics_detail.h"
 #include "services/config/settings.h"
+#include "services/config/view_mode.h"
 #include "services/log/log_format.h"
 #include "services/log/log_threshold.h"
 #include "transport/transport_kind.h"
@@ -43,7 +44,13 @@ inline int front_end_endpoints(const DaemonConfig& config) {
   return config.front_end_loops > 0 ? config.front_end_loops : 1;  // 0: not settled, as in tests
 }
 
+// Whether the fabric has an endpoint for the publisher of the instance's view. It is behind those of the front end.
+inline bool has_view(const DaemonConfig& config) {
+  return config.view != ViewMode::kOff && config.backend == Backend::kShm;
+}
+inline int view_endpoint(const DaemonConfig& config) { return config.replicas + front_end_endpoints(config); }
+
 // Endpoints of the instance's fabric.
-inline int endpoints_of(const DaemonConfig& config) { return config.replicas + front_end_endpoints(config); }
+inline int endpoints_of(const DaemonConfig& config) { return view_endpoint(config) + (has_view(config) ? 1 : 0); }
 
 }  // namespace ingot::services_config

@@ -37,11 +37,14 @@ inline constexpr std::int64_t kConcurrentStreamsMin = 32;
 // which all of them wait for, is busy with fewer.
 inline constexpr int kFrontEndLoopsMax = 8;
 inline constexpr int kFrontEndLoopsByDefaultMax = 4;
-static_assert(kReplicasMax + kFrontEndLoopsMax <= kEndpointsMax, "each loop needs an address");
+static_assert(kReplicasMax + kFrontEndLoopsMax + 1 <= kEndpointsMax, "each loop needs an address, and the view");
 static_assert(kFrontEndLoopsByDefaultMax <= kFrontEndLoopsMax);
 
 // How much higher than in the snapshot revisions may go on; beyond it the start is refused. No instance ever makes so
 // many, so that revisions cannot overflow.
 inline constexpr std::int64_t kBumpRevisionMax = 1'000'000'000'000'000;
+
+// --view-bytes: a generation of a view has at most so many bytes; more are refused on the command line.
+inline constexpr std::int64_t kViewBytesLimitMax = std::int64_t{64} << 30;
 
 }  // namespace ingot::services_config

@@ -91,6 +91,15 @@
     "after how long without events a watch that asked for it is told the revision, at least 100ms")                   \
   X(MetricsDetail, metrics, "--metrics", MetricsDetail::kBasic, any(), kIdentity,                                     \
     "basic, or extensive: with the durations of calls by etcd's name, too")                                           \
+  X(ViewMode, view, "--view", ViewMode::kAuto, any(), kIdentity | kHostOnly,                                          \
+    "when other processes can read the keys in place: auto (from the first connection to the view socket on), "       \
+    "always or off")                                                                                                  \
+  X(std::int64_t, view_bytes, "--view-bytes", 0, number(0, kViewBytesLimitMax, "BYTES"), kIdentity | kHostOnly,       \
+    "memory that a view may take, twice while it is made anew; 0: as much as its keys need")                          \
+  X(std::string, view_users, "--view-users", "", written("USER,..."), kIdentity | kHostOnly,                          \
+    "users, by name or number, who may read the view besides this one and root")                                      \
+  X(std::string, view_groups, "--view-groups", "", written("GROUP,..."), kIdentity | kHostOnly,                       \
+    "groups, by name or number, whose members may read the view")                                                     \
   X(int, kept_segments_mib, "--kept-segments-mib", 1024, between(1, 1'048'576), kIdentity,                            \
     absl::StrCat(                                                                                                     \
         "memory for what ended replicas have stored and no snapshot holds yet, in MiB; beyond it, or beyond ",        \

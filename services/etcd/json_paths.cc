@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "proto/etcd/election.pb.h"
+#include "proto/etcd/lock.pb.h"
 #include "proto/etcd/rpc.pb.h"
 
 namespace ingot::etcd {
@@ -97,7 +99,9 @@ rpc::JsonMethod method_of(const Row& row) {
 }  // namespace
 
 void add_json_paths(rpc::Methods& methods) {
-  etcdserverpb::RangeRequest::descriptor();  // links the definitions
+  etcdserverpb::RangeRequest::descriptor();  // these link the definitions
+  v3lockpb::LockRequest::descriptor();
+  v3electionpb::LeaderRequest::descriptor();
   for (const Row& row : kRows) {
     for (const char* version : {"/v3/", "/v3beta/"}) methods.add_json(absl::StrCat(version, row.path), method_of(row));
   }

@@ -1,32 +1,26 @@
 #include "services/etcd/lease_methods.h"
 
-#include <sys/random.h>
-
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "core/check.h"
 #include "proto/etcd/rpc.pb.h"
 #include "services/etcd/parse.h"
 #include "services/etcd/store_answer.h"
+#include "transport/host/kernel_random.h"
 
 namespace ingot::etcd {
 namespace {
 
 namespace pb = etcdserverpb;
 
-// Of a lease whose client leaves the choice: positive, as etcd's.
-std::int64_t draw_id() {
+}  // namespace
+
+std::int64_t draw_lease_id() {
   std::uint64_t drawn = 0;
-  while (drawn == 0) {
-    INGOT_CHECK(::getrandom(&drawn, sizeof drawn, 0) == sizeof drawn, "the kernel's randomness is missing");
-    drawn >>= 1;
-  }
+  while (drawn == 0) drawn = draw_random_u64() >> 1;
   return static_cast<std::int64_t>(drawn);
 }
-
-}  // namespace
 
 void LeaseMethods::add_to(rpc::Methods& methods) {
   using Weight = rpc::Method::Weight;
@@ -51,7 +45,7 @@ void LeaseMethods::grant(rpc::Call caller, std::string_view bytes) {
   pb::LeaseGrantRequest message;
   if (!parse(caller, bytes, message)) return;
   const LoopCall call(caller, metrics_, Method::kLeaseGrant);
-  const kv::LeaseGrantRequest request{message.id() != 0 ? message.id() : draw_id(), message.ttl()};
+  const kv::LeaseGrantRequest request{message.id() != 0 ? message.id() : draw_lease_id(), message.ttl()};
   submit<kv::LeaseGrantResult, pb::LeaseGrantResponse>(
       call, RequestKind::kCommand, request, [](kv::LeaseGrantResult&& result, pb::LeaseGrantResponse& response) {
         response.set_id(result.id);

@@ -1,6 +1,7 @@
 // etcdserverpb.Lease on a loop. docs/etcd.md says what each call does.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "replication/client/replica_client.h"
@@ -15,6 +16,9 @@
 #include "services/rpc/server/methods.h"
 
 namespace ingot::etcd {
+
+// The id of a lease whose client leaves the choice: random and positive, as etcd's.
+std::int64_t draw_lease_id();
 
 // Serves the calls of one loop, and is used by that loop's thread only.
 class LeaseMethods {

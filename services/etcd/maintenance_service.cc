@@ -60,9 +60,10 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   }
 
   Reactor* HashKV(Context* context, const pb::HashKVRequest* in, pb::HashKVResponse* out) override {
-    out->set_hash_revision(in->revision());
-    return hash(context, Method::kMaintenanceHashKv, in->revision(), out->mutable_header(),
-                [out](const HashAnswer& answer) {
+    const kv::Revision asked = in->revision();
+    return hash(context, Method::kMaintenanceHashKv, asked, out->mutable_header(),
+                [out, asked](const HashAnswer& answer) {
+                  out->set_hash_revision(asked > 0 ? asked : answer.revision);
                   out->set_hash(answer.hash);
                   out->set_compact_revision(answer.compact_revision);
                 });

@@ -1,5 +1,6 @@
-// etcd's v3 services but KV, Lease and Watch, which the loops serve (services/etcd/kv_methods.h, lease_methods.h,
-// services/watch/watch_methods.h), as gRPC callback services. docs/etcd.md says what each call does.
+// etcd's v3 services but those that the loops serve, as gRPC callback services. The loops have KV, Lease
+// (services/etcd/kv_methods.h, lease_methods.h), Watch (services/watch/watch_methods.h), Lock and Election
+// (services/locks/lock_methods.h). docs/etcd.md says what each call does.
 //
 // Each make_ function returns a service that a grpc::ServerBuilder may register; client, config, view and metrics
 // outlive the server, which is set up as services/serving/grpc_server.h says (message sizes). The services keep no
@@ -31,7 +32,7 @@ std::unique_ptr<grpc::Service> make_cluster_service(ReplicaClient& client, const
 std::unique_ptr<grpc::Service> make_auth_service(const DaemonConfig& config, const InstanceView& view,
                                                  RequestMetrics& metrics);
 
-// All of the above, and KV, Lease and Watch for reflection alone: the loops serve their calls, which never come here.
+// All of the above, and the loops' services for reflection alone: their calls never come here.
 std::vector<std::unique_ptr<grpc::Service>> make_services(ReplicaClient& client, const DaemonConfig& config,
                                                           const InstanceView& view, RequestMetrics& metrics,
                                                           SnapshotParts snapshots = {});

@@ -1,7 +1,7 @@
 // How a new supervisor connects to the processes of an instance whose supervisor has died.
 //
-// Each process listens on a socket of its instance (services/handover/process_sockets.h) as "replica/N", "replicas" or
-// "front-end". Connections of other users are refused. The messages on a connection
+// Each process listens on a socket of its instance (services/handover/process_sockets.h) as "replica/N", "replicas",
+// "front-end" or "view". Connections of other users are refused. The messages on a connection
 // (services/launch/supervision_channel.h):
 //
 //   child        Orphaned                the process has no supervisor

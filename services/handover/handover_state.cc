@@ -56,14 +56,24 @@ absl::StatusOr<HandoverState> HandoverState::copy(const LaunchSpec& spec) {
   return error == EBADF ? absl::InvalidArgumentError(text) : absl::ResourceExhaustedError(text);
 }
 
+// Null: no endpoint of which incarnations are told.
+std::uint32_t* HandoverState::incarnation_of(int endpoint) {
+  const auto replicas = static_cast<int>(spec_.replicas.size());
+  if (endpoint >= 0 && endpoint < replicas) return &spec_.replicas[endpoint].incarnation;
+  if (endpoint == replicas) return &spec_.front_end_incarnation;
+  return has_view(spec_.config) && endpoint == view_endpoint(spec_.config) ? &spec_.publisher_incarnation : nullptr;
+}
+
 absl::Status HandoverState::begin_incarnation(const supervision_v1::NewIncarnation& started,
                                               std::span<const Descriptor> fds) {
   const auto replicas = static_cast<int>(spec_.replicas.size());
   const int endpoint = started.endpoint();
-  if (endpoint < 0 || endpoint > replicas || (endpoint == replicas && started.ended())) return refused();
-  const std::size_t inboxes = endpoint == replicas ? spec_.fabric_fds.size() / 2 - spec_.replicas.size() : 1;
-  if (fds.size() != (endpoint == replicas ? inboxes : started.ended() ? 1u : 2u)) return refused();
-  std::uint32_t& newest = endpoint < replicas ? spec_.replicas[endpoint].incarnation : spec_.front_end_incarnation;
+  std::uint32_t* const known = incarnation_of(endpoint);
+  if (known == nullptr || (endpoint >= replicas && started.ended())) return refused();
+  const std::size_t inboxes =
+      endpoint == replicas ? static_cast<std::size_t>(front_end_endpoints(spec_.config)) : 1;
+  if (fds.size() != (endpoint >= replicas ? inboxes : started.ended() ? 1u : 2u)) return refused();
+  std::uint32_t& newest = *known;
   if (started.incarnation() <= newest) return absl::AlreadyExistsError("the incarnation is known");
   std::vector<Descriptor> copies;
   for (const Descriptor& fd : fds) {
@@ -131,8 +141,10 @@ void HandoverState::describe(supervision_v1::Orphaned& greeting) const {
     unknown += launch.stable_fd < 0 ? 1 : 0;
   }
   greeting.add_incarnations(spec_.front_end_incarnation);
+  greeting.add_incarnations(spec_.publisher_incarnation);
   greeting.set_snapshot_slot(spec_.snapshot_slot);
   greeting.set_binding(spec_.socket.binding);
+  greeting.set_view_binding(spec_.view_socket.binding);
   greeting.set_unknown(unknown);
 }
 
@@ -149,19 +161,29 @@ void HandoverState::merge(HandoverState other) {
   }
   if (other.spec_.front_end_incarnation > spec_.front_end_incarnation) {
     spec_.front_end_incarnation = other.spec_.front_end_incarnation;
-    for (std::size_t inbox = 1 + replicas; inbox <= spec_.fabric_fds.size() / 2; ++inbox) {
+    const std::size_t inboxes = static_cast<std::size_t>(front_end_endpoints(spec_.config));
+    for (std::size_t inbox = 1 + replicas; inbox < 1 + replicas + inboxes; ++inbox) {
       replace(spec_.fabric_fds[inbox], other.take(other.spec_.fabric_fds[inbox]));
     }
   }
-  if (other.spec_.socket.binding > spec_.socket.binding) {
-    replace(spec_.socket.fd, other.take(other.spec_.socket.fd));
-    spec_.socket.binding = other.spec_.socket.binding;
-    spec_.socket.file = other.spec_.socket.file;
+  if (has_view(spec_.config) && other.spec_.publisher_incarnation > spec_.publisher_incarnation) {
+    spec_.publisher_incarnation = other.spec_.publisher_incarnation;
+    const auto inbox = static_cast<std::size_t>(1 + view_endpoint(spec_.config));
+    replace(spec_.fabric_fds[inbox], other.take(other.spec_.fabric_fds[inbox]));
   }
+  take_newer(spec_.socket, other, other.spec_.socket);
+  take_newer(spec_.view_socket, other, other.spec_.view_socket);
   if (other.spec_.snapshot_slot > spec_.snapshot_slot && other.spec_.snapshot_fd >= 0) {
     replace(spec_.snapshot_fd, other.take(other.spec_.snapshot_fd));
     spec_.snapshot_slot = other.spec_.snapshot_slot;
   }
+}
+
+void HandoverState::take_newer(SocketLaunch& mine, HandoverState& other, const SocketLaunch& theirs) {
+  if (theirs.binding <= mine.binding) return;
+  replace(mine.fd, other.take(theirs.fd));
+  mine.binding = theirs.binding;
+  mine.file = theirs.file;
 }
 
 // Of the process that knows the newer incarnation the list of kept segments is the newer one, too.

@@ -41,12 +41,11 @@ class HandoverState {
   // Errors as for begin_incarnation.
   absl::Status keep_socket(const supervision_v1::NewSocket& bound, const Descriptor& fd);
 
-  // Tells the next supervisor how much this process knows: sets incarnations, snapshot_slot, binding and
-  // unknown.
+  // Tells the next supervisor how much this process knows: sets incarnations, snapshot_slot, the bindings and unknown.
   void describe(supervision_v1::Orphaned& greeting) const;
 
   // Takes over what another process of the instance knows better: of each endpoint the newer incarnation, segments that
-  // are unknown here, the newer snapshot, the newer Unix socket. REQUIRES: both documents are of the same instance.
+  // are unknown here, the newer snapshot, the newer Unix sockets. REQUIRES: both documents are of the same instance.
   void merge(HandoverState other);
 
   // Moves a descriptor of the document to the caller; invalid if this object does not own `fd`.
@@ -61,9 +60,11 @@ class HandoverState {
 
  private:
   friend class HandoverStateReceiver;
+  std::uint32_t* incarnation_of(int endpoint);
   int own(Descriptor fd);  // returns its number; -1 for an invalid one
   void replace(int& number, Descriptor fd);
   void set_earlier(ReplicaLaunch& launch, std::span<const Incarnation> kept);
+  void take_newer(SocketLaunch& mine, HandoverState& other, const SocketLaunch& theirs);
   void take_newer(ReplicaLaunch& mine, HandoverState& other, const ReplicaLaunch& theirs);
   void complete(ReplicaLaunch& mine, HandoverState& other, const ReplicaLaunch& theirs);
   void drop(int fd) { owned_.erase(fd); }

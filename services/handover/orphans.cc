@@ -109,7 +109,7 @@ bool knows_more(const supervision_v1::Orphaned& greeting, const HandoverState& k
   supervision_v1::Orphaned here;
   known.describe(here);
   if (greeting.snapshot_slot() > here.snapshot_slot() || here.unknown() > 0) return true;
-  if (greeting.binding() > here.binding()) return true;
+  if (greeting.binding() > here.binding() || greeting.view_binding() > here.view_binding()) return true;
   for (int i = 0; i < std::min(greeting.incarnations_size(), here.incarnations_size()); ++i) {
     if (greeting.incarnations(i) > here.incarnations(i)) return true;
   }
@@ -156,7 +156,7 @@ void note_told(Candidate& candidate, const HandoverState& known) {
   Told& told = candidate.orphan.told;
   const auto& incarnations = candidate.greeting.incarnations();
   told.incarnations.assign(incarnations.begin(), incarnations.end());
-  told.incarnations.resize(replicas + 1, 1);
+  told.incarnations.resize(replicas + 2, 1);
   told.releases.assign(replicas, 0);
   told.snapshot = Slot(candidate.greeting.snapshot_slot());
   told.binding = candidate.greeting.binding();

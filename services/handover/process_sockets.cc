@@ -1,6 +1,5 @@
 #include "services/handover/process_sockets.h"
 
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -26,6 +26,7 @@
 #include "services/launch/process_signal.h"
 #include "services/sockets/listening_sockets.h"
 #include "services/sockets/passed_descriptors.h"
+#include "transport/host/kernel_random.h"
 
 namespace ingot::inline services_handover {
 
@@ -44,7 +45,7 @@ struct Word {
   const char* process;
   const char* word;
 };
-constexpr std::array<Word, 3> kWords{{{"replicas", "r"}, {"front-end", "f"}, {kSupervisorProcess, "s"}}};
+constexpr std::array<Word, 4> kWords{{{"replicas", "r"}, {"front-end", "f"}, {"view", "v"}, {kSupervisorProcess, "s"}}};
 
 std::string word_of(const std::string& process) {
   for (const Word& each : kWords) {
@@ -67,7 +68,7 @@ std::string random_tag() {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   static_assert(kLetters.size() == 64);
   unsigned char random[kTagBytes];
-  INGOT_CHECK(::getrandom(random, sizeof random, 0) == sizeof random, "the kernel's randomness is missing");
+  draw_random(std::as_writable_bytes(std::span(random)));
   std::string tag;
   for (const unsigned char each : random) tag += kLetters[each % kLetters.size()];
   return tag;

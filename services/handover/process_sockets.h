@@ -1,6 +1,7 @@
 // The abstract Unix sockets on which the processes of an instance listen, and how they are found.
 //
-//   "ingot/INSTANCE/PROCESS/TAG"    PROCESS: a replica's id; "r" all replicas, "f" the front end, "s" the supervisor
+//   "ingot/INSTANCE/PROCESS/TAG"    PROCESS: a replica's id; "r" all replicas, "f" the front end, "v" the
+//                                   view's publisher, "s" the supervisor
 //                                   TAG: random, new for each process
 //
 // A socket has no file, vanishes with its process, and is listed by the kernel with its name and its owner
@@ -28,7 +29,7 @@ namespace ingot::inline services_handover {
 inline constexpr const char* kSupervisorProcess = "supervisor";
 
 struct InstanceSocket {
-  std::string process;  // "replica/N", "replicas", "front-end" or kSupervisorProcess
+  std::string process;  // "replica/N", "replicas", "front-end", "view" or kSupervisorProcess
   std::string name;     // without the zero byte in front
   std::uint32_t inode = 0;
 };

@@ -16,6 +16,7 @@
 #include "services/handover/stopped_siblings.h"
 #include "services/log/log.h"
 #include "services/sockets/passed_descriptors.h"
+#include "services/sockets/socket_path.h"
 
 namespace ingot::inline services_handover {
 
@@ -219,7 +220,9 @@ void SupervisorLink::grace_over() {
     log_warning(absl::StrCat("leaves: no supervisor has come for ", duration_text(orphan_ms())));
   }
   // Whatever still runs leaves at the same time, and a supervisor that takes over just now binds the socket anew.
-  if (known_.spec().socket.fd >= 0) remove_socket_file(known_.spec().config.socket, known_.spec().socket.file);
+  const LaunchSpec& spec = known_.spec();
+  if (spec.socket.fd >= 0) remove_socket_file(spec.config.socket, spec.socket.file);
+  if (spec.view_socket.fd >= 0) remove_socket_file(view_socket_path(spec.config.socket), spec.view_socket.file);
   receive_(leave_message(), {});
 }
 

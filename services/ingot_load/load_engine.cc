@@ -7,9 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "services/cli/endpoint.h"
 #include "services/ingot_load/load_worker.h"
 #include "services/ingot_load/nothing_answers.h"
 #include "services/ingot_load/run_state.h"
+#include "services/sockets/socket_path.h"
+#include "services/view/tickets/connect.h"
 
 namespace ingot::load {
 namespace {
@@ -84,6 +87,10 @@ absl::StatusOr<LoadResult> run_load(const LoadOptions& options, std::chrono::mil
   const auto deadline = std::chrono::steady_clock::now() + options.timeout;
   const auto target = rpc::client::resolve_target(options.endpoint);
   if (!target.ok()) return target.status();
+  if (options.read_kind == ReadKind::kView) {  // a sentence says why there is none
+    const auto view = ViewConnection::open(view_socket_path(*unix_path(options.endpoint)));
+    if (!view.ok()) return view.status();
+  }
   Crew crew(options, *target);
   if (!crew.connect(deadline)) return nothing_answers(options.endpoint, options.timeout);
   RunState run(options, stop);

@@ -4,11 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "services/ingot_load/lease_holders.h"
 #include "services/ingot_load/load_options.h"
 #include "services/ingot_load/load_totals.h"
+#include "services/ingot_load/watchers.h"
 #include "services/ingot_load/write_ledger.h"
 
 namespace ingot::load {
@@ -20,6 +23,9 @@ struct LoadResult {
   double gap_ms_max = 0;    // the longest time without an acknowledged write, from start to end of the run
   std::uint64_t not_started = 0;  // open loop: requests whose time came while no client was free, until the end
   WriteLedger ledger{0, 0};       // of options.run; empty unless options.keep_ledger
+  // Of what was open or kept meanwhile (watchers.h, lease_holders.h), by the caller of run_load.
+  std::optional<WatchTotals> watches;
+  std::optional<LeaseTotals> leases;
 
   double throughput_per_s() const {
     return elapsed_s > 0 ? static_cast<double>(totals.acknowledged) / elapsed_s : 0;

@@ -1,6 +1,7 @@
 #include "services/ingot_load/load_options.h"
 
 #include "absl/strings/str_cat.h"
+#include "services/cli/endpoint.h"
 #include "services/ingot_load/limits.h"
 #include "services/ingot_load/stamped_value.h"
 
@@ -34,6 +35,14 @@ absl::Status validate(const LoadOptions& options) {
   status.Update(in_range("--threads", options.threads, 1, kLoadThreadsMax));
   status.Update(in_range("--keys", options.keys, 1, kLoadKeysMax));
   status.Update(in_range("--value-bytes", options.value_bytes, 0, kLoadValueBytesMax));
+  status.Update(in_range("--watchers", options.watchers, 0, kLoadWatchersMax));
+  status.Update(in_range("--leases", options.leases, 0, kLoadLeasesMax));
+  if (options.lease_ttl < std::chrono::seconds(kLoadLeaseTtlSMin) ||
+      options.lease_ttl > std::chrono::seconds(kLoadLeaseTtlSMax) ||
+      options.lease_ttl % std::chrono::seconds(1) != std::chrono::nanoseconds::zero()) {
+    status.Update(absl::InvalidArgumentError(absl::StrCat("--lease-ttl must be from ", kLoadLeaseTtlSMin, "s to ",
+                                                          kLoadLeaseTtlSMax, "s, in whole seconds")));
+  }
   status.Update(in_range("--count", options.count, 0, std::int64_t{1} << 50));
   if (!(options.read_share >= 0 && options.read_share <= 1)) {
     status.Update(absl::InvalidArgumentError("--read-share must be from 0 to 1, such as 0.9"));
@@ -54,6 +63,10 @@ absl::Status validate(const LoadOptions& options) {
   if (options.connections < options.threads) {
     status.Update(absl::InvalidArgumentError(absl::StrCat("--threads must not be more than --connections (",
                                                           options.connections, "): each needs one of its own")));
+  }
+  if (options.read_kind == ReadKind::kView && !unix_path(options.endpoint)) {
+    status.Update(absl::InvalidArgumentError("--read-kind=view needs the instance's Unix socket, beside which its view "
+                                             "socket is: --endpoint=unix:PATH"));
   }
   status.Update(validate_check(options));
   return status;

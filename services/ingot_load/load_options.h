@@ -1,6 +1,7 @@
 // The parameters of a load, and their check.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -10,7 +11,12 @@
 
 namespace ingot::load {
 
-enum class ReadKind : std::uint8_t { kSerializable, kLinearizable };
+enum class ReadKind : std::uint8_t {
+  kSerializable,
+  kLinearizable,
+  kView,  // in place, from the instance's view; writes go to the endpoint
+};
+constexpr std::array<const char*, 3> enum_names(ReadKind) { return {"serializable", "linearizable", "view"}; }
 
 struct LoadOptions {
   std::string endpoint = "127.0.0.1:2379";
@@ -27,6 +33,9 @@ struct LoadOptions {
   double rate_per_s = 0;                 // open loop: requests started each second; 0: closed loop
   std::chrono::nanoseconds timeout = std::chrono::seconds(5);  // of one request, and of the first connection
   std::uint64_t seed = 1;
+  int watchers = 0;         // watches that are open meanwhile
+  int leases = 0;           // that are kept alive meanwhile
+  std::chrono::nanoseconds lease_ttl = std::chrono::seconds(60);  // whole seconds
   std::string prefix;       // of all keys
   std::uint32_t run = 0;    // in every value: tells this run's values from others'; random
   bool keep_ledger = false;  // record what is written, and check what is read

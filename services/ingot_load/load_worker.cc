@@ -1,12 +1,18 @@
 #include "services/ingot_load/load_worker.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include <boost/asio/post.hpp>
+
 #include "core/check.h"
+#include "services/cli/endpoint.h"
 #include "services/ingot_load/key_names.h"
 #include "services/ingot_load/limits.h"
 #include "services/ingot_load/stamped_value.h"
+#include "services/sockets/socket_path.h"
+#include "services/view/tickets/connect.h"
 
 namespace ingot::load {
 namespace {
@@ -25,6 +31,10 @@ LoadWorker::LoadWorker(const LoadOptions& options, int index, const rpc::client:
       chooser_(options.distribution, static_cast<std::uint32_t>(options.keys)),
       pacer_(io_),
       ledger_(options.run, options.keep_ledger ? static_cast<std::uint32_t>(options.keys) : 0) {
+  if (options.read_kind == ReadKind::kView) {
+    view_ = std::make_unique<ViewHandle>(connect_view(view_socket_path(*unix_path(options.endpoint))),
+                                         ViewDemands{.wait_ms = 0}, prng_());
+  }
   // Connection c belongs to worker c modulo threads, client i to connection i modulo connections.
   for (int c = index; c < options.connections; c += options.threads) channels_.emplace_back(io_, target);
   for (int i = 0; i < options.clients; ++i) {
@@ -43,7 +53,8 @@ bool LoadWorker::connect(Clock::time_point deadline) {
     if (Clock::now() >= deadline) return false;
     io_.run_one_until(deadline);
   }
-  return true;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+  return view_ == nullptr || view_->wait_for(0, std::max<std::int64_t>(left.count(), 0)) == ViewError::kNone;
 }
 
 void LoadWorker::run(RunState& run) {
@@ -122,7 +133,11 @@ void LoadWorker::start(LoadClient& client, std::uint64_t intended_ns) {
   if (client.reading) {
     write_key(options_.prefix, client.key, *client.range.mutable_key());
     client.floor = options_.keep_ledger ? ledger_.floor(client.key) : 0;
-    client.start_range(options_.timeout);
+    if (view_ == nullptr) {
+      client.start_range(options_.timeout);
+    } else {
+      read_in_place(client);
+    }
     return;
   }
   client.write = client.next_write();
@@ -130,6 +145,27 @@ void LoadWorker::start(LoadClient& client, std::uint64_t intended_ns) {
   make_value({options_.run, client.write}, client.put.key(), static_cast<std::size_t>(options_.value_bytes),
              *client.put.mutable_value());
   client.start_put(options_.timeout);
+}
+
+// What comes next waits for the loop: a client of a closed loop would go on for ever here.
+void LoadWorker::read_in_place(LoadClient& client) {
+  const ViewError error = view_->get(client.range.key(), view_answer_);
+  const std::uint64_t now = now_ns();
+  const bool failed = error != ViewError::kNone;
+  client.status = failed ? grpc::Status(grpc::StatusCode::UNAVAILABLE, sentence_of(error)) : grpc::Status::OK;
+  if (options_.keep_ledger) {
+    client.range_reply.clear_kvs();
+    if (!view_answer_.empty()) {
+      mvccpb::KeyValue& kv = *client.range_reply.add_kvs();
+      kv.set_mod_revision(view_answer_[0].revision);
+      kv.set_value(std::string(view_answer_[0].value));
+    }
+  }
+  count(client, now);
+  boost::asio::post(io_, [this, &client, failed] {
+    --outstanding_;
+    go_on(client, failed, now_ns());
+  });
 }
 
 void LoadWorker::answered(LoadClient& client) {

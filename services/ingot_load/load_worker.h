@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "core/prng.h"
+#include "replication/view/handle/handle.h"
 #include "services/ingot_load/load_client.h"
 #include "services/ingot_load/load_options.h"
 #include "services/ingot_load/load_totals.h"
@@ -54,6 +56,7 @@ class LoadWorker final : public LoadClientOwner {
   void paused(LoadClient& client) override;
 
   void start(LoadClient& client, std::uint64_t intended_ns);
+  void read_in_place(LoadClient& client);
   void count(LoadClient& client, std::uint64_t now);
   void count_put(LoadClient& client, Outcome outcome, std::uint64_t now);
   void count_range(LoadClient& client, Outcome outcome, std::uint64_t now);
@@ -76,6 +79,8 @@ class LoadWorker final : public LoadClientOwner {
   Prng prng_;
   KeyChooser chooser_;
   std::deque<LoadClient> clients_;
+  std::unique_ptr<ViewHandle> view_;   // reads in place only
+  ViewAnswer view_answer_;
   std::vector<LoadClient*> free_;      // open loop only
   boost::asio::steady_timer pacer_;    // the same: wakes up for the next request
   std::uint64_t armed_ns_ = kNever;    // the pacer's time

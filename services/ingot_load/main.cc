@@ -1,11 +1,12 @@
 // ingot-load: drives puts and gets through a server of etcd's key-value API, measures them, and checks that no write
-// was lost. Flags only; run_load and check_store do the work.
+// was lost; beside them watches and leases, if wanted. Flags only; run_load and check_store do the work.
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,15 +14,18 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_format.h"
+#include "core/enum_names.h"
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
 #include "services/cli/terminal.h"
 #include "services/ingot_load/final_check.h"
+#include "services/ingot_load/lease_holders.h"
 #include "services/ingot_load/load_engine.h"
 #include "services/ingot_load/report.h"
 #include "services/ingot_load/target_report.h"
 #include "services/ingot_load/target_search.h"
+#include "services/ingot_load/watchers.h"
 
 namespace {
 
@@ -68,8 +72,9 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--value-bytes", load.value_bytes, "size of a value")->capture_default_str();
   app.add_option("--read-share", load.read_share, "share of requests that read, 0 to 1")->capture_default_str();
-  app.add_option("--read-kind", flags.read_kind, "linearizable, or serializable: from any replica's own state")
-      ->check(one_of({"serializable", "linearizable"}))
+  app.add_option("--read-kind", flags.read_kind,
+                 "linearizable; serializable: from any replica's own state; view: in place, from the instance's view")
+      ->check(one_of({"serializable", "linearizable", "view"}))
       ->capture_default_str();
   load.duration = std::chrono::seconds(10);
   CLI::Option* duration = add_duration(app, "--duration", load.duration, "how long to start requests");
@@ -80,13 +85,21 @@ void add_flags(CLI::App& app, Flags& flags) {
                      "requests started each second, whatever the answers (open loop); latency counts from the time a "
                      "request should have started; 0: each client starts the next when it has its answer (closed loop)")
           ->capture_default_str();
-  add_duration(app, "--timeout", load.timeout, "of one request, and of the first connection");
+  CLI::Option* watchers = app.add_option(
+      "--watchers", load.watchers, "watches that are open meanwhile, spread over keys and connections");
+  watchers->capture_default_str();
+  CLI::Option* leases =
+      app.add_option("--leases", load.leases, "leases that are kept alive meanwhile, three times in their TTL");
+  leases->capture_default_str();
+  add_duration(app, "--lease-ttl", load.lease_ttl, "of these leases");
+  add_duration(app, "--timeout", load.timeout, "of one request, of the first connection, and of opening all watches");
   app.add_option("--seed", load.seed, "of keys and of the mix of reads and writes; default: random");
   app.add_option("--prefix", load.prefix, "of all keys; default: ingot-load/ and a random number");
   CLI::Option* check =
       app.add_flag("--check", load.keep_ledger,
-                   "at the end, read all keys and fail unless each has its last acknowledged write or a newer one");
-  add_target(app, flags)->excludes(count)->excludes(rate)->excludes(check);
+                   "at the end, read all keys and fail unless each has its last acknowledged write or a newer one; "
+                   "and unless each watch was told of each put once, in order, and no lease ended early");
+  add_target(app, flags)->excludes(count)->excludes(rate)->excludes(check)->excludes(watchers)->excludes(leases);
   add_duration(app, "--check-patience", flags.check_patience, "how long the check waits for a server that is away");
   app.add_option("-o,--output", flags.output, "table or json")->check(one_of({"table", "json"}))->capture_default_str();
 }
@@ -94,7 +107,7 @@ void add_flags(CLI::App& app, Flags& flags) {
 void complete(const CLI::App& app, Flags& flags) {
   LoadOptions& load = flags.load;
   load.distribution = flags.distribution == "zipf" ? Distribution::kZipf : Distribution::kUniform;
-  load.read_kind = flags.read_kind == "serializable" ? ReadKind::kSerializable : ReadKind::kLinearizable;
+  load.read_kind = *value_of<ReadKind>(flags.read_kind);
   flags.search = app.count("--target-p99") > 0;
   std::random_device random;
   load.run = random();
@@ -137,6 +150,44 @@ absl::Status run_search(const Flags& flags) {
   return result->rate_per_s ? absl::OkStatus() : absl::UnavailableError("no rate kept the target: see above");
 }
 
+// What is there beside a run's requests.
+struct Beside {
+  std::unique_ptr<Watchers> watchers;
+  std::unique_ptr<LeaseHolders> leases;
+};
+
+absl::StatusOr<Beside> begin_beside(const LoadOptions& load) {
+  Beside beside;
+  if (load.leases > 0) {
+    auto leases = LeaseHolders::grant(load);
+    if (!leases.ok()) return leases.status();
+    beside.leases = *std::move(leases);
+  }
+  if (load.watchers > 0) {
+    auto watchers = Watchers::open(load);
+    if (!watchers.ok()) return watchers.status();
+    beside.watchers = *std::move(watchers);
+  }
+  return beside;
+}
+
+// Adds what was seen beside the requests to the result and, if there is one, to the check.
+absl::Status end_beside(const Flags& flags, Beside& beside, LoadResult& result, std::optional<CheckReport>& check) {
+  absl::Status awaited;
+  if (beside.leases != nullptr) result.leases = beside.leases->totals();
+  if (beside.watchers != nullptr) {
+    if (flags.load.keep_ledger) awaited = beside.watchers->await(flags.check_patience);
+    result.watches = beside.watchers->totals();
+  }
+  if (!check) return awaited;
+  if (result.leases) check->early_leases = result.leases->ended_early;
+  if (result.watches) {
+    check->bad_watches = result.watches->wrong + result.watches->behind;
+    if (!result.watches->example.empty()) check->examples.push_back(result.watches->example);
+  }
+  return awaited;
+}
+
 absl::Status run(const Flags& flags) {
   const LoadOptions& load = flags.load;
   if (const absl::Status valid = validate(load); !valid.ok()) return valid;
@@ -145,9 +196,11 @@ absl::Status run(const Flags& flags) {
   }
   stop_on_signals();
   if (flags.search) return run_search(flags);
+  auto beside = begin_beside(load);
+  if (!beside.ok()) return beside.status();
   ProgressLine line(load.count > 0 ? 0 : std::chrono::duration<double>(load.duration).count(),
                     terminal_at(STDERR_FILENO).redraws);
-  const auto result = run_load(load, line.period(), [&](const LoadProgress& p) { line.show(p); }, stop_requested);
+  auto result = run_load(load, line.period(), [&](const LoadProgress& p) { line.show(p); }, stop_requested);
   line.end();
   if (!result.ok()) return result.status();
 
@@ -161,6 +214,7 @@ absl::Status run(const Flags& flags) {
       unread = report.status();
     }
   }
+  unread.Update(end_beside(flags, *beside, *result, check));
   std::cout << (flags.output == "json" ? json_report(load, *result, check) : table_report(load, *result, check))
             << std::flush;
   return unread.ok() ? verdict(*result, check) : unread;

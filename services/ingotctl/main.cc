@@ -5,10 +5,13 @@
 #include "services/cli/duration.h"
 #include "services/cli/endpoint.h"
 #include "services/config/daemon_config.h"
+#include "services/ingotctl/held_command.h"
 #include "services/ingotctl/verbs/alarm.h"
 #include "services/ingotctl/verbs/drill.h"
+#include "services/ingotctl/verbs/elect.h"
 #include "services/ingotctl/verbs/kv.h"
 #include "services/ingotctl/verbs/lease.h"
+#include "services/ingotctl/verbs/lock.h"
 #include "services/ingotctl/verbs/machine.h"
 #include "services/ingotctl/verbs/move.h"
 #include "services/ingotctl/verbs/plan.h"
@@ -16,6 +19,7 @@
 #include "services/ingotctl/verbs/snapshot.h"
 #include "services/ingotctl/verbs/status.h"
 #include "services/ingotctl/verbs/topology.h"
+#include "services/ingotctl/verbs/view.h"
 #include "services/ingotctl/verbs/watch.h"
 #include "services/ingotctl/verbs/watch_status.h"
 
@@ -46,8 +50,11 @@ int main(int argc, char** argv) {
   register_topology(app, chosen);
   register_watch_status(app, chosen);
   register_kv(app, chosen);
+  register_view(app, chosen);
   register_watch(app, chosen);
   register_lease(app, chosen);
+  register_lock(app, chosen);
+  register_elect(app, chosen);
   register_alarm(app, chosen);
   register_snapshot(app, chosen);
   register_drill(app, chosen);
@@ -59,7 +66,9 @@ int main(int argc, char** argv) {
       "A daemon at a loopback address is called by way of its Unix socket, if this user may connect to it: only there\n"
       "does it take drills and moves. Sockets are looked for at $INGOT_SOCKET (empty: nowhere), in /run/ingot and in\n"
       "$XDG_RUNTIME_DIR/ingot, and at the path that the daemon names; --endpoint=unix:PATH names one.\n"
-      "Exit code: 0 done; 1 the daemon said no or cannot be reached; 2 the command line is wrong.\n"
+      "Exit code: 0 done; 1 the daemon said no or cannot be reached; 2 the command line is wrong. That of a command\n"
+      "that lock has run is its own.\n"
       "Each command explains itself: ingotctl get --help");
-  return run_cli(app, argc, argv, [&] { return chosen(options); });
+  const int code = run_cli(app, argc, argv, [&] { return chosen(options); });
+  return code != kExitOk ? code : held_exit_code();
 }

@@ -49,6 +49,11 @@ absl::Status check_no_host_flags(const CLI::App& app, const DaemonConfig& config
   absl::Status outcome;
   visit_settings(config, [&](const auto& setting) {
     if (!outcome.ok() || !setting.has(settings::kHostOnly) || !given(app, setting.flag)) return;
+    if (absl::StartsWith(setting.flag, "--view")) {
+      outcome = absl::InvalidArgumentError(absl::StrCat(
+          setting.flag, ": the simulated chip has no memory that other processes could read; leave it out"));
+      return;
+    }
     outcome = absl::InvalidArgumentError(absl::StrCat(setting.flag,
                                                       " is for this machine's cores, not for the simulated chip's; "
                                                       "leave it out, or choose cores by --scc-cores"));

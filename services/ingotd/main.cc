@@ -1,5 +1,5 @@
-// ingotd takes flags only. The same program runs as supervisor, replica and front end; a first argument that starts
-// with "@" names the role of a process that the supervisor started.
+// ingotd takes flags only. The same program runs as supervisor, replica, front end and publisher of the view; a first
+// argument that starts with "@" names the role of a process that the supervisor started.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -30,6 +30,7 @@
 #include "services/serving/front_end_process.h"
 #include "services/supervision/attach.h"
 #include "services/supervision/supervisor.h"
+#include "services/view/publisher/publisher_process.h"
 
 namespace {
 
@@ -54,8 +55,14 @@ int run_child(const std::string& role, int launch_fd) {
   auto spec = ingot::read_launch_spec(ingot::Descriptor(launch_fd).get());
   if (!spec.ok()) return refuse_role(role, std::string(spec.status().message()));
   // Not before a standby process has its role: that puts descriptors under fixed numbers, which the log may hold.
-  const bool front_end = role == "@front-end";
-  ingot::start_log(front_end ? "front-end" : log_name(*spec), spec->config.log_format, spec->config.log_level);
+  const bool front_end = role == "@front-end", view = role == "@view";
+  ingot::start_log(front_end ? "front-end" : view ? "view" : log_name(*spec), spec->config.log_format,
+                   spec->config.log_level);
+  if (view) {
+    name_process("view");
+    ingot::explain_terminate("the view's publisher");
+    return ingot::run_publisher_process(*std::move(spec));
+  }
   if (front_end) {
     name_process("front");
     ingot::explain_terminate("the front end");
@@ -67,7 +74,7 @@ int run_child(const std::string& role, int launch_fd) {
 }
 
 bool is_role(std::string_view word) {
-  return word == "@replica" || word == "@replicas" || word == "@front-end" || word == "@standby";
+  return word == "@replica" || word == "@replicas" || word == "@front-end" || word == "@view" || word == "@standby";
 }
 
 // Runs a process that the supervisor started. Arguments: the word that names its role, and a descriptor.

@@ -125,7 +125,8 @@ std::int64_t default_quota_bytes(std::uint64_t memory_bytes, const DaemonConfig&
   const std::uint64_t constants = replicas * (kSessionsBytesMax + kStableSegmentBytes) +
                                   static_cast<std::uint64_t>(config.kept_segments_mib) * kMib + kProcessesBytes;
   const double left = static_cast<double>(room - std::min(constants, room / 2));
-  const double copies = kCopyOverhead * static_cast<double>(replicas + 1) + kSnapshotsAtOnce;
+  const std::uint64_t generations = config.view == ViewMode::kAlways ? kGenerationsAtOnce : 0;
+  const double copies = kCopyOverhead * static_cast<double>(replicas + 1 + generations) + kSnapshotsAtOnce;
   const double most = std::min(left / copies, static_cast<double>(kQuotaDefaultBytesMax));
   return std::max(static_cast<std::int64_t>(most), kQuotaDefaultBytesMin);
 }

@@ -154,6 +154,7 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::create(DaemonConfig config) 
   if (auto status = instance->make_pages(); !status.ok()) return status;
   if (auto status = instance->place_replicas(); !status.ok()) return status;
   if (auto status = instance->restore_state(); !status.ok()) return status;
+  if (auto status = instance->open_view(); !status.ok()) return status;
   return instance;
 }
 
@@ -241,6 +242,9 @@ LaunchSpec Instance::launch_spec() const {
     launch.earlier.pop_back();
   }
   spec.front_end_incarnation = front_end_incarnation_;
+  spec.publisher_incarnation = publisher_incarnation_;
+  if (view_socket_.valid()) spec.view_socket = {view_socket_.fd(), view_binding_, view_socket_.file()};
+  spec.view_page_fd = view_page_fd_.get();
   spec.snapshot_fd = snapshot_.get();
   spec.snapshot_slot = snapshot_slot_.value();
   spec.trees = trees_;
@@ -249,7 +253,8 @@ LaunchSpec Instance::launch_spec() const {
 }
 
 std::uint32_t Instance::incarnation(int endpoint) const {
-  return endpoint < config_.replicas ? stable_[endpoint].back().incarnation : front_end_incarnation_;
+  if (endpoint < config_.replicas) return stable_[endpoint].back().incarnation;
+  return endpoint == config_.replicas ? front_end_incarnation_ : publisher_incarnation_;
 }
 
 absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
@@ -257,6 +262,7 @@ absl::StatusOr<Descriptor> Instance::make_stable(int replica) const {
 }
 
 absl::Status Instance::begin_incarnation(int endpoint) {
+  if (has_view(config_) && endpoint == view_endpoint(config_)) return begin_publisher();
   INGOT_CHECK(endpoint >= 0 && endpoint <= config_.replicas, "a replica, or the front end behind them");
   if (endpoint == config_.replicas) return begin_front_end();
   const std::uint32_t next = incarnation(endpoint) + 1;
@@ -276,7 +282,7 @@ absl::Status Instance::begin_incarnation(int endpoint) {
 
 // If one of its inboxes cannot be made, those made before are of no incarnation yet, and are made again.
 absl::Status Instance::begin_front_end() {
-  for (int endpoint = config_.replicas; endpoint < fabric_.endpoints(); ++endpoint) {
+  for (int endpoint = config_.replicas; endpoint < view_endpoint(config_); ++endpoint) {
     auto inbox = fabric_.renew_inbox(EndpointId(static_cast<std::uint16_t>(endpoint)));
     if (!inbox.ok()) return inbox.status();
   }

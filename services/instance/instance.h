@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 #include "replication/pages/instance_view.h"
+#include "replication/pages/view_page.h"
 #include "services/config/daemon_config.h"
 #include "services/handover/handover_state.h"
 #include "services/handover/told.h"
@@ -57,11 +58,19 @@ class Instance {
   // A launch document with every endpoint's newest incarnation and without a supervision channel.
   LaunchSpec launch_spec() const;
 
-  // Makes the segments of the next incarnation of a replica, or of the front end: the endpoint behind the replicas
-  // stands for all of its endpoints, which have one incarnation. The stable segments of earlier incarnations are kept
-  // as long as they are needed. REQUIRES: the kernel has reported the end of the incarnation before. Errors:
-  // RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of that replica are needed); then
-  // the incarnation has not begun.
+  // The view socket listens: there can be a publisher.
+  bool has_view_socket() const { return view_socket_.valid(); }
+  int view_socket() const { return view_socket_.fd(); }
+  // Whether the view socket was bound anew when the instance was taken over: a publisher that runs has the old one.
+  bool new_view_socket() const { return new_view_socket_; }
+  // Null: there is no view.
+  const ViewPage* view_page() const { return view_page_segment_.as<ViewPage>(); }
+
+  // Makes the segments of the next incarnation of a replica, of the front end, or of the view's publisher: the endpoint
+  // behind the replicas stands for all endpoints of the front end, which have one incarnation. The stable segments of
+  // earlier incarnations are kept as long as they are needed. REQUIRES: the kernel has reported the end of the
+  // incarnation before. Errors: RESOURCE_EXHAUSTED (no memory or descriptors, or kKeptIncarnationsMax segments of that
+  // replica are needed); then the incarnation has not begun.
   absl::Status begin_incarnation(int endpoint);
   std::uint32_t incarnation(int endpoint) const;  // the newest incarnation of an endpoint; as above for the front end
   // Releases the stable segments that are no longer needed, and shows on DaemonPage how many are kept
@@ -122,6 +131,10 @@ class Instance {
   absl::Status tell_socket(SupervisionChannel& channel, Told& told) const;
   absl::Status tell_incarnations(SupervisionChannel& channel, int replica, Told& told) const;
   absl::Status begin_front_end();
+  absl::Status begin_publisher();
+  absl::Status open_view();
+  void take_over_view(HandoverState& known);
+  absl::Status tell_publisher(SupervisionChannel& channel, Told& told) const;
   absl::Status tell_front_end(SupervisionChannel& channel, Told& told) const;
   int inbox(int endpoint) const;  // its descriptor
   std::vector<Incarnation> kept_before(int replica, std::uint32_t incarnation) const;
@@ -152,6 +165,12 @@ class Instance {
   std::vector<std::uint64_t> releases_;  // by replica: how often some of its segments were released; from 1
   std::vector<ReplicaLaunch> replicas_;  // without stable segments
   std::uint32_t front_end_incarnation_ = 1;
+  std::uint32_t publisher_incarnation_ = 1;
+  UnixListener view_socket_;  // invalid: there is none
+  std::uint32_t view_binding_ = 1;  // as binding_. Only processes that start from now on know the newest one
+  bool new_view_socket_ = false;
+  Descriptor view_page_fd_;
+  Segment view_page_segment_;
   Descriptor snapshot_;
   Slot snapshot_slot_;
   std::string restored_;

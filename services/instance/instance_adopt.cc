@@ -50,6 +50,7 @@ absl::Status Instance::take_over(HandoverState known) {
   trees_ = spec.trees;
   if (spec.snapshot_fd >= 0) hold_snapshot(Slot(spec.snapshot_slot), known.take(spec.snapshot_fd));
   take_over_sockets(known);
+  take_over_view(known);
   note_this_supervisor();
   page_fd_ = known.take(spec.daemon_page_fd);
   note_kept();

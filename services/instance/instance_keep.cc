@@ -95,6 +95,7 @@ Told Instance::all_told() const {
   for (int endpoint = 0; endpoint <= config_.replicas; ++endpoint) {
     told.incarnations.push_back(incarnation(endpoint));
   }
+  told.incarnations.push_back(publisher_incarnation_);
   return told;
 }
 
@@ -103,6 +104,7 @@ absl::Status Instance::tell(SupervisionChannel& channel, Told& told) const {
     if (auto status = tell_incarnations(channel, id, told); !status.ok()) return status;
   }
   if (auto status = tell_front_end(channel, told); !status.ok()) return status;
+  if (auto status = tell_publisher(channel, told); !status.ok()) return status;
   if (auto status = tell_socket(channel, told); !status.ok()) return status;
   if (!snapshot_.valid() || told.snapshot >= snapshot_slot_) return absl::OkStatus();
   const int fds[] = {snapshot_.get()};
@@ -136,7 +138,7 @@ absl::Status Instance::tell_front_end(SupervisionChannel& channel, Told& told) c
   std::uint32_t& known = told.incarnations[endpoint];
   if (known >= front_end_incarnation_) return absl::OkStatus();
   std::vector<int> inboxes;
-  for (int each = endpoint; each < fabric_.endpoints(); ++each) inboxes.push_back(inbox(each));
+  for (int each = endpoint; each < view_endpoint(config_); ++each) inboxes.push_back(inbox(each));
   absl::Status status = channel.send(incarnation_message(endpoint, front_end_incarnation_), inboxes);
   if (status.ok()) known = front_end_incarnation_;
   return status;

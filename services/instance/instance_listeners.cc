@@ -48,6 +48,7 @@ void Instance::bind_lost_socket() {
 void Instance::refuse_connections() {
   ingot::refuse_connections(listener_.get());
   socket_.remove_file();
+  view_socket_.remove_file();
 }
 
 // Every process knows the first binding since its start, also one that was stopped and has not said so.

@@ -34,6 +34,12 @@ absl::StatusOr<std::unique_ptr<InstanceMemory>> InstanceMemory::attach(const Lau
   }
   memory->incarnations_.insert(memory->incarnations_.end(), static_cast<std::size_t>(front_end_endpoints(spec.config)),
                                Incarnation(spec.front_end_incarnation));
+  if (has_view(spec.config)) memory->incarnations_.emplace_back(spec.publisher_incarnation);
+  if (spec.view_page_fd >= 0) {
+    auto page = map_page<ViewPage>(spec.view_page_fd, memory->segments_);
+    if (!page.ok()) return page.status();
+    memory->view_page_ = *page;
+  }
   if (static_cast<int>(memory->incarnations_.size()) != memory->fabric_.endpoints()) {
     return absl::InvalidArgumentError("not a launch document: its fabric is for another number of replicas");
   }

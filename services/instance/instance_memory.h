@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 #include "replication/pages/instance_view.h"
+#include "replication/pages/view_page.h"
 #include "replication/stable/incarnation_segments.h"
 #include "replication/stable/view.h"
 #include "services/config/daemon_config.h"
@@ -32,6 +33,8 @@ class InstanceMemory {
   std::vector<std::span<std::byte>> inboxes() const;
   const std::vector<Incarnation>& incarnations() const { return incarnations_; }
   const InstanceView& view() const { return view_; }
+  // What the view's publisher shows; null: the instance has no view.
+  const ViewPage* view_page() const { return view_page_; }
   // By replica: the stable segments of its incarnations that are kept. Empty after forget_stable_segments().
   const std::vector<IncarnationSegments>& stable_segments() const { return stable_segments_; }
   // Drops this object's references to the stable segments; to be called once every replica of the process has its own.
@@ -50,6 +53,7 @@ class InstanceMemory {
   Fabric fabric_;
   std::vector<Segment> segments_;
   InstanceView view_;
+  const ViewPage* view_page_ = nullptr;
   std::vector<Incarnation> incarnations_;
   std::vector<IncarnationSegments> stable_segments_;
 };

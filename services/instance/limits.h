@@ -18,14 +18,17 @@ inline constexpr int kClientDescriptorsMin = 64;
 // times the writer and the reader of a snapshot.
 inline constexpr int kReplicaTasks = 5;
 inline constexpr int kStandbyTasks = 1;
+inline constexpr int kPublisherTasks = 1;
 
 // What the default quota (services/instance/default_quota.h) leaves room for. A replica's memory is at most about
 // kCopyOverhead times what is counted of its store, and one more copy than replicas is there while a restarted replica
 // loads, a dead one's memory is freed, or a child writes a snapshot of a state that changes. Beside them are
 // kSnapshotsAtOnce snapshots, each at most as large as what is counted: the published one, the next one, and one that a
-// peer receives. kProcessesBytes is for the front end, the supervisor, the standby process, inboxes and code.
+// peer receives; with --view=always the view's generations, of which there are two while one is made. kProcessesBytes
+// is for the front end, the supervisor, the standby process, inboxes and code.
 inline constexpr double kCopyOverhead = 1.3;
 inline constexpr int kSnapshotsAtOnce = 3;
+inline constexpr std::uint64_t kGenerationsAtOnce = 2;  // of a view, with --view=always
 inline constexpr std::uint64_t kProcessesBytes = 256 * kMib;
 // A default quota outside of these bounds is moved to the nearer one.
 inline constexpr std::int64_t kQuotaDefaultBytesMin = 16 * 1024 * 1024;

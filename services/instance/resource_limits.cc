@@ -35,13 +35,14 @@ int instance_descriptors(const DaemonConfig& config) {
   const int endpoints = endpoints_of(config);
   const int fabric = 1 + 2 * endpoints;                    // control segment, inboxes, bells
   const int of_a_replica = 1 + 1 + kEarlierSegments;       // page and stable segments
-  constexpr int kOthers = 4;                          // the daemon's page, the snapshot, and two sockets that listen
+  constexpr int kOthers = 6;  // the pages of daemon and view, the snapshot, and three sockets that listen
   return fabric + config.replicas * of_a_replica + kOthers;
 }
 
 int tasks_needed(const DaemonConfig& config) {
-  const int replicas = config.backend == Backend::kScc ? 0 : config.replicas * kReplicaTasks + kStandbyTasks;
-  return front_end_tasks(front_end_endpoints(config)) + replicas;
+  const int front_end = front_end_tasks(front_end_endpoints(config));
+  if (config.backend == Backend::kScc) return front_end;
+  return front_end + config.replicas * kReplicaTasks + kStandbyTasks + kPublisherTasks;
 }
 
 }  // namespace

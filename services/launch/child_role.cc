@@ -16,9 +16,14 @@ ChildRole ChildRole::all_replicas(int replicas) {
 
 ChildRole ChildRole::front_end(int replicas) { return {"front-end", kFrontEndLabel, {}, replicas}; }
 
-ChildRole role_of(const std::string& child, int replicas) {
-  if (child == "front-end") return ChildRole::front_end(replicas);
-  if (child == "replicas") return ChildRole::all_replicas(replicas);
+ChildRole ChildRole::publisher(const DaemonConfig& config) {
+  return {"view", kPublisherLabel, {}, view_endpoint(config)};
+}
+
+ChildRole role_of(const std::string& child, const DaemonConfig& config) {
+  if (child == "front-end") return ChildRole::front_end(config.replicas);
+  if (child == "replicas") return ChildRole::all_replicas(config.replicas);
+  if (child == "view") return ChildRole::publisher(config);
   int id = 0;
   (void)absl::SimpleAtoi(absl::StripPrefix(child, "replica/"), &id);
   return ChildRole::replica(id);

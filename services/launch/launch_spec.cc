@@ -57,6 +57,9 @@ LaunchDocument document_of(const LaunchSpec& spec) {
   document.set_replica(spec.replica);
   for (const ReplicaLaunch& launch : spec.replicas) write(launch, *document.add_replicas());
   document.set_front_end_incarnation(spec.front_end_incarnation);
+  document.set_publisher_incarnation(spec.publisher_incarnation);
+  if (spec.view_socket.fd >= 0) write(spec.view_socket, *document.mutable_view_socket());
+  document.set_view_page_fd(spec.view_page_fd);
   document.set_snapshot_fd(spec.snapshot_fd);
   document.set_snapshot_slot(spec.snapshot_slot);
   document.mutable_trees()->set_initial(spec.trees.initial);
@@ -103,7 +106,9 @@ absl::Status check(const LaunchSpec& spec) {
   if (endpoints > kEndpointsMax) return refused("its number of loops is wrong");
   if (spec.fabric_fds.size() != 1 + 2 * endpoints) return refused("its fabric is of another instance");
   if (spec.replica < -1 || spec.replica >= replicas) return refused("its replica is out of range");
-  if (spec.front_end_incarnation == 0) return refused("its incarnations are out of order");
+  if (spec.front_end_incarnation == 0 || spec.publisher_incarnation == 0) {
+    return refused("its incarnations are out of order");
+  }
   if (spec.snapshot_slot > kSlotsMax) return refused("its snapshot is out of range");
   for (int id = 0; id < replicas; ++id) {
     if (auto status = check(spec.replicas[id], id); !status.ok()) return status;
@@ -144,6 +149,9 @@ absl::StatusOr<LaunchSpec> decode_launch_spec(std::string_view bytes) {
   spec.replica = document.replica();
   for (const ReplicaDocument& replica : document.replicas()) spec.replicas.push_back(read(replica));
   spec.front_end_incarnation = document.front_end_incarnation();
+  spec.publisher_incarnation = document.publisher_incarnation();
+  if (document.has_view_socket()) spec.view_socket = read(document.view_socket());
+  spec.view_page_fd = document.view_page_fd();
   spec.snapshot_fd = document.snapshot_fd();
   spec.snapshot_slot = document.snapshot_slot();
   spec.trees.initial = document.trees().initial();

@@ -52,9 +52,12 @@ struct LaunchSpec {
   int listen_fd = -1;        // the TCP socket of config.listen, which listens
   SocketLaunch socket;
   bool shared_cores = true;  // more loops than cores: no spinning
-  int replica = -1;          // the replica that this process runs; -1: all of them, or it is the front end
+  int replica = -1;          // the replica that this process runs; -1: all of them, or it runs none
   std::vector<ReplicaLaunch> replicas;
   std::uint32_t front_end_incarnation = 1;
+  std::uint32_t publisher_incarnation = 1;  // of the view's publisher, which may never have run
+  SocketLaunch view_socket;  // on which readers of the view connect
+  int view_page_fd = -1;     // ViewPage; -1: there is no view
   int snapshot_fd = -1;  // the newest published snapshot; -1: there is none
   std::uint64_t snapshot_slot = 0;  // the snapshot holds the effects of all slots below this one
   TreeLaunch trees;
@@ -67,6 +70,8 @@ struct LaunchSpec {
     visit(daemon_page_fd);
     if (listen_fd >= 0) visit(listen_fd);
     if (socket.fd >= 0) visit(socket.fd);
+    if (view_socket.fd >= 0) visit(view_socket.fd);
+    if (view_page_fd >= 0) visit(view_page_fd);
     for (ReplicaLaunch& launch : replicas) {
       visit(launch.page_fd);
       if (launch.stable_fd >= 0) visit(launch.stable_fd);

@@ -37,11 +37,12 @@ MetricFamily start_time(const DaemonPage& page) {
 
 std::string replica_name(std::size_t id) { return std::to_string(id); }
 
-// Endpoint `replicas` is the front end's first loop; its other loops follow, and the endpoints above them are clients.
+// Endpoint `replicas` is the front end's first loop; its other loops follow, then the view's publisher.
 std::string endpoint_name(std::size_t endpoint, std::size_t replicas, std::size_t loops) {
   if (endpoint < replicas) return replica_name(endpoint);
   if (endpoint == replicas) return "front-end";
   const std::size_t loop = endpoint - replicas;
+  if (loop == loops) return "view";
   return loop < loops ? absl::StrCat("front-end-", loop) : absl::StrCat("client-", endpoint);
 }
 

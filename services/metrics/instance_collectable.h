@@ -13,8 +13,8 @@
 //   ingot_replica_incarnation{replica}, ingot_replica_lag_slots{replica}, ingot_replica_core{replica}
 //   ingot_batch_commands{replica}              histogram of commands per decided batch
 //   ingot_link_sent_messages_total{from,to}, ingot_link_sent_bytes_total, ingot_link_received_messages_total and
-//   ingot_link_received_bytes_total            links that carried anything; an end is a replica's id, "front-end",
-//                                              or of its other loops "front-end-N"
+//   ingot_link_received_bytes_total            links that carried anything; an end is a replica's id, "view", or
+//                                              "front-end", or of its other loops "front-end-N"
 #pragma once
 
 #include <memory>

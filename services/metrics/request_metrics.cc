@@ -20,11 +20,14 @@ constexpr const char* kCodeNames[] = {
     "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",   "OUT_OF_RANGE",
     "UNIMPLEMENTED",  "INTERNAL",          "UNAVAILABLE",        "DATA_LOSS",           "UNAUTHENTICATED"};
 
-// A stream's duration depends on its client, so it is no latency of the server.
+// How long a stream takes depends on its client, and a lock on who holds it: that is no latency of the server.
 bool is_stream(std::size_t method) {
   return method == static_cast<std::size_t>(Method::kWatch) ||
          method == static_cast<std::size_t>(Method::kLeaseKeepAlive) ||
          method == static_cast<std::size_t>(Method::kMaintenanceSnapshot) ||
+         method == static_cast<std::size_t>(Method::kLockLock) ||
+         method == static_cast<std::size_t>(Method::kElectionCampaign) ||
+         method == static_cast<std::size_t>(Method::kElectionObserve) ||
          method == static_cast<std::size_t>(Method::kControlWatchStatus) ||
          method == static_cast<std::size_t>(Method::kControlDrill);
 }

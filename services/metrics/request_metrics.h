@@ -34,6 +34,13 @@ namespace ingot::inline services_metrics {
   X(kLeaseKeepAlive, "etcdserverpb.Lease", "LeaseKeepAlive")        \
   X(kLeaseTimeToLive, "etcdserverpb.Lease", "LeaseTimeToLive")      \
   X(kLeaseLeases, "etcdserverpb.Lease", "LeaseLeases")              \
+  X(kLockLock, "v3lockpb.Lock", "Lock")                             \
+  X(kLockUnlock, "v3lockpb.Lock", "Unlock")                         \
+  X(kElectionCampaign, "v3electionpb.Election", "Campaign")         \
+  X(kElectionProclaim, "v3electionpb.Election", "Proclaim")         \
+  X(kElectionLeader, "v3electionpb.Election", "Leader")             \
+  X(kElectionObserve, "v3electionpb.Election", "Observe")           \
+  X(kElectionResign, "v3electionpb.Election", "Resign")             \
   X(kMaintenanceStatus, "etcdserverpb.Maintenance", "Status")       \
   X(kMaintenanceHashKv, "etcdserverpb.Maintenance", "HashKV")       \
   X(kMaintenanceAlarm, "etcdserverpb.Maintenance", "Alarm")         \

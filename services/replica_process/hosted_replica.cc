@@ -55,8 +55,9 @@ SnapshotBytes map_snapshot(int fd) {
 }  // namespace
 
 absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessage& message,
-                                                          std::vector<Descriptor> fds, int replicas, int endpoints) {
+                                                          std::vector<Descriptor> fds, const DaemonConfig& config) {
   using Kind = IncarnationChange::Kind;
+  const int replicas = config.replicas;
   if (message.has_kept()) {
     if (message.kept().endpoint() >= replicas) return foreign();
     return IncarnationChange{
@@ -64,9 +65,10 @@ absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessa
   }
   const supervision_v1::NewIncarnation& started = message.incarnation();
   const bool replica = started.endpoint() < replicas;
-  if (started.endpoint() > replicas || (started.ended() && !replica)) return foreign();
-  const auto front_end = static_cast<std::size_t>(endpoints - replicas);
-  if (fds.size() != (!replica ? front_end : started.ended() ? 1u : 2u)) return foreign();
+  const bool publisher = has_view(config) && started.endpoint() == view_endpoint(config);
+  if ((started.endpoint() > replicas && !publisher) || (started.ended() && !replica)) return foreign();
+  const auto inboxes = publisher ? 1u : static_cast<std::size_t>(front_end_endpoints(config));
+  if (fds.size() != (!replica ? inboxes : started.ended() ? 1u : 2u)) return foreign();
   IncarnationChange change{.kind = started.ended() ? Kind::kEnded : Kind::kBegins,
                            .endpoint = endpoint_of(started),
                            .incarnation = Incarnation(started.incarnation()),

@@ -31,17 +31,18 @@ struct IncarnationChange {
   Kind kind = Kind::kBegins;
   EndpointId endpoint;
   Incarnation incarnation{0};                 // kBegins, kEnded
-  // kBegins: of a replica one, of the front end one for each of its endpoints, from `endpoint` on.
+  // kBegins: of a replica or the view's publisher one, of the front end one for each of its endpoints, from `endpoint`
+  // on.
   std::shared_ptr<const std::vector<Descriptor>> inboxes{};
   // kBegins of a replica, kEnded; null: it could not be mapped, so its content is unknown here.
   std::shared_ptr<const Segment> stable{};
   std::vector<Incarnation> kept{};  // earlier incarnations of the replica whose segments are kept
 };
 
-// Takes a NewIncarnation or KeptIncarnations message with its descriptors. `endpoints`: how many the instance has; those
-// from `replicas` on are the front end's. Errors: INVALID_ARGUMENT (the message does not fit this instance).
+// Takes a NewIncarnation or KeptIncarnations message with its descriptors. `config`: the instance's. Errors:
+// INVALID_ARGUMENT (the message does not fit this instance).
 absl::StatusOr<IncarnationChange> read_incarnation_change(const SupervisionMessage& message,
-                                                          std::vector<Descriptor> fds, int replicas, int endpoints);
+                                                          std::vector<Descriptor> fds, const DaemonConfig& config);
 
 // Hands a finished snapshot of the slots below `slot` to the supervisor, to be published. The replica repeats the call
 // from time to time until the snapshot is published: while there is no supervisor, the message is lost.

@@ -175,8 +175,7 @@ class HostedLoops {
   ReplicaPage& first_page() { return loops_.front().page(); }
 
   void change_incarnation(const SupervisionMessage& message, std::vector<Descriptor> fds) {
-    auto change = read_incarnation_change(message, std::move(fds), spec_.config.replicas,
-                                          memory_.fabric().endpoints());
+    auto change = read_incarnation_change(message, std::move(fds), spec_.config);
     if (!change.ok()) return warn(change.status());
     for (HostedLoop& each : loops_) each.announce(*change);
   }

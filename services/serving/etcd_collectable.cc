@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "core/counters.h"
@@ -57,8 +58,10 @@ double succeeded(const RequestMetrics& requests, Method method) {
 
 // Which methods are etcd's, and how their messages come.
 const char* grpc_type(Method method) {
-  if (std::string(RequestMetrics::name_of(method).service).rfind("etcdserverpb.", 0) != 0) return nullptr;
-  if (method == Method::kMaintenanceSnapshot) return "server_stream";
+  const std::string_view service = RequestMetrics::name_of(method).service;
+  const auto begins = [&](const char* package) { return service.starts_with(package); };
+  if (!begins("etcdserverpb.") && !begins("v3lockpb.") && !begins("v3electionpb.")) return nullptr;
+  if (method == Method::kMaintenanceSnapshot || method == Method::kElectionObserve) return "server_stream";
   return method == Method::kWatch || method == Method::kLeaseKeepAlive ? "bidi_stream" : "unary";
 }
 

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "core/types.h"
 #include "replication/client/session_client.h"
+#include "replication/client/shown_slot.h"
 #include "replication/pages/instance_view.h"
 #include "services/instance/instance_memory.h"
 #include "services/launch/launch_spec.h"
@@ -19,9 +20,14 @@ namespace ingot::inline services_serving {
 // Made and filled before the loop runs; then used by its thread, except for the functions that say otherwise.
 class FrontEndLoop {
  public:
-  // The loop's endpoint is `index` behind the replicas. All references outlive the loop. Errors: RESOURCE_EXHAUSTED.
+  // What the process has shown; at its start, all that its predecessors may have shown.
+  static std::shared_ptr<ShownSlot> shown_before(const InstanceView& view);
+
+  // The loop's endpoint is `index` behind the replicas. `shown` is that of all loops. All references outlive the loop.
+  // Errors: RESOURCE_EXHAUSTED.
   static absl::StatusOr<std::unique_ptr<FrontEndLoop>> create(const LaunchSpec& spec, int index,
-                                                              InstanceMemory& memory, const InstanceView& view);
+                                                              InstanceMemory& memory, const InstanceView& view,
+                                                              std::shared_ptr<ShownSlot> shown);
 
   ServingLoop& serving() { return *serving_; }
   ReplicaClient& client() { return client_; }
@@ -37,7 +43,7 @@ class FrontEndLoop {
 
  private:
   FrontEndLoop(const LaunchSpec& spec, int index, InstanceMemory& memory, const InstanceView& view,
-               std::unique_ptr<ServingLoop> serving);
+               std::shared_ptr<ShownSlot> shown, std::unique_ptr<ServingLoop> serving);
 
   InstanceMemory& memory_;
   const EndpointId self_;

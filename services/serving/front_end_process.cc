@@ -22,6 +22,7 @@
 #include "services/instance/instance_memory.h"
 #include "services/launch/tasks.h"
 #include "services/log/log.h"
+#include "services/metrics/view_collectable.h"
 #include "services/replica_process/death_watch.h"
 #include "services/serving/auto_compaction.h"
 #include "services/serving/front_end_loop.h"
@@ -38,8 +39,9 @@ using Loops = std::vector<std::unique_ptr<FrontEndLoop>>;
 
 absl::StatusOr<Loops> make_loops(const LaunchSpec& spec, InstanceMemory& memory, const InstanceView& view) {
   Loops loops;
+  const std::shared_ptr<ShownSlot> shown = FrontEndLoop::shown_before(view);
   for (int index = 0; index < front_end_endpoints(spec.config); ++index) {
-    auto loop = FrontEndLoop::create(spec, index, memory, view);
+    auto loop = FrontEndLoop::create(spec, index, memory, view, shown);
     if (!loop.ok()) return loop.status();
     loops.push_back(*std::move(loop));
   }
@@ -73,6 +75,7 @@ class FrontEnd {
         snapshots_(cores_without_loops(spec.replicas)),
         serving_(spec.config, view, served(loops_), nullptr, published(), !spec.trees.initial.empty()),
         auto_compactor_(loops_.front()->client(), view) {
+    if (memory.view_page() != nullptr) serving_.add(std::make_shared<ViewCollectable>(*memory.view_page()));
     const bool threads = spec.config.isolation == Isolation::kThread;
     for (std::uint16_t id = 0; !threads && id < memory.stable_segments().size(); ++id) {
       const IncarnationSegments& segments = memory.stable_segments()[id];

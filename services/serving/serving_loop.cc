@@ -46,6 +46,7 @@ ServingLoop::ServingLoop(std::unique_ptr<boost::asio::io_context> io, std::uniqu
 // The end of the connections cancels the calls that are passed on. While these end, answers to other calls may come by
 // the loop's tasks, which still find the server.
 void ServingLoop::end() {
+  if (locks_ != nullptr) locks_->drain();  // the client may be gone before the calls
   if (server_ != nullptr) server_->end();
   passing_.reset();
   server_.reset();
@@ -60,6 +61,9 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   watches_ = std::make_unique<watch::WatchMethods>(client, parts.config, parts.view, parts.metrics,
                                                   watch_counters_);
   watches_->add_to(methods_);
+  locks_ = std::make_unique<locks::LockMethods>(client, watches_->hub(), parts.config, parts.view, parts.metrics,
+                                                [this](LoopTasks::Task task) { tasks_->post(std::move(task)); });
+  locks_->add_to(methods_);
   etcd::add_json_paths(methods_);
   passing_ = std::make_unique<rpc::Passing>(std::move(channel), *tasks_, parts.passed_calls,
                                             [this](std::size_t bytes) { server_->count_freed(bytes); });
@@ -77,6 +81,7 @@ void ServingLoop::serve(const Parts& parts, ReplicaClient& client, std::shared_p
   loop_->add(*server_);
   loop_->add(*passing_);
   loop_->add(watches_->hub());
+  loop_->add(locks_->leaves());
   tasks_->attach(*loop_);
   loop_->at_round_end([this] { end_round(); });
 }
@@ -90,6 +95,7 @@ void ServingLoop::drain() {
   tasks_->post([this] {
     draining_ = true;
     if (leases_ != nullptr) leases_->drain();
+    if (locks_ != nullptr) locks_->drain();
     if (watches_ != nullptr) watches_->drain();
     if (passing_ != nullptr) passing_->drain();
     if (server_ != nullptr) server_->drain();

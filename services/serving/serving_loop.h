@@ -16,6 +16,7 @@
 #include "services/config/daemon_config.h"
 #include "services/etcd/kv_methods.h"
 #include "services/etcd/lease_methods.h"
+#include "services/locks/lock_methods.h"
 #include "services/metrics/request_metrics.h"
 #include "services/rpc/passing/budget.h"
 #include "services/rpc/passing/passing.h"
@@ -56,8 +57,8 @@ class ServingLoop {
     rpc::PassedCalls& passed_calls;
     int connections;  // the loop's share of what the process has descriptors for
   };
-  // Makes the server, with KV, Lease and Watch on this loop; `client` is used by the loop's thread only. All other
-  // calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
+  // Makes the server, with KV, Lease, Watch, Lock and Election on this loop; `client` is used by the loop's thread
+  // only. All other calls go to the gRPC server at the end of `channel`. To be called once, before the loop runs.
   void serve(const Parts& parts, ReplicaClient& client, std::shared_ptr<grpc::Channel> channel);
 
   // Waits until the calls that were passed on have ended, and closes all connections. To be called when the loop has
@@ -92,6 +93,7 @@ class ServingLoop {
   std::unique_ptr<etcd::KvMethods> kv_;
   std::unique_ptr<etcd::LeaseMethods> leases_;
   std::unique_ptr<watch::WatchMethods> watches_;
+  std::unique_ptr<locks::LockMethods> locks_;  // upon the hub of watches_
   std::unique_ptr<rpc::Passing> passing_;
   std::unique_ptr<rpc::Server> server_;
 };

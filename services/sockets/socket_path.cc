@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "services/config/limits.h"
 
 namespace ingot::inline services_sockets {
@@ -34,6 +35,10 @@ std::vector<std::string> default_socket_paths(const std::string& instance) {
     if (path.size() <= kSocketPathBytesMax) paths.push_back(std::move(path));
   }
   return paths;
+}
+
+std::string view_socket_path(const std::string& socket) {
+  return std::string(absl::StripSuffix(socket, ".sock")) + ".view.sock";
 }
 
 std::string default_instance_name(int port) { return absl::StrCat("ingot-", port); }

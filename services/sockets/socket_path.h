@@ -16,6 +16,9 @@ namespace ingot::inline services_sockets {
 // another thread changes it.
 std::vector<std::string> default_socket_paths(const std::string& instance);
 
+// Where readers of an instance's view connect, beside its socket: "NAME.view.sock" for "NAME.sock".
+std::string view_socket_path(const std::string& socket);
+
 // The default name of an instance that listens on a port: "ingot-2379".
 std::string default_instance_name(int port);
 

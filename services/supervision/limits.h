@@ -26,6 +26,10 @@ inline constexpr std::int64_t kFrontEndAskMs = 1'000;
 inline constexpr std::int64_t kFrontEndTimeoutMsMax = 300'000;
 inline constexpr std::int64_t kFrontEndCalmMs = 600'000;
 
+// A publisher of the view that answers nothing for so long, or is stopped, is killed; as above, each kill doubles that.
+// It is counted in the supervisor's questions.
+inline constexpr std::int64_t kPublisherTimeoutMs = 5'000;
+
 // How often the supervisor touches the instance's trace. What empties folders by age does so after days.
 inline constexpr int kTraceTouchMs = 3'600'000;
 

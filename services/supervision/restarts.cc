@@ -43,6 +43,10 @@ void Restarts::ready(const Child& child) {
   if (its.again) log_info(absl::StrCat(child.name(), " is up as incarnation ", child.incarnation));
 }
 
+void Restarts::begin(const ChildRole& role) {
+  if (!cancelled_) start(endpoint(role));
+}
+
 void Restarts::missing(const ChildRole& role, const std::string& what) {
   start_later(endpoint(role), absl::StrCat(role.label, " ", what), "", 0);
 }
@@ -67,16 +71,16 @@ void Restarts::start_later(Endpoint& endpoint, const std::string& what, const st
   start_after(endpoint, std::max(delay_ms, failover_ms));
 }
 
-// By how much a start is delayed in favour of a failover, in ms: 0 for the front end, and if the running voters are no
-// majority. In the latter case delayed starts of other voters begin now as well, but only as many as a majority
-// needs: more would take CPU time from the starts that the group waits for.
+// By how much a start is delayed in favour of a failover, in ms: 0 for a process without replicas, and if the running
+// voters are no majority. In the latter case delayed starts of other voters begin now as well, but only as many as a
+// majority needs: more would take CPU time from the starts that the group waits for.
 int Restarts::failover_ms(const Endpoint& endpoint, int delay_ms) {
   const int voters = instance_.config().voters;
   const auto votes = [&](const ChildRole& role) { return role.endpoint >= 0 && role.endpoint < voters; };
   int running = 0;
   children_.for_each_running([&](const Child& child) { running += votes(child.role) ? 1 : 0; });
   for (const auto& [id, other] : endpoints_) running += votes(other.role) && other.starts_now ? 1 : 0;
-  if (2 * running > voters) return endpoint.role.front_end() ? 0 : kFailoverFirstMs;
+  if (2 * running > voters) return endpoint.role.replicas.empty() ? 0 : kFailoverFirstMs;
   if (votes(endpoint.role) && delay_ms == 0) ++running;
   for (auto& [id, other] : endpoints_) {
     if (2 * running > voters) break;

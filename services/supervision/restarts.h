@@ -24,6 +24,8 @@ class Restarts {
   void died(const Child& child, const std::string& how);
   void failed(const Child& child, const absl::Status& why);
   void ready(const Child& child);
+  // Starts the role's next incarnation now: it has no process, and none has died.
+  void begin(const ChildRole& role);
   // The role has no process; `what` says why, for the log.
   void missing(const ChildRole& role, const std::string& what);
 

@@ -55,6 +55,7 @@ void Supervisor::child_ready(Child& child) {
   if (phase_ >= Phase::kServing) {
     if (child.role.endpoint >= 0) restarts_.ready(child);
     if (child.role.front_end()) front_end_watch_.answered();
+    if (child.role.is_publisher()) publisher_.answered();
     if (child.role.front_end() && !serving_logged_) log_serving();
     if (children_.all_ready()) prepare_standby();
     return;
@@ -67,12 +68,13 @@ void Supervisor::child_ready(Child& child) {
     begin_service();
     prepare_standby();
     log_serving();
+    publisher_.begin();
   }
 }
 
 void Supervisor::begin_service() {
   phase_ = Phase::kServing;
-  front_end_watch_.start();
+  front_end_watch_.start(instance_.config().front_end_timeout_ms);
   if (auto status = revision_timer_.start(); !status.ok()) {
     log_warning(absl::StrCat("there is no automatic compaction: ", std::string(status.message())));
   }
@@ -89,6 +91,7 @@ void Supervisor::keep_trace() {
 
 void Supervisor::child_answered(Child& child) {
   if (child.role.front_end()) front_end_watch_.answered();
+  if (child.role.is_publisher()) publisher_.answered();
 }
 
 void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
@@ -97,7 +100,7 @@ void Supervisor::adopt(std::vector<Orphan> orphans, std::int64_t orphan_ms) {
   std::vector<std::string> stopped;
   int replicas = 0;
   for (Orphan& orphan : orphans) {
-    const ChildRole role = role_of(orphan.child, config.replicas);
+    const ChildRole role = role_of(orphan.child, config);
     if (!orphan.answered) stopped.push_back(absl::StrCat(role.label, " (pid ", orphan.pid, ")"));
     replicas += static_cast<int>(role.replicas.size());
     children_.adopt(role, std::move(orphan));
@@ -134,6 +137,7 @@ void Supervisor::start_missing() {
     for (int id = 0; id < replicas; ++id) start_if_missing(ChildRole::replica(id));
   }
   start_if_missing(ChildRole::front_end(replicas));
+  publisher_.begin();
 }
 
 void Supervisor::start_if_missing(const ChildRole& role) {
@@ -216,6 +220,7 @@ void Supervisor::drain() {
   instance_.refuse_connections();
   restarts_.cancel();
   front_end_watch_.cancel();
+  publisher_.cancel();
   front_end->post(drain_message());
   kill_after_deadline();
 }
@@ -228,6 +233,7 @@ void Supervisor::stop(absl::Status why) {
   outcome_ = std::move(why);
   restarts_.cancel();
   front_end_watch_.cancel();
+  publisher_.cancel();
   children_.for_each_running([](Child& child) {
     child.post(leave_message());
     child.signal(SIGCONT);

@@ -13,8 +13,9 @@
 #include "absl/status/status.h"
 #include "services/handover/orphans.h"
 #include "services/instance/instance.h"
+#include "services/supervision/answer_watch.h"
 #include "services/supervision/children.h"
-#include "services/supervision/front_end_watch.h"
+#include "services/supervision/publisher_start.h"
 #include "services/supervision/restarts.h"
 #include "services/supervision/revision_window.h"
 
@@ -22,7 +23,7 @@ namespace ingot::inline services_supervision {
 
 // Life of an instance: replicas start; when all are ready, the front end starts; when it is ready, the instance serves.
 // From then on a process that dies is started again (services/supervision/restarts.h), and a front end that answers
-// nothing is killed for that (services/supervision/front_end_watch.h). There are two exceptions: if all
+// nothing is killed for that (services/supervision/answer_watch.h). There are two exceptions: if all
 // replicas are threads of one process, its death loses the state, and the instance ends with an error; and a process
 // that cannot start the first time ends the instance, too. An attached instance serves at once. SIGTERM or SIGINT: the
 // front end drains, then the replicas leave, then run() returns OK.
@@ -67,7 +68,8 @@ class Supervisor final : private ChildObserver {
   boost::asio::steady_timer trace_timer_{io_};
   Children children_{io_, instance_, *this};
   Restarts restarts_{io_, instance_, children_};
-  FrontEndWatch front_end_watch_{io_, instance_, children_};
+  AnswerWatch front_end_watch_{io_, children_, kFrontEndLabel, [this] { instance_.page().front_end_hangs.add(1); }};
+  PublisherStart publisher_{io_, instance_, children_, restarts_};
   RevisionTimer revision_timer_{io_, instance_};
   Phase phase_ = Phase::kReplicasStart;
   bool serving_logged_ = false;

@@ -13,6 +13,7 @@ namespace ingot::watch {
 // whatever others have. They take less memory than the connection itself (some 14 KiB).
 inline constexpr std::size_t kWatchesMax = 65'536;                     // beyond: created and canceled, with a sentence
 inline constexpr std::size_t kWatchKeyBytesMax = 32 * 1024 * 1024;     // of their ranges: likewise
+// Calls of Lock and Election that wait for a key (services/locks) have each a stream with one watch.
 inline constexpr std::size_t kWatchStreamsMax = 16'384;                // beyond: RESOURCE_EXHAUSTED
 inline constexpr std::size_t kEndedIdsMax = 64;                        // of a stream; then the oldest is free again
 inline constexpr std::size_t kWatchesOwn = 8;                          // of each connection

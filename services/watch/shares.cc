@@ -17,7 +17,8 @@ struct Bound {
 
 const Bound& bound_of(Resource what) {
   static constexpr std::array<Bound, kResources> kBounds{{
-      {"watch streams", kWatchStreamsMax, kWatchStreamsOwn, "use one stream for several watches"},
+      {"watch streams, and calls that wait for locks", kWatchStreamsMax, kWatchStreamsOwn,
+       "use one stream for several watches"},
       {"watches", kWatchesMax, kWatchesOwn, "watch a range of keys instead"},
       {"bytes of watched keys", kWatchKeyBytesMax, kWatchKeyBytesOwn, "watch a range of keys instead"},
   }};

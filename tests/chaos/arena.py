@@ -9,10 +9,10 @@ import sys
 import threading
 import time
 
+from clients import Notes
 from tests.daemon.ingot_daemon import (INGOTCTL, INGOTD, PORT_TAKEN, WATCHDOG_S, alive, processes_below, send_signal,
                                        signal_all)
 
-RECORDER = "tests/chaos/recorder"
 POLL_S = 0.02
 
 
@@ -29,21 +29,31 @@ def free_ports(count):
 class Arena:
     """Use as a context manager: leaving it ends everything that it started, even after an exception."""
 
-    def __init__(self, folder, number, replicas, daemon_flags, recorder_flags, seed):
+    def __init__(self, folder, number, replicas, daemon_flags, clients, recorder_flags, seed):
+        self.clients = clients  # what they are, as in clients.py
         self.history = os.path.join(folder, f"history-{number}.jsonl")
         self.log_path = os.path.join(folder, f"ingotd-{number}.log")
         self.log = open(self.log_path, "a")
         self.daemon_flags = [f"--name=chaos-{os.getpid()}-{number}", f"--replicas={replicas}", *daemon_flags]
-        self.recorder_flags = [f"--history={self.history}", f"--seed={seed}", *recorder_flags]
+        self.recorder_flags = [f"--seed={seed}", *clients.flags(self.history), *recorder_flags]
         self.supervisor = self.recorder = None
         self.seen = set()  # pids of all processes that the status ever named
         self.wakers = []   # timers that end stops
 
     def __enter__(self):
         self.start_on_free_ports()
-        self.recorder = subprocess.Popen([RECORDER, f"--endpoint={self.endpoint}", *self.recorder_flags],
+        self.recorder = subprocess.Popen([self.clients.program, f"--endpoint={self.endpoint}", *self.recorder_flags],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.notes = Notes(self.clients.want_notes, self.tell)
         return self
+
+    def tell(self, line):
+        """A client that has ended by itself is found at the end."""
+        try:
+            self.recorder.stdin.write(line)
+            self.recorder.stdin.flush()
+        except BrokenPipeError:
+            pass
 
     def start_on_free_ports(self):
         """Another program may take a free port first; then tries again with other ports."""
@@ -160,14 +170,33 @@ class Arena:
     # ---- Faults ----
 
     def kill(self, pids):
-        return sum(send_signal(pid, signal.SIGKILL) for pid in pids if self.is_ours(pid))
+        killed = sum(send_signal(pid, signal.SIGKILL) for pid in pids if self.is_ours(pid))
+        self.notes.disturbed()
+        return killed
 
     def stop(self, pids, seconds):
         stopped = [pid for pid in pids if self.is_ours(pid) and send_signal(pid, signal.SIGSTOP)]
-        waker = threading.Timer(seconds, lambda: signal_all(stopped, signal.SIGCONT))
+
+        def go_on():
+            signal_all(stopped, signal.SIGCONT)
+            self.notes.disturbed()
+
+        waker = threading.Timer(seconds, go_on)
         waker.daemon = True
         waker.start()
         self.wakers.append(waker)
+        return len(stopped)
+
+    def stop_group(self, seconds):
+        """Stops every replica; returns how many there were."""
+        replicas = [pid for pid in self.instance_processes() if self.role_word(pid) == "@replica"]
+        stopped = [pid for pid in replicas if send_signal(pid, signal.SIGSTOP)]
+        from_ns = time.monotonic_ns()
+        time.sleep(seconds)
+        to_ns = time.monotonic_ns()
+        signal_all(stopped, signal.SIGCONT)
+        self.notes.stopped(from_ns, to_ns)
+        self.notes.disturbed()
         return len(stopped)
 
     def replace_supervisor(self):
@@ -187,9 +216,10 @@ class Arena:
         for waker in self.wakers:
             waker.join()
         if blocked:
-            self.recorder.stdin.write("blocked\n")
+            self.notes.blocked()
         else:
             self.wait_until(lambda: self.settled(restarts), "everybody is up again and has caught up")
+        self.notes.disturbed()
         self.recorder.stdin.close()
         text = self.recorder.stdout.read()
         self.recorder.wait()

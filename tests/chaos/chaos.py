@@ -1,6 +1,7 @@
 """A real daemon under chaos: clients record requests and answers while the daemon's processes are killed and stopped at
 moments that a seed chooses; then Porcupine and the project's own checker check the histories, and every acknowledged
-write is looked up."""
+write is looked up. With --clients=leases, the clients are lease holders that wait for one another's locks, and
+watchers; then no lock was held by two, no lease ended early, and each event was seen once, in order."""
 
 import argparse
 import json
@@ -13,11 +14,13 @@ import sys
 import time
 
 from arena import Arena
-from checker import build_porcupine, porcupine
+from clients import Keys, Leases
 from faults import KILLS, OF_REPLICAS, Plan
 from groups import all_groups, drawn_groups
 from tests.seeds import kept_folder
 
+GROUP_STOPS_PERCENT = 10
+GROUP_STOP_S = 3.5  # longer than lease_holders' leases
 TWO_PHASE = "--agreement=2pc"  # a dead replica blocks such a group for good
 TWO_PHASE_TARGETS = ("leader", "other", "two", "front-end", "supervisor")
 
@@ -29,6 +32,9 @@ def parse(arguments):
         return int(text)
 
     parser = argparse.ArgumentParser(prog="tests/chaos/run.sh", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--clients", choices=["keys", "leases"], default="keys", help="what they do (keys)")
+    parser.add_argument("--group-stops", type=positive, default=None, metavar="PERCENT", help="of faults after which "
+                        "the whole group is stopped for longer than a lease (0; with --clients=leases: 10)")
     parser.add_argument("--kills", type=positive, default=6, help="SIGKILLs, at least (6)")
     parser.add_argument("--stops", type=positive, default=3, help="SIGSTOPs, at least (3)")
     parser.add_argument("--replicas", type=positive, default=5, help="of the daemon (5)")
@@ -59,6 +65,8 @@ def parse(arguments):
         parser.error("--replicas is from 1 to 48")
     if flags.rounds > len(list(all_groups())):
         parser.error(f"--rounds is at most {len(list(all_groups()))}: there are no more groups")
+    if flags.group_stops is None:
+        flags.group_stops = GROUP_STOPS_PERCENT if flags.clients == "leases" else 0
     if flags.seed is None:
         flags.seed = random.SystemRandom().randrange(2 ** 32)
     return flags
@@ -66,7 +74,8 @@ def parse(arguments):
 
 def command(flags):
     """What runs this again, with the same seed."""
-    words = ["tests/chaos/run.sh", f"--seed={flags.seed}", f"--kills={flags.kills}", f"--stops={flags.stops}",
+    words = ["tests/chaos/run.sh", f"--clients={flags.clients}", f"--seed={flags.seed}",
+             f"--group-stops={flags.group_stops}", f"--kills={flags.kills}", f"--stops={flags.stops}",
              f"--replicas={flags.replicas}", f"--targets={','.join(flags.targets)}",
              f"--settle-percent={flags.settle_percent}", f"--faults-per-daemon={flags.faults_per_daemon}",
              f"--kills-per-daemon={flags.kills_per_daemon}"]
@@ -87,9 +96,7 @@ class Chaos:
         self.kills = self.stops = self.daemons = 0
         self.by_target = {}
         self.reports = []
-        self.checker, self.no_checker = build_porcupine()
-        if self.checker is None and flags.require_porcupine:
-            raise AssertionError(self.no_checker)
+        self.clients = Keys(flags.require_porcupine) if flags.clients == "keys" else Leases()
 
     def run(self, folder):
         began = time.monotonic()
@@ -100,8 +107,8 @@ class Chaos:
 
     def one_daemon(self, folder):
         self.daemons += 1
-        with Arena(folder, self.daemons, self.flags.replicas, self.flags.daemon_flag, self.flags.recorder_flag,
-                   self.seed + self.daemons) as arena:
+        with Arena(folder, self.daemons, self.flags.replicas, self.flags.daemon_flag, self.clients,
+                   self.flags.recorder_flag, self.seed + self.daemons) as arena:
             faults = kills = 0
             self.dead = set()
             while not self.plan.done() and faults < self.flags.faults_per_daemon:
@@ -112,13 +119,20 @@ class Chaos:
                 if self.dead:
                     arena.require_blocked(self.dead)
                     break
+                if self.chance.random() * 100 < self.flags.group_stops:
+                    self.stop_group(arena)
             report = arena.finish(self.restarts, blocked=bool(self.dead))
-        report["porcupine"] = self.checked(arena.history)
-        self.log(f"chaos: daemon {self.daemons}: {report['operations']} operations, {report['open']} open, "
-                 f"{report['looked_up']} looked up, {report['lost']} lost, linearizable: {report['linearizable']} "
-                 f"(Porcupine: {report['porcupine']}), longest gap {report['gap_ms_max']:.0f} ms; "
-                 f"{self.kills} kills and {self.stops} stops so far")
+        self.clients.judge(report, arena.history)
+        self.log(f"chaos: daemon {self.daemons}: {self.clients.line(report)}; {self.kills} kills and {self.stops} "
+                 "stops so far")
         return report
+
+    def stop_group(self, arena):
+        """Once everybody is up, so that nobody who starts meanwhile goes on."""
+        arena.wait_until(lambda: arena.settled(self.restarts), "everybody is up again and has caught up")
+        stops = arena.stop_group(GROUP_STOP_S)
+        self.count("stop group", stops)
+        self.stops += stops
 
     def inject(self, arena, fault, killed_before):
         """Injects a fault; returns the number of killed processes."""
@@ -151,26 +165,11 @@ class Chaos:
         if signals:
             self.by_target[what] = self.by_target.get(what, 0) + signals
 
-    def checked(self, history):
-        if self.checker is None:
-            return "not judged: " + self.no_checker
-        code, reports, error = porcupine(self.checker, history)
-        return reports[0]["verdict"] if code in (0, 1) and reports else error
-
     def summary(self, elapsed_s):
-        total = lambda key: sum(r[key] for r in self.reports)
-        fine = all(r["lost"] == 0 and r["linearizable"] == "fine" and r["revisions"] == "fine" and
-                   (r["porcupine"] == "Ok" or r["porcupine"].startswith("not judged")) for r in self.reports)
         return {"seed": self.seed, "replicas": self.flags.replicas, "kills": self.kills, "stops": self.stops,
                 "by_target": dict(sorted(self.by_target.items())), "daemons": self.daemons,
-                "blocked": sum(r["blocked"] for r in self.reports), "elapsed_s": round(elapsed_s, 1), "operations": total("operations"),
-                "acknowledged_writes": total("acknowledged_writes"), "looked_up": total("looked_up"),
-                "lost": total("lost"), "open": total("open"), "failed": total("failed"),
-                "gap_ms_max": round(max(r["gap_ms_max"] for r in self.reports), 1),
-                "linearizable": sorted({r["linearizable"] for r in self.reports}),
-                "revisions": sorted({r["revisions"] for r in self.reports}),
-                "porcupine": sorted({r["porcupine"] for r in self.reports}),
-                "lost_examples": [e for r in self.reports for e in r["lost_examples"]][:10], "held": fine}
+                "blocked": sum(r["blocked"] for r in self.reports), "elapsed_s": round(elapsed_s, 1),
+                **self.clients.summary(self.reports)}
 
 
 def show(summary):
@@ -213,21 +212,23 @@ def run_rounds(flags, folder):
     return summaries
 
 
-COLUMNS = ("kills", "stops", "daemons", "blocked", "acknowledged_writes", "lost", "porcupine", "held")
+COLUMNS = ("kills", "stops", "daemons", "blocked", "acknowledged_writes", "lost", "porcupine", "leases", "keep_alives",
+           "tenures", "expired", "events", "held")
 
 
 def show_rounds(summaries):
+    columns = [name for name in COLUMNS if any(name in summary for summary in summaries)]
     width = max(len(summary["group"]) for summary in summaries)
-    print("  ".join(["group".ljust(width), *COLUMNS]))
+    print("  ".join(["group".ljust(width), *columns]))
     for summary in summaries:
-        values = [summary.get(column, "") for column in COLUMNS]
+        values = [summary.get(column, "") for column in columns]
         cells = ["; ".join(value) if isinstance(value, list) else str(value) for value in values]
-        print("  ".join([summary["group"].ljust(width), *[c.rjust(len(n)) for c, n in zip(cells, COLUMNS)]]))
+        print("  ".join([summary["group"].ljust(width), *[c.rjust(len(n)) for c, n in zip(cells, columns)]]))
 
 
 def build(root):
     """Builds the programs, which are then found below the working folder."""
-    targets = ["//services/ingotd", "//services/ingotctl", "//tests/chaos:recorder"]
+    targets = ["//services/ingotd", "//services/ingotctl", "//tests/chaos:recorder", "//tests/chaos:lease_holders"]
     if subprocess.run(["bazel", "build", *targets], cwd=root, stdout=sys.stderr).returncode != 0:
         sys.exit("tests/chaos/run.sh: the build failed; see above")
     os.chdir(os.path.join(root, "bazel-bin"))

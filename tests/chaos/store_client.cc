@@ -38,9 +38,12 @@ std::uint64_t now_ns() {
                                         .count());
 }
 
+std::shared_ptr<grpc::Channel> channel_to(const std::string& endpoint) {
+  return grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), channel_arguments());
+}
+
 StoreClient::StoreClient(const std::string& endpoint)
-    : channel_(grpc::CreateCustomChannel(endpoint, grpc::InsecureChannelCredentials(), channel_arguments())),
-      stub_(etcdserverpb::KV::NewStub(channel_)) {}
+    : channel_(channel_to(endpoint)), stub_(etcdserverpb::KV::NewStub(channel_)) {}
 
 bool StoreClient::connected(std::chrono::milliseconds patience) {
   return channel_->WaitForConnected(std::chrono::system_clock::now() + patience);

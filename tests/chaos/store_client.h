@@ -17,6 +17,9 @@ namespace ingot::chaos {
 
 std::uint64_t now_ns();  // monotonic
 
+// A connection of its own, which is soon tried again when it is lost. No request is sent twice.
+std::shared_ptr<grpc::Channel> channel_to(const std::string& endpoint);
+
 // Not thread-safe: one request at a time.
 class StoreClient {
  public:

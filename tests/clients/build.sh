@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# Builds one client of tests/clients/run.sh and prints the command that starts it. Fetches what it needs the first time,
-# in fixed versions: Go's modules by go.sum, Python's packages into a folder of their own, Java's from Maven.
+# Builds one client of tests/clients/run.sh or recipes.sh, or program of programs.sh, and prints the command that starts
+# it. Fetches what it needs the first time, in fixed versions: Go's modules by go.sum, Python's packages into a folder of
+# their own, Java's from Maven, JavaScript's and Rust's by their lock files.
 #
 #   tests/clients/build.sh go | etcd-client | grpcurl | python | java | etcdctl
 #   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
+#   tests/clients/build.sh recipes | recipes-3.4 | recipes-3.5.0 | recipes-3.6 | recipes-3.7
+#   tests/clients/build.sh python-etcd3 | js-etcd3 | rust-etcd-client | jetcd    holders of recipes.sh
+#   tests/clients/build.sh coredns | patroni | etcd-3.6 | etcdctl-3.6    programs of programs.sh
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
+#   tests/clients/build.sh mixin          etcd's own dashboard for Grafana, as JSON, for dashboard.sh
 #
 # Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
 # network.
@@ -48,29 +53,70 @@ go_program() {
   echo "$made/program"
 }
 
-python_player() {
+# Arguments: name, program, its packages, and how pip may build them.
+python_program() {
   needed python3 python3-venv
-  folder_for python "$here/python/requirements.txt"
+  folder_for "$1" "$3"
+  if [ ! -e "$made/done" ]; then
+    python3 -m venv "$made/venv" >&2 || not_here "python3 -m venv failed (apt install python3-venv)"
+    timeout 300 "$made/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: "${@:4}" \
+      -r "$3" >&2 || not_here "Python's packages could not be fetched; is there a network?"
+    touch "$made/done"
+  fi
+  echo "$made/venv/bin/python -B -u $2"
+}
+
+patroni() {
+  needed python3 python3-venv
+  folder_for patroni "$here/python/patroni/requirements.txt"
   if [ ! -e "$made/done" ]; then
     python3 -m venv "$made/venv" >&2 || not_here "python3 -m venv failed (apt install python3-venv)"
     timeout 300 "$made/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: \
-      -r "$here/python/requirements.txt" >&2 || not_here "Python's packages could not be fetched; is there a network?"
+      --no-binary=python-etcd --no-binary=ydiff -r "$here/python/patroni/requirements.txt" >&2 ||
+      not_here "Patroni could not be fetched; is there a network?"
     touch "$made/done"
   fi
-  echo "$made/venv/bin/python -B -u $here/python/player.py"
+  echo "$made/venv/bin/patroni"
 }
 
-java_player() {
+# Arguments: name, folder of the pom.xml and the sources, class.
+java_program() {
   needed javac default-jdk-headless
   needed mvn maven
-  folder_for java "$here/java/pom.xml" "$here"/java/*.java
+  folder_for "$1" "$2/pom.xml" "$2"/*.java
   if [ ! -e "$made/done" ]; then
-    timeout 300 mvn -q -B -f "$here/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$made/lib" \
-      -DincludeScope=runtime >&2 || not_here "Maven could not fetch grpc-java; is there a network?"
-    javac -cp "$made/lib/*" -d "$made/classes" "$here"/java/*.java >&2 || exit 1
+    timeout 300 mvn -q -B -f "$2/pom.xml" dependency:copy-dependencies -DoutputDirectory="$made/lib" \
+      -DincludeScope=runtime >&2 || not_here "Maven could not fetch Java's libraries; is there a network?"
+    javac -cp "$made/lib/*" -d "$made/classes" "$2"/*.java >&2 || exit 1
     touch "$made/done"
   fi
-  echo "java -cp $made/classes:$made/lib/* Player"
+  echo "java -cp $made/classes:$made/lib/* $3"
+}
+
+js_program() {
+  needed node nodejs
+  needed npm npm
+  folder_for js "$here"/js/*
+  if [ ! -e "$made/done" ]; then
+    cp "$here"/js/* "$made" || exit 1
+    (cd "$made" && timeout 300 npm ci --ignore-scripts --no-audit --no-fund >&2) ||
+      not_here "npm could not fetch JavaScript's packages; is there a network?"
+    touch "$made/done"
+  fi
+  echo "node $made/holder.js"
+}
+
+rust_program() {
+  needed cargo cargo
+  needed protoc protobuf-compiler
+  folder_for rust "$here"/rust/Cargo.* "$here"/rust/src/*.rs
+  if [ ! -x "$made/program" ]; then
+    rm -rf "$made/source" && cp -r "$here/rust" "$made/source" && cd "$made/source" || exit 1
+    timeout 300 cargo fetch --quiet --locked >&2 || not_here "Rust's crates could not be fetched; is there a network?"
+    cargo build --quiet --offline --locked --jobs "${JOBS:-2}" --target-dir "$made/target" >&2 &&
+      mv "$made/target/debug/holder" "$made/program" && rm -rf "$made/target" || exit 1
+  fi
+  echo "$made/program"
 }
 
 descriptors() {
@@ -80,6 +126,28 @@ descriptors() {
   [ -s "$made/set" ] || { protoc --include_imports --descriptor_set_out="$made/set.$$" proto/etcd/rpc.proto \
     proto/grpc/health.proto >&2 && mv "$made/set.$$" "$made/set"; } || exit 1
   echo "$made/set"
+}
+
+# The dashboard is in the source of etcd's main module, which no program here is made of.
+mixin() {
+  needed go golang-go
+  needed jsonnet jsonnet
+  local version=v3.6.8 sum='h1:zfUsRJ8ql/F1LrQ04o1wSjKzGpD/gKz6SKkvaoFaZEA='
+  export GOPATH=$cache/go GOTOOLCHAIN=local GOFLAGS=-modcacherw GOENV=off
+  made=$cache/mixin-$version
+  mkdir -p "$made" || not_here "$made cannot be made"
+  if [ ! -s "$made/etcd.json" ]; then
+    (cd "$made" && timeout 300 go mod download -json "go.etcd.io/etcd/v3@$version") >"$made/module" ||
+      not_here "etcd's source could not be fetched; is there a network?"
+    grep -qF "\"Sum\": \"$sum\"" "$made/module" || { echo "etcd's source has another checksum" >&2; exit 1; }
+    local folder
+    folder=$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$made/module")/contrib/mixin
+    # That for Grafana up to 7 needs no library of Grafana's; queries and panels are those of the other.
+    jsonnet -e "((import '$folder/config.libsonnet') + (import '$folder/dashboards/etcd-grafana7x.libsonnet') +
+      {_config+:: {grafana7x: true}}).grafanaDashboards['etcd.json']" >"$made/etcd.$$" &&
+      mv "$made/etcd.$$" "$made/etcd.json" || exit 1
+  fi
+  echo "$made/etcd.json"
 }
 
 case "${1:-}" in
@@ -94,9 +162,22 @@ case "$1" in
   etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7)
     go_program "$1" ./etcdclient "${1#etcd-client-}" ;;
   grpcurl) go_program grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl ;;
-  python) python_player ;;
-  java) java_player ;;
+  coredns) go_program coredns ./coredns coredns ;;
+  etcd-3.6) go_program etcd-3.6 go.etcd.io/etcd/server/v3 etcd-3.6 ;;
+  etcdctl-3.6) go_program etcdctl-3.6 go.etcd.io/etcd/etcdctl/v3 etcdctl-3.6 ;;
+  patroni) patroni ;;
+  recipes) go_program recipes ./recipes ;;
+  recipes-3.4 | recipes-3.5.0 | recipes-3.6 | recipes-3.7) go_program "$1" ./recipes "${1#recipes-}" ;;
+  python) python_program python "$here/python/player.py" "$here/python/requirements.txt" ;;
+  python-etcd3)
+    python_program python-etcd3 "$here/python/recipes/holder.py" "$here/python/recipes/requirements.txt" \
+      --no-binary=etcd3 ;;
+  js-etcd3) js_program ;;
+  rust-etcd-client) rust_program ;;
+  java) java_program java "$here/java" Player ;;
+  jetcd) java_program jetcd "$here/java/recipes" Holder ;;
   etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;
   descriptors) descriptors ;;
+  mixin) mixin ;;
   *) echo "tests/clients/build.sh: unknown client $1; see --help" >&2; exit 2 ;;
 esac

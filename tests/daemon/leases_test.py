@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from ingot_daemon import Daemon, ctl, run_ctl, wait_until
+from ingot_daemon import Daemon, Load, ctl, run_ctl, wait_until
 
 TTL_S = 3
 
@@ -52,6 +52,18 @@ class LeasesTest(unittest.TestCase):
                     print(f"late by {self.require_not_early(daemon, 'k', asked, TTL_S):.2f} s")
             wait_until(lambda: "0 leases" in ctl(daemon.endpoint, "lease", "list"), "no lease is left")
             daemon.equal_digests()
+
+    def test_a_load_loses_no_event_and_no_lease_through_kills(self):
+        with Daemon() as daemon:
+            load = Load(daemon, "--duration=6s", "--rate=300", "--read-share=0.2", "--keys=50", "--connections=4",
+                        "--watchers=200", "--leases=100", "--lease-ttl=5s")
+            load.wait_until_under_way()
+            for drill in (["leader", "--wait"], ["front-end"], ["leader", "--wait"]):
+                run_ctl(daemon.endpoint, "drill", "kill", *drill)
+            report = load.require_held()
+            self.assertGreater(report["watches"]["events"], 0)
+            self.assertGreater(report["leases"]["keep_alives"], 0)
+            print("watches:", report["watches"], "leases:", report["leases"])
 
     def test_no_lease_ends_early_through_killed_leaders(self):
         with Daemon() as daemon:

@@ -45,6 +45,9 @@ class ClientStore final : public ReplicaClient {
   // Somebody else's command. The test runs.
   void write(const kv::Request& request) { apply(kv::encode(request)); }
 
+  // The test runs.
+  std::string read(const kv::Request& query) const { return store_.query(kv::encode(query)); }
+
   kv::Revision revision() const { return store_.revision(); }
   // Of events, with previous values: of all, and of the largest revision.
   std::size_t events() const { return events_; }

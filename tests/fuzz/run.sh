@@ -57,7 +57,7 @@ began=$SECONDS
 # outside is compiled by clang, so that its coverage guides the fuzzer.
 sources=(
   tests/fuzz/{libfuzzer,targets,agreement_targets,gateway_targets,rpc_targets,snapshot_targets,supervision_targets}.cc
-  tests/fuzz/view_targets.cc
+  tests/fuzz/{lock,view}_targets.cc
   tests/fuzz/{counted_heap,client_actions,client_oracles,client_peer,client_schedule,client_world}.cc
   replication/requests/request.cc replication/replica/{applier,sessions}.cc replication/store/*.cc
   replication/replica/snapshots/{format,messages,transfer}.cc
@@ -73,6 +73,7 @@ sources=(
   services/rpc/server/{session_memory,session_output,stream,turns}.cc
   services/watch/*.cc
   services/etcd/{errors,header,kv_methods,long_reads,range_call,sorted_pages,translate_requests,translate_results}.cc
+  services/etcd/{keep_alives,lease_methods}.cc services/locks/*.cc
 )
 mapfile -t labels < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null | grep '^//')
 bazel build //tests/fuzz:fuzz_driver "${labels[@]}" >"$work/build" 2>&1 ||

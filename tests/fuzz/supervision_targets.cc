@@ -25,7 +25,7 @@ LaunchSpec sample_spec(Prng& rng) {
   LaunchSpec spec;
   spec.config.name = "fuzz";
   spec.config.replicas = kReplicas;
-  spec.fabric_fds.assign(1 + 2 * (kReplicas + 1), memory());
+  spec.fabric_fds.assign(1 + 2 * static_cast<std::size_t>(endpoints_of(spec.config)), memory());
   spec.control_fd = spec.daemon_page_fd = memory();
   for (int id = 0; id < kReplicas; ++id) {
     ReplicaLaunch launch;

@@ -95,6 +95,11 @@ std::string sample_http1(Prng& rng);
 // time. The server's memory stays within its named bounds, and an ordinary client has its answers.
 void run_client(std::string_view bytes);
 
+// What a client asks of Lease, Lock and Election, as a schedule. Who is told that a lock is held came first, no call
+// waits once all keys are gone, and nothing of a call outlives it.
+void run_locks(std::string_view bytes);
+std::string sample_locks(Prng& rng);
+
 inline const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"request", run_request, sample_request},
@@ -115,6 +120,7 @@ inline const std::vector<Target>& targets() {
       {"http2", run_http2, sample_http2},
       {"json", run_json, sample_json},
       {"http1", run_http1, sample_http1},
+      {"locks", run_locks, sample_locks, /*cost=*/4},
       {"client", run_client, sample_client, /*cost=*/20},
   };
   return all;

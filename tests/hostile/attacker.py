@@ -12,10 +12,12 @@ import body_attacks
 import connection_attacks
 import flood_attacks
 import header_attacks
+import watch_attacks
 from scene import Scene
 
 # All attacks by name, in the order of the table.
-ATTACKS = {**connection_attacks.ATTACKS, **header_attacks.ATTACKS, **flood_attacks.ATTACKS, **body_attacks.ATTACKS}
+ATTACKS = {**connection_attacks.ATTACKS, **header_attacks.ATTACKS, **flood_attacks.ATTACKS, **body_attacks.ATTACKS,
+           **watch_attacks.ATTACKS}
 
 
 def main(arguments):

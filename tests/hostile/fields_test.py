@@ -1,6 +1,7 @@
 """Requests with odd fields that do no harm: the daemon takes those that etcd takes and resets those that etcd resets,
 but for the differences that are listed here. docs/http2.md says why."""
 
+import struct
 import unittest
 
 import http2
@@ -94,6 +95,64 @@ TRAILERS = {
 }
 
 
+HEAD_BLOCK = b"".join(literal(name, value) for name, value in HEAD)
+
+
+def head(flags=0, before=b"", after=b"", stream=1):
+    return http2.frame(http2.HEADERS, http2.END_HEADERS | flags, stream, before + HEAD_BLOCK + after)
+
+
+def data(flags=0, payload=MESSAGE):
+    return http2.frame(http2.DATA, http2.END_STREAM | flags, 1, payload)
+
+
+def setting(number, value):
+    return http2.frame(http2.SETTINGS, 0, 0, struct.pack(">HI", number, value))
+
+
+def depends_on(stream):
+    """A priority's payload."""
+    return struct.pack(">IB", stream, 15)
+
+
+CALL = head() + data()
+# Name: frames of a call that both take.
+FRAMES_TAKEN = {
+    "padded headers": head(http2.PADDED, b"\x05", bytes(5)) + data(),
+    "padded data": head() + data(http2.PADDED, b"\x05" + MESSAGE + bytes(5)),
+    "padding alone": head() + http2.frame(http2.DATA, http2.PADDED, 1, b"\x05" + bytes(5)) + data(),
+    "headers with a priority": head(http2.WITH_PRIORITY, depends_on(0)) + data(),
+    "headers with a priority and padding":
+        head(http2.WITH_PRIORITY | http2.PADDED, b"\x05" + depends_on(7), bytes(5)) + data(),
+    "a priority of an idle stream": http2.priority(5) + CALL,
+    "a priority between headers and data": head() + http2.priority(1) + data(),
+    "a header block in parts": http2.frame(http2.HEADERS, 0, 1, HEAD_BLOCK[:9]) +
+                               http2.frame(http2.CONTINUATION, http2.END_HEADERS, 1, HEAD_BLOCK[9:]) + data(),
+    "a frame of an unknown type": http2.frame(0xbe, 0xff, 0, b"grease") + CALL,
+    "one on the call's stream": head() + http2.frame(0xbe, 0xff, 1, b"grease") + data(),
+    "flags that mean nothing": head(0x40) + data(0xc0),
+    "empty data before the message": head() + http2.frame(http2.DATA, 0, 1) + data(),
+    "empty data that ends the request": head() + http2.frame(http2.DATA, 0, 1, MESSAGE) + data(payload=b""),
+    "a message in parts": head() + http2.frame(http2.DATA, 0, 1, MESSAGE[:3]) + data(payload=MESSAGE[3:]),
+    "an unknown setting": setting(0x2a2a, 7) + CALL,
+    "the greatest frames that there may be": setting(0x5, 2 ** 24 - 1) + CALL,
+    "no settings in a frame": http2.frame(http2.SETTINGS) + CALL,
+    "the old call for a tunnel's setting": setting(0x8, 0) + CALL,
+}
+
+# Name: frames that no client is known to send, the end of the daemon's connection, and what etcd answers.
+FRAMES_OTHERWISE = {
+    "a stream that depends on itself": (head(http2.WITH_PRIORITY, depends_on(1)) + data(), "PROTOCOL_ERROR", "OK"),
+    "33 settings in a frame": (http2.frame(http2.SETTINGS, 0, 0, struct.pack(">HI", 0x2a2a, 7) * 33) + CALL,
+                               "ENHANCE_YOUR_CALM", "OK"),
+    "an acknowledgement of nothing": (http2.frame(http2.SETTINGS, http2.ACK) * 3 + CALL, "PROTOCOL_ERROR", "OK"),
+    "a reset of a stream that was never opened": (http2.reset(5) + CALL, "PROTOCOL_ERROR", "OK"),
+    "a window of a stream that was never opened": (http2.window_update(5, 1) + CALL, "PROTOCOL_ERROR", "OK"),
+    "data of a stream that was never opened": (http2.frame(http2.DATA, 0, 5, b"x") + CALL, "PROTOCOL_ERROR", "OK"),
+    "a stream's window that grows by nothing": (head() + http2.window_update(1, 0) + data(), "PROTOCOL_ERROR", RESET),
+}
+
+
 def block(fields):
     return b"".join(literal(name, value) for name, value in fields)
 
@@ -141,6 +200,14 @@ class Fields(unittest.TestCase):
     def test_what_is_answered_otherwise(self):
         for name, (fields, ours, theirs) in OTHERWISE.items():
             self.both(name, request(fields), ours, theirs)
+
+    def test_frames(self):
+        for name, frames in FRAMES_TAKEN.items():
+            self.both(name, frames, "OK", "OK")
+        for name, (frames, ours, theirs) in FRAMES_OTHERWISE.items():
+            with self.subTest(name):
+                self.assertIn(f"GOAWAY {ours}", play(self.daemon.endpoint, frames), "the daemon's answer")
+                self.assertEqual(play(self.etcd.endpoint, frames), theirs, "etcd's answer")
 
     def test_trailers(self):
         for name, (trailers, ends, ours, theirs) in TRAILERS.items():

@@ -20,6 +20,7 @@ SessionCore::Options session_options(int number, int replicas, const ClientSched
   options.self = EndpointId(static_cast<std::uint16_t>(replicas + number));
   options.acceptor = EndpointId(static_cast<std::uint16_t>(replicas > 1 ? 1 : 0));
   options.bounds = schedule.session;
+  options.told_applied = true;
   return options;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/simulation/simulated_replica.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -46,7 +47,8 @@ SimulatedReplica::SimulatedReplica(Setup setup)
       transport_(self(), environment_.network, schedule_.poll_messages),
       outbox_(transport_, schedule_.outbox),
       store_(self(), environment_.checkers.effects, kv::Quota(schedule_.quota_bytes)),
-      core_(core_parts(setup)) {
+      core_(core_parts(setup)),
+      died_(static_cast<std::size_t>(setup.group.replicas), Incarnation(0)) {
   for (std::uint16_t peer = 0; peer < group_.replicas; ++peer) {
     present_.push_back(segments_.newest(EndpointId(peer)).incarnation);
     if (EndpointId(peer) != group_.self && !environment_.accepts(peer, name())) transport_.close(EndpointId(peer));
@@ -127,8 +129,7 @@ bool SimulatedReplica::finish_round() {
 void SimulatedReplica::handle(const Notice& notice) {
   switch (notice.kind) {
     case Notice::Kind::kDied:
-      if (segments_.newest(notice.name.id).incarnation == notice.name.incarnation) peer_died(notice.name);
-      return;
+      return note_death(notice.name);
     case Notice::Kind::kStopped:
       return takes_part(notice.name) ? core_.peer_stopped(notice.name) : void();
     case Notice::Kind::kContinued:
@@ -190,6 +191,13 @@ void SimulatedReplica::peer_died(ReplicaIncarnation name) {
   core_.peer_died(name);
 }
 
+// An incarnation that the channel is not with yet may die, too: that is found when the channel has gone over to it.
+void SimulatedReplica::note_death(ReplicaIncarnation name) {
+  Incarnation& newest = died_[name.id.value()];
+  newest = std::max(newest, name.incarnation);
+  if (segments_.newest(name.id).incarnation == name.incarnation) peer_died(name);
+}
+
 // A newer incarnation begins, so the one before is dead.
 void SimulatedReplica::peer_begins(const Notice& notice) {
   const EndpointId peer = notice.name.id;
@@ -214,6 +222,7 @@ void SimulatedReplica::go_over_to_peers() {
     outbox_.revive(peer);
     environment_.gone_over(self(), name);
     core_.peer_connected(name);
+    if (died_[peer.value()] == name.incarnation) peer_died(name);
   }
 }
 

@@ -79,6 +79,7 @@ class SimulatedReplica final : private AppliedSink {
   bool has_work() const;
   bool may_flush() const;
   void handle(const Notice& notice);
+  void note_death(ReplicaIncarnation name);
   void peer_died(ReplicaIncarnation name);
   bool takes_part(ReplicaIncarnation name) const;
   void peer_begins(const Notice& notice);
@@ -114,6 +115,7 @@ class SimulatedReplica final : private AppliedSink {
   std::vector<Notice> notices_;
   std::vector<StableWrite> deferred_;    // without the rule "stored-before-sent"
   std::vector<Incarnation> present_;     // by peer: the incarnation that the channel is with
+  std::vector<Incarnation> died_;        // by peer: the newest incarnation that is known to be dead; 0: none
   std::uint64_t dead_ = 0;               // bit by peer
   std::uint64_t begun_ = 0;              // bit by peer: an incarnation newer than the channel's runs
   std::uint64_t requests_ = 0;           // without the rule "sessions"

@@ -135,6 +135,14 @@ TEST_CASE("a leader that was deposed while it was stopped decides nothing on its
   CHECK(run(options).violation == "");
 }
 
+// A replica was stopped while a peer began anew, led and died for good. When it went on, the simulation dropped the news
+// of that death, since the former incarnation's was known: it waited for the peer for ever.
+TEST_CASE("a replica that was stopped hears of the death of an incarnation that it has not connected to") {
+  Options options = options_of("1paxos", 5, 5);
+  options.seed = 2255958159;
+  CHECK(run(options).violation == "");
+}
+
 // A leader installed a snapshot that held commands it had proposed, and counted them as in flight for ever: a client
 // that sent such a request again got no answer.
 TEST_CASE("a leader takes a request again that may have come with a snapshot") {

@@ -22,7 +22,7 @@ std::int64_t now_ns() {
 // Whether another look may find what a read needs.
 bool may_change(ViewError error) {
   return error == ViewError::kNoView || error == ViewError::kBehind || error == ViewError::kTooStale ||
-         error == ViewError::kDamaged;
+         error == ViewError::kDamaged || error == ViewError::kForeign;
 }
 
 }  // namespace
@@ -56,6 +56,16 @@ ViewError ViewHandle::get_several(std::span<const std::string_view> keys, ViewAn
 ViewError ViewHandle::range(const ViewRange& range, ViewAnswer& answer) {
   answer.clear();
   return read([&](ViewReader& reader) { return reader.range(range, answer); });
+}
+
+ViewError ViewHandle::range(const ViewRange& range, ViewAnswer& answer, std::uint64_t& keys) {
+  answer.clear();
+  const ViewError error = read([&](ViewReader& reader) {
+    const ReadOutcome outcome = reader.count(range.begin, range.end, keys);
+    return outcome == ReadOutcome::kOk ? reader.range(range, answer) : outcome;
+  });
+  if (error != ViewError::kNone) keys = 0;
+  return error;
 }
 
 ViewError ViewHandle::prefix(std::string_view prefix, ViewAnswer& answer) {
@@ -116,7 +126,10 @@ ViewError ViewHandle::read_until(std::int64_t deadline_ns, ViewRevision floor, c
 template <typename Read>
 ViewError ViewHandle::attempt(ViewRevision floor, const Read& read) {
   if (another_) return ViewError::kAnotherInstance;
-  if (!current_) return damaged_ ? ViewError::kDamaged : ViewError::kNoView;
+  if (!current_) {
+    if (damaged_) return ViewError::kDamaged;
+    return absl::IsInvalidArgument(refusal_) ? ViewError::kForeign : ViewError::kNoView;
+  }
   ViewReader& reader = current_->reader();
   for (int tries = 0; tries < kReadAttemptsMax; ++tries) {
     const std::int64_t barrier_ns = demands_.age_max_ms < 0 ? 0 : current_->board().barrier_ns();
@@ -214,6 +227,7 @@ void ViewHandle::poll(std::int64_t now_ns, int wait_ms) {
 void ViewHandle::accept(absl::StatusOr<ViewTicket> ticket) {
   auto view = ticket.ok() ? MappedView::map(*ticket) : ticket.status();
   last_failed_ = !view.ok();
+  refusal_ = view.status();
   if (last_failed_) {
     ++counts_.refused;
     return;

@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "core/prng.h"
 #include "replication/view/board/board.h"
 #include "replication/view/generation/answer.h"
@@ -60,6 +61,8 @@ class ViewHandle {
   ViewError get(std::string_view key, ViewAnswer& answer);
   ViewError get_several(std::span<const std::string_view> keys, ViewAnswer& answer);
   ViewError range(const ViewRange& range, ViewAnswer& answer);
+  // The same, and how many keys there are in the whole range at that root.
+  ViewError range(const ViewRange& range, ViewAnswer& answer, std::uint64_t& keys);
   ViewError prefix(std::string_view prefix, ViewAnswer& answer);
   // Keys from `begin` on, below `end`, or all of them if `end` is empty.
   ViewError count(std::string_view begin, std::string_view end, std::uint64_t& keys);
@@ -81,6 +84,8 @@ class ViewHandle {
   std::uint64_t identity() const { return identity_; }  // of the instance; 0: none was reached yet
   std::uint64_t generation() const;                     // its number; 0: there is none
   const BoardReader* board() const;                     // nullptr: there is none. Until the next call
+  // Why the last ticket led to no view, in the publisher's words if it gave none; OK: it did, or none came yet.
+  const absl::Status& refusal() const { return refusal_; }
   const ViewCounts& counts() const { return counts_; }
 
  private:
@@ -111,6 +116,7 @@ class ViewHandle {
   std::unique_ptr<MappedView> next_;  // of a newer ticket: takes the place of current_ when it is not behind
   bool another_ = false;              // a ticket was of another instance
   bool damaged_ = false;              // why there is no current_
+  absl::Status refusal_;
   ViewRevision revision_ = 0;
   ViewRevision required_ = 0;
   std::uint64_t identity_ = 0;

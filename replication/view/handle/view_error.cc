@@ -12,6 +12,8 @@ const char* sentence_of(ViewError error) {
     case ViewError::kTooOld: return "the view no longer has all changes since that revision; list the keys anew";
     case ViewError::kAnotherInstance:
       return "the instance has begun anew with another state; open a new handle to read that one";
+    case ViewError::kForeign:
+      return "the instance's view has a layout that this program does not read; use a program of the same version";
     case ViewError::kDamaged: return "the view's memory holds what no publisher writes; another view is asked for";
   }
   return "unknown";

@@ -15,10 +15,12 @@ enum class ViewError : std::uint8_t {
   kTooOld,           // changes(): the view no longer has all of them
   kAnotherInstance,  // the state was lost and begun anew: this handle stays with what it has read, and reads no more
   kDamaged,          // the memory holds what no writer writes; another ticket was asked for
+  kForeign,          // the last ticket led to no view that this program can read: ViewHandle::refusal() says why
 };
 
-constexpr std::array<const char*, 8> enum_names(ViewError) {
-  return {"none", "no_view", "behind", "too_stale", "too_long", "too_old", "another_instance", "damaged"};
+constexpr std::array<const char*, 9> enum_names(ViewError) {
+  return {"none",    "no_view",          "behind",  "too_stale", "too_long",
+          "too_old", "another_instance", "damaged", "foreign"};
 }
 
 // A sentence for people.

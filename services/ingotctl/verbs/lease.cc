@@ -12,6 +12,7 @@
 #include "services/cli/cli.h"
 #include "services/cli/duration.h"
 #include "services/ingotctl/connection.h"
+#include "services/ingotctl/lease_session.h"
 #include "services/ingotctl/render/lease.h"
 
 namespace ingot::inline services_ingotctl_verbs {
@@ -30,10 +31,6 @@ struct LeaseArguments {
   bool once = false;
   bool keys = false;
 };
-
-absl::Status missing(std::int64_t id) {
-  return absl::NotFoundError(absl::StrCat("there is no lease ", lease_name(id), ": it has ended, or never was"));
-}
 
 absl::Status run_grant(const CtlOptions& options, const LeaseArguments& arguments) {
   pb::LeaseGrantRequest request;
@@ -81,30 +78,9 @@ absl::Status run_ttl(const CtlOptions& options, const LeaseArguments& arguments)
   const absl::Status status = connection.call(
       [&](grpc::ClientContext* context) { return stub->LeaseTimeToLive(context, request, &response); });
   if (!status.ok()) return status;
-  if (response.ttl() < 0) return missing(arguments.id);
+  if (response.ttl() < 0) return no_lease(arguments.id);
   print_time_to_live(response, options.json());
   return absl::OkStatus();
-}
-
-// One keep-alive on a stream of its own. The lease's TTL.
-absl::StatusOr<std::int64_t> keep_alive(const CtlOptions& options, const Connection& connection, std::int64_t id) {
-  const auto stub = pb::Lease::NewStub(connection.channel());
-  pb::LeaseKeepAliveRequest request;
-  request.set_id(id);
-  pb::LeaseKeepAliveResponse response;
-  bool answered = false;
-  const absl::Status status = connection.call([&](grpc::ClientContext* context) {
-    const auto stream = stub->LeaseKeepAlive(context);
-    stream->Write(request);
-    stream->WritesDone();
-    answered = stream->Read(&response);
-    return stream->Finish();
-  });
-  if (!status.ok()) return status;
-  if (!answered) return absl::UnavailableError("the daemon has ended the stream without an answer");
-  if (response.ttl() <= 0) return missing(id);
-  print_kept_alive(response, options.json());
-  return response.ttl();
 }
 
 // A daemon that cannot be reached for a while has not ended the lease: as long as it may live, it is asked again.
@@ -112,14 +88,15 @@ absl::Status run_keep_alive(const CtlOptions& options, const LeaseArguments& arg
   const Connection connection(options);
   auto ends = steady_clock::time_point::min();
   while (true) {
-    const absl::StatusOr<std::int64_t> ttl_s = keep_alive(options, connection, arguments.id);
-    if (absl::IsNotFound(ttl_s.status()) || arguments.once) return ttl_s.status();
-    if (ttl_s.ok()) {
+    const auto kept = keep_alive_once(connection, arguments.id);
+    if (kept.ok()) print_kept_alive(*kept, options.json());
+    if (absl::IsNotFound(kept.status()) || arguments.once) return kept.status();
+    if (kept.ok()) {
       if (const absl::Status printed = flush_output(); !printed.ok()) return printed;
-      ends = steady_clock::now() + seconds(*ttl_s);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1000) * *ttl_s / 3);
+      ends = steady_clock::now() + seconds(kept->ttl());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1000) * kept->ttl() / 3);
     } else {
-      if (steady_clock::now() >= ends) return ttl_s.status();
+      if (steady_clock::now() >= ends) return kept.status();
       std::this_thread::sleep_for(kAgainAfter);
     }
   }

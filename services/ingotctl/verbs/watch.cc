@@ -12,6 +12,7 @@
 #include "services/ingotctl/connection.h"
 #include "services/ingotctl/render/kv.h"
 #include "services/ingotctl/verbs/key_range.h"
+#include "services/ingotctl/verbs/watch_view.h"
 
 namespace ingot::inline services_ingotctl_verbs {
 namespace {
@@ -27,6 +28,7 @@ struct WatchArguments {
   std::int64_t revision = 0;
   std::int64_t count = 0;  // end after so many events; 0: never
   bool prev_kv = false;
+  bool view = false;
 };
 
 // What is known over all streams.
@@ -95,6 +97,7 @@ absl::StatusOr<bool> follow(const CtlOptions& options, const WatchArguments& arg
 // If the front end dies, the watch goes on with its next incarnation, from the revision after the last one that it has
 // shown. A daemon that has never answered is not waited for.
 absl::Status run_watch(const CtlOptions& options, const WatchArguments& arguments) {
+  if (arguments.view) return watch_view(options, arguments.keys, arguments.revision, arguments.count);
   const Connection connection(options);
   Watched watched{arguments.revision};
   while (true) {
@@ -121,13 +124,18 @@ void register_watch(CLI::App& app, Command& chosen) {
   command->add_option("--count", arguments.count, "End after so many changes; 0: go on until interrupted")
       ->check(whole_number(0))
       ->type_name("NUMBER");
-  command->add_flag("--prev-kv", arguments.prev_kv, "Also show what was there before");
+  CLI::Option* prev_kv = command->add_flag("--prev-kv", arguments.prev_kv, "Also show what was there before");
+  command
+      ->add_flag("--view", arguments.view,
+                 "Follow the instance's view: of several changes of a key in quick succession only the last")
+      ->excludes(prev_kv);
   command->footer(
       "The first line says from which revision on changes are shown. If the daemon's front end dies, the watch goes\n"
       "on with the next one and misses nothing; then that line comes again. With -o json each line is an object.\n"
       "Examples:\n"
       "  ingotctl watch greeting\n"
       "  ingotctl watch config/ --prefix --prev-kv\n"
+      "  ingotctl watch config/ --prefix --view\n"
       "  ingotctl watch \"\" --from-key --rev=1 -o json    # all changes, from the first that is kept");
   command->callback([&chosen] { chosen = [](const CtlOptions& o) { return run_watch(o, arguments); }; });
 }

@@ -178,6 +178,9 @@ void InnerCall::done(const grpc::Status& status) {
     }
     caller_.finish(status);
   }
+  // gRPC's transport inside a process never frees a call whose half-close came behind the server's end, unless the
+  // call is cancelled.
+  context_->TryCancel();
   passing_.ended(*this);
 }
 

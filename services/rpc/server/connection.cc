@@ -210,6 +210,24 @@ void Connection::end_soon() {
   has_output();
 }
 
+bool Connection::idle() const {
+  if (session_ == nullptr || ending_ || request_bounded_ || session_->streams() > 0 || !unsent_.empty()) return false;
+  return shared_.now_ns >= session_->called_ns() + kIdleGraceMs * kMsNs;
+}
+
+// A call that has come may still be unread. One that comes from now on is not begun: a client of HTTP/2 sees so by the
+// GOAWAY, and makes it on another connection.
+bool Connection::end_if_idle() {
+  if (!idle()) return false;
+  read();
+  if (!open()) return true;
+  if (!idle()) return false;
+  shared_.count(&ServerCounters::ended_silent);
+  session_->last_goaway();
+  end_soon();
+  return true;
+}
+
 void Connection::flush() {
   dirty_ = false;
   if (!open() || phase_ == Phase::kLingering) return;

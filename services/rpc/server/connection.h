@@ -67,6 +67,8 @@ class Connection final
   // For a server that has no room: whether no call was ever made here, since when.
   bool uncalled() const { return session_ == nullptr || !session_->ever_called(); }
   std::uint64_t accepted_ns() const { return accepted_ns_; }
+  // Likewise: ends it if it has had no call for kIdleGraceMs, once its client is told to go elsewhere. Returns whether.
+  bool end_if_idle();
   bool open() const { return phase_ != Phase::kClosed; }
   // Whether its peer takes nothing of complete answers since `since_ns`.
   bool stalled_since(std::uint64_t since_ns) const { return owed_bytes() > 0 && progress_ns_ < since_ns; }
@@ -94,6 +96,7 @@ class Connection final
   void receive_http1_calls(std::string_view bytes);
   void bound_request();
   bool hold_reading() const;
+  bool idle() const;
   void receive_lingering(std::size_t bytes);
   bool write(std::string_view bytes);
   bool write_unsent();

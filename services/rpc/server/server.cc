@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/intrusive/list.hpp>
 #include <deque>
 #include <unordered_map>
 #include <utility>
@@ -144,6 +145,7 @@ class Server::State final : public ConnectionHost {
 
  private:
   using ConnectionLine = std::deque<std::shared_ptr<Connection>>;
+  using ConnectionList = boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>>;
 
   // ConnectionHost
   void readable(std::shared_ptr<Connection> connection) override {
@@ -196,17 +198,36 @@ class Server::State final : public ConnectionHost {
     return turns;
   }
 
-  // Whether one more connection may be accepted; a connection that was never used makes room for it.
+  // Whether one more connection may be accepted. One that was never used makes room for it, or soon one that is idle.
   bool room() {
-    while (!uncalled_.empty() && !uncalled_.front().uncalled()) uncalled_.pop_front();
+    while (!uncalled_.empty() && !uncalled_.front().uncalled()) move_first(uncalled_, called_);
     if (connections_.size() < connections_max_) return true;
-    if (uncalled_.empty()) return false;
-    Connection& oldest = uncalled_.front();
-    if (shared_.now_ns < oldest.accepted_ns() + shared_.bounds.uncalled_grace_ms * kMsNs) return false;
+    if (uncalled_.empty() ||
+        shared_.now_ns < uncalled_.front().accepted_ns() + shared_.bounds.uncalled_grace_ms * kMsNs) {
+      end_idle();
+      return false;
+    }
     shared_.count(&ServerCounters::ended_silent);
-    const std::shared_ptr<Connection> kept = oldest.shared_from_this();
-    oldest.close();
+    const std::shared_ptr<Connection> oldest = uncalled_.front().shared_from_this();
+    oldest->close();
     return connections_.size() < connections_max_;
+  }
+
+  // So a client cannot keep all others out by a call on each of its connections. The listener tries again when one is
+  // closed, or after a while.
+  void end_idle() {
+    const std::size_t looks_max = std::min(connections_.size(), static_cast<std::size_t>(kIdleLooksMax));
+    for (std::size_t looks = 0; looks < looks_max && !called_.empty(); ++looks) {
+      const std::shared_ptr<Connection> next = called_.front().shared_from_this();
+      move_first(called_, called_);
+      if (next->end_if_idle()) return;
+    }
+  }
+
+  static void move_first(ConnectionList& from, ConnectionList& to) {
+    Connection& first = from.front();
+    from.pop_front();
+    to.push_back(first);
   }
 
   void look_for_pressure() {
@@ -246,8 +267,8 @@ class Server::State final : public ConnectionHost {
   const std::size_t connections_max_;
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  boost::intrusive::list<Connection, boost::intrusive::constant_time_size<false>>
-      uncalled_;  // and some that have called
+  ConnectionList uncalled_;    // and some that have called
+  ConnectionList called_;      // in the order in which room is looked for
   ConnectionLine ready_;       // to be read, of those that have made a call
   ConnectionLine backlogged_;  // likewise, and their last turn left something
   ConnectionLine newcomers_;   // to be read, of others, and of those that the server has ended

@@ -235,6 +235,7 @@ void Session::frame_sent(const nghttp2_frame& frame) {
 int Session::begin_headers(std::int32_t id) {
   guard_.call_begins();
   ever_called_ = true;
+  called_ns_ = shared_.now_ns;
   if (shared_.draining) {
     return nghttp2_submit_rst_stream(h2_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
   }
@@ -283,6 +284,7 @@ void Session::drop(Stream& stream) {
   --streams_number_;
   shared_.stream_bytes -= sizeof(Stream);
   if (stream.streaming) --streaming_number_;
+  called_ns_ = shared_.now_ns;
   shared_.keep(std::unique_ptr<Stream>(&stream));
   credit_withheld();
 }

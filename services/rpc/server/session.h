@@ -51,6 +51,8 @@ class Session final : private Line, private Holder {
   void tell_writable();
 
   void drain();
+  // No call of the client's that comes from now on is begun.
+  void last_goaway();
 
   // Whether calls wait here for others to end: then it is not read. What waits for this connection's own calls or for
   // its peer is no reason.
@@ -67,6 +69,7 @@ class Session final : private Line, private Holder {
   // More output waits than a connection may have: it ends at once.
   bool overflowed() const { return overflowed_; }
   bool ever_called() const { return ever_called_; }
+  std::uint64_t called_ns() const { return called_ns_; }  // when a call last came, or was over
   // Whether a whole frame of the client's has come.
   bool greeted() const { return greeted_; }
   void bytes_sent(std::size_t bytes) { guard_.bytes_sent(bytes); }
@@ -119,7 +122,6 @@ class Session final : private Line, private Holder {
   int stream_closed(std::int32_t id);
   void drop(Stream& stream);
   bool add_frames(std::string& output);
-  void last_goaway();
 
   // session_calls.cc: calls
   void head_complete(Stream& stream);
@@ -191,6 +193,7 @@ class Session final : private Line, private Holder {
   bool withheld_ = false;                  // some streams wait for window
   bool overflowed_ = false;                // more output than a connection may have
   bool failed_ = false;
+  std::uint64_t called_ns_ = 0;
   bool ever_called_ = false;
   bool greeted_ = false;
   bool notice_sent_ = false;

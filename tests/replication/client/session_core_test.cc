@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "replication/requests/floor.h"
 #include "tests/replication/client/session_on_paper.h"
 
 namespace ingot {
@@ -504,6 +505,95 @@ TEST_CASE("queries can ask for the next replica from the nearest one on") {
   }
   const auto sent = session.take_sent();
   for (std::size_t i = 0; i < 8; ++i) REQUIRE(sent.at(i).to.value() == (2 + i / 2) % 3);
+}
+
+// Regression: a local query missed a put that was acknowledged just before, if its replica lagged behind the put's.
+TEST_CASE("a local query asks for what any session of the process was answered before") {
+  auto options = SessionOnPaper::options();
+  options.shown = std::make_shared<ShownSlot>(Slot(3));
+  SessionOnPaper session(options), other(options);
+  session.submit(RequestKind::kLocalQuery);
+  REQUIRE(floor_of(session.take_sent().at(0).request) == Slot(3));
+  session.submit();
+  const SentRequest put = session.take_sent().at(0);
+  REQUIRE(put.request.acknowledged_below == 1);
+  session.respond(kOne, put.request.sequence, kOk, kZero, "", Slot(9));
+  for (SessionOnPaper* each : {&session, &other}) {
+    each->submit(RequestKind::kLocalQuery);
+    REQUIRE(floor_of(each->take_sent().at(0).request) == Slot(9));
+    each->submit(RequestKind::kLinearizableQuery);
+    REQUIRE(each->take_sent().at(0).request.acknowledged_below == 0);
+  }
+}
+
+TEST_CASE("a local query asks for the state that another local query was answered from") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(RequestKind::kLocalQuery);
+  const SentRequest first = session.take_sent().at(0);
+  session.respond(first.to, first.request.sequence, kOk, kZero, "", Slot(5));
+  session.submit(RequestKind::kLocalQuery);
+  const SentRequest second = session.take_sent().at(0);
+  REQUIRE(floor_of(second.request) == Slot(5));
+  session.respond(second.to, second.request.sequence, kOk, kZero, "", Slot(4));  // no replica does this
+  session.submit(RequestKind::kLocalQuery);
+  REQUIRE(floor_of(session.take_sent().at(0).request) == Slot(5));
+}
+
+TEST_CASE("a local query whose replica does not come so far goes to the next one, with the same floor") {
+  auto options = SessionOnPaper::options();
+  options.shown = std::make_shared<ShownSlot>(Slot(3));
+  SessionOnPaper session(options);
+  session.submit(RequestKind::kLocalQuery);
+  REQUIRE(session.take_sent().at(0).to == kTwo);
+  options.shown->show(Slot(8));
+  session.pass_until(session.now_ns + 300 * kNsPerMs);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kZero);
+  REQUIRE(floor_of(sent[0].request) == Slot(3));
+}
+
+// Regression: the same replica was asked until the query's time was over.
+TEST_CASE("a local query whose replica has no room for it goes to the next one") {
+  SessionOnPaper session(SessionOnPaper::options());
+  session.submit(RequestKind::kLocalQuery);
+  const SentRequest first = session.take_sent().at(0);
+  REQUIRE(first.to == kTwo);
+  session.respond(kTwo, first.request.sequence, kBusy, kZero);
+  session.pass_until(session.now_ns + kNsPerMs);
+  const auto sent = session.take_sent();
+  REQUIRE(sent.size() == 1);
+  REQUIRE(sent[0].to == kZero);
+}
+
+TEST_CASE("a replica that has not come to a floor in time is passed by until it has") {
+  auto options = SessionOnPaper::options();
+  options.shown = std::make_shared<ShownSlot>(Slot(3));
+  options.told_applied = true;
+  SessionOnPaper session(options);
+  const auto asks = [&] {
+    session.submit(RequestKind::kLocalQuery);
+    return session.take_sent().at(0);
+  };
+  REQUIRE(asks().to == kTwo);
+  session.pass_until(session.now_ns + 300 * kNsPerMs);
+  const auto again = session.take_sent();
+  REQUIRE(again.size() == 1);
+  REQUIRE(again[0].to == kZero);
+  const SentRequest passes_by = asks();
+  REQUIRE(passes_by.to == kZero);
+  session.core.replica_applied(kTwo, Slot(2));
+  REQUIRE(asks().to == kZero);
+  session.core.replica_applied(kTwo, Slot(3));
+  REQUIRE(asks().to == kTwo);
+}
+
+TEST_CASE("what is shown never goes back") {
+  ShownSlot shown(Slot(4));
+  shown.show(Slot(3));
+  REQUIRE(shown.get() == Slot(4));
+  shown.show(Slot(7));
+  REQUIRE(shown.get() == Slot(7));
 }
 
 }  // namespace ingot

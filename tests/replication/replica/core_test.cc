@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "core/prng.h"
+#include "replication/replica/floor_reads.h"
 #include "replication/replica/limits.h"
 #include "replication/replica/snapshots/loader.h"
 #include "replication/replica/snapshots/messages.h"
+#include "replication/requests/floor.h"
 #include "replication/stable/limits.h"
 #include "replication/store/api.h"
 #include "tests/replication/replica/cores_on_one_thread.h"
@@ -299,6 +301,67 @@ TEST_CASE("transactions that read many keys are answered by turns, a part a roun
   CHECK(rounds >= 3 * GroupInLongCommand::kKeys / 10);
   settle(run.group, 10);
   CHECK(run.group.answers().empty());
+}
+
+// Regression: a replica that lagged answered from a state without a put that its client had been told of.
+TEST_CASE("a local query waits until its replica has applied what the client has seen") {
+  CoresOnOneThread group("1paxos", 3);
+  settle(group);
+  write_first(group);
+  settle(group, 100);
+  group.answers();
+  const Slot seen = group.core(1).applier().applied();
+  REQUIRE(group.core(2).applier().applied() == seen);
+  kv::RangeRequest range;
+  range.key = "later";
+  const std::string payload = kv::encode(range);
+  for (std::uint64_t ahead = 0; ahead < 3; ++ahead) {
+    Request request = Put("", "").request(100 + ahead, group.client(), EndpointId(1));
+    request.kind = RequestKind::kLocalQuery;
+    set_floor(request, Slot(seen.value() + ahead));
+    request.payload = payload;
+    group.request(2, request);
+  }
+  // How many of them are answered, and that each has seen what it waited for.
+  const auto answered = [&] {
+    settle(group, 100);
+    std::size_t queries = 0;
+    for (const std::string& answer : group.answers()) {
+      const auto response = decode_response(answer);
+      REQUIRE(response->status == Response::Status::kOk);
+      if (response->sequence < 100) continue;
+      ++queries;
+      REQUIRE(response->slot.value() >= seen.value() + response->sequence - 100);
+      const auto found = std::get<kv::RangeResult>(kv::decode_result(response->payload)->body).kvs;
+      REQUIRE(found.size() == (response->sequence == 100 ? 0 : 1));
+    }
+    return queries;
+  };
+  REQUIRE(answered() == 1);
+  REQUIRE(answered() == 0);
+  group.request(0, Put("later", "1").request(2, group.client(), EndpointId(1)));
+  REQUIRE(answered() == 1);
+  REQUIRE(answered() == 0);
+  group.request(0, Put("later", "2").request(3, group.client(), EndpointId(1)));
+  REQUIRE(answered() == 1);
+}
+
+TEST_CASE("local queries that wait have a bound, and those that wait for long make room") {
+  FloorReads reads;
+  constexpr std::uint64_t kLater = kFloorReadMs * 1'000'000;
+  for (std::size_t i = 0; i < kFloorReadsMax; ++i) REQUIRE(reads.add(Slot(9), {EndpointId(3), i, "x"}, 1));
+  REQUIRE(!reads.add(Slot(9), {EndpointId(3), 1, "x"}, kLater));
+  REQUIRE(reads.add(Slot(9), {EndpointId(3), 1, "x"}, 1 + kLater));
+  REQUIRE(reads.size() == 1);
+  const std::string half(kFloorReadsBytesMax / 2, 'x');
+  REQUIRE(reads.add(Slot(8), {EndpointId(3), 2, half}, 1 + kLater));
+  REQUIRE(!reads.add(Slot(8), {EndpointId(3), 3, half}, 1 + kLater));
+  REQUIRE(!reads.take_answerable(Slot(7)));
+  REQUIRE(reads.take_answerable(Slot(8))->sequence == 2);
+  REQUIRE(reads.add(Slot(8), {EndpointId(3), 3, half}, 1 + kLater));
+  REQUIRE(reads.take_answerable(Slot(100))->sequence == 3);
+  REQUIRE(reads.take_answerable(Slot(100))->sequence == 1);
+  REQUIRE(reads.size() == 0);
 }
 
 // Asks replica 1 for `counts` counts of all keys in one transaction, with a compare before them.

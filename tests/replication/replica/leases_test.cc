@@ -18,8 +18,8 @@ struct Group {
 
   void pass(int rounds) {
     for (; rounds > 0; --rounds) {
-      for (int replica = 0; replica < cores.replicas(); ++replica) cores.round(replica);
-      ms += cores.replicas();
+      for (int replica = silent; replica < cores.replicas(); ++replica) cores.round(replica);
+      ms += static_cast<std::uint64_t>(cores.replicas() - silent);
     }
   }
 
@@ -28,7 +28,7 @@ struct Group {
     request.kind = kind;
     request.client = 7;
     request.sequence = ++sequence;
-    request.acknowledged_below = sequence;
+    request.acknowledged_below = kind == RequestKind::kCommand ? sequence : 0;
     request.reply_to = cores.client();
     request.responder = EndpointId(1);
     request.payload = payload;
@@ -57,6 +57,7 @@ struct Group {
   }
 
   CoresOnOneThread cores;
+  int silent = 0;  // replicas below this have no rounds
   std::uint64_t sequence = 0;
   std::uint64_t ms = 0;
 };
@@ -81,6 +82,18 @@ TEST_CASE("a lease ends on all replicas, not before its time, and then nothing i
   const Slot applied = group.cores.core(0).applier().applied();
   group.pass(1'000);
   REQUIRE(group.cores.core(0).applier().applied() == applied);
+}
+
+// Regression: nobody looked whether the leader lives while no client waited for it.
+TEST_CASE("a lease ends although the leader is silent and no client waits") {
+  Group group(GENERATE("1paxos", "multipaxos"));
+  REQUIRE(group.ask(0, RequestKind::kCommand, kv::LeaseGrantRequest{5, 2}).code == kv::Code::kOk);
+  group.pass(100);
+  REQUIRE(group.cores.core(0).agreement().role() == Role::kLeader);
+  group.silent = 1;
+  const std::uint64_t silent_ms = group.ms;
+  while (group.leases(2) > 0) REQUIRE(group.ms < silent_ms + 20'000);
+  REQUIRE(group.cores.core(0).agreement().role() == Role::kLeader);  // as it believes
 }
 
 TEST_CASE("a client's tick is refused, whatever its session") {

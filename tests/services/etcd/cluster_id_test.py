@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -39,6 +40,21 @@ class ClusterId(unittest.TestCase):
             cluster, member = ids(second.endpoint)
             self.assertNotEqual(cluster, former[0])
             self.assertEqual(member, former[1])
+
+    def test_a_state_that_began_with_a_backup_is_another_cluster_than_the_one_that_was_saved(self):
+        name = unique_name("cluster")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "saved")
+            with Daemon(f"--name={name}") as first:
+                run_ctl(first.endpoint, "put", "kept", "1")
+                former, saved = ids(first.endpoint), header(first.endpoint)["revision"]
+                self.assertEqual(run_ctl(first.endpoint, "snapshot", "save", path).returncode, 0)
+                self.assertEqual(first.stop(), 0)
+            with Daemon(f"--name={name}", f"--restore={path}") as second:
+                self.assertEqual(header(second.endpoint)["revision"], saved)
+                cluster, member = ids(second.endpoint)
+                self.assertNotEqual(cluster, former[0])
+                self.assertEqual(member, former[1])
 
     def test_a_state_that_lives_keeps_its_cluster_id_whatever_has_died(self):
         flags = (f"--name={unique_name('cluster')}", GRACE)

@@ -12,6 +12,7 @@
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/cli/cli.h"
 #include "services/cli/endpoint.h"
+#include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/random_requests.h"
 
 namespace ingot {
@@ -139,14 +140,11 @@ absl::Status compare(const std::string& a, const std::string& b, std::uint64_t s
 
 int main(int argc, char** argv) {
   CLI::App app("Compares two servers of etcd's API, request by random request. Both must be empty.");
-  std::string a, b;
-  std::uint64_t seed = 1;
-  int count = 1000;
+  ingot::ComparedServers servers;
   bool serializable = false;
-  app.add_option("--a", a, "HOST:PORT of one server")->required()->check(ingot::host_port().description(""));
-  app.add_option("--b", b, "HOST:PORT of the other")->required()->check(ingot::host_port().description(""));
-  app.add_option("--seed", seed, "of the requests")->capture_default_str();
-  app.add_option("--count", count, "of the requests")->capture_default_str();
+  servers.add_flags(app);
   app.add_flag("--serializable", serializable, "some reads are; neither server may lag behind itself");
-  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(a, b, seed, count, serializable); });
+  return ingot::run_cli(app, argc, argv, [&] {
+    return ingot::compare(servers.a, servers.b, servers.seed, servers.count, serializable);
+  });
 }

@@ -18,6 +18,7 @@
 #include "core/prng.h"
 #include "services/cli/cli.h"
 #include "services/cli/endpoint.h"
+#include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/random_requests.h"
 #include "tests/services/etcd/watching_server.h"
 
@@ -277,12 +278,9 @@ absl::Status compare(const std::string& a, const std::string& b, std::uint64_t s
 
 int main(int argc, char** argv) {
   CLI::App app("Compares the watches of two servers of etcd's API. Both must be empty.");
-  std::string a, b;
-  std::uint64_t seed = 1;
-  int count = 1000;
-  app.add_option("--a", a, "HOST:PORT of one server")->required()->check(ingot::host_port().description(""));
-  app.add_option("--b", b, "HOST:PORT of the other")->required()->check(ingot::host_port().description(""));
-  app.add_option("--seed", seed, "of the requests")->capture_default_str();
-  app.add_option("--count", count, "of the requests")->capture_default_str();
-  return ingot::run_cli(app, argc, argv, [&] { return ingot::compare(a, b, seed, count); });
+  ingot::ComparedServers servers;
+  servers.add_flags(app);
+  return ingot::run_cli(app, argc, argv, [&] {
+    return ingot::compare(servers.a, servers.b, servers.seed, servers.count);
+  });
 }

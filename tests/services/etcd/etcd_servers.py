@@ -1,13 +1,15 @@
 """Servers to compare: Debian's etcd, and the services of etcd's API on one store in a separate process."""
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
-ETCD = "/usr/bin/etcd"
+ETCD = os.environ.get("INGOT_ETCD", "/usr/bin/etcd")  # another version, to compare with that
 ETCDCTL = "/usr/bin/etcdctl"
 LOCAL_SERVER = "tests/services/etcd/local_server"
 WATCHDOG_S = 300  # only ends a test that hangs
@@ -56,6 +58,11 @@ class Etcd:
                 break
             print("RETRIED: another program took etcd's port")
         raise AssertionError("etcd did not start:\n" + said)
+
+    def version(self):
+        """Its first two numbers."""
+        with urllib.request.urlopen(f"http://{self.endpoint}/version") as answer:
+            return tuple(int(part) for part in json.load(answer)["etcdserver"].split(".")[:2])
 
     def _healthy(self):
         end = time.monotonic() + WATCHDOG_S

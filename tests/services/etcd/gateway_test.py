@@ -58,6 +58,19 @@ SAME = [
     ("kv/compaction", {"revision": "99"}), ("kv/compaction", {"revision": 3, "physical": True}),
     get("a", revision=2), ("kv/compaction", {"revision": "3"}),
     ("kv/put", {"key": b64("big"), "value": "A" * 2_200_000}),
+    ("lease/grant", {"ID": 10, "TTL": 600}), ("lock/lock", {"name": b64("lock"), "lease": "77"}),
+    ("lock/lock", {"name": b64("lock"), "lease": -5}), ("lock/lock", {"name": b64("lock"), "lease": "10"}),
+    ("lock/lock", {"name": b64("lock"), "lease": "10"}), get("lock", "lock0"), ("lock/unlock", {}),
+    ("lock/unlock", {"key": b64("lock/a")}), ("lock/unlock", {"key": b64("lock/a")}),
+    ("election/campaign", {"name": b64("e"), "lease": "77"}),
+    ("election/campaign", {"name": b64("e"), "lease": "10", "value": b64("v")}),
+    ("election/campaign", {"name": b64("e"), "lease": "10", "value": b64("w")}),
+    ("election/leader", {"name": b64("e")}), ("election/leader", {"name": b64("nobody")}), ("election/leader", {}),
+    ("election/proclaim", {}), ("election/resign", {}), ("election/proclaim", {"leader": {"lease": "10"}}),
+    ("election/resign", {"leader": {"lease": "10"}}),
+    ("election/proclaim", {"leader": {"name": b64("e"), "key": b64("e/a"), "rev": "1", "lease": "10"}}),
+    ("election/resign", {"leader": {"name": b64("e"), "key": b64("e/a"), "rev": "1", "lease": "10"}}),
+    ("election/leader", {"name": b64("e")}), ("kv/deleterange", {"key": b64("e/a")}),
     ("auth/authenticate", {"name": "x", "password": "y"}),
     ("nothing", {}), ("kv", {}), ("kv/range/", {}), ("", {}), ("lease/nothing", {}),
 ]
@@ -157,6 +170,13 @@ class GatewayTest(unittest.TestCase):
             theirs, ours = self.both(lambda endpoint: first_lines(endpoint, "/v3/watch", body, lines))
             self.assertEqual(theirs, ours)
 
+    def test_3_an_election_is_observed_as_a_stream_of_lines(self):
+        for client in self.both(Client):
+            client.ask("/v3/kv/put", put("observed/a", "1")[1])
+        theirs, ours = self.both(lambda endpoint: first_lines(
+            endpoint, "/v3/election/observe", json.dumps({"name": b64("observed")}), 1))
+        self.assertEqual(theirs, ours)
+
     def test_4_requests_in_parts_are_read(self):
         request = b"POST /v3/kv/range HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         for chunk in (b'{"key"', b':"YQ=="', b"}", b""):
@@ -186,8 +206,6 @@ class GatewayTest(unittest.TestCase):
                 status, text = client.ask("/v3/" + path, body)
                 self.assertEqual(status, 400)
                 self.assertIn(why, text)
-        # Of a service that there is not: gRPC's own answer.
-        self.assertEqual(client.ask("/v3/lock/lock", {})[0], 501)
 
     def test_6_every_path_of_etcds_is_there(self):
         for path in ("lease/grant", "lease/revoke", "kv/lease/revoke", "lease/keepalive", "lease/timetolive",
@@ -200,9 +218,10 @@ class GatewayTest(unittest.TestCase):
                      "auth/user/delete", "auth/user/changepw", "auth/user/grant", "auth/user/revoke", "auth/role/add",
                      "auth/role/get", "auth/role/list", "auth/role/delete", "auth/role/grant", "auth/role/revoke",
                      "lock/lock", "lock/unlock", "election/campaign", "election/proclaim", "election/leader",
-                     "election/observe", "election/resign"):
+                     "election/resign"):
             with self.subTest(path=path):
-                status, body = Client(self.ingot.endpoint).ask("/v3/" + path, {})
+                # Of a lease that there is not, so that no lock is waited for.
+                status, body = Client(self.ingot.endpoint).ask("/v3/" + path, {"lease": "77"})
                 self.assertNotEqual((status, body), (404, "Not Found\n"))
                 self.assertTrue(status == 200 or "error" in json.loads(body.splitlines()[0]))
 

@@ -179,6 +179,7 @@ TEST_CASE("HashKV tells states apart, and one revision from another") {
     pb::HashKVResponse response;
     REQUIRE(call(*stub, &pb::Maintenance::Stub::HashKV, request, response).ok());
     CHECK(response.compact_revision() == -1);
+    CHECK(response.hash_revision() == (revision > 0 ? revision : response.header().revision()));
     return response.hash();
   };
   server.client.apply(kv::PutRequest{.key = "k", .value = "1"});

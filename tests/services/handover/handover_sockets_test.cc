@@ -51,6 +51,20 @@ TEST_CASE("of two Unix sockets that processes know, the one that was bound last 
   CHECK(merged.spec().socket.file == SocketFile{7, 9});
 }
 
+TEST_CASE("of two view sockets that processes know, the one that was bound last counts") {
+  Made made(2);
+  const HandoverState one = copy(made.spec);
+  made.spec.view_socket = {made.make(), 2, {7, 11}};
+  const HandoverState other = copy(made.spec);
+  CHECK(described(other).view_binding() == 2);
+  const bool first = GENERATE(true, false);
+  HandoverState merged = sent_and_received(first ? one : other);
+  merged.merge(sent_and_received(first ? other : one));
+  CHECK(described(merged).view_binding() == 2);
+  CHECK(inode(merged.spec().view_socket.fd) == inode(made.spec.view_socket.fd));
+  CHECK(merged.spec().view_socket.file == SocketFile{7, 11});
+}
+
 TEST_CASE("an instance without a Unix socket is handed over without one") {
   Made made(1);
   made.spec.socket = {};

@@ -88,11 +88,26 @@ TEST_CASE("an incarnation that is not new, of no endpoint, or without its descri
   CHECK_FALSE(begin(known, made.start(3, 4)));
   CHECK_FALSE(begin(known, made.start(3, 2)));
   CHECK_FALSE(begin(known, made.start(0, 1)));
-  CHECK_FALSE(begin(known, made.start(4, 2)));
+  CHECK_FALSE(begin(known, made.start(5, 2)));
   Start without_stable = made.start(0, 2);
   without_stable.fds.pop_back();
   CHECK_FALSE(begin(known, without_stable));
   CHECK(parts(known.spec()) == before);
+}
+
+TEST_CASE("an incarnation of the view's publisher has one inbox, and is merged like that of the front end") {
+  Made made(3, 2);
+  const int endpoint = view_endpoint(made.spec.config);
+  HandoverState known = copy(made.spec), behind = copy(made.spec);
+  const Start next = made.start(endpoint, 2, std::vector<std::uint32_t>{});
+  REQUIRE(begin(known, next));
+  CHECK_FALSE(begin(known, next));
+  CHECK(known.spec().publisher_incarnation == 2);
+  CHECK(known.spec().front_end_incarnation == 1);
+  behind.merge(sent_and_received(known));
+  CHECK(behind.spec().publisher_incarnation == 2);
+  CHECK(inode(behind.spec().fabric_fds[static_cast<std::size_t>(1 + endpoint)]) == inode(next.fds[0].get()));
+  CHECK(parts(behind.spec()) == parts(sent_and_received(behind).spec()));
 }
 
 TEST_CASE("an incarnation for which there are no descriptors changes nothing, and the state can still be handed over") {

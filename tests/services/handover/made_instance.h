@@ -28,13 +28,15 @@ struct Start {
 // An instance with `replicas` replicas and a segment for each of its descriptors, which the test owns.
 struct Made {
   explicit Made(int replicas, int loops = 1) {
-    for (int i = 0; i < 1 + 2 * (replicas + loops); ++i) spec.fabric_fds.push_back(make());
     spec.config.front_end_loops = loops;
     spec.config.name = "made";
     spec.config.replicas = replicas;
+    for (int i = 0; i < 1 + 2 * endpoints_of(spec.config); ++i) spec.fabric_fds.push_back(make());
     spec.daemon_page_fd = make();
     spec.listen_fd = make();
     spec.socket = {make(), 1, {7, 8}};
+    spec.view_socket = {make(), 1, {7, 9}};
+    spec.view_page_fd = make();
     for (int id = 0; id < replicas; ++id) {
       ReplicaLaunch launch;
       launch.id = id;
@@ -59,7 +61,8 @@ struct Made {
     start.message.mutable_kept()->Add(kept->begin(), kept->end());
     start.message.set_endpoint(endpoint);
     start.message.set_incarnation(incarnation);
-    const int parts = endpoint < spec.config.replicas ? 2 : front_end_endpoints(spec.config);
+    const int inboxes = endpoint == spec.config.replicas ? front_end_endpoints(spec.config) : 1;
+    const int parts = endpoint < spec.config.replicas ? 2 : inboxes;
     for (int i = 0; i < parts; ++i) start.fds.emplace_back(::fcntl(make(), F_DUPFD_CLOEXEC, 0));
     return start;
   }

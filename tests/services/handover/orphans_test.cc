@@ -174,7 +174,7 @@ struct Made {
     spec.config.name = absl::StrCat("orphans-test-", ::getpid());
     spec.config.replicas = replicas;
     spec.config.orphan_grace_ms = 600'000;
-    for (int i = 0; i < 1 + 2 * (replicas + 1); ++i) spec.fabric_fds.push_back(make());
+    for (int i = 0; i < 1 + 2 * endpoints_of(spec.config); ++i) spec.fabric_fds.push_back(make());
     spec.daemon_page_fd = make();
     for (int id = 0; id < replicas; ++id) {
       ReplicaLaunch launch;

@@ -48,12 +48,13 @@ TEST_CASE("processes of an instance are found by its name, and end with their so
   const std::string name = unique_name("found");
   CHECK(processes(name).empty());
   std::vector<Listener> listeners;
-  for (const char* process : {"replica/0", "replica/47", "replicas", "front-end", "supervisor"}) {
+  for (const char* process : {"replica/0", "replica/47", "replicas", "front-end", "view", "supervisor"}) {
     auto listener = listen_as(name, process, 1);
     REQUIRE(listener.ok());
     listeners.push_back(*std::move(listener));
   }
-  CHECK(processes(name) == std::vector<std::string>{"front-end", "replica/0", "replica/47", "replicas", "supervisor"});
+  CHECK(processes(name) == std::vector<std::string>{"front-end", "replica/0", "replica/47", "replicas", "supervisor",
+                                                    "view"});
   CHECK(processes(name + "0").empty());
   listeners.clear();
   CHECK(processes(name).empty());

@@ -136,6 +136,103 @@ class KeysTest(WithDaemon):
         self.assertIsNone(self.json("put", "k", "1", "--prev-kv")["prev_kv"])
         self.assertEqual(self.json("put", "k", "2", "--prev-kv")["prev_kv"]["value"], "1")
 
+    def start(self, *words, **options):
+        return subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", PATIENCE, *words],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+    def ended(self, process, code):
+        output, error = process.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(process.returncode, code, error)
+        return output, error
+
+    def test_lock_until_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            holder = self.start("lock", "job", "-o", "json")
+            held = json.loads(holder.stdout.readline())
+            self.assertEqual(held["key"], f"job/{held['lease'].lstrip('0')}")
+            waits = self.start("lock", "job")
+            wait_until(lambda: len(self.keys("job/", "--prefix")) == 2, "the second one waits")
+            holder.send_signal(number)
+            self.ended(holder, 0)
+            self.assertTrue(waits.stdout.readline().startswith("job/"))
+            waits.send_signal(number)
+            self.ended(waits, 0)
+            self.assertEqual(self.keys("job/", "--prefix"), [])
+            self.assertEqual(self.json("lease", "list"), {"leases": []})
+
+    def test_a_lock_that_is_waited_for_in_vain_leaves_nothing(self):
+        holder = self.start("lock", "job")
+        holder.stdout.readline()
+        waits = self.start("lock", "job")
+        wait_until(lambda: len(self.keys("job/", "--prefix")) == 2, "the second one waits")
+        waits.send_signal(signal.SIGINT)
+        self.assertIn("interrupted", self.ended(waits, 1)[1])
+        wait_until(lambda: len(self.keys("job/", "--prefix")) == 1, "its key goes")
+        holder.send_signal(signal.SIGINT)
+        self.ended(holder, 0)
+
+    def test_lock_for_a_command(self):
+        shell = 'echo "$ETCD_LOCK_KEY $ETCD_LOCK_REV $1"; exit 7'
+        output, error = self.ended(self.start("lock", "job", "--", "sh", "-c", shell, "sh", "--flag"), 7)
+        self.assertRegex(output, r"\Ajob/[0-9a-f]+ [0-9]+ --flag\n\Z")
+        self.assertEqual(error, "")
+        self.ended(self.start("lock", "job", "--", "true"), 0)
+        self.ended(self.start("lock", "job", "--", "sh", "-c", "kill -9 $$"), 128 + 9)
+        output, error = self.ended(self.start("lock", "job", "--", "no-such-program"), 2)
+        self.assertIn("cannot run 'no-such-program'", error)
+        self.assertEqual(self.keys("job/", "--prefix"), [])
+        script = "trap 'exit 3' TERM; echo up; while :; do sleep 0.1; done"
+        command = self.start("lock", "job", "--", "sh", "-c", script)
+        self.assertEqual(command.stdout.readline(), "up\n")
+        command.terminate()  # it passes this on
+        self.ended(command, 3)
+        self.assertEqual(self.keys("job/", "--prefix"), [])
+
+    # Regression: a command that failed was a success to a program that ignores the end of its children.
+    def test_lock_for_a_command_where_the_end_of_children_is_ignored(self):
+        ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.ended(self.start("lock", "job", "--", "sh", "-c", "exit 7", preexec_fn=ignore), 7)
+
+    # Regression: who had come before the leader's last value was never shown as its successor.
+    def test_observe_shows_a_successor_that_is_older_than_the_last_value(self):
+        observer = self.start("elect", "--observe", "post")
+        first = self.start("elect", "post", "one")
+        key = first.stdout.readline()
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [key, "one\n"])
+        second = self.start("elect", "post", "two")
+        wait_until(lambda: len(self.keys("post/", "--prefix")) == 2, "the second one waits")
+        self.ctl("put", key.strip(), "one again", "--lease=" + key.strip().rpartition("/")[2])
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [key, "one again\n"])
+        first.send_signal(signal.SIGINT)
+        self.ended(first, 0)
+        successor = second.stdout.readline()
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [successor, "two\n"])
+        for process in (second, observer):
+            process.send_signal(signal.SIGINT)
+        self.ended(second, 0)
+        observer.communicate(timeout=WATCHDOG_S)
+
+    def test_elect_and_observe(self):
+        observer = self.start("elect", "--observe", "post")
+        first = self.start("elect", "post", "one")
+        key = first.stdout.readline()
+        self.assertEqual(first.stdout.readline(), "one\n")
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [key, "one\n"])
+        second = self.start("elect", "post", "two", "-o", "json")
+        wait_until(lambda: len(self.keys("post/", "--prefix")) == 2, "the second one waits")
+        first.send_signal(signal.SIGINT)
+        self.ended(first, 0)
+        leader = json.loads(second.stdout.readline())
+        self.assertEqual(leader["value"], "two")
+        self.assertEqual([observer.stdout.readline() for _ in range(2)], [leader["key"] + "\n", "two\n"])
+        for process in (second, observer):
+            process.send_signal(signal.SIGINT)
+        self.ended(second, 0)
+        observer.communicate(timeout=WATCHDOG_S)
+        self.assertEqual(self.keys("post/", "--prefix"), [])
+        for words in (["elect", "post"], ["elect", "--observe", "post", "x"], ["lock"]):
+            self.assertEqual(run(*words)[0], 2, words)
+
     def test_leases(self):
         lease = self.json("lease", "grant", "90s", "--id=2a")
         self.assertEqual(lease, {"id": "000000000000002a", "ttl": 90})
@@ -251,8 +348,8 @@ class WatchKeysTest(unittest.TestCase):
         self.assertEqual((code, error), (0, ""))
         return json.loads(output)["revision"]
 
-    def watch(self, *words):
-        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", PATIENCE, "watch", *words],
+    def watch(self, *words, patience=PATIENCE):
+        watch = subprocess.Popen([INGOTCTL, f"--endpoint={self.daemon.endpoint}", patience, "watch", *words],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(watch.stdout.close)
         self.addCleanup(watch.stderr.close)
@@ -305,7 +402,7 @@ class WatchKeysTest(unittest.TestCase):
         code, output, error = run(f"--endpoint={self.daemon.endpoint}", "watch", "k", "--range-end=a")
         self.assertEqual((code, output), (1, ""))
         self.assertIn("the daemon has ended the watch: mvcc: watcher range is empty", error)
-        watch = self.watch("k")
+        watch = self.watch("k", patience="--timeout=1s")  # for which it waits for the next front end
         watch.stdout.readline()
         self.assertEqual(self.daemon.stop(), 0)
         _, error = watch.communicate(timeout=WATCHDOG_S)

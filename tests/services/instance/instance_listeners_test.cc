@@ -144,6 +144,26 @@ TEST_CASE("a Unix socket whose file is gone is bound anew by the next supervisor
   CHECK(process.spec().socket.file == spec.socket.file);
 }
 
+// The third supervisor knows the new socket by a process that the second one has started, and the old one by the rest.
+TEST_CASE("a view socket that was bound anew is still there after the next take-over") {
+  const ShortFolder folder;
+  const std::string path = folder / "a.view.sock";
+  const auto first = create(config_with(folder / "a.sock"));
+  REQUIRE(connects(path));
+  fs::remove(path);
+  const auto second = take_over(*first);
+  CHECK(second->new_view_socket());
+  CHECK(connects(path));
+  auto known = *HandoverState::copy(first->launch_spec());
+  known.merge(*HandoverState::copy(second->launch_spec()));
+  const auto third = *Instance::adopt(Descriptor(), std::move(known));
+  CHECK(third->warnings().empty());
+  CHECK_FALSE(third->new_view_socket());
+  CHECK(third->launch_spec().view_socket.file == second->launch_spec().view_socket.file);
+  CHECK(listens(third->launch_spec().view_socket.fd));
+  CHECK(connects(path));
+}
+
 // The supervisor was killed after it had refused connections, while its front end answered the last requests.
 TEST_CASE("an instance that was about to end and is taken over listens again on both sockets") {
   const ShortFolder folder;

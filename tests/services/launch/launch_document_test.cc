@@ -23,6 +23,7 @@ TEST_CASE("a launch document is read as it was written, whatever bytes its texts
   made.spec.replica = 2;
   made.spec.shared_cores = false;
   made.spec.front_end_incarnation = 7;
+  made.spec.publisher_incarnation = 9;
   made.spec.snapshot_fd = 9;
   made.spec.snapshot_slot = std::uint64_t{1} << 62;
   made.spec.replicas[1].core = 5;
@@ -37,6 +38,8 @@ TEST_CASE("a launch document is read as it was written, whatever bytes its texts
   CHECK((read->listen_fd == made.spec.listen_fd && read->socket.fd == made.spec.socket.fd));
   CHECK((read->socket.binding == 1 && read->socket.file == SocketFile{7, 8}));
   CHECK((read->control_fd == 4 && read->replica == 2 && !read->shared_cores && read->front_end_incarnation == 7));
+  CHECK((read->publisher_incarnation == 9 && read->view_page_fd == made.spec.view_page_fd));
+  CHECK((read->view_socket.fd == made.spec.view_socket.fd && read->view_socket.file == SocketFile{7, 9}));
   CHECK((read->snapshot_fd == 9 && read->snapshot_slot == std::uint64_t{1} << 62));
   const ReplicaLaunch& launch = read->replicas[1];
   CHECK((launch.core == 5 && launch.incarnation == 2 && launch.earlier[0].stable_fd == 8));
@@ -64,6 +67,7 @@ TEST_CASE("a launch document whose parts do not fit each other is refused") {
   CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].incarnation = 0; }));
   CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.replicas[1].earlier.push_back({1u, 3}); }));
   CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.front_end_incarnation = 0; }));
+  CHECK_FALSE(accepted([](LaunchSpec& spec) { spec.publisher_incarnation = 0; }));
 }
 
 TEST_CASE("a launch document cut short is refused or keeps its fabric; an empty, too long or foreign one is refused") {

@@ -64,7 +64,7 @@ class Load:
 class DashboardTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = cls.enterClassContext(ingot_daemon.Daemon("--metrics=extensive"))
+        cls.daemon = cls.enterClassContext(ingot_daemon.Daemon("--metrics=extensive", "--view=always"))
         cls.prometheus = cls.enterClassContext(Prometheus(cls.daemon.metrics))
         cls.load = cls.enterClassContext(Load(cls.daemon))
 

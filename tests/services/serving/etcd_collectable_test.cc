@@ -66,6 +66,8 @@ TEST_CASE("calls are counted by their methods and Go's names of codes, and write
   shown.requests.started(Method::kKvTxn);
   shown.requests.started(Method::kWatch);
   shown.requests.started(Method::kMaintenanceSnapshot);
+  shown.requests.started(Method::kLockLock);
+  shown.requests.started(Method::kElectionObserve);
   shown.requests.started(Method::kControlDrill);
   const std::string text = shown.text();
   const std::string labels = R"({grpc_type="unary",grpc_service="etcdserverpb.KV",grpc_method="Put")";
@@ -75,6 +77,9 @@ TEST_CASE("calls are counted by their methods and Go's names of codes, and write
   CHECK_THAT(text, Contains("{grpc_type=\"bidi_stream\",grpc_service=\"etcdserverpb.Watch\",grpc_method=\"Watch\"} 1"));
   CHECK_THAT(text, Contains("{grpc_type=\"server_stream\",grpc_service=\"etcdserverpb.Maintenance\","
                             "grpc_method=\"Snapshot\"} 1"));
+  CHECK_THAT(text, Contains("{grpc_type=\"unary\",grpc_service=\"v3lockpb.Lock\",grpc_method=\"Lock\"} 1"));
+  CHECK_THAT(text, Contains("{grpc_type=\"server_stream\",grpc_service=\"v3electionpb.Election\","
+                            "grpc_method=\"Observe\"} 1"));
   CHECK_THAT(text, !Contains("Drill"));
   CHECK_THAT(text, !Contains("grpc_server_handling_seconds"));
   CHECK_THAT(text, Contains("etcd_server_proposals_pending 1\n"));

@@ -108,6 +108,7 @@ void require_equal(const LaunchSpec& process, const LaunchSpec& instance) {
     CHECK(kept(process, id) == kept(instance, id));
   }
   CHECK(process.front_end_incarnation == instance.front_end_incarnation);
+  CHECK(process.publisher_incarnation == instance.publisher_incarnation);
   CHECK(process.snapshot_slot == instance.snapshot_slot);
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("other connections do not take all watch streams, and a newcomer is to
   CHECK(f.world.counters.streams.get() >= kWatchStreamsMax);
   CHECK(opened(f.a) == kWatchStreamsOwn);
   CHECK(streams.back()->opened().error_message() ==
-        "too many watch streams: " + std::to_string(f.world.counters.streams.get()) +
+        "too many watch streams, and calls that wait for locks: " + std::to_string(f.world.counters.streams.get()) +
             " of 16384 are taken, the most (8192) by somebody, one of 33 connections; this one has 1 and may have 1; "
             "use one stream for several watches");
 }

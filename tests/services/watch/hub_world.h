@@ -68,6 +68,7 @@ class StoresClient final : public ReplicaClient {
     return answered;
   }
 
+  const kv::KvStore& store() const { return *stores_[0]; }  // the newest
   kv::Revision newest() const { return stores_[0]->revision(); }
   kv::Revision compacted() const { return stores_[0]->compact_revision(); }
   bool idle() const { return waiting_.empty(); }

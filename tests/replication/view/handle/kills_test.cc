@@ -28,6 +28,7 @@
 #include "replication/view/generation/writer.h"
 #include "replication/view/handle/handle.h"
 #include "tests/replication/view/generation/churn_truth.h"
+#include "tests/replication/view/handle/churn_judge.h"
 #include "tests/seeds.h"
 #include "tests/transport/host/child.h"
 #include "transport/host/segment.h"
@@ -183,80 +184,17 @@ class Supervisor {
   std::unique_ptr<Child> publisher_;
 };
 
-// ---- A reader ------------------------------------------------------------------------------------------------------
-
-class Judge {
- public:
-  Judge(pid_t supervisor, Shared& shared, std::uint64_t seed)
-      : shared_(shared),
-        prng_(seed),
-        handle_(std::make_unique<ProcTickets>(supervisor, shared), {.wait_ms = 20'000}, seed) {}
-
-  std::string read() {
-    const ViewRevision least = prng_.chance(0.05) ? shared_.decided.load() : 0;  // as of a write that was answered
-    if (least > 0) handle_.require(least);
-    const ViewRevision before = handle_.revision();
-    std::string wrong = prng_.chance(0.05) ? read_all() : read_some();
-    if (wrong.empty() && handle_.revision() < std::max(before, least)) wrong = "back in time";
-    if (wrong.empty() && handle_.revision() > shared_.decided) wrong = "what was never decided";
-    shared_.reads.fetch_add(1);
-    shared_.moves.fetch_add(handle_.counts().moves - moves_);
-    moves_ = handle_.counts().moves;
-    return wrong;
-  }
-
- private:
-  static std::string name_of(ViewError error) { return enum_names(error)[static_cast<std::size_t>(error)]; }
-
-  std::string read_some() {
-    std::vector<ViewRevision> drawn;
-    std::vector<std::string> keys;
-    for (int i = 0; i < 3; ++i) {
-      drawn.push_back(static_cast<ViewRevision>(prng_.below(kChurnedKeys)));
-      keys.push_back(churned_key(drawn.back()));
-    }
-    const std::vector<std::string_view> asked(keys.begin(), keys.end());
-    const ViewError error = handle_.get_several(asked, answer_);
-    if (error != ViewError::kNone) return error == ViewError::kTooLong ? "" : name_of(error);
-    std::size_t found = 0;
-    for (const ViewRevision key : drawn) {
-      if (!fits(key, found)) return "key " + churned_key(key) + " at " + std::to_string(handle_.revision());
-    }
-    return found == answer_.size() ? "" : "too many keys";
-  }
-
-  std::string read_all() {
-    const ViewError error = handle_.prefix("/churn/", answer_);
-    if (error != ViewError::kNone) return error == ViewError::kTooLong ? "" : name_of(error);
-    std::size_t found = 0;
-    for (ViewRevision key = 0; key < kChurnedKeys; ++key) {
-      if (!fits(key, found)) return "a range at " + churned_key(key) + " at " + std::to_string(handle_.revision());
-    }
-    return found == answer_.size() ? "" : "a range with too many keys";
-  }
-
-  // Whether the next entry is the key's, if it exists at the revision.
-  bool fits(ViewRevision key, std::size_t& found) {
-    const ViewRevision changed = last_(key, handle_.revision());
-    if (changed < 1 || churn_deletes(changed)) return true;
-    if (found == answer_.size()) return false;
-    const ViewEntry entry = answer_[found++];
-    return entry.key == churned_key(key) && entry.revision == changed && entry.value == churned_value(changed);
-  }
-
-  Shared& shared_;
-  Prng prng_;
-  const LastChurn last_;
-  ViewHandle handle_;
-  ViewAnswer answer_;
-  std::uint64_t moves_ = 0;
-};
+// ---- The test -----------------------------------------------------------------------------------------------------
 
 std::unique_ptr<Child> start_reader(pid_t supervisor, Shared& shared, std::uint64_t seed) {
   return std::make_unique<Child>([&, supervisor, seed] {
-    Judge judge(supervisor, shared, seed);
+    ViewHandle handle(std::make_unique<ProcTickets>(supervisor, shared), {.wait_ms = 20'000}, seed);
+    ChurnJudge judge(handle, {shared.decided, shared.decided}, seed);
+    std::uint64_t moves = 0;
     while (!shared.stop) {
       const std::string wrong = judge.read();
+      shared.reads.fetch_add(1);
+      shared.moves.fetch_add(handle.counts().moves - std::exchange(moves, handle.counts().moves));
       if (wrong.empty()) continue;
       std::fprintf(stderr, "a reader: %s\n", wrong.c_str());
       return EXIT_FAILURE;

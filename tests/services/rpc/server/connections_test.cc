@@ -2,7 +2,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -169,51 +168,6 @@ TEST_CASE("a preface may come byte by byte") {
   }
   const std::string answer = read_all(client);
   CHECK(answer.find(frame(NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, "")) != std::string::npos);
-}
-
-TEST_CASE("without descriptors accepting pauses, and goes on by itself") {
-  Harness harness;
-  Listening listening;
-  REQUIRE(harness.server().listen(Descriptor(::dup(listening.fd.get())), Caller::Door::kTcp).ok());
-  const Descriptor client = listening.connect();
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  harness.rounds();
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(harness.server().connections() == 0);
-  CHECK(harness.counters.accepts_delayed.get() >= 1);
-  harness.pass_ms(kServerAcceptRetryMs + 1);
-  CHECK(harness.server().connections() == 1);
-}
-
-TEST_CASE("a full server makes room by ending the oldest connection that never called") {
-  ServerBounds bounds;
-  bounds.connections = 3;
-  Harness harness(bounds);
-  Listening listening;
-  REQUIRE(harness.server().listen(Descriptor(::dup(listening.fd.get())), Caller::Door::kTcp).ok());
-  RawClient used(listening.connect());
-  const auto id = used.call("/t.T/Echo", framed("x"));
-  harness.run(used);
-  const Descriptor idle = listening.connect();
-  harness.rounds();
-  const Descriptor later = listening.connect();
-  harness.rounds();
-  CHECK(harness.server().connections() == 3);
-  RawClient fresh(listening.connect());
-  const auto waiting = fresh.call("/t.T/Echo", framed("y"));
-  harness.run(fresh);
-  CHECK_FALSE(fresh.answer(waiting).closed);  // the others are young
-  harness.pass_ms(kUncalledGraceMs + kServerAcceptRetryMs);
-  harness.run(fresh, used);
-  CHECK(fresh.answer(waiting).status() == 0);
-  CHECK(used.answer(id).status() == 0);
-  CHECK_FALSE(used.lost());
-  CHECK(at_end(idle));
-  CHECK_FALSE(at_end(later));
 }
 
 // Regression: a round went on until every connection that waited was accepted, and clients waited for as long.

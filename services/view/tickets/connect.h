@@ -1,0 +1,47 @@
+// A client's side of the view socket.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "replication/view/handle/tickets.h"
+#include "transport/host/descriptor.h"
+
+namespace ingot::inline services_view_tickets {
+
+// One connection. Not thread-safe; never blocks but in take().
+class ViewConnection {
+ public:
+  // Errors: NOT_FOUND (nothing is at the path), PERMISSION_DENIED, UNAVAILABLE (no process listens there, or too many
+  // connections wait), RESOURCE_EXHAUSTED, INVALID_ARGUMENT (the path is too long).
+  static absl::StatusOr<ViewConnection> open(const std::string& path);
+
+  // The socket, to wait on until it can be read.
+  int fd() const { return fd_.get(); }
+
+  // Once. Nothing: it is on its way. Waits at most `wait_ms`. Errors: what the publisher says, or those of
+  // receive_answer.
+  std::optional<absl::StatusOr<ViewTicket>> take(int wait_ms);
+
+  // After the ticket: the socket can be read once a key with that prefix may have changed after that revision; then
+  // changed() takes that. False: the connection has ended; connect again.
+  bool ask_wait(std::string_view prefix, std::int64_t revision);
+  bool ask_age();
+  // True: a wait has ended. False: not yet. Errors: UNAVAILABLE (the connection has ended).
+  absl::StatusOr<bool> changed();
+
+ private:
+  explicit ViewConnection(Descriptor fd) : fd_(std::move(fd)) {}
+
+  Descriptor fd_;
+};
+
+// For ViewHandle: a connection for each ticket. `path`: of the view socket (view_socket_path).
+std::unique_ptr<ViewTickets> connect_view(std::string path);
+
+}  // namespace ingot::services_view_tickets
