@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 from ingot_daemon import (INGOTD, WATCHDOG_S, Daemon, alive, cpu_seconds, ctl, keeps_memory, processes_below,
                           signal_all, wait_until)
@@ -191,6 +192,30 @@ class LifeAndDeath(unittest.TestCase):
             expected = {"@front-end": 1, "@replica": 5, "@standby": 1}
             wait_until(lambda: {role: len(pids) for role, pids in daemon.children().items()} == expected,
                        f"the process list shows {expected}")
+
+
+class Memory(unittest.TestCase):
+    """What the C library and the kernel are asked for."""
+
+    def tunables(self, daemon, role):
+        with open(f"/proc/{daemon.children()[role][0]}/environ") as file:
+            return [each for each in file.read().split("\0") if each.startswith("GLIBC_TUNABLES=")]
+
+    def test_freed_memory_is_kept_at_hand_and_a_small_state_has_no_huge_pages(self):
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("GLIBC_TUNABLES", None)
+            with Daemon() as daemon:
+                count = "glibc.malloc.tcache_count=256"
+                self.assertEqual(self.tunables(daemon, "@front-end"), [f"GLIBC_TUNABLES={count}"])
+                self.assertEqual(self.tunables(daemon, "@replica"), [f"GLIBC_TUNABLES=glibc.malloc.hugetlb=1:{count}"])
+                with open(f"/proc/{daemon.children()['@replica'][0]}/status") as file:
+                    allowed = [line.split()[1] for line in file if line.startswith("THP_enabled:")]
+                self.assertIn(allowed, (["0"], []))  # none: a kernel before 5.0
+
+    def test_the_operators_own_setting_is_kept(self):
+        with unittest.mock.patch.dict(os.environ, GLIBC_TUNABLES="glibc.malloc.tcache_count=9"), Daemon() as daemon:
+            for role in ("@front-end", "@replica"):
+                self.assertEqual(self.tunables(daemon, role), ["GLIBC_TUNABLES=glibc.malloc.tcache_count=9"])
 
 
 class Idle(unittest.TestCase):
