@@ -6,9 +6,9 @@
 
 namespace ingot::inline services_backup {
 
-// Backups that are sent at a time, to the clients of one door (TCP, Unix socket) together; another call is
-// RESOURCE_EXHAUSTED. Each may keep one former snapshot in memory, which the instance needs no longer. The doors are
-// counted apart, so that strangers cannot lock out the users of the socket.
+// Backups that are sent at a time, to the clients of one door (TCP, Unix socket) together, and only one of them to each
+// address or user; another call is RESOURCE_EXHAUSTED. Each may keep one former snapshot in memory, which the instance
+// needs no longer. The doors are counted apart, so that strangers cannot lock out the users of the socket.
 inline constexpr int kBackupsPerDoorMax = 2;
 // From one wish for a snapshot to the next one of the same door: so many times as long as the last snapshot took,
 // within these bounds. A further call waits for its turn, until kBackupWaitMs are over. So who calls without end has

@@ -1,8 +1,14 @@
 // etcdserverpb.Maintenance: state and health, for operators' tools.
 #include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/pages/instance_view.h"
 #include "services/config/etcd_version.h"
@@ -24,6 +30,14 @@ namespace {
 namespace pb = etcdserverpb;
 using Context = grpc::CallbackServerContext;
 using Reactor = grpc::ServerUnaryReactor;
+
+// Whether the text names a version, with or without its last number.
+bool is_version(std::string_view text) {
+  const std::vector<std::string> parts = absl::StrSplit(std::string(text), '.');
+  return (parts.size() == 2 || parts.size() == 3) && absl::c_all_of(parts, [](const std::string& part) {
+           return !part.empty() && absl::c_all_of(part, absl::ascii_isdigit);
+         });
+}
 
 class MaintenanceService final : public pb::Maintenance::CallbackService {
  public:
@@ -92,8 +106,8 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     return submit<kv::AlarmResult>(client_, kind, request, out, call);
   }
 
-  Reactor* Defragment(Context* context, const pb::DefragmentRequest*, pb::DefragmentResponse* out) override {
-    fill_header(out->mutable_header());
+  // etcd's answer has no header, either, and neither has MoveLeader's.
+  Reactor* Defragment(Context* context, const pb::DefragmentRequest*, pb::DefragmentResponse*) override {
     return Call(context, metrics_, Method::kOther).finish(grpc::Status::OK);
   }
 
@@ -103,9 +117,8 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
 
   // The member leads already, as long as anybody does. The number of a replica stands for that one: the call is
   // Control's Move of the leader's role, and answered when the move has begun. Numbers drawn for members are larger.
-  Reactor* MoveLeader(Context* context, const pb::MoveLeaderRequest* in, pb::MoveLeaderResponse* out) override {
+  Reactor* MoveLeader(Context* context, const pb::MoveLeaderRequest* in, pb::MoveLeaderResponse*) override {
     const Call call(context, metrics_, Method::kOther);
-    fill_header(out->mutable_header());
     const DaemonConfig& config = header_.config();
     if (in->targetid() >= static_cast<std::uint64_t>(config.replicas)) {
       if (in->targetid() != config.member_id) return call.finish(to_status(Error::kBadTransferee));
@@ -124,9 +137,13 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   // answers that with OK, too.
   Reactor* Downgrade(Context* context, const pb::DowngradeRequest* in, pb::DowngradeResponse* out) override {
     const Call call(context, metrics_, Method::kOther);
-    if (in->action() != pb::DowngradeRequest::CANCEL) return call.finish(to_status(Error::kDowngradeTarget));
+    if (in->action() != pb::DowngradeRequest::CANCEL) {
+      if (is_version(in->version())) return call.finish(to_status(Error::kDowngradeTarget));
+      return call.finish({grpc::StatusCode::INVALID_ARGUMENT, "etcdserver: wrong downgrade target version format"});
+    }
     fill_header(out->mutable_header());
-    out->set_version(etcd_cluster_version(header_.config()));
+    const std::string version = etcd_cluster_version(header_.config());
+    out->set_version(version.substr(0, version.rfind('.')));  // "3.6", as etcd names it here
     return call.finish(grpc::Status::OK);
   }
 

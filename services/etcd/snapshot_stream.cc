@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "replication/requests/snapshot_wish.h"
 #include "services/backup/reader_bound.h"
 #include "services/backup/source.h"
@@ -25,6 +27,14 @@ std::int64_t now_unix_ms() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+bool is_local(const Caller& caller) { return caller.door == Caller::Door::kUnix; }
+
+// Who shares a place: a user by the Unix socket, an address by TCP, from whatever port.
+std::string peer_of(const Caller& caller) {
+  if (caller.credentials) return absl::StrCat("user ", caller.credentials->uid);
+  return caller.address.substr(0, caller.address.rfind(':'));
+}
+
 // One alarm at a time drives the call until parts are sent, and then watches that the client takes them. At most one
 // write is in flight.
 //
@@ -35,19 +45,19 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
   SnapshotStream(SnapshotCalls& calls, grpc::CallbackServerContext* context)
       : calls_(calls),
         context_(context),
-        local_(calls.parts.is_local && calls.parts.is_local(*context)),
+        caller_(calls.parts.caller ? calls.parts.caller(*context) : Caller{}),
         timer_(calls.metrics, Method::kMaintenanceSnapshot),
         waits_until_(SteadyClock::now() + milliseconds(kBackupWaitMs)) {}
 
   static SnapshotStream* start(SnapshotCalls& calls, grpc::CallbackServerContext* context) {
     auto stream = std::make_shared<SnapshotStream>(calls, context);
     stream->self_ = stream;
-    stream->has_place_ = calls.enter(stream->local_);
-    if (stream->has_place_) {
-      stream->look();
+    const std::optional<std::string> why = calls.enter(stream->caller_);
+    stream->has_place_ = !why;
+    if (why) {
+      stream->close({grpc::StatusCode::RESOURCE_EXHAUSTED, *why});
     } else {
-      stream->close({grpc::StatusCode::RESOURCE_EXHAUSTED,
-                     "other snapshots are being sent; try again when their clients have them"});
+      stream->look();
     }
     return stream.get();
   }
@@ -66,7 +76,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
 
   void OnDone() override {
     end_wish();
-    if (has_place_) calls_.leave(local_);
+    if (has_place_) calls_.leave(caller_);
     timer_.finish(status_.error_code());
     const std::shared_ptr<SnapshotStream> last_reference = std::move(self_);
   }
@@ -105,14 +115,14 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
   // A call that is over takes none: nobody would end it.
   bool take_wish() {
     const std::lock_guard lock(mutex_);
-    wished_ = !closing_ && calls_.take_wish(local_);
+    wished_ = !closing_ && calls_.take_wish(is_local(caller_));
     wish_open_ = wished_;
     return wished_;
   }
 
   void end_wish() {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(wish_open_, false)) calls_.end_wish(local_);
+    if (std::exchange(wish_open_, false)) calls_.end_wish(is_local(caller_));
   }
 
   // The client's callback comes once, from its own thread.
@@ -212,7 +222,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
 
   SnapshotCalls& calls_;
   grpc::CallbackServerContext* const context_;
-  const bool local_;
+  const Caller caller_;
   RequestTimer timer_;
   const SteadyClock::time_point waits_until_;
   bool has_place_ = false;
@@ -236,6 +246,29 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
 };
 
 }  // namespace
+
+std::optional<std::string> SnapshotCalls::enter(const Caller& caller) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Caller>& callers = callers_[is_local(caller)];
+  for (const Caller& other : callers) {
+    if (peer_of(other) != peer_of(caller)) continue;
+    return absl::StrCat("a snapshot is being sent to ", other.address, ", and to one ",
+                        is_local(caller) ? "user" : "address",
+                        " one is sent at a time; try again when that client has it");
+  }
+  if (callers.size() < kBackupsPerDoorMax) {
+    callers.push_back(caller);
+    return std::nullopt;
+  }
+  const auto add_address = [](std::string* to, const Caller& other) { absl::StrAppend(to, other.address); };
+  return absl::StrCat("no more than ", kBackupsPerDoorMax, " snapshots are sent at a time, now to ",
+                      absl::StrJoin(callers, " and ", add_address), "; try again when one of these clients has it");
+}
+
+void SnapshotCalls::leave(const Caller& caller) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(callers_[is_local(caller)], [&](const Caller& each) { return peer_of(each) == peer_of(caller); });
+}
 
 Reactor* start_snapshot_stream(SnapshotCalls& calls, grpc::CallbackServerContext* context) {
   if (calls.parts.newest == nullptr) {

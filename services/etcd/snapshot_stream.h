@@ -9,15 +9,18 @@
 #include <grpcpp/grpcpp.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/client/replica_client.h"
 #include "replication/pages/instance_view.h"
+#include "services/access/caller.h"
 #include "services/backup/held_snapshot.h"
 #include "services/backup/limits.h"
 #include "services/backup/wish_pace.h"
@@ -30,8 +33,8 @@ namespace ingot::etcd {
 struct SnapshotParts {
   const NewestSnapshot* newest = nullptr;  // null: none are published
   bool trees = false;                      // as BackupSource::Origin
-  // Whether a call came by the Unix socket; none: every call counts as one by TCP.
-  std::function<bool(const grpc::CallbackServerContext& context)> is_local{};
+  // Who has made a call; none: all are one caller by TCP.
+  std::function<Caller(const grpc::CallbackServerContext& context)> caller{};
 };
 
 // What the calls share. Thread-safe.
@@ -45,13 +48,9 @@ class SnapshotCalls {
   // Nobody keeps snapshots for the instance, and none is handed over.
   bool no_supervisor() const { return view_.loss != nullptr && view_.loss->lost(); }
 
-  // False: kBackupsPerDoorMax calls have a place. Else leave() has to follow.
-  bool enter(bool local) {
-    if (open_[local].fetch_add(1) < kBackupsPerDoorMax) return true;
-    leave(local);
-    return false;
-  }
-  void leave(bool local) { open_[local].fetch_sub(1); }
+  // Why the caller's call has no place, or nothing; then leave() has to follow.
+  std::optional<std::string> enter(const Caller& caller);
+  void leave(const Caller& caller);
 
   // Whether a call of the door may wish for a snapshot now, by WishPace; then end_wish() has to follow.
   bool take_wish(bool local) {
@@ -70,9 +69,9 @@ class SnapshotCalls {
 
  private:
   const InstanceView& view_;
-  std::array<std::atomic<int>, 2> open_{};  // by door
-  std::mutex mutex_;
-  std::array<WishPace, 2> paces_;  // by door; guarded by mutex_
+  std::mutex mutex_;  // guards what follows, by door
+  std::array<std::vector<Caller>, 2> callers_;  // of the calls that have a place
+  std::array<WishPace, 2> paces_;
 };
 
 // Returns the call's reactor, which deletes itself when gRPC has finished with it. REQUIRES: `calls` outlives it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <unistd.h>
 #include <utility>
 
@@ -31,6 +30,7 @@
 #include "services/sockets/socket_path.h"
 #include "services/sockets/tcp_listener.h"
 #include "transport/host/host_transport.h"
+#include "transport/host/kernel_random.h"
 
 namespace ingot::inline services_instance {
 
@@ -39,8 +39,7 @@ namespace {
 // A new state is a new cluster, though it has the name of a former one: its revisions begin anew. Never 0, which etcd's
 // clients take for "unknown".
 std::uint64_t new_cluster_id() {
-  std::random_device random;
-  return std::max<std::uint64_t>(1, (std::uint64_t{random()} << 32) | random());
+  return std::max<std::uint64_t>(1, draw_random_u64());
 }
 
 // FNV-1a; never 0, as above.

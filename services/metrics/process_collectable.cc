@@ -62,8 +62,30 @@ double boot_time_s() {
   return now_s(CLOCK_REALTIME) - now_s(CLOCK_BOOTTIME);
 }
 
-// Of this process, as Prometheus's own clients name them.
-void add_own(double boot_s, std::vector<prometheus::MetricFamily>& families) {
+// Of a process's resident memory what other processes may have, too: files and shared segments.
+std::uint64_t shared_bytes_of(std::uint64_t pid) {
+  std::ifstream memory(absl::StrCat("/proc/", pid, "/statm"));  // in pages: size, resident, shared, ...
+  std::uint64_t size = 0, resident = 0, shared = 0;
+  if (!(memory >> size >> resident >> shared)) return 0;
+  return shared * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Of all processes; what they share is counted once, as in the process that has most of it.
+class WholeMemory {
+ public:
+  void add(std::uint64_t pid, const ProcessUsage& usage) {
+    const std::uint64_t shared_bytes = std::min(shared_bytes_of(pid), usage.resident_bytes);
+    private_bytes_ += usage.resident_bytes - shared_bytes;
+    shared_bytes_ = std::max(shared_bytes_, shared_bytes);
+  }
+  double bytes() const { return static_cast<double>(private_bytes_ + shared_bytes_); }
+
+ private:
+  std::uint64_t private_bytes_ = 0, shared_bytes_ = 0;
+};
+
+// Of this process, as Prometheus's own clients name them; but the memory is that of all.
+void add_own(double boot_s, const WholeMemory& memory, std::vector<prometheus::MetricFamily>& families) {
   const auto usage = read_process_usage(static_cast<std::uint64_t>(::getpid()));
   rlimit files{};
   if (!usage || ::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -74,8 +96,8 @@ void add_own(double boot_s, std::vector<prometheus::MetricFamily>& families) {
   };
   add(counter_family("process_cpu_seconds_total", "User and system time that the answering process has used."),
       static_cast<double>(usage->cpu_ticks) / ticks_per_s);
-  add(gauge_family("process_resident_memory_bytes", "Its resident memory, shared segments that it touched included."),
-      static_cast<double>(usage->resident_bytes));
+  add(gauge_family("process_resident_memory_bytes", "Resident memory of the instance's processes together."),
+      memory.bytes());
   add(gauge_family("process_virtual_memory_bytes", "Its address space in use."),
       static_cast<double>(usage->virtual_bytes));
   add(gauge_family("process_open_fds", "Its open file descriptors."), static_cast<double>(usage->open_fds));
@@ -125,6 +147,7 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
   auto starts = gauge_family("ingot_process_start_time_seconds", "When the process started, in seconds since 1970.");
   auto restarts = counter_family("ingot_process_restarts_total", "Incarnations after the first.");
   const double ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
+  WholeMemory whole;
   const std::lock_guard lock(mutex_);
   for (const NamedProcess& process : processes(config_, view_)) {
     const std::vector<prometheus::ClientMetric::Label> labels{{"process", process.name}};
@@ -133,6 +156,7 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
     if (!usage || (process.started != 0 && process.started != usage->start_ticks)) continue;  // another has its pid
     std::array<std::uint64_t, 1> ticks{usage->cpu_ticks};
     static constexpr std::array kKinds{CounterResetAdjuster::Kind::kSum};
+    whole.add(process.pid, *usage);
     cpu_[process.name].adjust(process.pid, kKinds, ticks);
     add_value(cpu, labels, static_cast<double>(ticks[0]) / ticks_per_s);
     add_value(memory, labels, static_cast<double>(usage->resident_bytes));
@@ -145,7 +169,7 @@ std::vector<prometheus::MetricFamily> ProcessCollectable::Collect() const {
   }
   std::vector<prometheus::MetricFamily> families;
   for (auto* family : {&cpu, &memory, &fds, &threads, &starts, &restarts}) families.push_back(std::move(*family));
-  add_own(boot_time_s_, families);
+  add_own(boot_time_s_, whole, families);
   return families;
 }
 

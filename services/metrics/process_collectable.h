@@ -9,8 +9,9 @@
 //
 // And of the process that is asked, by the names that Prometheus's own clients give them:
 //
-//   process_cpu_seconds_total, process_resident_memory_bytes, process_virtual_memory_bytes, process_open_fds,
-//   process_max_fds, process_start_time_seconds
+//   process_cpu_seconds_total, process_virtual_memory_bytes, process_open_fds, process_max_fds,
+//   process_start_time_seconds
+//   process_resident_memory_bytes                  of all processes, since etcd's tools take it for what the keys need
 //
 // process is "supervisor", "front-end", "replica-N", or "replicas" when they share one.
 #pragma once

@@ -89,9 +89,7 @@ Serving::Serving(const DaemonConfig& config, const InstanceView& view, std::vect
           injector)),
       services_(etcd::make_services(
           client_, config, view, metrics_,
-          {.newest = snapshots, .trees = trees, .is_local = [](const grpc::CallbackServerContext& context) {
-             return caller_of(context).door == Caller::Door::kUnix;
-           }})),
+          {.newest = snapshots, .trees = trees, .caller = caller_of})),
       unknown_methods_(make_unknown_methods()) {
   collectables_.push_back(std::make_shared<DoorCollectable>(counters_of(loops_), passed_calls_));
   collectables_.push_back(std::make_shared<WatchCollectable>(watch_counters_of(loops_)));

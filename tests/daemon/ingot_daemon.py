@@ -257,6 +257,20 @@ def send_signal(pid, number):
         return False
 
 
+def stop_process(pid):
+    """Sends SIGSTOP and returns when each thread has stopped, or the process has ended: on a busy machine threads go on
+    for a while after the signal was sent."""
+    def thread_states():
+        try:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{thread}/stat") as file:
+                    yield file.read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            pass  # it has ended meanwhile
+    if send_signal(pid, signal.SIGSTOP):
+        wait_until(lambda: all(state in "TZX" for state in thread_states()), "the process has stopped")
+
+
 def signal_all(pids, number):
     """Signals those that still run: the standby leaves with its supervisor, and snapshot writers when they are done."""
     for pid in pids:

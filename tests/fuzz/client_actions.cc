@@ -1,4 +1,6 @@
 // What a client does.
+#include <string_view>
+
 #include "proto/etcd/rpc.pb.h"
 #include "tests/fuzz/client_schedule.h"
 
@@ -21,6 +23,7 @@ void Schedule::open(Client& link, const char* path, const std::string& body, boo
   if (how % 16 == 4) headers.emplace_back("hasleader", "true");
   if (how % 16 == 5) headers.emplace_back("grpc-encoding", "br");
   if (how % 16 == 6) headers.emplace_back("X-UPPER", "refused");
+  if (std::string_view(path).starts_with("/v3/")) headers[5].second = "application/json";
   if (how % 16 == 7) headers[5].second = "text/plain";
   uploaded_bytes_ += body.size() + 200;
   link.peer.open(headers, body, end);
@@ -63,6 +66,54 @@ void Schedule::call() {
   if (how / 16 == 3) body[0] = 1;
   if (how / 16 == 4) body[1] = 1;
   open(of, kPaths[method], body, how / 16 != 5, how);
+}
+
+// ---- Other services ----
+
+std::string Schedule::request_of_service(std::size_t which) {
+  const int id = 1 + static_cast<int>(byte() % 4);
+  const std::string bytes = value();
+  pb::LeaseGrantRequest grant;
+  grant.set_id(id);
+  grant.set_ttl(600);
+  pb::LeaseKeepAliveRequest keep_alive;
+  keep_alive.set_id(id);
+  pb::LeaseTimeToLiveRequest left;
+  left.set_id(id);
+  left.set_keys(true);
+  pb::LeaseRevokeRequest revoke;
+  revoke.set_id(id);
+  const std::array<const google::protobuf::MessageLite*, 4> leases = {&grant, &keep_alive, &left, &revoke};
+  if (which < leases.size()) return framed(*leases[which]);
+  if (which < kFirstJsonPath) return rpc::framed("");
+  std::string base64;
+  while (base64.size() < bytes.size()) base64 += "dnZ2";
+  static constexpr std::array<const char*, 4> kJson = {
+      R"({"key":"YQ==","range_end":"AA=="})", R"({"create_request":{"key":"YQ==","range_end":"AA=="}})",
+      R"({"ID":"1"})", R"({"key":"YQ==","value":")"};
+  const std::size_t of_json = (which - kFirstJsonPath) % kJson.size();
+  return kJson[of_json] + (of_json == 3 ? base64 + "\"}" : "");
+}
+
+// Some of their methods take a stream of messages or give one. What no loop serves itself is passed on.
+void Schedule::call_service() {
+  static constexpr std::array<const char*, 13> kPaths = {
+      "/etcdserverpb.Lease/LeaseGrant", "/etcdserverpb.Lease/LeaseKeepAlive", "/etcdserverpb.Lease/LeaseTimeToLive",
+      "/etcdserverpb.Lease/LeaseRevoke", "/etcdserverpb.Maintenance/Snapshot", "/etcdserverpb.Maintenance/Status",
+      "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch", "/ingot.control.v1.Control/WatchStatus",
+      "/v3/kv/range", "/v3/watch", "/v3/lease/keepalive", "/v3/kv/put"};
+  static_assert(kPaths.size() == kFirstJsonPath + 4);
+  Client& of = link();
+  const std::size_t which = byte() % kPaths.size();
+  const unsigned how = byte();
+  const std::size_t times = which == 1 || which == kFirstJsonPath + 2 ? number(12) : 1;
+  const std::string one = request_of_service(which);
+  std::string body;
+  for (std::size_t i = 0; i < times; ++i) body += one;
+  if (how / 16 == 1) body.resize(body.size() / 2);
+  if (how / 16 == 2) body += body;
+  if (how / 16 == 3) body[0] = 1;
+  open(of, kPaths[which], body, how / 16 < 5, how);
 }
 
 // ---- Watches ----

@@ -18,6 +18,7 @@ namespace ingot::fuzz {
 constexpr std::array<std::size_t, 8> kValueBytes = {0, 10, 10, 1'000, 1'000, 20'000, 60'000, 200'000};
 constexpr std::array<std::uint32_t, 6> kWindows = {0, 1, 1'000, 65'535, 1 << 20, 0x7fff'ffff};
 constexpr const char* kLastKey = "i";  // schedules write below it
+constexpr std::size_t kFirstJsonPath = 9;  // of call_service()
 constexpr const char* kWatchPath = "/etcdserverpb.Watch/Watch";
 
 // A schedule.
@@ -35,7 +36,7 @@ class Schedule {
     int arguments;  // bytes
     void (Schedule::*act)();
   };
-  static constexpr std::size_t kActions = 22;
+  static constexpr std::size_t kActions = 23;
   static const std::array<Action, kActions>& actions();
 
  private:
@@ -54,9 +55,11 @@ class Schedule {
   void upload(Client& link, int stream, const std::string& bytes, bool end = false);
   void upload_often(Client& link, int stream, const google::protobuf::MessageLite& message, std::size_t times);
   std::string request_of(unsigned method);
+  std::string request_of_service(std::size_t which);
 
   // client_actions.cc
   void call();
+  void call_service();
   void open_watch();
   void create();
   void create_invalid();

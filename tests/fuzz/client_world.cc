@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "services/etcd/json_paths.h"
 #include "services/rpc/server/limits.h"
 #include "tests/fuzz/client_schedule.h"
 #include "tests/fuzz/targets.h"
@@ -76,6 +77,8 @@ void World::add_methods() {
     later_.push_back(std::move(task));
   });
   kv_->add_to(methods_);
+  leases_ = std::make_unique<etcd::LeaseMethods>(store_, config_, view_, metrics());
+  leases_->add_to(methods_);
   watches_ = std::make_unique<watch::WatchMethods>(store_, config_, view_, metrics(), watch_counters_);
   rpc::Methods inner;
   watches_->add_to(inner);
@@ -87,6 +90,7 @@ void World::add_methods() {
     return handler;
   };
   methods_.add(std::string(kWatchPath), std::move(noted));
+  etcd::add_json_paths(methods_);
 }
 
 Client* World::connect(std::uint32_t stream_window) {

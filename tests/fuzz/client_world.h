@@ -1,5 +1,5 @@
 // A front end's loop with all that serves clients, and its clients, by turns on one thread and by the test's clock: HTTP/2
-// sessions, KV, the hub of watches, and a store.
+// sessions, KV, leases, the hub of watches, all of it with JSON, too, and a store. No call is passed on.
 //
 // A link takes the place of a connection's socket, and of what the server does there: it reads by turns, writes what
 // the peer takes, and ends a peer that takes nothing.
@@ -15,6 +15,7 @@
 #include "replication/pages/instance_view.h"
 #include "services/config/daemon_config.h"
 #include "services/etcd/kv_methods.h"
+#include "services/etcd/lease_methods.h"
 #include "services/rpc/server/session.h"
 #include "services/rpc/server/shared.h"
 #include "services/watch/watch_methods.h"
@@ -108,6 +109,7 @@ class World final : public Stage {
   watch::WatchCounters watch_counters_;
   std::unique_ptr<rpc::Shared> shared_;
   std::unique_ptr<etcd::KvMethods> kv_;
+  std::unique_ptr<etcd::LeaseMethods> leases_;
   std::vector<std::function<void()>> later_;  // of the next round
   std::unique_ptr<watch::WatchMethods> watches_;
   std::vector<std::unique_ptr<Link>> links_;

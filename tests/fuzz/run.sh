@@ -72,8 +72,9 @@ sources=(
   services/rpc/server/{session,session_calls,session_input,session_json}.cc
   services/rpc/server/{session_memory,session_output,stream,turns}.cc
   services/watch/*.cc
-  services/etcd/{errors,header,kv_methods,long_reads,range_call,sorted_pages,translate_requests,translate_results}.cc
-  services/etcd/{keep_alives,lease_methods}.cc services/locks/*.cc
+  services/etcd/{errors,header,json_paths,keep_alives,kv_methods,lease_methods,long_reads,range_call,sorted_pages}.cc
+  services/etcd/{translate_requests,translate_results}.cc
+  services/locks/*.cc
 )
 mapfile -t labels < <(bazel query 'kind(cc_library, deps(//tests/fuzz:targets))' 2>/dev/null | grep '^//')
 bazel build //tests/fuzz:fuzz_driver "${labels[@]}" >"$work/build" 2>&1 ||

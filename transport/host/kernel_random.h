@@ -1,4 +1,4 @@
-// Randomness of the kernel, for what nobody may guess or draw again.
+// Random bytes from the kernel, for tags, ids and seeds that no other process may guess or draw again.
 #pragma once
 
 #include <sys/random.h>

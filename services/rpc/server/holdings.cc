@@ -10,11 +10,15 @@ std::size_t Holdings::held_bytes() const {
   return received_bytes + head_bytes + output_bytes + http2_bytes + stream_bytes;
 }
 
-std::size_t Holdings::share_of(std::size_t max) const { return std::max(own_, max - std::min(max, held_bytes())); }
+std::size_t Holdings::share_of(std::size_t max, std::size_t taken) const {
+  return std::max(own_, max - std::min(max, taken));
+}
 
 bool Holdings::allows(std::size_t bytes) const { return bytes <= share_of(max_); }
 
 bool Holdings::allows_http2(std::size_t bytes) const { return bytes <= share_of(max_ + spare_); }
+
+bool Holdings::allows_received(std::size_t bytes) const { return bytes <= share_of(received_max_, received_bytes); }
 
 std::string Holdings::refusal(const Holder& holder, std::uint64_t now_ns) {
   const Greatest& most = greatest(now_ns);

@@ -32,7 +32,10 @@ class Holder : public HolderHook {
 class Holdings {
  public:
   explicit Holdings(const ServerBounds& bounds)
-      : max_(bounds.held_bytes), spare_(bounds.held_bytes_spare), own_(bounds.held_bytes_own) {}
+      : max_(bounds.held_bytes),
+        spare_(bounds.held_bytes_spare),
+        own_(bounds.held_bytes_own),
+        received_max_(bounds.received_bytes_all) {}
 
   void join(Holder& holder) { holders_.push_back(holder); }  // leaves by its end
 
@@ -41,6 +44,9 @@ class Holdings {
   bool allows(std::size_t bytes) const;
   // Whether a connection may have so much for HTTP/2.
   bool allows_http2(std::size_t bytes) const;
+  // Whether a connection may keep so much of requests that handlers have not got yet: as much as is still free of
+  // ServerBounds::received_bytes_all, and held_bytes_own in any case.
+  bool allows_received(std::size_t bytes) const;
   // Why it may not: how much is taken, and who has the most.
   std::string refusal(const Holder& holder, std::uint64_t now_ns);
 
@@ -61,10 +67,11 @@ class Holdings {
     std::size_t held = 0, holders = 0;
   };
 
-  std::size_t share_of(std::size_t max) const;
+  std::size_t share_of(std::size_t max) const { return share_of(max, held_bytes()); }
+  std::size_t share_of(std::size_t max, std::size_t taken) const;
   const Greatest& greatest(std::uint64_t round_ns);
 
-  const std::size_t max_, spare_, own_;
+  const std::size_t max_, spare_, own_, received_max_;
   boost::intrusive::list<Holder, boost::intrusive::base_hook<HolderHook>, boost::intrusive::constant_time_size<false>>
       holders_;
   Greatest greatest_;

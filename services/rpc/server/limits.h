@@ -73,7 +73,8 @@ inline constexpr int kTimersPerRound = 64;  // that are due; others are called i
 inline constexpr int kConnectionWindowBytes = 1024 * 1024;          // HTTP/2's window of a connection
 inline constexpr std::size_t kReceivedBytesLow = 4 * 1024 * 1024;   // of a connection; above it, streams get no window
 inline constexpr std::size_t kReceivedBytesMax = 16 * 1024 * 1024;  // of a connection: RESOURCE_EXHAUSTED
-inline constexpr std::size_t kReceivedBytesAllMax = 128 * 1024 * 1024;  // of a loop: RESOURCE_EXHAUSTED
+// Of a loop. A connection may keep as much as is still free of it, and kHeldBytesOwn in any case: RESOURCE_EXHAUSTED.
+inline constexpr std::size_t kReceivedBytesAllMax = 128 * 1024 * 1024;
 
 // What is to be sent.
 inline constexpr std::size_t kStreamOutputLowBytes = 64 * 1024;    // below it a stream's handler is told to go on

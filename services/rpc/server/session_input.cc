@@ -130,7 +130,7 @@ bool Session::charge(Stream& stream) {
   if (kept < before && before - kept > kKeptCapacityBytes) shared_.freed_bytes += before - kept;
   if (kept <= before) return true;
   const bool own = received_bytes_ > shared_.bounds.received_bytes;
-  if (!own && shared_.received_bytes <= shared_.bounds.received_bytes_all) return true;
+  if (!own && shared_.allows_received(received_bytes_)) return true;
   free_memory(stream.request);
   stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
   if (stream.json != nullptr) stream.json->clear();

@@ -18,14 +18,15 @@ struct HttpStatus {
   const char* text;
 };
 
-// As etcd's gateway maps gRPC's codes.
+// As the gateway of etcd 3.6 maps gRPC's codes; up to 3.5 some had others.
 HttpStatus http_status_of(grpc::StatusCode code) {
   switch (code) {
     case grpc::StatusCode::OK:
       return {"200", "OK"};
     case grpc::StatusCode::CANCELLED:
-      return {"408", "Request Timeout"};
+      return {"499", "Client Closed Request"};
     case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::FAILED_PRECONDITION:
     case grpc::StatusCode::OUT_OF_RANGE:
       return {"400", "Bad Request"};
     case grpc::StatusCode::DEADLINE_EXCEEDED:
@@ -41,8 +42,6 @@ HttpStatus http_status_of(grpc::StatusCode code) {
       return {"401", "Unauthorized"};
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
       return {"429", "Too Many Requests"};
-    case grpc::StatusCode::FAILED_PRECONDITION:
-      return {"412", "Precondition Failed"};
     case grpc::StatusCode::UNIMPLEMENTED:
       return {"501", "Not Implemented"};
     case grpc::StatusCode::UNAVAILABLE:
@@ -52,7 +51,8 @@ HttpStatus http_status_of(grpc::StatusCode code) {
   }
 }
 
-// The body of an answer, or what ends a stream of them.
+// The body of an answer, or what ends a stream of them. etcd 3.6 has "code" and "message", and its clients read these;
+// the others are of those before.
 std::string error_body(const grpc::Status& status, bool of_stream) {
   const HttpStatus http = http_status_of(status.error_code());
   std::string text;
@@ -60,7 +60,7 @@ std::string error_body(const grpc::Status& status, bool of_stream) {
   const int code = status.error_code();
   if (!of_stream) return absl::StrCat(R"({"error":)", text, R"(,"message":)", text, R"(,"code":)", code, "}");
   return absl::StrCat(R"({"error":{"grpc_code":)", code, R"(,"http_code":)", http.code, R"(,"message":)", text,
-                      R"(,"http_status":")", http.text, "\"}}\n");
+                      R"(,"http_status":")", http.text, R"(","code":)", code, "}}\n");
 }
 
 void append_framed(std::string& bytes, std::string_view message) {

@@ -19,7 +19,6 @@
 #include "proto/etcd/lock.grpc.pb.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "services/cli/cli.h"
-#include "services/cli/endpoint.h"
 #include "tests/services/etcd/compared_servers.h"
 #include "tests/services/etcd/wrong_requests.h"
 

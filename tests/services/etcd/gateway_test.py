@@ -3,11 +3,16 @@
 import base64
 import http.client
 import json
+import os
+import random
 import socket
+import time
 import unittest
 
+import wrong_requests
 from etcd_servers import Etcd, WATCHDOG_S
 from tests.daemon.ingot_daemon import Daemon
+from tests.seeds import drawn_seed
 
 
 def b64(text):
@@ -74,9 +79,52 @@ SAME = [
     ("auth/authenticate", {"name": "x", "password": "y"}),
     ("nothing", {}), ("kv", {}), ("kv/range/", {}), ("", {}), ("lease/nothing", {}),
 ]
+# Of all other services, likewise.
+LEASE_AND_CLUSTER = [
+    ("lease/grant", {"TTL": "100", "ID": "77"}), ("lease/grant", {"TTL": 100, "ID": 77}),
+    ("lease/grant", {"TTL": "9000000001"}), ("lease/grant", {"TTL": "x"}), ("lease/revoke", {"ID": "78"}),
+    put("leased", "1", lease="77"), ("lease/timetolive", {"ID": "77", "keys": True}),
+    ("kv/lease/timetolive", {"ID": 77}), ("lease/timetolive", {"ID": "78"}), ("lease/leases", ""),
+    ("kv/lease/leases", {}), ("lease/keepalive", {"ID": "77"}), ("lease/keepalive", {"ID": "78"}),
+    ("lease/keepalive", '{"ID":"77"}{"ID":"78"}'), ("lease/keepalive", {}), ("kv/lease/revoke", {"ID": "77"}),
+    get("leased"), ("lease/revoke", {}),
+    ("cluster/member/list", {}), ("cluster/member/remove", {"ID": "7"}),
+    ("cluster/member/update", {"ID": "7", "peerURLs": ["http://127.0.0.1:1"]}), ("cluster/member/promote", {"ID": "7"}),
+    ("maintenance/status", {}), ("maintenance/hash", {}), ("maintenance/hash", {"revision": "99"}),
+    ("maintenance/defragment", {}),
+]
+# What only etcd 3.6 has, or answers so.
+SINCE_3_6 = [
+    ("cluster/member/list", {"linearizable": True}), ("maintenance/alarm", {}),
+    ("maintenance/alarm", {"action": "GET", "alarm": "NOSPACE"}), ("maintenance/hashkv", {}),
+    ("maintenance/hashkv", {"revision": "99"}), ("maintenance/hashkv", {"revision": "1"}), ("auth/status", {}),
+    ("maintenance/downgrade", {"action": "CANCEL"}), ("maintenance/downgrade", {"version": "3.3.0"}),
+    ("maintenance/downgrade", {"version": "3"}), ("maintenance/downgrade", {"action": "ENABLE", "version": "x"}),
+]
+# What Ingot refuses: HTTP's status, and the beginning of the sentence.
+REFUSED = [
+    ("cluster/member/add", {"peerURLs": ["http://127.0.0.1:1"]}, 501, "Ingot is always a single member"),
+    ("maintenance/alarm", {"action": "ACTIVATE", "memberID": "7", "alarm": "NOSPACE"}, 501, "Ingot has one alarm"),
+    ("maintenance/transfer-leadership", {"targetID": "7"}, 403, "etcdserverpb.Maintenance/MoveLeader is for"),
+    ("maintenance/downgrade", {"action": "ENABLE", "version": "3.5.0"}, 400,
+     "etcdserver: invalid downgrade target version"),
+    *[("auth/" + call, {"name": "x", "user": "x", "role": "x"}, 400, "etcdserver: authentication is not enabled")
+      for call in ("enable", "disable", "user/add", "user/get", "user/list", "user/delete", "user/changepw",
+                   "user/grant", "user/revoke", "role/add", "role/get", "role/list", "role/delete", "role/grant",
+                   "role/revoke")],
+]
+# What needs more than one question, or is no part of Ingot yet.
+ASKED_ELSEWHERE = {"watch", "maintenance/snapshot", "lock/lock", "lock/unlock", "election/campaign",
+                   "election/proclaim", "election/leader", "election/observe", "election/resign"}
+WRONG_OF_EACH_KIND = 10_000 if os.environ.get("INGOT_LONG_TESTS") else 40
 METHODS = ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]
 # What differs between two clusters.
-OWN = {"cluster_id", "member_id", "raft_term", "ID"}
+OWN = {"cluster_id", "member_id", "raft_term", "raftTerm", "raftIndex", "raftAppliedIndex", "dbSize", "dbSizeInUse",
+       "leader", "hash", "name", "clientURLs", "ID", "TTL"}
+# What an etcd has and Ingot has not, or 3.6 has and 3.4 has not.
+LEFT_OUT = {"peerURLs", "version", "storageVersion", "dbSizeQuota", "downgradeInfo"}
+# A status that etcd had up to 3.5: of FAILED_PRECONDITION.
+UP_TO_3_5 = {412: 400}
 
 
 class Client:
@@ -87,25 +135,39 @@ class Client:
 
     def ask(self, path, body, method="POST", fields=None):
         text = body if isinstance(body, str) else json.dumps(body)
-        self.connection.request(method, path, body=text, headers=fields or {})
+        self.connection.request(method, path, body=text.encode("utf-8", "surrogateescape"), headers=fields or {})
         answer = self.connection.getresponse()
         return answer.status, answer.read().decode()
 
 
+    def ask_patiently(self, path, body):
+        """Again while the server says that it had no time for it, as on a busy machine."""
+        end = time.monotonic() + WATCHDOG_S
+        while (answer := self.ask(path, body))[0] in (503, 504) and time.monotonic() < end:
+            print(f"RETRIED: {path} was answered {answer}")
+        return answer
+
+
 def without_own(value):
     if isinstance(value, dict):
-        return {key: "N" if key in OWN else without_own(of) for key, of in value.items()}
+        return {key: "N" if key in OWN else without_own(of) for key, of in value.items() if key not in LEFT_OUT}
     return [without_own(each) for each in value] if isinstance(value, list) else value
 
 
 def told(status, text):
     """What a client is told: of a fault in JSON the code, since each parser has its own words."""
-    if status == 404 and not text.startswith("{"):
-        return status, text
+    if status == 404 and "Not Found" in text:
+        return status, "Not Found"
     try:
-        body = json.loads(text)
+        body = [json.loads(line) for line in text.splitlines()]
     except ValueError:
         return status, text
+    if len(body) != 1:
+        return status, without_own(body)
+    body = body[0]
+    status = UP_TO_3_5.get(status, status)
+    if body.get("error") and body["error"] == body.get("message"):
+        del body["error"]  # up to 3.5
     if status == 400 and body["code"] == 3 and not body["message"].startswith("etcdserver: "):
         return status, {"code": 3}
     if status == 429:
@@ -129,6 +191,7 @@ class GatewayTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.etcd = Etcd().__enter__()
+        cls.is_3_6 = cls.etcd.version() >= (3, 6)
         cls.addClassCleanup(cls.etcd.__exit__)
         cls.ingot = Daemon().__enter__()
         cls.addClassCleanup(cls.ingot.__exit__, None, None, None)
@@ -136,16 +199,21 @@ class GatewayTest(unittest.TestCase):
     def both(self, ask):
         return [ask(endpoint) for endpoint in (self.etcd.endpoint, self.ingot.endpoint)]
 
+    def require_same(self, prefix, requests):
+        clients = self.both(Client)
+        for path, body in requests:
+            with self.subTest(path=prefix + path, body=str(body)[:200]):
+                theirs, ours = (told(*client.ask(prefix + path, body)) for client in clients)
+                self.assertEqual(theirs, ours)
+
     def test_1_each_answer_is_etcds(self):
+        # protojson passes over a name that is no enumerator's; up to 3.5 it was refused.
+        kept = [each for each in SAME if not (self.is_3_6 and each[1] == get("a", sort_order="UP")[1])]
         for prefix in ("/v3/", "/v3beta/"):
-            clients = self.both(Client)
-            for path, body in SAME:
-                with self.subTest(path=prefix + path, body=str(body)[:200]):
-                    theirs, ours = (told(*client.ask(prefix + path, body)) for client in clients)
-                    self.assertEqual(theirs, ours)
+            self.require_same(prefix, kept + LEASE_AND_CLUSTER + (SINCE_3_6 if self.is_3_6 else []))
 
     def test_2_so_is_that_to_other_methods_paths_and_versions(self):
-        for method in METHODS:
+        for method in [] if self.is_3_6 else METHODS:  # 501 since then, with JSON
             with self.subTest(method=method):
                 theirs, ours = self.both(lambda endpoint: Client(endpoint).ask("/v3/kv/range", "", method))
                 self.assertEqual(theirs, ours)
@@ -208,10 +276,12 @@ class GatewayTest(unittest.TestCase):
                 self.assertIn(why, text)
 
     def test_6_every_path_of_etcds_is_there(self):
+        asked = {path for path, *_ in SAME + LEASE_AND_CLUSTER + SINCE_3_6 + REFUSED} | ASKED_ELSEWHERE
         for path in ("lease/grant", "lease/revoke", "kv/lease/revoke", "lease/keepalive", "lease/timetolive",
                      "kv/lease/timetolive", "lease/leases", "kv/lease/leases", "cluster/member/add",
                      "cluster/member/remove", "cluster/member/update", "cluster/member/list", "cluster/member/promote",
-                     "maintenance/alarm", "maintenance/status", "maintenance/hash", "maintenance/snapshot",
+                     "maintenance/alarm", "maintenance/status", "maintenance/hash", "maintenance/hashkv",
+                     "maintenance/snapshot",
                      "maintenance/defragment", "auth/status", "maintenance/downgrade",
                      "maintenance/transfer-leadership",
                      "auth/enable", "auth/disable", "auth/user/add", "auth/user/get", "auth/user/list",
@@ -224,6 +294,40 @@ class GatewayTest(unittest.TestCase):
                 status, body = Client(self.ingot.endpoint).ask("/v3/" + path, {"lease": "77"})
                 self.assertNotEqual((status, body), (404, "Not Found\n"))
                 self.assertTrue(status == 200 or "error" in json.loads(body.splitlines()[0]))
+                self.assertIn(path, asked, "no test looks at its answers")
+
+    def test_7_what_is_no_part_of_ingot_is_refused_with_a_sentence(self):
+        client = Client(self.ingot.endpoint)
+        for path, body, status, sentence in REFUSED:
+            with self.subTest(path=path):
+                answered, text = client.ask("/v3/" + path, body)
+                self.assertEqual(answered, status)
+                self.assertEqual(json.loads(text)["message"][:len(sentence)], sentence)
+
+    def test_8_wrong_requests_are_answered_as_etcd_answers(self):
+        """Where Ingot reads JSON more strictly, it may refuse (400, INVALID_ARGUMENT) what etcd passes over."""
+        seed = drawn_seed()
+        for kind in wrong_requests.KINDS:
+            prng, refused, stricter = random.Random(f"{seed} {kind.__name__}"), 0, 0
+            clients = self.both(Client)
+            for client in clients:
+                client.ask("/v3/lease/grant", {"TTL": "1000", "ID": "77"})
+            for _ in range(WRONG_OF_EACH_KIND):
+                path, body = kind(prng)
+                if kind is wrong_requests.member:
+                    # etcd drops a change of members, and never answers, that comes before it has noted the end of the
+                    # change before; when it has answered a put, it has.
+                    for client in clients:
+                        client.ask_patiently("/v3/kv/put", put("between", "x")[1])
+                theirs, ours = (told(*client.ask_patiently("/v3/" + path, body)) for client in clients)
+                refused += ours[0] != 200
+                if theirs != ours and kind in wrong_requests.OF_JSON and ours == (400, {"code": 3}):
+                    stricter += 1
+                    continue
+                if not self.is_3_6 and theirs == (400, {"code": 3}) and wrong_requests.only_since_3_6(body):
+                    continue
+                self.assertEqual(theirs, ours, f"{kind.__name__}: {path} {body}")
+            print(f"{kind.__name__}: {WRONG_OF_EACH_KIND} requests, {refused} refused, {stricter} by Ingot alone")
 
     def test_a_method_that_grpc_cpp_serves_refused_an_empty_body(self):
         for path in ("/v3/cluster/member/list", "/v3/maintenance/status"):

@@ -50,6 +50,7 @@ TEST_CASE_METHOD(HashFixture, "The hash is that of the first part's revision, wh
   REQUIRE(hash().ok());
   CHECK(response.hash() == expected);
   CHECK(response.header().revision() == revision);
+  CHECK(response.hash_revision() == revision);
   CHECK(response.compact_revision() == -1);
   CHECK(parts > 3);
 }
@@ -73,6 +74,14 @@ TEST_CASE_METHOD(HashFixture, "The newest revision is hashed also if it is the c
   server.client.apply(kv::CompactRequest{server.client.leader().revision()});
   REQUIRE(hash().ok());
   CHECK(response.hash() == whole_hash());
+}
+
+TEST_CASE_METHOD(HashFixture, "The revision that a hash is of was 0 when the newest was asked for") {
+  REQUIRE(hash().ok());
+  CHECK(response.hash_revision() == server.client.leader().revision());
+  REQUIRE(hash(7).ok());
+  CHECK(response.hash_revision() == 7);
+  CHECK(response.header().revision() == server.client.leader().revision());
 }
 
 TEST_CASE_METHOD(HashFixture, "A hash that compactions always overtake gives up") {

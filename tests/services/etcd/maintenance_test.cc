@@ -73,10 +73,15 @@ TEST_CASE("There is no version to downgrade to, and no downgrade to cancel") {
     request.set_version("3.5");
     check_error(call(*stub, &pb::Maintenance::Stub::Downgrade, request, response), grpc::StatusCode::INVALID_ARGUMENT,
                 "etcdserver: invalid downgrade target version");
+    for (const char* text : {"", "3", "3.5.", "3.x", "3.5.0.0"}) {
+      request.set_version(text);
+      check_error(call(*stub, &pb::Maintenance::Stub::Downgrade, request, response),
+                  grpc::StatusCode::INVALID_ARGUMENT, "etcdserver: wrong downgrade target version format");
+    }
   }
   request.set_action(pb::DowngradeRequest::CANCEL);
   REQUIRE(call(*stub, &pb::Maintenance::Stub::Downgrade, request, response).ok());
-  CHECK(response.version() == "3.6.0");
+  CHECK(response.version() == "3.6");
 }
 
 TEST_CASE("The leader is not moved for callers by TCP") {

@@ -24,8 +24,9 @@ class RandomTest(unittest.TestCase):
     def compare(self, make_ours, seed, *flags, program=COMPARE, count=COUNT):
         for gave_up in range(1, ETCD_GIVES_UP_MAX + 2):
             with Etcd() as etcd, make_ours() as ours:
+                more = ["--of-3-6"] if etcd.version() >= (3, 6) else []
                 done = subprocess.run([program, f"--a={etcd.endpoint}", f"--b={ours.endpoint}", f"--seed={seed}",
-                                       f"--count={count}", *flags],
+                                       f"--count={count}", *flags, *more],
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                       timeout=10 * WATCHDOG_S, errors="replace")
             print(done.stdout)

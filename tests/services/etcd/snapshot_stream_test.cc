@@ -2,11 +2,14 @@
 #include <grpcpp/grpcpp.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/check.h"
 #include "proto/etcd/rpc.grpc.pb.h"
@@ -16,6 +19,7 @@
 #include "replication/requests/request.h"
 #include "replication/requests/snapshot_wish.h"
 #include "replication/store/codec.h"
+#include "services/access/caller.h"
 #include "services/backup/load.h"
 #include "services/etcd/services.h"
 
@@ -64,11 +68,20 @@ struct Published {
   Descriptor fd{::memfd_create("snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
 };
 
+// A user's process if the test says so, else an address.
+Caller caller_of(const grpc::CallbackServerContext& context) {
+  const auto& found = context.client_metadata().find("caller")->second;
+  std::string name(found.data(), found.size());
+  if (!name.starts_with("unix:")) return {Caller::Door::kTcp, std::move(name), std::nullopt};
+  const auto uid = static_cast<uid_t>(std::stoul(name.substr(name.find("uid=") + 4)));
+  return {Caller::Door::kUnix, std::move(name), Caller::Credentials{uid, uid, 1}};
+}
+
 struct Server {
   Server() {
     view.daemon = &daemon;
     view.loss = &loss;
-    service = etcd::make_maintenance_service(group, config, view, metrics, {.newest = &newest});
+    service = etcd::make_maintenance_service(group, config, view, metrics, {.newest = &newest, .caller = caller_of});
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -93,7 +106,10 @@ struct Server {
 };
 
 struct Call {
-  explicit Call(Server& server) : reader(server.stub->Snapshot(&context, pb::SnapshotRequest())) {}
+  explicit Call(Server& server, const std::string& caller = "10.0.0.1:1") {
+    context.AddMetadata("caller", caller);
+    reader = server.stub->Snapshot(&context, pb::SnapshotRequest());
+  }
 
   // The whole file; an error leaves `status`.
   std::string read() {
@@ -143,12 +159,14 @@ TEST_CASE("a few calls are sent at a time, and one that is given up leaves its p
   const Published state(600);  // more than a client that reads little makes room for
   Server server;
   server.newest.offer(Slot(1), state.fd.get());
-  Call first(server), second(server);
+  Call first(server), second(server, "10.0.0.2:1");
   pb::SnapshotResponse part;
   REQUIRE(first.reader->Read(&part));
   REQUIRE(second.reader->Read(&part));
-  const grpc::Status refused = Call(server).finish();
+  const grpc::Status refused = Call(server, "10.0.0.3:1").finish();
   CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(refused.error_message().starts_with(
+      "no more than 2 snapshots are sent at a time, now to 10.0.0.1:1 and 10.0.0.2:1;"));
   pb::DefragmentResponse other;
   grpc::ClientContext context;
   CHECK(server.stub->Defragment(&context, pb::DefragmentRequest(), &other).ok());
@@ -161,6 +179,26 @@ TEST_CASE("a few calls are sent at a time, and one that is given up leaves its p
   }
   second.read();
   CHECK(second.status.ok());
+}
+
+// Regression: who took two snapshots slowly kept all others from theirs.
+TEST_CASE("an address and a user has one snapshot at a time, and the refusal names who has it") {
+  const Published state(600);
+  Server server;
+  server.newest.offer(Slot(1), state.fd.get());
+  const std::array<std::array<const char*, 3>, 2> doors = {
+      {{"[::1]:7", "[::1]:8", "[::2]:7"}, {"unix:pid=7,uid=5", "unix:pid=8,uid=5", "unix:pid=7,uid=6"}}};
+  for (const auto& [holder, again, other] : doors) {
+    Call first(server, holder);
+    pb::SnapshotResponse part;
+    REQUIRE(first.reader->Read(&part));
+    const grpc::Status refused = Call(server, again).finish();
+    CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
+    CHECK(refused.error_message().starts_with(std::string("a snapshot is being sent to ") + holder + ", and to one "));
+    CHECK(Call(server, other).finish().ok());
+    first.read();
+    CHECK(first.status.ok());
+  }
 }
 
 TEST_CASE("without an answer of the replicas, or without a supervisor, a call ends with a sentence") {

@@ -107,6 +107,19 @@ TEST_CASE("a process that has the pid of one that ended is not shown") {
   CHECK_FALSE(shown(started + 1));
 }
 
+// Regression: it was the front end's, so that etcdctl check datascale took the keys for next to nothing.
+TEST_CASE("the resident memory by Prometheus's name is that of all processes, shared pages once") {
+  PagesInMemory pages(1);
+  pages.daemon.supervisor_pid.set(self());
+  pages.daemon.replicas[0].pid.set(self());
+  const auto families = ProcessCollectable(pages.config, pages.view()).Collect();
+  const double one = value(families, "ingot_process_resident_memory_bytes", "supervisor");
+  const double other = value(families, "ingot_process_resident_memory_bytes", "replica-0");
+  const double all = family(families, "process_resident_memory_bytes").metric.at(0).gauge.value;
+  CHECK(all > std::max(one, other));
+  CHECK(all < one + other);
+}
+
 TEST_CASE("restarts are counted, also while the process is dead") {
   PagesInMemory pages(2);
   pages.daemon.front_end.incarnation.set(1);

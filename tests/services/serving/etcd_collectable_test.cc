@@ -74,6 +74,8 @@ TEST_CASE("calls are counted by their methods and Go's names of codes, and write
   CHECK_THAT(text, Contains("grpc_server_started_total" + labels + "} 2\n"));
   CHECK_THAT(text, Contains("grpc_server_handled_total" + labels + ",grpc_code=\"OK\"} 1\n"));
   CHECK_THAT(text, Contains("grpc_server_handled_total" + labels + ",grpc_code=\"Unavailable\"} 1\n"));
+  // Regression: a code that never came was left out, and so was the line of failures from the mixin's dashboard.
+  CHECK_THAT(text, Contains("grpc_server_handled_total" + labels + ",grpc_code=\"DataLoss\"} 0\n"));
   CHECK_THAT(text, Contains("{grpc_type=\"bidi_stream\",grpc_service=\"etcdserverpb.Watch\",grpc_method=\"Watch\"} 1"));
   CHECK_THAT(text, Contains("{grpc_type=\"server_stream\",grpc_service=\"etcdserverpb.Maintenance\","
                             "grpc_method=\"Snapshot\"} 1"));

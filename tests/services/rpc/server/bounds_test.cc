@@ -273,31 +273,37 @@ TEST_CASE("many large requests at a time of one connection are all completed, th
   }
 }
 
-TEST_CASE("requests that are never completed are refused at a bound, of a connection and of all") {
+// Also a regression: clients that completed no request had all of the room, and others' requests were refused.
+TEST_CASE("requests that are never completed are refused at a connection's bound and its share of all") {
   ServerBounds bounds;
   bounds.received_bytes_low = 200'000;
   bounds.received_bytes = 1'000'000;
-  bounds.received_bytes_all = 1'500'000;
+  bounds.received_bytes_all = 3'000'000;
   Harness harness(bounds);
-  auto one = harness.client();
-  auto other = harness.client();
   const std::string half = framed(std::string(60'000, 'x')).substr(0, 50'000);
-  std::vector<std::int32_t> ones, others;
-  for (int i = 0; i < 30; ++i) ones.push_back(one->call("/t.T/Echo", half, false));
-  harness.run(*one);
-  for (int i = 0; i < 19; ++i) others.push_back(other->call("/t.T/Echo", half, false));
-  harness.run(*other);
-  const auto refused = [](RawClient& client, const std::vector<std::int32_t>& ids) {
+  const auto kept = [&](RawClient& client) {
+    std::vector<std::int32_t> ids;
+    for (int i = 0; i < 30; ++i) ids.push_back(client.call("/t.T/Echo", half, false));
+    harness.run(client);
     return std::count_if(ids.begin(), ids.end(),
-                         [&](std::int32_t id) { return client.answer(id).status() == kResourceExhausted; });
+                         [&](std::int32_t id) { return client.answer(id).status() != kResourceExhausted; });
   };
-  CHECK(refused(*one, ones) == 10);
-  CHECK(refused(*other, others) == 9);
-  one.reset();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 12; ++i) clients.push_back(harness.client());
+  CHECK(kept(*clients[0]) == 20);  // its bound
+  CHECK(kept(*clients[1]) == 20);
+  CHECK(kept(*clients[2]) == 10);  // half of the megabyte that is free
+  for (int i = 3; i < 10; ++i) CHECK(kept(*clients[i]) >= 1);
+  const auto status = [&](RawClient& client, std::size_t bytes) {
+    const auto id = client.call("/t.T/Echo", framed(std::string(bytes, 'x')));
+    harness.run(client);
+    return client.answer(id).status();
+  };
+  CHECK(status(*clients[11], 50'000) == 0);
+  CHECK(status(*clients[11], 400'000) == kResourceExhausted);
+  clients[0].reset();
   harness.rounds();
-  const auto id = other->call("/t.T/Echo", framed(std::string(40'000, 'x')));
-  harness.run(*other);
-  CHECK(other->answer(id).status() == 0);  // the memory has come back
+  CHECK(status(*clients[11], 400'000) == 0);  // the memory has come back
 }
 
 TEST_CASE("calls above the bound of streams wait at the client") {

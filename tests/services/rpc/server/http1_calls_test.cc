@@ -41,7 +41,7 @@ TEST_CASE("errors have the code of HTTP that etcd's gateway gives them") {
     std::string status;
   };
   for (const Row& row : {Row{grpc::StatusCode::NOT_FOUND, "404 Not Found"},
-                         {grpc::StatusCode::FAILED_PRECONDITION, "412 Precondition Failed"},
+                         {grpc::StatusCode::FAILED_PRECONDITION, "400 Bad Request"},
                          {grpc::StatusCode::OUT_OF_RANGE, "400 Bad Request"},
                          {grpc::StatusCode::RESOURCE_EXHAUSTED, "429 Too Many Requests"},
                          {grpc::StatusCode::UNAVAILABLE, "503 Service Unavailable"},
@@ -160,7 +160,8 @@ TEST_CASE("a stream of messages is answered line by line, chunked") {
     gateway.repeating[0].finish({grpc::StatusCode::UNAVAILABLE, "gone"});
     gateway.rounds();
     const std::string error =
-        R"({"error":{"grpc_code":14,"http_code":503,"message":"gone","http_status":"Service Unavailable"}})" "\n";
+        R"({"error":{"grpc_code":14,"http_code":503,"message":"gone","http_status":"Service Unavailable","code":14}})"
+        "\n";
     CHECK(read_all(client) == absl::StrCat(absl::Hex(error.size()), "\r\n", error, "\r\n0\r\n\r\n"));
   }
   SECTION("and the client that leaves ends it") {
