@@ -19,7 +19,6 @@
 #include "core/stable_hash.h"
 #include "core/wire.h"
 #include "replication/replica/snapshots/limits.h"
-#include "transport/host/huge_pages.h"
 #include "transport/host/write_all.h"
 
 namespace ingot::inline replication_replica_snapshots {
@@ -98,7 +97,6 @@ SnapshotWriter::~SnapshotWriter() {
 absl::Status SnapshotWriter::start(const Applier& applier) {
   INGOT_CHECK(!running_, "one snapshot at a time");
   const std::uint64_t begun = now_ns();
-  if (applier.save_bytes() >= kHugePagesFromBytes) allow_huge_pages();
   fd_ = Descriptor(::memfd_create("ingot-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd_.valid()) return no_room("make memory");
   if (how_ == How::kFork) {

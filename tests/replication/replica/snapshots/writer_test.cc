@@ -2,14 +2,12 @@
 #include "replication/replica/snapshots/writer.h"
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "replication/replica/snapshots/limits.h"
-#include "transport/host/huge_pages.h"
 
 namespace ingot {
 namespace {
@@ -26,30 +24,8 @@ class Stopping final : public StateMachine {
   absl::StatusOr<Load> decode(std::string_view) override { return [] {}; }
   std::uint64_t digest() const override { return 0; }
 
-  std::size_t save_bytes() const override { return bytes; }
-
   bool stops = true;
-  std::size_t bytes = 0;
 };
-
-void write_all_of(SnapshotWriter& writer, const Applier& applier) {
-  REQUIRE(writer.start(applier).ok());
-  while (!writer.poll()) ::usleep(100);
-}
-
-TEST_CASE("a process has huge pages from its first snapshot of a large state on") {
-  Stopping state;
-  state.stops = false;
-  const Applier applier(state);
-  SnapshotWriter writer(SnapshotWriter::How::kFork);
-  forbid_huge_pages();
-  state.bytes = kHugePagesFromBytes - 1;
-  write_all_of(writer, applier);
-  CHECK(::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1);
-  state.bytes = kHugePagesFromBytes;
-  write_all_of(writer, applier);
-  CHECK(::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0);
-}
 
 TEST_CASE("a child that is stopped is ended after a while, not sooner, and the next one is written") {
   Stopping state;
