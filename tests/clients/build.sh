@@ -7,7 +7,7 @@
 #   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
 #   tests/clients/build.sh recipes | recipes-3.4 | recipes-3.5.0 | recipes-3.6 | recipes-3.7
 #   tests/clients/build.sh python-etcd3 | js-etcd3 | rust-etcd-client | jetcd    holders of recipes.sh
-#   tests/clients/build.sh coredns | patroni | etcd-3.6 | etcdctl-3.6    programs of programs.sh
+#   tests/clients/build.sh coredns | patroni | etcd3gw | etcd-3.6 | etcdctl-3.6    programs of programs.sh
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
 #   tests/clients/build.sh mixin          etcd's own dashboard for Grafana, as JSON, for dashboard.sh
 #
@@ -178,6 +178,8 @@ case "$1" in
   jetcd) java_program jetcd "$here/java/recipes" Holder ;;
   etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;
   descriptors) descriptors ;;
+  etcd3gw)
+    python_program etcd3gw "$here/python/etcd3gw/counter.py" "$here/python/etcd3gw/requirements.txt" ;;
   mixin) mixin ;;
   *) echo "tests/clients/build.sh: unknown client $1; see --help" >&2; exit 2 ;;
 esac
