@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -29,13 +28,23 @@ constexpr const char* kNoUsers = "there are no users; leave it out, and let a fi
 constexpr const char* kNoConfigFile = "there is no configuration file; give flags, or variables as in INGOT_LISTEN";
 constexpr const char* kStandardError = "the log goes to standard error; leave it out, or give --log-format=json";
 constexpr const char* kAlways = "it is always so; leave it out";
+constexpr const char* kDigests = "ingotctl status --digest compares the replicas; leave it out";
+constexpr const char* kSamePort = "HTTP is served on the address of --listen; leave it out";
 constexpr const char* kNever = "Ingot does not have it; leave it out";
+
+constexpr const char* kExperimental = "--experimental-";
 
 EtcdFlag same(const char* name) { return {name, name, false, nullptr}; }
 EtcdFlag none(const char* name, const char* remedy) { return {name, nullptr, false, remedy}; }
 
-std::string variable_of(const EtcdFlag& flag) {
-  return "ETCD_" + absl::StrReplaceAll(absl::AsciiStrToUpper(absl::StripPrefix(flag.name, "--")), {{"-", "_"}});
+std::string variable_of(absl::string_view flag) {
+  return "ETCD_" + absl::StrReplaceAll(absl::AsciiStrToUpper(absl::StripPrefix(flag, "--")), {{"-", "_"}});
+}
+
+// Null: it is not set, or empty.
+const char* value_of(const std::string& variable) {
+  const char* const value = std::getenv(variable.c_str());
+  return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
 absl::Status without_meaning(const std::string& given, const EtcdFlag& flag) {
@@ -64,9 +73,13 @@ absl::StatusOr<std::string> address_in(const std::string& given, const EtcdFlag&
   return host_port;
 }
 
-const EtcdFlag* find(std::string_view name) {
+// Flags without a meaning here go by the names that they had as experimental ones, too.
+const EtcdFlag* find(const std::string& name) {
+  const std::string later = absl::StrReplaceAll(name, {{kExperimental, "--"}});
   const auto& all = etcd_flags();
-  const auto found = std::find_if(all.begin(), all.end(), [name](const EtcdFlag& each) { return name == each.name; });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const EtcdFlag& each) {
+    return each.name == name || (each.ours == nullptr && each.name == later);
+  });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -99,6 +112,15 @@ const std::vector<EtcdFlag>& etcd_flags() {
       none("--backend-batch-limit", kNoFiles),
       none("--backend-bbolt-freelist-type", kNoFiles),
       none("--force-new-cluster", kNoFiles),
+      none("--snapshot-catchup-entries", kNoFiles),
+      none("--snapshot-catch-up-entries", kNoFiles),
+      none("--bootstrap-defrag-threshold-megabytes", kNoFiles),
+      none("--compaction-batch-limit", kNoFiles),
+      none("--compaction-sleep-interval", kNoFiles),
+      none("--stop-grpc-service-on-defrag", kNoFiles),
+      none("--memory-mlock", kNoFiles),
+      none("--txn-mode-write-with-shared-buffer", kNoFiles),
+      none("--v2-deprecation", kNoFiles),
       none("--initial-cluster", kOneMember),
       none("--initial-cluster-state", kOneMember),
       none("--initial-cluster-token", kOneMember),
@@ -111,17 +133,43 @@ const std::vector<EtcdFlag>& etcd_flags() {
       none("--discovery-srv-name", kOneMember),
       none("--discovery-endpoints", kOneMember),
       none("--discovery-token", kOneMember),
+      none("--discovery-user", kOneMember),
+      none("--discovery-password", kOneMember),
+      none("--discovery-cert", kOneMember),
+      none("--discovery-key", kOneMember),
+      none("--discovery-cacert", kOneMember),
+      none("--discovery-dial-timeout", kOneMember),
+      none("--discovery-request-timeout", kOneMember),
+      none("--discovery-keepalive-time", kOneMember),
+      none("--discovery-keepalive-timeout", kOneMember),
+      none("--discovery-insecure-transport", kOneMember),
+      none("--discovery-insecure-skip-tls-verify", kOneMember),
       none("--proxy", kOneMember),
+      none("--proxy-dial-timeout", kOneMember),
+      none("--proxy-failure-wait", kOneMember),
+      none("--proxy-read-timeout", kOneMember),
+      none("--proxy-refresh-interval", kOneMember),
+      none("--proxy-write-timeout", kOneMember),
       none("--strict-reconfig-check", kOneMember),
+      none("--max-learners", kOneMember),
+      none("--downgrade-check-time", kOneMember),
       none("--heartbeat-interval", kNoPeers),
       none("--election-timeout", kNoPeers),
       none("--initial-election-tick-advance", kNoPeers),
       none("--pre-vote", kNoPeers),
+      none("--raft-read-timeout", kNoPeers),
+      none("--raft-write-timeout", kNoPeers),
+      none("--initial-corrupt-check", kDigests),
+      none("--corrupt-check-time", kDigests),
+      none("--compact-hash-check-enabled", kDigests),
+      none("--compact-hash-check-time", kDigests),
       none("--cert-file", kNoTls),
       none("--key-file", kNoTls),
       none("--client-cert-auth", kNoTls),
       none("--client-cert-allowed-hostname", kNoTls),
       none("--client-crl-file", kNoTls),
+      none("--client-cert-file", kNoTls),
+      none("--client-key-file", kNoTls),
       none("--trusted-ca-file", kNoTls),
       none("--auto-tls", kNoTls),
       none("--cipher-suites", kNoTls),
@@ -132,6 +180,13 @@ const std::vector<EtcdFlag>& etcd_flags() {
       none("--peer-client-cert-auth", kNoTls),
       none("--peer-trusted-ca-file", kNoTls),
       none("--peer-auto-tls", kNoTls),
+      none("--peer-client-cert-file", kNoTls),
+      none("--peer-client-key-file", kNoTls),
+      none("--peer-cert-allowed-cn", kNoTls),
+      none("--peer-cert-allowed-hostname", kNoTls),
+      none("--peer-crl-file", kNoTls),
+      none("--peer-skip-client-san-verification", kNoTls),
+      none("--self-signed-cert-validity", kNoTls),
       none("--auth-token", kNoUsers),
       none("--auth-token-ttl", kNoUsers),
       none("--bcrypt-cost", kNoUsers),
@@ -140,15 +195,30 @@ const std::vector<EtcdFlag>& etcd_flags() {
       none("--log-outputs", kStandardError),
       none("--log-package-levels", kStandardError),
       none("--enable-log-rotation", kStandardError),
+      none("--log-rotation-config-json", kStandardError),
       none("--debug", kStandardError),
       none("--enable-grpc-gateway", kAlways),
+      none("--listen-client-http-urls", kSamePort),
       none("--enable-v2", kNever),
+      none("--enable-v2v3", kNever),
       none("--enable-pprof", kNever),
       none("--cors", kNever),
       none("--host-whitelist", kNever),
       none("--grpc-keepalive-min-time", kNever),
       none("--grpc-keepalive-interval", kNever),
       none("--grpc-keepalive-timeout", kNever),
+      none("--socket-reuse-port", kNever),
+      none("--socket-reuse-address", kNever),
+      none("--enable-lease-checkpoint", kNever),
+      none("--enable-lease-checkpoint-persist", kNever),
+      none("--warning-apply-duration", kNever),
+      none("--warning-unary-request-duration", kNever),
+      none("--enable-distributed-tracing", kNever),
+      none("--distributed-tracing-address", kNever),
+      none("--distributed-tracing-service-name", kNever),
+      none("--distributed-tracing-instance-id", kNever),
+      none("--distributed-tracing-sampling-rate", kNever),
+      none("--feature-gates", kNever),
   };
   return all;
 }
@@ -176,10 +246,15 @@ absl::Status translate_etcd_flags(std::vector<std::string>& words) {
 
 absl::Status translate_etcd_variables() {
   for (const EtcdFlag& flag : etcd_flags()) {
-    const std::string name = variable_of(flag);
-    const char* const value = std::getenv(name.c_str());
-    if (value == nullptr || *value == '\0') continue;
-    if (flag.ours == nullptr) return without_meaning(name, flag);
+    const std::string name = variable_of(flag.name);
+    if (flag.ours == nullptr) {
+      const std::string experimental = variable_of(absl::StrReplaceAll(flag.name, {{"--", kExperimental}}));
+      if (value_of(name) != nullptr) return without_meaning(name, flag);
+      if (value_of(experimental) != nullptr) return without_meaning(experimental, flag);
+      continue;
+    }
+    const char* const value = value_of(name);
+    if (value == nullptr) continue;
     std::string text = value;
     if (flag.url) {
       const auto address = address_in(name, flag, text);

@@ -7,9 +7,10 @@
 #   tests/clients/build.sh etcd-client-3.4 | etcd-client-3.5.0 | etcd-client-3.6 | etcd-client-3.7
 #   tests/clients/build.sh recipes | recipes-3.4 | recipes-3.5.0 | recipes-3.6 | recipes-3.7
 #   tests/clients/build.sh python-etcd3 | js-etcd3 | rust-etcd-client | jetcd    holders of recipes.sh
-#   tests/clients/build.sh coredns | patroni | etcd-3.6 | etcdctl-3.6    programs of programs.sh
+#   tests/clients/build.sh coredns | patroni | etcd3gw | etcd-3.6 | etcdctl-3.6    programs of programs.sh
 #   tests/clients/build.sh descriptors    the messages of the API, for all clients
 #   tests/clients/build.sh mixin          etcd's own dashboard for Grafana, as JSON, for dashboard.sh
+#   tests/clients/build.sh mixin-alerts   etcd's own alerts, as JSON, for alerts.sh
 #
 # Exit code: 0 built; 1 it does not build; 2 bad arguments; 3, with the reason, if the machine lacks the language or the
 # network.
@@ -128,7 +129,8 @@ descriptors() {
   echo "$made/set"
 }
 
-# The dashboard is in the source of etcd's main module, which no program here is made of.
+# The dashboard and the alerts are in the source of etcd's main module, which no program here is made of. Argument:
+# dashboard or alerts.
 mixin() {
   needed go golang-go
   needed jsonnet jsonnet
@@ -136,18 +138,22 @@ mixin() {
   export GOPATH=$cache/go GOTOOLCHAIN=local GOFLAGS=-modcacherw GOENV=off
   made=$cache/mixin-$version
   mkdir -p "$made" || not_here "$made cannot be made"
-  if [ ! -s "$made/etcd.json" ]; then
+  if [ ! -s "$made/$1.json" ]; then
     (cd "$made" && timeout 300 go mod download -json "go.etcd.io/etcd/v3@$version") >"$made/module" ||
       not_here "etcd's source could not be fetched; is there a network?"
     grep -qF "\"Sum\": \"$sum\"" "$made/module" || { echo "etcd's source has another checksum" >&2; exit 1; }
-    local folder
+    local folder words
     folder=$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$made/module")/contrib/mixin
-    # That for Grafana up to 7 needs no library of Grafana's; queries and panels are those of the other.
-    jsonnet -e "((import '$folder/config.libsonnet') + (import '$folder/dashboards/etcd-grafana7x.libsonnet') +
-      {_config+:: {grafana7x: true}}).grafanaDashboards['etcd.json']" >"$made/etcd.$$" &&
-      mv "$made/etcd.$$" "$made/etcd.json" || exit 1
+    case "$1" in
+      # That for Grafana up to 7 needs no library of Grafana's; queries and panels are those of the other.
+      dashboard) words="((import '$folder/config.libsonnet') + (import '$folder/dashboards/etcd-grafana7x.libsonnet') +
+        {_config+:: {grafana7x: true}}).grafanaDashboards['etcd.json']" ;;
+      alerts) words="((import '$folder/config.libsonnet') +
+        (import '$folder/alerts/alerts.libsonnet')).prometheusAlerts" ;;
+    esac
+    jsonnet -e "$words" >"$made/$1.$$" && mv "$made/$1.$$" "$made/$1.json" || exit 1
   fi
-  echo "$made/etcd.json"
+  echo "$made/$1.json"
 }
 
 case "${1:-}" in
@@ -172,12 +178,15 @@ case "$1" in
   python-etcd3)
     python_program python-etcd3 "$here/python/recipes/holder.py" "$here/python/recipes/requirements.txt" \
       --no-binary=etcd3 ;;
+  etcd3gw)
+    python_program etcd3gw "$here/python/etcd3gw/counter.py" "$here/python/etcd3gw/requirements.txt" ;;
   js-etcd3) js_program ;;
   rust-etcd-client) rust_program ;;
   java) java_program java "$here/java" Player ;;
   jetcd) java_program jetcd "$here/java/recipes" Holder ;;
   etcdctl) needed etcdctl etcd-client; command -v etcdctl ;;
   descriptors) descriptors ;;
-  mixin) mixin ;;
+  mixin) mixin dashboard ;;
+  mixin-alerts) mixin alerts ;;
   *) echo "tests/clients/build.sh: unknown client $1; see --help" >&2; exit 2 ;;
 esac

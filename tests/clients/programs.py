@@ -1,5 +1,5 @@
-"""Programs that were written for etcd, each with a daemon of three replicas. CoreDNS, Patroni and etcdctl make-mirror
-go on while the leader is killed, and then the front end; etcdctl's checks run undisturbed.
+"""Programs that were written for etcd, each with a daemon of three replicas. CoreDNS, Patroni, etcd3gw and etcdctl
+make-mirror go on while the leader is killed, and then the front end; etcdctl's checks run undisturbed.
 
 Exit code: 0 all went well; 1 otherwise; 2 bad arguments; 77 if no program can be had."""
 
@@ -10,6 +10,7 @@ import sys
 
 import binaries
 import checks
+import counting
 import databases
 import mirrors
 import names
@@ -45,7 +46,8 @@ def datascale(words, daemon):
 
 
 # What build.sh calls the program, and what is done with it.
-PROGRAMS = {"coredns": ("coredns", coredns), "patroni": ("patroni", databases.play)}
+PROGRAMS = {"coredns": ("coredns", coredns), "patroni": ("patroni", databases.play),
+            "etcd3gw": ("etcd3gw", counting.play)}
 for version, builds in (("3.4", "etcdctl"), ("3.6", "etcdctl-3.6")):
     for what, play in (("mirror-from-etcd", from_etcd), ("mirror-into-etcd", into_etcd), ("check-perf", perf),
                        ("check-datascale", datascale)):

@@ -149,6 +149,9 @@ class Backup(unittest.TestCase):
         with Daemon() as daemon:
             ctl(daemon.endpoint, "put", "k", "v")
             save(daemon, self.path)
+            done = run_ctl("127.0.0.1:1", "snapshot", "restore", self.path)  # as etcdctl has it
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"start ingotd --restore={self.path}", done.stderr)
             name = daemon.status()["name"]
             listen = daemon.endpoint
             orphans = processes_below(daemon.process.pid)

@@ -171,6 +171,13 @@ absl::Status run_status(const std::string& path, const CtlOptions& options) {
   return absl::OkStatus();
 }
 
+// For those who know etcdctl's: looks at the file, and says how.
+absl::Status run_restore(const std::string& path) {
+  if (auto summary = summary_of(path, path); !summary.ok()) return summary.status();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "an instance begins with a snapshot; stop the one that runs, and start ingotd --restore=", path));
+}
+
 }  // namespace
 
 void register_snapshot(CLI::App& app, Command& chosen) {
@@ -188,6 +195,11 @@ void register_snapshot(CLI::App& app, Command& chosen) {
   status->add_option("FILE", *path, "The file")->required();
   status->callback([&chosen, path] {
     chosen = [path](const CtlOptions& options) { return run_status(*path, options); };
+  });
+  CLI::App* restore = snapshot->add_subcommand("restore", "Say how ingotd is started with a file");
+  restore->add_option("FILE", *path, "The file")->required();
+  restore->callback([&chosen, path] {
+    chosen = [path](const CtlOptions&) { return run_restore(*path); };
   });
   snapshot->footer(
       "Examples:\n"

@@ -182,6 +182,8 @@ void Http1Calls::request_begins(std::string head) {
   if (request_->method() != http::verb::post) return refuse(405, "Method Not Allowed\n");
   if (request_->expects_other()) return refuse(417, "");
   one_request_ = method->one_request;
+  one_response_ = method->one_response;
+  session_.chunk_lines(!one_response_ && request_->version() >= 11);
   submit();
   const bool expects = request_->expects() && !request_->is_done() && input_.empty();
   if (in_call() && expects) answer_ += "HTTP/1.1 100 Continue\r\n\r\n";
@@ -272,8 +274,9 @@ void Http1Calls::answer_begins() {
   answer_ += "\r\n";
 }
 
+// Those of a stream of answers are chunks already.
 void Http1Calls::answer_part(std::string_view bytes) {
-  if (!chunked_) {
+  if (!chunked_ || !one_response_) {
     answer_ += bytes;
   } else if (!bytes.empty()) {
     absl::StrAppend(&answer_, absl::Hex(bytes.size()), "\r\n", absl::string_view(bytes.data(), bytes.size()), "\r\n");

@@ -83,6 +83,7 @@ class Http1Calls {
   std::optional<Http1Request> request_;  // that has begun
   std::int32_t stream_ = -1;             // its stream
   bool one_request_ = true;              // JsonMethod::one_request
+  bool one_response_ = true;             // JsonMethod::one_response
   std::string body_;                     // that waits for HTTP/2's window
   std::size_t body_sent_ = 0;            // of body_
 

@@ -50,6 +50,10 @@ class Session final : private Line, private Holder {
   // Tells handlers whose output has become low. After frames(), once the socket has taken them.
   void tell_writable();
 
+  // From the next call with JSON on: each line of a stream of answers is framed as a chunk of HTTP/1.1. Clients take
+  // what comes in one chunk for one message, and only here a line's length is known before its first part is sent.
+  void chunk_lines(bool on) { chunks_lines_ = on; }
+
   void drain();
   // No call of the client's that comes from now on is begun.
   void last_goaway();
@@ -161,6 +165,7 @@ class Session final : private Line, private Holder {
   static bool holds_json(const Stream& stream);
   bool json_ends(Stream& stream);
   void send_json(Stream& stream, std::string_view message);
+  void end_line(std::string& json, std::size_t begin) const;
   void answer_json(Stream& stream, const grpc::Status& status, const char* http_status);
   void begin_json_response(Stream& stream, const nghttp2_data_provider& provider);
 
@@ -169,7 +174,7 @@ class Session final : private Line, private Holder {
   void output_added(Stream& stream, std::size_t bytes);
   void count_output(const Stream& stream, std::size_t added, std::size_t taken);
   void output_taken(Stream& stream, std::size_t bytes);
-  void take_over_output(Stream& stream);
+  bool take_over_output(Stream& stream);
   grpc::Status no_room_for_answer(const Stream& stream) const;
   void answer(Stream& stream, const grpc::Status& status, const char* http_status);
   void trailers_only(Stream& stream, const char* http_status);
@@ -197,6 +202,7 @@ class Session final : private Line, private Holder {
   bool withheld_ = false;                  // some streams wait for window
   bool overflowed_ = false;                // more output than a connection may have
   bool failed_ = false;
+  bool chunks_lines_ = false;
   std::uint64_t called_ns_ = 0;
   bool ever_called_ = false;
   bool greeted_ = false;

@@ -140,8 +140,18 @@ void Session::send_json(Stream& stream, std::string_view message) {
     json.resize(before);
     return finish(stream, {grpc::StatusCode::INTERNAL, "the answer cannot be written as JSON"});
   }
-  if (!method.one_response) json += "}\n";
+  if (!method.one_response) {
+    json += "}\n";
+    end_line(json, before);
+  }
   sent(stream, json.size() - before);
+}
+
+// The line is all from `begin` on.
+void Session::end_line(std::string& json, std::size_t begin) const {
+  if (!chunks_lines_) return;
+  json.insert(begin, absl::StrCat(absl::Hex(json.size() - begin), "\r\n"));
+  json += "\r\n";
 }
 
 void Session::answer_json(Stream& stream, const grpc::Status& status, const char* http_status) {
@@ -152,9 +162,12 @@ void Session::answer_json(Stream& stream, const grpc::Status& status, const char
     const bool given = std::string_view(http_status) != "200";
     stream.json->http_status = given ? http_status : http_status_of(status.error_code()).code;
   }
-  if (stream.bounds_output) take_over_output(stream);
-  if (!status.ok() && (of_stream || !begun)) {
-    const std::string body = error_body(status, of_stream);
+  if (stream.bounds_output && take_over_output(stream)) {
+    // What was sent may end within a line, so an error cannot follow it.
+    nghttp2_submit_rst_stream(h2_, NGHTTP2_FLAG_NONE, stream.id, NGHTTP2_CANCEL);
+  } else if (!status.ok() && (of_stream || !begun)) {
+    std::string body = error_body(status, of_stream);
+    if (of_stream) end_line(body, 0);
     stream.output.back() += body;
     output_added(stream, body.size());
   }
@@ -162,13 +175,14 @@ void Session::answer_json(Stream& stream, const grpc::Status& status, const char
   begin_response(stream);
 }
 
-// What is complete has its length.
+// What is complete has its length, but for chunks.
 void Session::begin_json_response(Stream& stream, const nghttp2_data_provider& provider) {
+  const bool has_length = stream.finished && !(chunks_lines_ && !stream.json->method.one_response);
   const std::string length = std::to_string(stream.output.size());
   const std::array<nghttp2_nv, 3> fields = {header_field(":status", stream.json->http_status),
                                             header_field("content-type", "application/json"),
                                             header_field("content-length", length)};
-  nghttp2_submit_response(h2_, stream.id, fields.data(), stream.finished ? 3 : 2, &provider);
+  nghttp2_submit_response(h2_, stream.id, fields.data(), has_length ? 3 : 2, &provider);
 }
 
 }  // namespace ingot::rpc::server

@@ -193,11 +193,13 @@ void Session::answer(Stream& stream, const grpc::Status& status, const char* htt
   if (stream.output.size() == stream.framed_bytes) submit_trailers(stream);  // which need no window of the client's
 }
 
-// What the handler has bounded is the server's to bound now.
-void Session::take_over_output(Stream& stream) {
+// What the handler has bounded is the server's to bound now. True: some of it was dropped.
+bool Session::take_over_output(Stream& stream) {
   const bool takes = shared_.now_ns < stream.moved_ns + shared_.bounds.stalled_end_ms * 1'000'000;
   const bool room = reader_reads() && shared_.counted_output_bytes() <= shared_.bounds.output_bytes_all;
-  if (stream.status != grpc::StatusCode::OK && !(takes && room)) {
+  const bool drops = stream.status != grpc::StatusCode::OK && !(takes && room) &&
+                     stream.output.size() > stream.framed_bytes;
+  if (drops) {
     count_output(stream, 0, stream.output.size() - stream.framed_bytes);
     stream.output.keep_front(stream.framed_bytes);
   }
@@ -205,6 +207,7 @@ void Session::take_over_output(Stream& stream) {
   stream.bounds_output = false;
   shared_.bounded_bytes -= left;
   counted_bytes_ += left;
+  return drops;
 }
 
 void Session::submit_trailers(Stream& stream) {

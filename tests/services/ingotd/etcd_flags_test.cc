@@ -1,9 +1,13 @@
 // A command line and an environment that were written for etcd.
 #include "services/ingotd/etcd_flags.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -17,6 +21,7 @@ namespace ingot {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 using Words = std::vector<std::string>;
 
 // The translated words without the program's name, or the error.
@@ -44,6 +49,40 @@ TEST_CASE("flags without a meaning here are refused with what to do instead") {
         "--data-dir has no meaning here: the state is in memory and has no files; leave it out");
   CHECK_THAT(translate({"--initial-cluster", "a=http://h:1"}).second, Contains("give --replicas=NUMBER"));
   CHECK_THAT(translate({"--cert-file=x"}).second, Contains("there is no TLS"));
+}
+
+TEST_CASE("a flag without a meaning here is known by its experimental name, and by that variable") {
+  CHECK_THAT(translate({"--experimental-initial-corrupt-check=true"}).second,
+             StartsWith("--experimental-initial-corrupt-check has no meaning here: ingotctl status --digest"));
+  CHECK(translate({"--experimental-name=a"}) == std::pair(Words{"--experimental-name=a"}, std::string()));
+  ::setenv("ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME", "1h", 1);
+  CHECK_THAT(std::string(translate_etcd_variables().message()),
+             StartsWith("ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME has no meaning here: "));
+  ::unsetenv("ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME");
+}
+
+// With INGOT_ETCD=PATH those of another version.
+TEST_CASE("each flag in etcd's help is known") {
+  const char* const other = std::getenv("INGOT_ETCD");
+  const std::string command = absl::StrCat(other == nullptr ? "/usr/bin/etcd" : other, " --help 2>&1");
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  REQUIRE(pipe != nullptr);
+  std::string help;
+  for (int byte = 0; (byte = std::fgetc(pipe.get())) != EOF;) help += static_cast<char>(byte);
+  const std::regex flag("(?:^|\n) +(--[a-z0-9-]+)");
+  int flags = 0;
+  for (std::sregex_iterator found(help.begin(), help.end(), flag), end; found != end; ++found, ++flags) {
+    const std::string name = (*found)[1];
+    if (name == "--version" || name == "--help") continue;
+    CAPTURE(name);
+    const auto [words, error] = translate({name});
+    const bool renamed = words != Words{name};
+    const bool same = std::any_of(etcd_flags().begin(), etcd_flags().end(), [&](const EtcdFlag& each) {
+      return each.ours != nullptr && each.name == name;
+    });
+    CHECK((renamed || same || !error.empty()));
+  }
+  CHECK(flags > 50);
 }
 
 TEST_CASE("addresses that Ingot cannot listen on are refused with the right form") {
