@@ -38,8 +38,7 @@ class AuthService final : public pb::Auth::CallbackService {
       : header_(config, view), metrics_(metrics) {}
 
   Reactor* AuthStatus(Context* context, const pb::AuthStatusRequest*, pb::AuthStatusResponse* out) override {
-    header_.fill(out->mutable_header());
-    out->mutable_header()->set_revision(static_cast<std::int64_t>(header_.greatest(ReplicaCounter::kStoreRevision)));
+    header_.fill_with_revision(out->mutable_header());
     out->set_authrevision(1);  // etcd's, as long as nothing about users has changed
     return Call(context, metrics_, Method::kOther).finish(grpc::Status::OK);
   }

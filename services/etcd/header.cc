@@ -20,6 +20,11 @@ void HeaderSource::fill(etcdserverpb::ResponseHeader* header) const {
   header->set_raft_term(term());
 }
 
+void HeaderSource::fill_with_revision(etcdserverpb::ResponseHeader* header) const {
+  fill(header);
+  header->set_revision(static_cast<std::int64_t>(greatest(ReplicaCounter::kStoreRevision)));
+}
+
 std::uint64_t HeaderSource::term() const {
   std::uint64_t term = 1;
   for (const ReplicaPage* page : voters(config_, view_)) {

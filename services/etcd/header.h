@@ -17,6 +17,9 @@ class HeaderSource {
   // Fills in all fields but the revision.
   void fill(etcdserverpb::ResponseHeader* header) const;
 
+  // Fills in all fields; the revision is the newest that a replica shows.
+  void fill_with_revision(etcdserverpb::ResponseHeader* header) const;
+
   // The highest ballot among the voters; 1 before the first leadership.
   std::uint64_t term() const;
 

@@ -52,7 +52,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
   // Read from the replicas' pages, so the call succeeds even when no replica answers.
   Reactor* Status(Context* context, const pb::StatusRequest*, pb::StatusResponse* out) override {
     const Call call(context, metrics_, Method::kMaintenanceStatus);
-    fill_header(out->mutable_header());
+    header_.fill_with_revision(out->mutable_header());
     out->set_version(header_.config().etcd_version);
     out->set_raftterm(header_.term());
     out->set_raftindex(header_.greatest(ReplicaCounter::kDecidedSlots));
@@ -97,7 +97,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     }
     const Call call(context, metrics_, Method::kMaintenanceAlarm);
     if (!pb::AlarmRequest::AlarmAction_IsValid(in->action()) || (lists ? in->alarm() == pb::CORRUPT : !concerned)) {
-      fill_header(out->mutable_header());
+      header_.fill_with_revision(out->mutable_header());
       return call.finish(grpc::Status::OK);
     }
     header_.fill(out->mutable_header());
@@ -141,7 +141,7 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
       if (is_version(in->version())) return call.finish(to_status(Error::kDowngradeTarget));
       return call.finish({grpc::StatusCode::INVALID_ARGUMENT, "etcdserver: wrong downgrade target version format"});
     }
-    fill_header(out->mutable_header());
+    header_.fill_with_revision(out->mutable_header());
     const std::string version = etcd_cluster_version(header_.config());
     out->set_version(version.substr(0, version.rfind('.')));  // "3.6", as etcd names it here
     return call.finish(grpc::Status::OK);
@@ -170,11 +170,6 @@ class MaintenanceService final : public pb::Maintenance::CallbackService {
     Reactor* const reactor = call.reactor();
     HashCall::start(client_, reads_, revision, {[context] { return !context->IsCancelled(); }, finish});
     return reactor;
-  }
-
-  void fill_header(pb::ResponseHeader* header) const {
-    header_.fill(header);
-    header->set_revision(static_cast<std::int64_t>(header_.greatest(ReplicaCounter::kStoreRevision)));
   }
 
   ReplicaClient& client_;

@@ -76,7 +76,6 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
 
   void OnDone() override {
     end_wish();
-    if (has_place_) calls_.leave(caller_);
     timer_.finish(status_.error_code());
     const std::shared_ptr<SnapshotStream> last_reference = std::move(self_);
   }
@@ -216,6 +215,7 @@ class SnapshotStream final : public Reactor, public std::enable_shared_from_this
       if (!closing_) return false;
       if (writing_ || cancelling_ || std::exchange(finished_, true)) return true;
     }
+    if (has_place_) calls_.leave(caller_);  // before the client hears of the end, and asks again
     Finish(status_);
     return true;
   }

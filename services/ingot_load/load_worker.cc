@@ -172,7 +172,9 @@ void LoadWorker::answered(LoadClient& client) {
   --outstanding_;
   const std::uint64_t now = now_ns();
   count(client, now);
-  go_on(client, client.status.error_code() == grpc::StatusCode::UNAVAILABLE, now);
+  // Nothing here cancels a request, but a server that is being stopped does, until its clients hear that it goes.
+  const int code = client.status.error_code();
+  go_on(client, code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::CANCELLED, now);
 }
 
 void LoadWorker::paused(LoadClient& client) {

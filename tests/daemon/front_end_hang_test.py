@@ -8,7 +8,7 @@ import time
 import unittest
 import urllib.request
 
-from ingot_daemon import WATCHDOG_S, Daemon, alive, ctl, run_ctl, wait_until
+from ingot_daemon import WATCHDOG_S, Daemon, alive, ctl, run_ctl, stat_fields, wait_until
 
 BOUND = "--front-end-timeout=4s"
 
@@ -77,8 +77,7 @@ class FrontEndHangs(unittest.TestCase):
             victim = front_end(daemon)
             halted = halt_threads(victim)
             self.assertEqual(run_ctl(daemon.endpoint, "status", "--timeout=500ms").returncode, 1, "it answers nothing")
-            with open(f"/proc/{victim}/stat") as file:
-                self.assertIn(file.read().rsplit(")", 1)[1].split()[0], "RS", "its first thread is not halted")
+            self.assertIn(stat_fields(victim)[0], "RS", "its first thread is not halted")
             wait_until(lambda: bury(halted), "the front end that answers nothing is killed")
             self.is_started_again(daemon, victim)
             self.assertGreaterEqual(hangs(daemon), 1)

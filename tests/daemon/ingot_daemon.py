@@ -224,6 +224,12 @@ def keeps_memory(pid):
     return process_name(pid) == "ingotd-memory"
 
 
+def stat_fields(task):
+    """Of /proc/TASK/stat, from the state on: a pid, or PID/task/TID. OSError: it has left."""
+    with open(f"/proc/{task}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()
+
+
 def processes_below(parent):
     """Pids of all descendants of a process that are not zombies."""
     parents = {}
@@ -231,8 +237,7 @@ def processes_below(parent):
         if not entry.isdigit():
             continue
         try:
-            with open(f"/proc/{entry}/stat") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
+            fields = stat_fields(entry)
             if fields[0] != "Z":
                 parents[int(entry)] = int(fields[1])
         except OSError:
@@ -243,8 +248,7 @@ def processes_below(parent):
 
 def alive(pid):
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+        return stat_fields(pid)[0] not in "ZX"
     except OSError:
         return False
 
@@ -264,8 +268,7 @@ def stop_process(pid):
     def thread_states():
         try:
             for thread in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{thread}/stat") as file:
-                    yield file.read().rsplit(")", 1)[1].split()[0]
+                yield stat_fields(f"{pid}/task/{thread}")[0]
         except OSError:
             pass  # it has ended meanwhile
     if send_signal(pid, signal.SIGSTOP):
@@ -304,8 +307,7 @@ def cpu_seconds(pids):
     total = 0
     for pid in pids:
         try:
-            with open(f"/proc/{pid}/stat") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
+            fields = stat_fields(pid)
             total += int(fields[11]) + int(fields[12])
         except OSError:
             pass

@@ -114,7 +114,7 @@ ATTACKS = {
         dict(mib=1500, streams=4, connections=20), REFUSES, 64),
     "slow-writer": Attack(
         "requests of which half is sent", slow_writer, dict(connections=12, streams=280),
-        dict(connections=16, streams=200), BEARS, 176),
+        dict(connections=16, streams=280), BEARS, 224),
     "held-streams": Attack(
         "calls that never end", held_streams, dict(connections=4, streams=500), dict(connections=20, streams=1000),
         BEARS, 96),

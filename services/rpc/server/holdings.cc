@@ -10,15 +10,23 @@ std::size_t Holdings::held_bytes() const {
   return received_bytes + head_bytes + output_bytes + http2_bytes + stream_bytes;
 }
 
-std::size_t Holdings::share_of(std::size_t max, std::size_t taken) const {
-  return std::max(own_, max - std::min(max, taken));
-}
+std::size_t Holdings::share_of(std::size_t max) const { return std::max(own_, max - std::min(max, held_bytes())); }
 
 bool Holdings::allows(std::size_t bytes) const { return bytes <= share_of(max_); }
 
 bool Holdings::allows_http2(std::size_t bytes) const { return bytes <= share_of(max_ + spare_); }
 
-bool Holdings::allows_received(std::size_t bytes) const { return bytes <= share_of(received_max_, received_bytes); }
+bool Holdings::make_room_for_received(const Holder& holder) {
+  while (received_bytes > received_max_) {
+    const auto less = [](const Holder& a, const Holder& b) { return a.received_bytes() < b.received_bytes(); };
+    const auto most = std::max_element(holders_.begin(), holders_.end(), less);
+    if (most == holders_.end() || most->received_bytes() <= holder.received_bytes()) return false;
+    const std::size_t before = received_bytes;
+    most->drop_received();
+    if (received_bytes >= before) return false;  // otherwise this would not end
+  }
+  return true;
+}
 
 std::string Holdings::refusal(const Holder& holder, std::uint64_t now_ns) {
   const Greatest& most = greatest(now_ns);

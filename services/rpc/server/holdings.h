@@ -18,8 +18,10 @@ using HolderHook = boost::intrusive::list_base_hook<boost::intrusive::link_mode<
 // A connection. Not thread-safe.
 class Holder : public HolderHook {
  public:
-  virtual std::size_t held_bytes() const = 0;  // its part
-  virtual const Caller& holder() const = 0;    // who is at its other end
+  virtual std::size_t held_bytes() const = 0;      // its part
+  virtual const Caller& holder() const = 0;        // who is at its other end
+  virtual std::size_t received_bytes() const = 0;  // of requests that handlers have not got yet
+  virtual void drop_received() = 0;                // gives up the largest of those
 
  protected:
   ~Holder() = default;
@@ -44,9 +46,10 @@ class Holdings {
   bool allows(std::size_t bytes) const;
   // Whether a connection may have so much for HTTP/2.
   bool allows_http2(std::size_t bytes) const;
-  // Whether a connection may keep so much of requests that handlers have not got yet: as much as is still free of
-  // ServerBounds::received_bytes_all, and held_bytes_own in any case.
-  bool allows_received(std::size_t bytes) const;
+  // While all connections together keep more than ServerBounds::received_bytes_all of requests, the connection with the
+  // most gives some up. So a client that completes its requests is served beside any number of clients that do not.
+  // False: no other connection keeps more than `holder`.
+  bool make_room_for_received(const Holder& holder);
   // Why it may not: how much is taken, and who has the most.
   std::string refusal(const Holder& holder, std::uint64_t now_ns);
 
@@ -67,8 +70,7 @@ class Holdings {
     std::size_t held = 0, holders = 0;
   };
 
-  std::size_t share_of(std::size_t max) const { return share_of(max, held_bytes()); }
-  std::size_t share_of(std::size_t max, std::size_t taken) const;
+  std::size_t share_of(std::size_t max) const;
   const Greatest& greatest(std::uint64_t round_ns);
 
   const std::size_t max_, spare_, own_, received_max_;

@@ -138,7 +138,8 @@ bool Http1Calls::receive(std::string_view bytes) {
   const bool too_much = full() && in_call() && !one_request_ && request_->is_done();  // what should come behind it?
   if (too_much || !send_frames()) ended_ = true;
   charge();
-  if (!shared_.allows_received(charged_)) ended_ = true;
+  const bool loop_full = shared_.received_bytes > shared_.bounds.received_bytes_all;
+  if (loop_full && held_bytes() > kHttp1RequestBytesMax) ended_ = true;
   host_.has_output();
   return !ended_;
 }

@@ -73,7 +73,7 @@ inline constexpr int kTimersPerRound = 64;  // that are due; others are called i
 inline constexpr int kConnectionWindowBytes = 1024 * 1024;          // HTTP/2's window of a connection
 inline constexpr std::size_t kReceivedBytesLow = 4 * 1024 * 1024;   // of a connection; above it, streams get no window
 inline constexpr std::size_t kReceivedBytesMax = 16 * 1024 * 1024;  // of a connection: RESOURCE_EXHAUSTED
-// Of a loop. A connection may keep as much as is still free of it, and kHeldBytesOwn in any case: RESOURCE_EXHAUSTED.
+// Of a loop: RESOURCE_EXHAUSTED, for the connection that keeps the most.
 inline constexpr std::size_t kReceivedBytesAllMax = 128 * 1024 * 1024;
 
 // What is to be sent.

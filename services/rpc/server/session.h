@@ -108,6 +108,8 @@ class Session final : private Line, private Holder {
   // Holder
   std::size_t held_bytes() const override;
   const Caller& holder() const override { return host_.caller(); }
+  std::size_t received_bytes() const override { return received_bytes_; }
+  void drop_received() override;
 
   // session.cc: frames
   int frame_begins(const nghttp2_frame_hd& header);
@@ -148,6 +150,8 @@ class Session final : private Line, private Holder {
   bool inflate(Stream& stream, std::string_view& message, std::string& inflated);
   static grpc::Status reader_fault(const Stream& stream, MessageReader::Result result);
   bool charge(Stream& stream);
+  static constexpr const char* kTooManyRequests = "too many large requests at a time; nothing was done";
+  void refuse_received(Stream& stream, const char* why);
   void credit(Stream& stream);
   void credit_withheld();
 

@@ -1,4 +1,5 @@
 // What a session receives for its calls: messages, their bounds, and the windows that it grants.
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -130,16 +131,25 @@ bool Session::charge(Stream& stream) {
   if (kept < before && before - kept > kKeptCapacityBytes) shared_.freed_bytes += before - kept;
   if (kept <= before) return true;
   const bool own = received_bytes_ > shared_.bounds.received_bytes;
-  if (!own && shared_.allows_received(received_bytes_)) return true;
+  if (!own && shared_.make_room_for_received(*this)) return true;
+  refuse_received(stream, own ? "too many large requests of this connection at a time; nothing was done"
+                              : kTooManyRequests);
+  return false;
+}
+
+void Session::drop_received() {
+  const auto less = [](const Stream& a, const Stream& b) { return a.charged_bytes < b.charged_bytes; };
+  const auto largest = std::max_element(streams_.begin(), streams_.end(), less);
+  if (largest != streams_.end()) refuse_received(*largest, kTooManyRequests);
+}
+
+// A stream that has been answered keeps buffers until its client ends it; then only these are freed.
+void Session::refuse_received(Stream& stream, const char* why) {
   free_memory(stream.request);
-  stream.reader.reset(stream.message_bytes_max, kKeptCapacityBytes);
+  stream.reader.reset(stream.message_bytes_max, 0);
   if (stream.json != nullptr) stream.json->clear();
   charge(stream);
-  const grpc::Status status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                            own ? "too many large requests of this connection at a time; nothing was done"
-                                : "too many large requests at a time; nothing was done");
-  fail(stream, status);
-  return false;
+  fail(stream, {grpc::StatusCode::RESOURCE_EXHAUSTED, why});
 }
 
 // Adds what was received to the stream's window again, unless too much is kept already. The oldest request goes on in

@@ -276,7 +276,8 @@ absl::Status compare(const ComparedServers& servers) {
   const absl::Status status = comparison.run(servers.count);
   std::printf("seed %llu: %zu watches, %zu refused, %zu ended by compactions; %zu events compared: %s\n",
               static_cast<unsigned long long>(servers.seed), comparison.created(), comparison.refused(),
-              comparison.compacted(), comparison.compared(), status.ok() ? "no difference" : std::string(status.message()).c_str());
+              comparison.compacted(), comparison.compared(),
+              status.ok() ? "no difference" : std::string(status.message()).c_str());
   return status;
 }
 

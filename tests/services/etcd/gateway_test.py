@@ -139,7 +139,6 @@ class Client:
         answer = self.connection.getresponse()
         return answer.status, answer.read().decode()
 
-
     def ask_patiently(self, path, body):
         """Again while the server says that it had no time for it, as on a busy machine."""
         end = time.monotonic() + WATCHDOG_S

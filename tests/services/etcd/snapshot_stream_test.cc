@@ -159,9 +159,10 @@ TEST_CASE("a few calls are sent at a time, and one that is given up leaves its p
   const Published state(600);  // more than a client that reads little makes room for
   Server server;
   server.newest.offer(Slot(1), state.fd.get());
-  Call first(server), second(server, "10.0.0.2:1");
   pb::SnapshotResponse part;
+  Call first(server);
   REQUIRE(first.reader->Read(&part));
+  Call second(server, "10.0.0.2:1");
   REQUIRE(second.reader->Read(&part));
   const grpc::Status refused = Call(server, "10.0.0.3:1").finish();
   CHECK(refused.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);

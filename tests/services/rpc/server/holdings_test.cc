@@ -29,9 +29,40 @@ struct Held final : Holder {
   explicit Held(std::string name) : caller{Caller::Door::kTcp, std::move(name), std::nullopt} {}
   std::size_t held_bytes() const override { return bytes; }
   const Caller& holder() const override { return caller; }
-  std::size_t bytes = 0;
+  std::size_t received_bytes() const override { return received; }
+  void drop_received() override {
+    all->received_bytes -= received - received / 2;
+    received /= 2;
+  }
+  std::size_t bytes = 0, received = 0;
+  Holdings* all = nullptr;
   Caller caller;
 };
+
+TEST_CASE("who keeps the most of requests gives up some, until others have room") {
+  ServerBounds bounds;
+  bounds.received_bytes_all = 1'000;
+  Holdings all(bounds);
+  Held first("a:1"), second("b:2"), third("c:3");
+  for (Held* each : {&first, &second, &third}) {
+    all.join(*each);
+    each->all = &all;
+  }
+  first.received = 600, second.received = 400, third.received = 300;
+  all.received_bytes = 1'300;
+  CHECK(!all.make_room_for_received(first));  // no other connection keeps more
+  CHECK(all.received_bytes == 1'300);
+  CHECK(all.make_room_for_received(third));
+  CHECK(first.received == 300);
+  CHECK(second.received == 400);
+  third.received = 500;
+  all.received_bytes = 1'200;
+  CHECK(!all.make_room_for_received(third));
+  third.received = 350;
+  all.received_bytes = 1'050;
+  CHECK(all.make_room_for_received(third));
+  CHECK(second.received == 200);
+}
 
 TEST_CASE("a connection may have as much as is free, and some of its own in any case") {
   ServerBounds bounds;
