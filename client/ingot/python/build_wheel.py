@@ -5,7 +5,7 @@
     client/ingot/python/build_wheel.py --output=FOLDER  there
     client/ingot/python/build_wheel.py --help
 
-Prints the wheel's path. It needs a C compiler and Python's headers (Debian's python3-dev).
+Prints the wheel's path. It needs a C compiler and Python's headers (Debian's libpython3-dev).
 """
 import argparse
 import base64
@@ -83,7 +83,7 @@ def main():
     if library is None:
         sys.exit("build_wheel.py: there is no libingot.so yet; build it: bazel build //client/ingot:libingot.so")
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
-        sys.exit("build_wheel.py: there are no headers of Python; install python3-dev")
+        sys.exit("build_wheel.py: there are no headers of Python; install Debian's libpython3-dev")
     os.makedirs(options.output, exist_ok=True)
     print(write_wheel(options.output, library))
 

@@ -199,6 +199,23 @@ class Module(unittest.TestCase):
 
         self.assertEqual(asyncio.run(follow()), b"1")
 
+    def test_two_tasks_do_not_wait_on_one_view(self):
+        async def wait_twice():
+            view = self.view()
+            first = asyncio.create_task(view.changed("never/", 2**62))
+            await asyncio.sleep(0)
+            with self.assertRaisesRegex(RuntimeError, "another task waits"):
+                await view.changed("never/", 2**62)
+            first.cancel()
+            await asyncio.wait([first])
+            view.get("flag")
+            changed = asyncio.create_task(view.changed("twice/", view.revision))
+            await asyncio.sleep(0)
+            await asyncio.get_running_loop().run_in_executor(None, put, self.daemon, "twice/a", "1")
+            await asyncio.wait_for(changed, WATCHDOG_S)
+
+        asyncio.run(wait_twice())
+
     def test_a_forked_child_goes_on_with_the_view(self):
         view = self.view()
         view.get("flag")

@@ -36,8 +36,20 @@ class Answer(List[Entry]):
         self.more = more
 
 
+async def _until_readable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    readable = loop.create_future()
+    loop.add_reader(descriptor, lambda: readable.done() or readable.set_result(None))
+    try:
+        await readable
+    finally:
+        loop.remove_reader(descriptor)
+
+
 class View(_ingot.View):
     """A view of an instance, which is called as client/ingot/ingot.h says; by default, as the environment does."""
+
+    _awaited = False
 
     def __enter__(self) -> View:
         return self
@@ -81,13 +93,12 @@ class View(_ingot.View):
             return False  # the descriptor tells when to try again
 
     async def changed(self, prefix: Key, after_revision: int) -> None:
-        """Waits in asyncio's loop until a key with the prefix may have changed after a revision."""
-        loop = asyncio.get_running_loop()
-        while not self._has_changed(prefix, after_revision):
-            readable = loop.create_future()
-            descriptor = self.fileno()
-            loop.add_reader(descriptor, lambda: readable.done() or readable.set_result(None))
-            try:
-                await readable
-            finally:
-                loop.remove_reader(descriptor)
+        """Waits in asyncio's loop until a key with the prefix may have changed after a revision; one task at a time."""
+        if self._awaited:
+            raise RuntimeError("another task waits for changes of this view; open a view for each")
+        self._awaited = True
+        try:
+            while not self._has_changed(prefix, after_revision):
+                await _until_readable(self.fileno())
+        finally:
+            self._awaited = False
