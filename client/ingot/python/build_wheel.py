@@ -75,8 +75,15 @@ def write_wheel(output, library):
     return path
 
 
+class Parser(argparse.ArgumentParser):
+    """An error is one sentence."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message.replace('unrecognized arguments:', 'unknown flag')}; see --help\n")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", default="dist", metavar="FOLDER")
     options = parser.parse_args()
     library = next((path for path in LIBRARIES if os.path.exists(path)), None)

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon
-from writes import put
+from tests.client.ingot.writes import put
 
 INSTALL = "client/ingot/install.sh"
 
