@@ -4,12 +4,15 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 
-from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon
+from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon, ctl
 from tests.client.ingot.writes import put
 
 INSTALL = "client/ingot/install.sh"
+# What the wheel of Python's module needs.
+has_headers = os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")) and bool(shutil.which("cc"))
 
 
 def output_of(*command, **options):
@@ -39,10 +42,11 @@ def installed(case):
 
 
 def run_with_daemon(case, *command):
-    """What a program prints that reads "flag" and "config/a"."""
+    """What a program prints that reads "flag" and "config/a". The view shows them before it starts, since programs of
+    documents have no patience for a first view on a busy machine."""
     with Daemon() as daemon:
         put(daemon, "flag", "on")
-        put(daemon, "config/a", "1")
+        ctl(daemon.endpoint, "put", "config/a", "1", "--view")
         return output_of(*command, env={**case.environment, "INGOT_SOCKET": daemon.socket})
 
 
