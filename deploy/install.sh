@@ -32,6 +32,7 @@ packages=(
 test_packages=(
   etcd-server prometheus python3-grpcio python3-protobuf golang-go maven
   clang-14 libclang-rt-14-dev  # the fuzzers
+  luajit2 libpython3-dev  # libingot for Lua and Python; nginx with Lua conflicts with the package luajit
   zip  # Bazel keeps the files of failed tests with it
 )
 bench_packages=(openmpi-bin libopenmpi3 mpich libmpich12)

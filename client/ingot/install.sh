@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs libingot for programs: the library, its headers, and what pkg-config reads.
+# Installs libingot for programs: the library, its headers, what pkg-config reads, and the module for LuaJIT.
 #
 #   client/ingot/install.sh                     to /usr/local; after `bazel build //client/ingot:libingot.so`
 #   client/ingot/install.sh --prefix=FOLDER     there
@@ -33,8 +33,10 @@ library=$here/libingot.so  # as Bazel's tests have it
 
 version=$(sed -nE 's/^#define INGOT_VERSION "(.*)"$/\1/p' "$folder/ingot.h")
 lib=$destdir$prefix/lib
-mkdir -p "$lib/pkgconfig" "$destdir$prefix/include"
+lua=$destdir$prefix/share/lua/5.1  # where LuaJIT looks
+mkdir -p "$lib/pkgconfig" "$destdir$prefix/include" "$lua"
 install -m 644 "$folder/ingot.h" "$folder/ingot.hpp" "$destdir$prefix/include"
+install -m 644 "$folder/ingot.lua" "$lua"
 install -m 755 "$library" "$lib/libingot.so.$version"
 ln -sf "libingot.so.$version" "$lib/libingot.so.0"
 ln -sf libingot.so.0 "$lib/libingot.so"

@@ -3,32 +3,13 @@ Programs are compiled against it as users would, among them those of the documen
 
 import os
 import re
-import shutil
-import subprocess
 import tempfile
 import unittest
 
 from c_interface import LIBRARY, header_text
-from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon, ctl
+from installed import INSTALL, code_of, installed, output_of, run_with_daemon, run_without_daemon
 
-INSTALL = "client/ingot/install.sh"
 EVERY_CALL = "tests/client/ingot/every_call.cc"
-
-
-def output_of(*command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WATCHDOG_S,
-                          **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(command)} exited with {done.returncode}:\n{done.stdout}")
-    return done.stdout
-
-
-def code_of(document, include):
-    """The block of code that begins with that line."""
-    with open(document) as page:
-        blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", page.read(), re.M)
-    [block] = [block for block in blocks if block.strip("\n").startswith("    " + include)]
-    return re.sub("^    ", "", block, flags=re.M).strip("\n")
 
 
 class Exports(unittest.TestCase):
@@ -58,11 +39,7 @@ class Exports(unittest.TestCase):
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="ingot-install-")
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        output_of(INSTALL, f"--prefix={cls.folder}/usr")
-        cls.environment = {**os.environ, "PKG_CONFIG_PATH": f"{cls.folder}/usr/lib/pkgconfig",
-                           "LD_LIBRARY_PATH": f"{cls.folder}/usr/lib"}
+        installed(cls)
 
     def build(self, name, *compiler, source):
         path = f"{self.folder}/{name}"
@@ -71,12 +48,6 @@ class Installed(unittest.TestCase):
         flags = output_of("pkg-config", "--cflags", "--libs", "ingot", env=self.environment).split()
         output_of(*compiler, "-Wall", "-Wextra", "-Werror", "-o", path + ".program", path, *flags)
         return path + ".program"
-
-    def run_with_daemon(self, program, *arguments):
-        with Daemon() as daemon:
-            ctl(daemon.endpoint, "put", "flag", "on")
-            ctl(daemon.endpoint, "put", "config/a", "1")
-            return output_of(program, *arguments, env={**self.environment, "INGOT_SOCKET": daemon.socket})
 
     def test_destdir_is_no_part_of_what_is_written(self):
         with tempfile.TemporaryDirectory() as destination:
@@ -89,19 +60,16 @@ class Installed(unittest.TestCase):
                 self.assertNotIn(destination, file.read())
 
     def test_the_first_programs_of_the_document_are_built_and_run(self):
-        for include, name, compiler in (("#include <ingot.h>", "first.c", ("cc", "-std=c99", "-pedantic")),
-                                        ("#include <ingot.hpp>", "first.cc", ("g++", "-std=c++20", "-pedantic"))):
-            program = self.build(name, *compiler, source=code_of("docs/start-program.md", include) + "\n")
-            self.assertIn("on\n", self.run_with_daemon(program))
-            failed = subprocess.run([program], env={**self.environment, "INGOT_SOCKET": "/nowhere.sock"}, text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=WATCHDOG_S)
-            self.assertNotEqual(failed.returncode, 0)
-            self.assertIn("/nowhere.view.sock", failed.stderr)
+        for first_line, name, compiler in (("#include <ingot.h>", "first.c", ("cc", "-std=c99", "-pedantic")),
+                                           ("#include <ingot.hpp>", "first.cc", ("g++", "-std=c++20", "-pedantic"))):
+            program = self.build(name, *compiler, source=code_of("docs/start-program.md", first_line))
+            self.assertIn("on\n", run_with_daemon(self, program))
+            self.assertIn("/nowhere.view.sock", run_without_daemon(self, program))
 
     def test_every_call_of_the_header_for_cpp(self):
         with open(EVERY_CALL) as file:
             program = self.build("every_call.cc", "g++", "-std=c++20", "-O1", "-pedantic", source=file.read())
-        self.assertEqual(self.run_with_daemon(program), "every call did what it says\n")
+        self.assertEqual(run_with_daemon(self, program), "every call did what it says\n")
 
 
 if __name__ == "__main__":
