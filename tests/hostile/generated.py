@@ -54,8 +54,7 @@ class Play:
     def __init__(self, daemon):
         self.daemon = daemon
         self.pid = daemon.pid
-        if not ordinary.serves_a_new_client(daemon.endpoint, WATCHDOG_S):
-            raise AssertionError("the daemon serves no client before the first schedule")
+        self.serves_a_new_client("before the first schedule")
         wait_until(lambda: sums(page(daemon))["ingot_door_connections"] <= 1, "that client's connection has ended")
         self.at_rest = sums(page(daemon))
         self.start_bytes = resident_bytes(self.pid)
@@ -105,8 +104,12 @@ class Play:
         except AssertionError:
             raise AssertionError(f"after the schedule not all came back: {seen[0]}, which was {self.at_rest}; "
                                  f"{seen[1]} MiB and {seen[2]} descriptors above the start") from None
-        self.require(ordinary.serves_a_new_client(self.daemon.endpoint, WATCHDOG_S), "no new client was served")
+        self.serves_a_new_client("after the schedule")
         wait_until(lambda: sums(page(self.daemon)) == self.at_rest, "that client has left")
+
+    def serves_a_new_client(self, when):
+        refusal = ordinary.refusal_of_a_new_client(self.daemon.endpoint, WATCHDOG_S)
+        self.require(not refusal, f"no new client was served {when}: {refusal}")
 
     @staticmethod
     def require(kept, sentence):

@@ -46,14 +46,15 @@ class Client:
         self.channel.close()
 
 
-def serves_a_new_client(endpoint, timeout_s):
-    """Whether a client that comes now is answered."""
+def refusal_of_a_new_client(endpoint, timeout_s):
+    """What is wrong with the answers to a client that comes now; an empty text if they are right."""
     client = Client(endpoint)
+    begin = time.monotonic()
     try:
         client.put(KEY, VALUE, timeout_s)
-        return VALUE in client.get(KEY, timeout_s)
-    except grpc.RpcError:
-        return False
+        return "" if VALUE in client.get(KEY, timeout_s) else "its get found another value than it had put"
+    except grpc.RpcError as error:
+        return f"{error.code().name} after {time.monotonic() - begin:.1f} s: {error.details()}"
     finally:
         client.close()
 

@@ -134,7 +134,7 @@ class Trial:
                 back["memory_s"] = passed
             if back["descriptors_s"] is None and descriptors <= DESCRIPTORS_SLACK:
                 back["descriptors_s"] = passed
-            if back["new_client_s"] is None and ordinary.serves_a_new_client(server.endpoint, NEW_CLIENT_S):
+            if back["new_client_s"] is None and not ordinary.refusal_of_a_new_client(server.endpoint, NEW_CLIENT_S):
                 back["new_client_s"] = passed
             if passed > self.options.settle:
                 break
