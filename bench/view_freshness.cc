@@ -20,11 +20,11 @@
 #include "bench/statistics.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/view/handle/handle.h"
+#include "replication/view/tickets/connect.h"
 #include "services/cli/cli.h"
 #include "services/cli/endpoint.h"
 #include "services/ingot_load/load_engine.h"
 #include "services/sockets/socket_path.h"
-#include "services/view/tickets/connect.h"
 
 namespace {
 

@@ -10,8 +10,8 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
-CODE = (".h", ".cc", ".bazelrc", ".py", ".sh", ".bzl", ".bazel", ".proto", ".tla", ".cfg", ".lds", ".yml", ".go",
-        ".txt", ".json", ".service")
+CODE = (".h", ".hpp", ".cc", ".bazelrc", ".py", ".sh", ".bzl", ".bazel", ".proto", ".tla", ".cfg", ".lds", ".yml",
+        ".go", ".txt", ".json", ".service")
 # Names of other projects, which are in no source here.
 FOREIGN = {"nlohmann_json"}
 PATH = r"\.?[A-Za-z_][\w.@-]*(/[\w.@*-]+)+/?|[\w-]+\.(h|cc|py|sh|proto|tla|bazel|md|txt|yml|service)"

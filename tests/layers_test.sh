@@ -42,6 +42,7 @@ forbid core 'transport|replication|services|client|proto|tests|bench'
 forbid transport 'replication|services|client|proto|tests|bench'
 forbid replication 'services|client|proto|tests|bench'
 forbid services 'tests|bench|client'
+forbid client 'services|proto|tests|bench'
 while read -r folder; do acyclic "$folder"; done < <(find -L core transport replication services client -type d)
 # Two classes of one name in one namespace are one symbol to the linker, which reports nothing. So every folder has a
 # namespace that no other has. What a folder only declares of another one's does not count.

@@ -7,12 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "replication/view/tickets/connect.h"
 #include "services/cli/endpoint.h"
 #include "services/ingot_load/load_worker.h"
 #include "services/ingot_load/nothing_answers.h"
 #include "services/ingot_load/run_state.h"
 #include "services/sockets/socket_path.h"
-#include "services/view/tickets/connect.h"
 
 namespace ingot::load {
 namespace {

@@ -7,12 +7,12 @@
 #include <boost/asio/post.hpp>
 
 #include "core/check.h"
+#include "replication/view/tickets/connect.h"
 #include "services/cli/endpoint.h"
 #include "services/ingot_load/key_names.h"
 #include "services/ingot_load/limits.h"
 #include "services/ingot_load/stamped_value.h"
 #include "services/sockets/socket_path.h"
-#include "services/view/tickets/connect.h"
 
 namespace ingot::load {
 namespace {

@@ -1,26 +1,11 @@
-// Where an instance's Unix socket is, for the daemon that makes it and the programs that look for it.
+// The path of an instance's Unix socket, for the daemon that makes it and the programs that look for it.
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "transport/host/instance_paths.h"
 
 namespace ingot::inline services_sockets {
-
-// The paths of which an instance of that name takes the first one that it can have, by --socket=auto:
-//
-//   $RUNTIME_DIRECTORY/NAME.sock        if systemd has made a folder for this service
-//   /run/ingot/NAME.sock
-//   $XDG_RUNTIME_DIR/ingot/NAME.sock    if there is a user's session
-//
-// Paths that are longer than kSocketPathBytesMax are left out. Reads the environment, so it is not to be called while
-// another thread changes it.
-std::vector<std::string> default_socket_paths(const std::string& instance);
-
-// Where readers of an instance's view connect, beside its socket: "NAME.view.sock" for "NAME.sock".
-std::string view_socket_path(const std::string& socket);
-
-// The default name of an instance that listens on a port: "ingot-2379".
-std::string default_instance_name(int port);
 
 // The path as a target of gRPC: "unix:/run/ingot/a%20b.sock". REQUIRES: an absolute path.
 std::string unix_target(const std::string& path);

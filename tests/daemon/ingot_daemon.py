@@ -29,6 +29,7 @@ PATIENCE = "--timeout=100s"
 
 # What ingotd says when another program has taken a port that was free; the only reason to start it once more.
 PORT_TAKEN = "is in use; choose another port with"
+METRICS_PORT_TAKEN = "Address already in use; give a free address of this machine as --metrics-listen"
 
 # Errors of a client whose request was not carried out, or not in time.
 TURNED_AWAY = "request timed out|too many requests|nothing was done"
@@ -52,7 +53,7 @@ class Daemon:
             if self.endpoint is not None:
                 return self
             self.process.kill()
-            if not any(PORT_TAKEN in line for line in self.log):
+            if not any(PORT_TAKEN in line or METRICS_PORT_TAKEN in line for line in self.log):
                 break
             self.log.append("(another program took the free port that was chosen; again)\n")
             print("RETRIED: another program took the free port that was chosen")

@@ -27,7 +27,7 @@
 #include "core/prng.h"
 #include "proto/etcd/rpc.grpc.pb.h"
 #include "replication/view/handle/handle.h"
-#include "services/view/tickets/connect.h"
+#include "replication/view/tickets/connect.h"
 #include "tests/replication/view/handle/churn_judge.h"
 #include "tests/transport/host/child.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "replication/view/handle/handle.h"
-#include "services/view/tickets/connect.h"
+#include "replication/view/tickets/connect.h"
 
 namespace ingot {
 namespace {

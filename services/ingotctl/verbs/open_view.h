@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "proto/etcd/kv.pb.h"
 #include "replication/view/handle/handle.h"
+#include "replication/view/tickets/connect.h"
 #include "services/ingotctl/options.h"
-#include "services/view/tickets/connect.h"
 
 namespace ingot::inline services_ingotctl_verbs {
 

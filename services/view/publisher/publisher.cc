@@ -176,7 +176,7 @@ void Publisher::too_few(std::uint64_t bytes) {
                                             " bytes); it stays as it is until they need less, or --view-bytes is more");
   if (page_.full.get() == 0) log_warning(sentence);
   page_.full.set(1);
-  if (!current_) tickets_.refuse(absl::ResourceExhaustedError(sentence));
+  if (!current_) tickets_.refuse(absl::OutOfRangeError(sentence));
 }
 
 // The standing question is the current one's again.

@@ -19,9 +19,6 @@ inline constexpr std::uint64_t kAcceptRetryMs = 100;
 // Connections that have ended, and whose clients have not received everything, are looked at once in so long.
 inline constexpr std::uint64_t kEndedLookMs = 100;
 
-// Of a prefix that a connection waits for; a longer one ends the connection.
-inline constexpr std::size_t kWaitPrefixBytesMax = 4096;
-
 // Waiting connections are looked at once in so long, so many of them in one round, and for each so many changes.
 inline constexpr std::uint64_t kWaitSweepNs = 1'000'000;
 inline constexpr std::size_t kWaitsPerRound = 128;
@@ -30,8 +27,5 @@ inline constexpr std::size_t kWaitChangesPerLook = 256;
 // Changes that are kept for connections that wait; of older ones each that waits is told that it may have passed.
 inline constexpr std::size_t kWaitChangesMax = 16 * 1024;
 inline constexpr std::size_t kWaitChangesBytesMax = 1024 * 1024;
-
-// The text of an answer; longer ones are cut.
-inline constexpr std::size_t kAnswerTextBytesMax = 1024;
 
 }  // namespace ingot::services_view_tickets

@@ -11,8 +11,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replication/view/tickets/limits.h"
+#include "replication/view/tickets/message.h"
 #include "services/sockets/passed_descriptors.h"
-#include "services/view/tickets/message.h"
 
 namespace ingot::inline services_view_tickets {
 

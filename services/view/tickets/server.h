@@ -18,9 +18,9 @@
 
 #include "absl/status/status.h"
 #include "replication/pages/view_page.h"
+#include "replication/view/tickets/protocol.h"
 #include "services/access/view_rights.h"
 #include "services/view/tickets/limits.h"
-#include "services/view/tickets/protocol.h"
 #include "services/view/tickets/wait_list.h"
 #include "transport/host/descriptor.h"
 #include "transport/host/event_loop.h"

@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "services/view/tickets/connect.h"
+#include "replication/view/tickets/connect.h"
+#include "replication/view/tickets/limits.h"
 #include "services/view/tickets/server.h"
 
 namespace ingot {

@@ -1,4 +1,4 @@
-#include "services/view/tickets/connect.h"
+#include "replication/view/tickets/connect.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "services/view/tickets/message.h"
-#include "services/view/tickets/protocol.h"
+#include "replication/view/tickets/message.h"
+#include "replication/view/tickets/protocol.h"
 
-namespace ingot::inline services_view_tickets {
+namespace ingot::inline replication_view_tickets {
 
 namespace {
 
@@ -24,6 +24,7 @@ absl::Status not_connected(const std::string& path, int error) {
   if (error == EACCES || error == EPERM) {
     return absl::PermissionDeniedError(absl::StrCat(text, "; ask for --view-users or --view-groups"));
   }
+  if (error == EAGAIN) return absl::ResourceExhaustedError(absl::StrCat(path, ": too many connections wait there"));
   return absl::UnavailableError(text);
 }
 
@@ -42,11 +43,14 @@ bool readable_within(int fd, int wait_ms) {
 
 class SocketTickets final : public ViewTickets {
  public:
-  explicit SocketTickets(std::string path) : path_(std::move(path)) {}
+  SocketTickets(std::vector<std::string> paths, std::optional<ViewConnection> first)
+      : paths_(std::move(paths)), first_(std::move(first)) {}
 
   void ask() override {
-    connection_.reset();
-    auto opened = ViewConnection::open(path_);
+    failure_ = absl::OkStatus();
+    connection_ = std::exchange(first_, std::nullopt);
+    if (connection_) return;
+    auto opened = ViewConnection::open_first(paths_);
     failure_ = opened.status();
     if (opened.ok()) connection_ = *std::move(opened);
   }
@@ -60,12 +64,14 @@ class SocketTickets final : public ViewTickets {
   }
 
   void forget() override {
+    first_.reset();
     connection_.reset();
     failure_ = absl::OkStatus();
   }
 
  private:
-  const std::string path_;
+  const std::vector<std::string> paths_;
+  std::optional<ViewConnection> first_;
   std::optional<ViewConnection> connection_;
   absl::Status failure_;
 };
@@ -86,6 +92,16 @@ absl::StatusOr<ViewConnection> ViewConnection::open(const std::string& path) {
     return not_connected(path, errno);
   }
   return ViewConnection(std::move(fd));
+}
+
+absl::StatusOr<ViewConnection> ViewConnection::open_first(std::span<const std::string> paths) {
+  absl::Status error = absl::InvalidArgumentError("there is no path of a view socket");
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto connection = open(paths[i]);
+    if (connection.ok()) return connection;
+    if (i == 0 || absl::IsNotFound(error)) error = connection.status();
+  }
+  return error;
 }
 
 std::optional<absl::StatusOr<ViewTicket>> ViewConnection::take(int wait_ms) {
@@ -111,7 +127,11 @@ absl::StatusOr<bool> ViewConnection::changed() {
 }
 
 std::unique_ptr<ViewTickets> connect_view(std::string path) {
-  return std::make_unique<SocketTickets>(std::move(path));
+  return connect_view(std::vector<std::string>{std::move(path)});
 }
 
-}  // namespace ingot::services_view_tickets
+std::unique_ptr<ViewTickets> connect_view(std::vector<std::string> paths, std::optional<ViewConnection> first) {
+  return std::make_unique<SocketTickets>(std::move(paths), std::move(first));
+}
+
+}  // namespace ingot::replication_view_tickets

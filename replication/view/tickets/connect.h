@@ -4,22 +4,28 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "replication/view/handle/tickets.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot::inline services_view_tickets {
+namespace ingot::inline replication_view_tickets {
 
 // One connection. Not thread-safe; never blocks but in take().
 class ViewConnection {
  public:
-  // Errors: NOT_FOUND (nothing is at the path), PERMISSION_DENIED, UNAVAILABLE (no process listens there, or too many
-  // connections wait), RESOURCE_EXHAUSTED, INVALID_ARGUMENT (the path is too long).
+  // Errors: NOT_FOUND (nothing is at the path), PERMISSION_DENIED, UNAVAILABLE (no process listens there),
+  // RESOURCE_EXHAUSTED (no descriptor, or too many connections wait there), INVALID_ARGUMENT (the path is too long).
   static absl::StatusOr<ViewConnection> open(const std::string& path);
+
+  // To the first of these paths at which somebody listens. Errors: of the first one that is not NOT_FOUND; NOT_FOUND:
+  // all are; INVALID_ARGUMENT: there is no path.
+  static absl::StatusOr<ViewConnection> open_first(std::span<const std::string> paths);
 
   // The socket, to wait on until it can be read.
   int fd() const { return fd_.get(); }
@@ -41,7 +47,10 @@ class ViewConnection {
   Descriptor fd_;
 };
 
-// For ViewHandle: a connection for each ticket. `path`: of the view socket (view_socket_path).
+// For ViewHandle: a connection for each ticket. `path`: of the view socket (view_socket_path); the first of several at
+// which somebody listens.
 std::unique_ptr<ViewTickets> connect_view(std::string path);
+// `first`: a connection that is there already, for the first ticket.
+std::unique_ptr<ViewTickets> connect_view(std::vector<std::string> paths, std::optional<ViewConnection> first = {});
 
-}  // namespace ingot::services_view_tickets
+}  // namespace ingot::replication_view_tickets

@@ -1,4 +1,4 @@
-#include "services/view/tickets/message.h"
+#include "replication/view/tickets/message.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -9,9 +9,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "services/view/tickets/limits.h"
+#include "replication/view/tickets/limits.h"
 
-namespace ingot::inline services_view_tickets {
+namespace ingot::inline replication_view_tickets {
 
 namespace {
 
@@ -87,4 +87,4 @@ absl::StatusOr<ReceivedAnswer> receive_answer(int connection) {
   return foreign;
 }
 
-}  // namespace ingot::services_view_tickets
+}  // namespace ingot::replication_view_tickets

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "services/view/tickets/protocol.h"
+#include "replication/view/tickets/protocol.h"
 #include "transport/host/descriptor.h"
 
-namespace ingot::inline services_view_tickets {
+namespace ingot::inline replication_view_tickets {
 
 // Never waits. False: it could not be sent as a whole. REQUIRES: nothing was sent before.
 bool send_answer(int connection, const absl::Status& status, std::span<const int> fds);
@@ -23,4 +23,4 @@ struct ReceivedAnswer {
 // or has no room), INVALID_ARGUMENT (another program answers there).
 absl::StatusOr<ReceivedAnswer> receive_answer(int connection);
 
-}  // namespace ingot::services_view_tickets
+}  // namespace ingot::replication_view_tickets

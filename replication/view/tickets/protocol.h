@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace ingot::inline services_view_tickets {
+namespace ingot::inline replication_view_tickets {
 
 inline constexpr std::uint64_t kTicketMagic = 0x314b43495457;  // "WTICK1"
 
@@ -36,4 +36,4 @@ static_assert(sizeof(ViewAsk) == 16);
 
 inline constexpr char kChangedByte = 'c';
 
-}  // namespace ingot::services_view_tickets
+}  // namespace ingot::replication_view_tickets
