@@ -31,7 +31,7 @@ std::int64_t now_unix_ms() {
 
 bool is_local(const Caller& caller) { return caller.door == Caller::Door::kUnix; }
 
-// Who shares a place: a user by the Unix socket, an address by TCP, from whatever port.
+// Calls with the same word share one place: those of a user by the Unix socket, of an address by TCP.
 std::string peer_of(const Caller& caller) {
   if (caller.credentials) return absl::StrCat("user ", caller.credentials->uid);
   return caller.address.substr(0, caller.address.rfind(':'));
@@ -152,7 +152,7 @@ class SnapshotCalls::Stream final : public OneRequest<pb::SnapshotRequest> {
     call_.tell_below(kBackupPartBytes / 2);
   }
 
-  // A client that does not read, or too slowly, loses its place.
+  // A call whose client does not read, or reads too slowly, loses its place.
   void watch(std::uint64_t now_ns) {
     due_ns_ = now_ns + kBackupWatchMs * kNsPerMs;
     if (!bound_->look(taken_)) finish({grpc::StatusCode::CANCELLED, "the client has taken the snapshot too slowly"});

@@ -15,7 +15,7 @@ Revision revision_of_part(const kv::EventsResult& part, const kv::EventPosition&
 
 }  // namespace
 
-// Of two answers that wait, the feed's and the sweep's take turns.
+// While an answer of the feed and one of the sweep wait, they are delivered alternately.
 int Hub::deliver() {
   if (!delivery_) {
     if (compaction_scan_) return 0;

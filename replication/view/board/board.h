@@ -1,10 +1,8 @@
 // The board of a view: one page that tells every reader which generation is current, which revision it has reached,
 // whose state it is, and whether its publisher still lives.
 //
-// A board belongs to one publisher: the supervisor makes the board before it starts the publisher, and names on it the
-// generation that the publisher before has left. Only that publisher writes revisions and times into the board. So a
-// publisher that was stopped, replaced and continued writes into a board that no reader is given any more. Readers map
-// it read-only.
+// A board belongs to one publisher, whose process makes it and alone writes into it. So a publisher that was stopped,
+// replaced and continued writes into a board that no reader is given any more. Readers map it read-only.
 //
 // The publisher's WriterLock is in the same page: the kernel marks it when the publisher's thread ends.
 #pragma once
@@ -31,7 +29,7 @@ constexpr std::array<const char*, 3> enum_names(BoardState) { return {"live", "c
 // Why a generation took the place of the one before it.
 enum class WhyReplaced : std::uint8_t {
   kFirst,      // there was none
-  kFull,       // it had no room, or soon would have none
+  kFull,       // it had no space, or soon would have none
   kSparse,     // it was far larger than what lived in it
   kOvertaken,  // changes that it lacked were compacted
   kDied,       // its publisher died
@@ -60,10 +58,10 @@ struct BoardOwner {
 // Errors: as create_segment.
 absl::StatusOr<Descriptor> create_board_memory();
 
-// The supervisor's side. Not thread-safe. The memory outlives it.
+// The side that makes the board and names generations. Not thread-safe. The memory outlives it.
 class BoardKeeper {
  public:
-  // If the memory is zeros, writes the fields that do not change. If it is a board that another supervisor has begun,
+  // If the memory is zeros, writes the fields that do not change. If it is a board that another keeper has begun,
   // goes on with that board, whose owner must be `owner`. Errors: INVALID_ARGUMENT (another size, neither zeros nor
   // such a board).
   static absl::StatusOr<BoardKeeper> create(std::span<std::byte> memory, const BoardOwner& owner);

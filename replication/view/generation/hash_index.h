@@ -22,7 +22,7 @@ struct TableSlot {
 // Not thread-safe. One writer.
 class HashIndex {
  public:
-  // REQUIRES: bits <= kTableBitsMax. Without room: at() is 0.
+  // REQUIRES: bits <= kTableBitsMax. Without space: at() is 0.
   HashIndex(Nodes& nodes, std::uint8_t bits);
   HashIndex(const HashIndex&) = delete;
   HashIndex& operator=(const HashIndex&) = delete;
@@ -40,7 +40,7 @@ class HashIndex {
   void erase(const TableSlot& slot);
 
   // Before an insert: copies all words into twice as many buckets, for the next root, if these are crowded and there is
-  // room. Without room the buckets' chains become longer.
+  // space. Without space the buckets' chains become longer.
   void grow_if_crowded();
   // There was no space the last time that it was to grow.
   bool cramped() const { return cramped_; }

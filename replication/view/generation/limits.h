@@ -54,7 +54,7 @@ inline constexpr std::uint64_t kBucketLoadMax = 4;
 inline constexpr std::size_t kBucketChainMax = 64;
 inline constexpr std::uint8_t kTableBitsMax = 32;
 
-// Words that a read of one key may look at, beside the key and its value; a read that needs more has found damage.
+// Words that a read of one key may load, beside the key and its value; a read that needs more has found damage.
 inline constexpr std::uint64_t kGetWordsMax = 16 * 1024;
 
 // The same for each change of the log, on average.

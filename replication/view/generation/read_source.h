@@ -14,7 +14,7 @@
 
 namespace ingot::inline replication_view_generation {
 
-// Every word that a reader looks at is charged to its read before. So a read ends, wherever damaged links lead. Not
+// Every word is charged to the read that loads it, before it is loaded. So a read ends, wherever damaged links lead. Not
 // thread-safe.
 class ReadSource {
  public:
@@ -34,7 +34,7 @@ class ReadSource {
     for (std::uint64_t i = 0; i < kUnitWords; ++i) to[i] = words[i];
   }
 
-  // Begins a read that looks at no more than this many words.
+  // Begins a read that loads no more than this many words.
   void begin(std::uint64_t words) { left_ = words; }
   bool take(std::uint64_t words) {
     if (words > left_) return false;
@@ -43,7 +43,7 @@ class ReadSource {
   }
 
   // Whether so many words from a node's beginning are where nodes lie. Memory above the high water was never used, and
-  // to look there would take pages.
+  // a load there would take pages.
   bool holds(NodeRef ref, std::uint64_t words) {
     const std::uint64_t first = word_of(ref);
     if (first < first_node_) return false;

@@ -12,7 +12,7 @@
 
 namespace ingot::inline replication_view_generation {
 
-// A function without an answer has found that the memory is no such tree, or that the read has looked at too many
+// A function without an answer has found that the memory is no such tree, or that the read has loaded too many
 // words. Not thread-safe.
 class TreeWalk {
  public:

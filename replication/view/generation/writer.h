@@ -39,7 +39,7 @@ struct ViewChange {
 
 struct WriterOptions {
   std::uint64_t seed = 0;           // of the hash: random, so that no client can choose keys that collide
-  std::uint64_t expected_keys = 0;  // the hash index begins with room for them
+  std::uint64_t expected_keys = 0;  // the hash index begins with space for them
   std::uint64_t identity = 0;       // of the state, and the generation's number: as its board has them
   std::uint64_t number = 0;
 };
@@ -56,7 +56,7 @@ class GenerationWriter {
   // version is passed by. Afterwards revisions are above the last root's, and do not fall; a key may change several
   // times between two roots, and within a revision.
   //
-  // Errors: INVALID_ARGUMENT (key or value too long, no key, revision too low), RESOURCE_EXHAUSTED (no room: this
+  // Errors: INVALID_ARGUMENT (key or value too long, no key, revision too low), RESOURCE_EXHAUSTED (no space: this
   // writer publishes nothing any more; the last root stays).
   absl::Status apply(const ViewChange& change);
 

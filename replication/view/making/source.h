@@ -11,7 +11,7 @@
 
 namespace ingot::inline replication_view_making {
 
-// A place among all changes: the changes of a revision are counted from 0.
+// A position among all changes: the changes of a revision are counted from 0.
 struct SourcePosition {
   ViewRevision revision = 0;
   std::uint32_t place = 0;

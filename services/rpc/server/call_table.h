@@ -32,7 +32,7 @@ class CallTable {
     return Call(*this, slot, entries_[slot].generation);
   }
 
-  // The call is open. With a place the slot is used again only after work_ended().
+  // The call is open. With a call slot (`place`) its entry is used again only after work_ended().
   void close(const Call& call, Place place = {}) {
     Entry& entry = entries_[call.slot_];
     entry.stream = nullptr;

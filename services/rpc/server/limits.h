@@ -15,7 +15,7 @@ inline constexpr int kDescriptorsReserved = 128;
 inline constexpr int kConnectionsMax = 60'000;  // of a loop, and no more than RLIMIT_NOFILE leaves; then new ones wait
 // At that number the oldest connection without any call is ended for a new one, if it is at least this old.
 inline constexpr std::uint64_t kUncalledGraceMs = 1'000;
-// If each has made one: the next connection, by turns, that has had no call for so long. So many are looked at for it
+// If each has made one: the next connection, round-robin, that has had no call for so long. So many are checked for it
 // in a try to accept.
 inline constexpr std::uint64_t kIdleGraceMs = 10'000;
 inline constexpr int kIdleLooksMax = 1024;

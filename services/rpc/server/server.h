@@ -2,7 +2,7 @@
 //
 // A server does no work by itself. It is a Pollable of the loop's thread, with a flush at the end of each round:
 //
-//     poll()   takes what the sockets have (one read for each readable connection), begins calls, by turns
+//     poll()   takes what the sockets have (one read for each readable connection), begins calls, round-robin
 //     ...      the loop's other pollables run; handlers answer by Call::send and Call::finish
 //     flush()  one write for each connection with output
 //
