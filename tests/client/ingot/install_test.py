@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from c_interface import LIBRARY, header_text
-from installed import INSTALL, code_of, installed, output_of, run_with_daemon, run_without_daemon
+from installed import INSTALL, first_program, installed, output_of, run_with_daemon, run_without_daemon
 
 EVERY_CALL = "tests/client/ingot/every_call.cc"
 
@@ -62,7 +62,7 @@ class Installed(unittest.TestCase):
     def test_the_first_programs_of_the_document_are_built_and_run(self):
         for first_line, name, compiler in (("#include <ingot.h>", "first.c", ("cc", "-std=c99", "-pedantic")),
                                            ("#include <ingot.hpp>", "first.cc", ("g++", "-std=c++20", "-pedantic"))):
-            program = self.build(name, *compiler, source=code_of("docs/start-program.md", first_line))
+            program = self.build(name, *compiler, source=first_program(first_line))
             self.assertIn("on\n", run_with_daemon(self, program))
             self.assertIn("/nowhere.view.sock", run_without_daemon(self, program))
 

@@ -7,7 +7,7 @@ import subprocess
 import sysconfig
 import tempfile
 
-from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon, ctl
+from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon
 from tests.client.ingot.writes import put
 
 INSTALL = "client/ingot/install.sh"
@@ -31,6 +31,22 @@ def code_of(document, first_line):
     return re.sub("^    ", "", block, flags=re.M).strip("\n") + "\n"
 
 
+# How the programs of docs/start-program.md open a view, and how they would with patience for a busy machine.
+OPENED = {
+    "ingot_open(NULL, NULL,": "ingot_open(NULL, &(ingot_options){sizeof(ingot_options), 100000, 1000, -1, 67108864},",
+    "ingot::View::open()": "ingot::View::open({}, {.open_timeout = std::chrono::seconds(100)})",
+    "ingot.open()": "ingot.open(nil, { open_timeout_ms = 100000 })",
+    "ingot.View()": "ingot.View(open_timeout_ms=100000)",
+}
+
+
+def first_program(first_line):
+    """Of docs/start-program.md, the one that begins with that line. It differs in its patience alone."""
+    code = code_of("docs/start-program.md", first_line)
+    [opened] = [opened for opened in OPENED if opened in code]
+    return code.replace(opened, OPENED[opened])
+
+
 def installed(case):
     """For setUpClass: `folder`, and `environment`, in which compilers and programs find the library."""
     case.folder = tempfile.mkdtemp(prefix="ingot-install-")
@@ -42,11 +58,10 @@ def installed(case):
 
 
 def run_with_daemon(case, *command):
-    """What a program prints that reads "flag" and "config/a". The view shows them before it starts, since programs of
-    documents have no patience for a first view on a busy machine."""
+    """What a program prints that reads "flag" and "config/a"."""
     with Daemon() as daemon:
         put(daemon, "flag", "on")
-        ctl(daemon.endpoint, "put", "config/a", "1", "--view")
+        put(daemon, "config/a", "1")
         return output_of(*command, env={**case.environment, "INGOT_SOCKET": daemon.socket})
 
 

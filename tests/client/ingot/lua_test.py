@@ -5,7 +5,7 @@ import shutil
 import unittest
 
 from c_interface import header_text
-from installed import code_of, installed, output_of, run_with_daemon, run_without_daemon
+from installed import first_program, installed, run_with_daemon, run_without_daemon
 
 LUA = "client/ingot/ingot.lua"
 EVERY_CALL = "tests/client/ingot/every_call.lua"
@@ -40,7 +40,7 @@ class Lua(unittest.TestCase):
     def test_the_first_program_of_the_document(self):
         program = f"{self.folder}/first.lua"
         with open(program, "w") as file:
-            file.write(code_of("docs/start-program.md", 'local ingot = require "ingot"'))
+            file.write(first_program('local ingot = require "ingot"'))
         self.assertEqual(run_with_daemon(self, luajit, program), "on\nconfig/a\t1\n")
         self.assertIn("/nowhere.view.sock", run_without_daemon(self, luajit, program))
 

@@ -14,7 +14,7 @@ import threading
 import unittest
 import zipfile
 
-from installed import code_of, has_headers, output_of
+from installed import first_program, has_headers, output_of
 from tests.daemon.ingot_daemon import WATCHDOG_S, Daemon, wait_until
 from writes import put
 
@@ -232,7 +232,7 @@ class Module(unittest.TestCase):
 
     def test_the_first_program_of_the_document(self):
         environment = {**os.environ, "PYTHONPATH": self.folder, "INGOT_SOCKET": self.daemon.socket}
-        code = code_of("docs/start-program.md", "import ingot")
+        code = first_program("import ingot")
         self.assertIn("on\n", output_of(sys.executable, "-c", code, env=environment))
         failed = subprocess.run([sys.executable, "-c", code], env={**environment, "INGOT_SOCKET": "/nowhere.sock"},
                                 stderr=subprocess.PIPE, text=True, timeout=WATCHDOG_S)
